@@ -314,7 +314,7 @@ func TestPostmasterIsOfTheInstallation(t *testing.T) {
 			t.Errorf("%s, the postmaster at %s is %+v (%v), want %+v", when, host, got, err, want)
 		}
 	}
-	w.verified(t, w.ada, "silent.example")
+	silent := w.verified(t, w.ada, "silent.example")
 	want("without a receiving domain", "mx.postrider.example", Receiver{})
 	ada := receives(w.ada, "example.com")
 	want("with one account", "mx.postrider.example", ada)
@@ -322,10 +322,21 @@ func TestPostmasterIsOfTheInstallation(t *testing.T) {
 	eve := receives(w.eve, "example.net")
 	want("with two accounts", "mx.postrider.example", Receiver{})
 	want("with two accounts", "mx.example.net", eve)
-	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE users SET operator = true FROM memberships m
-		WHERE m.user_id = users.id AND m.account_id = $1`, w.ada); err != nil {
-		t.Fatal(err)
+	exec := func(query string) {
+		t.Helper()
+		if _, err := w.db.SQL.ExecContext(t.Context(), query, w.ada); err != nil {
+			t.Fatal(err)
+		}
 	}
+	exec(`UPDATE users SET operator = true FROM memberships m WHERE m.user_id = users.id AND m.account_id = $1`)
+	exec(`UPDATE domains SET account_id = NULL WHERE account_id = $1 AND name = 'silent.example'`) // a sandbox domain
+	exec(`UPDATE domains SET inbound_enabled = false WHERE account_id = $1`)
+	want("with an operator whose domain does not receive", "mx.postrider.example", ada)
+	want("with an operator whose domain does not receive", "mx.example.net", eve)
+	exec(`UPDATE domains SET status = 'failed' WHERE account_id = $1`)
+	want("with an operator without a domain", "mx.postrider.example",
+		Receiver{AccountID: w.ada, DomainID: silent.ID, Domain: "silent.example"})
+	exec(`UPDATE domains SET status = 'verified', inbound_enabled = true WHERE account_id = $1`)
 	want("with an operator", "mx.postrider.example", ada)
 	want("with an operator", "mx.example.net", eve)
 	near := receives(w.eve, "mx.example.net")

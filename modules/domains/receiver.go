@@ -63,20 +63,27 @@ func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error
 }
 
 // postmasterSQL finds who receives mail for the postmaster of the installation. $1 are the names of its host and those
-// above it.
+// above it. The sandbox domain has no account, so it is the domain of operators without one of their own.
 const postmasterSQL = `
-WITH receiving AS MATERIALIZED (SELECT id, name, account_id, name = ANY($1) AS hosts,
-	EXISTS (SELECT FROM memberships m JOIN users u ON u.id = m.user_id
-		WHERE m.account_id = domains.account_id AND m.role = 'owner' AND u.operator AND u.disabled_at IS NULL) AS operators
-	FROM domains WHERE account_id IS NOT NULL AND inbound_enabled AND status IN ('verified', 'temporary_failure'))
-SELECT account_id, id, name FROM receiving
-WHERE hosts OR operators OR (SELECT count(DISTINCT account_id) FROM receiving) = 1
-ORDER BY hosts DESC, CASE WHEN hosts THEN length(name) END DESC, operators DESC, id LIMIT 1`
+WITH operated AS (SELECT m.account_id AS id FROM memberships m JOIN users u ON u.id = m.user_id
+		WHERE m.role = 'owner' AND u.operator AND u.disabled_at IS NULL),
+	owned AS MATERIALIZED (SELECT id, name, account_id, inbound_enabled AS receives, name = ANY($1) AS hosts,
+		account_id IN (SELECT id FROM operated) AS operators
+		FROM domains WHERE account_id IS NOT NULL AND status IN ('verified', 'temporary_failure')),
+	ranked AS (SELECT account_id, id, name, CASE WHEN receives AND hosts THEN 1 WHEN receives AND operators THEN 2
+			WHEN operators THEN 3
+			WHEN receives AND (SELECT count(DISTINCT account_id) FROM owned WHERE receives) = 1 THEN 5 END AS rank
+			FROM owned
+		UNION ALL SELECT (SELECT min(id) FROM operated), id, name, 4 FROM domains
+			WHERE account_id IS NULL AND EXISTS (SELECT FROM operated))
+SELECT account_id, id, name FROM ranked WHERE rank IS NOT NULL
+ORDER BY rank, CASE rank WHEN 1 THEN -length(name) END, id LIMIT 1`
 
 // Postmaster returns who receives mail for the postmaster of the installation, whom RCPT TO:<postmaster> names (RFC
 // 5321 section 4.5.1): the receiving domain of the host, or the nearest one above it; otherwise the oldest receiving
-// domain of an account that an operator owns; otherwise that of the only account that receives mail. Other accounts
-// do not get mail about an installation that is not theirs. Error: NotFound.
+// domain of an account that an operator owns; otherwise such an account without one, under its oldest verified domain
+// or the sandbox domain; otherwise, without operators, the only account that receives mail. Other accounts do not get
+// mail about an installation that is not theirs. Error: NotFound.
 func (l *lookups) Postmaster(ctx context.Context, host string) (Receiver, error) {
 	found, err := l.receivers.Get(ctx, postmasterKey+host, func(ctx context.Context, _ string) (receipt, error) {
 		var above []string

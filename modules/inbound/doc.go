@@ -28,8 +28,8 @@
 //
 // Return paths and received addresses cannot be recipients of the same transaction. The second kind is
 // answered with 452 4.5.3, so that senders use another transaction (RFC 5321 section 4.5.3.1.10). The
-// postmaster of a receiving domain is always accepted (section 4.5.1), and that of the installation if an account of
-// its operators receives mail (domains.Postmaster). No header fields are added to the raw message; the client, the
+// postmaster of a receiving domain is always accepted (section 4.5.1), and that of the installation if it has
+// operators (domains.Postmaster). No header fields are added to the raw message; the client, the
 // protocol and the envelope are fields of the record.
 //
 // Facts published: email.received. Facts consumed: none.

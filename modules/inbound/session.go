@@ -116,8 +116,8 @@ func (r *reception) lookUpRecipient(ctx context.Context, to smtpserver.Path) (ad
 	return addressee{receiver, rcpt.AddrSpec()}, nil
 }
 
-// findReceiver looks up the account and domain of an address. The postmaster of the installation always has one, if an
-// account of its operators receives mail. Error: NotFound.
+// findReceiver looks up the account and domain of an address. The postmaster of the installation always has one, if it
+// has operators. Error: NotFound.
 func (r *reception) findReceiver(ctx context.Context, to smtpserver.Path) (address.Address, domains.Receiver, error) {
 	var receiver domains.Receiver
 	rcpt := address.Address{Local: to.Local, Domain: to.Domain}

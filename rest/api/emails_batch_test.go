@@ -58,7 +58,7 @@ func TestBatchResendAndScheduleAnswers(t *testing.T) {
 			status: 400},
 		"unsubscribe_not_a_bool": {request: post("", with(`"unsubscribe":"yes"`)), status: 400},
 		"category_bad":           {request: post("", with(`"category":"!!!"`)), status: 400},
-		"category_empty":         {request: post("", with(`"category":""`)), status: 400},
+		"category_empty":         {request: post("", with(`"category":""`)), status: 200},
 		"template":               {request: post("", templated(`"template":{"alias":"receipt","variables":{"a":1}}`)), status: 200},
 		"template_both":          {request: post("", templated(`"template":{"alias":"receipt","id":"tpl_1"}`)), status: 400},
 		"template_neither":       {request: post("", templated(`"template":{"variables":{}}`)), status: 400},

@@ -45,8 +45,7 @@ func sendBody(m *sending.Message) body.Object {
 			body.Field{Name: "template", Type: templateType{&m.Template}, About: "Sends a published template. " +
 				"`subject`, `from`, `reply_to`, `unsubscribe` and `category` of the request override those of the " +
 				"template. If the template has a body, `html` and `text` are refused."},
-			body.Field{Name: "category", Type: body.Text(&m.Category).Length(1, suppression.MaxCategory).
-				NotEmpty("cannot be empty; omit it for none"),
+			body.Field{Name: "category", Type: body.Text(&m.Category).Length(0, suppression.MaxCategory),
 				About: "The kind of mail, in your own words, on one line. An unsubscribe then applies to this " +
 					"category only, and recipients who opted out of it are suppressed. Defaults to the category of " +
 					"the template, if any."},

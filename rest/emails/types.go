@@ -40,6 +40,9 @@ type plainText struct {
 	none *bool
 }
 
+// KeepsBlank implements body.KeepsBlank.
+func (plainText) KeepsBlank() {}
+
 func (t plainText) Read(d *body.Decoder, path string, v body.Value) {
 	t.readableText.Read(d, path, v)
 	*t.none = *t.to == ""

@@ -70,8 +70,13 @@ func forwardBody(a *inbound.ReplyRequest) body.Object {
 // validates them.
 func answerBody(name string, a *inbound.ReplyRequest) body.Object {
 	m := &a.Message
-	return body.Object{Name: name, About: "A field with the value `null` is treated as omitted.",
-		Fields: emails.ContentFields(m, body.Text(&m.HTML), body.Text(&m.Text), map[int]string{})}
+	fields := emails.ContentFields(m, body.Text(&m.HTML), body.Text(&m.Text), map[int]string{})
+	for i := range fields {
+		if fields[i].Name == "text" { // always a part of an answer, unlike that of a send
+			fields[i].About = "The plain text body, at most 5 MB. Generated from `html` if omitted."
+		}
+	}
+	return body.Object{Name: name, About: "A field with the value `null` is treated as omitted.", Fields: fields}
 }
 
 // without stores the opposite of the value it reads.

@@ -143,7 +143,8 @@ func codeBody(to *string) body.Object {
 
 func userBody(in *signin.UserChange) body.Object {
 	return body.Object{Name: "UpdateUser", Change: true, Fields: []body.Field{
-		{Name: "name", Type: body.Maybe(&in.Name, func(to *string) body.Type { return body.Text(to).Length(0, maxName) }), About: "The name of the user."},
+		{Name: "name", Type: body.Maybe(&in.Name, func(to *string) body.Type { return body.Text(to).Length(0, maxName) }),
+			Null: func() { in.Name = new("") }, About: "The name of the user."},
 		{Name: "email", Type: body.Maybe(&in.Email, emailField), About: "The new address. It takes effect once the link sent to it is used."},
 		{Name: "password", Type: body.Maybe(&in.Password, passwordChange), About: "A new password. It ends the other sessions."},
 	}}

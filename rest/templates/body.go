@@ -13,8 +13,6 @@ import (
 // bodyLimit has room for html and text of 1 MB each, with escaped characters.
 const bodyLimit = 8 << 20
 
-const noneOf = "is empty; leave it out, or give null, for none"
-
 func addBody(in *templates.AddInput) body.Object {
 	return body.Object{Name: "AddTemplate", Fields: []body.Field{
 		{Name: "alias", Type: aliasField(&in.Alias), About: "Unique in the account.", Example: "receipt"},
@@ -61,14 +59,14 @@ const (
 )
 
 func aliasField(to *string) body.TextType {
-	return body.Text(to).NotEmpty(noneOf).Pattern("^[a-z0-9][a-z0-9_-]{0,63}$")
+	return body.Text(to).Pattern("^([a-z0-9][a-z0-9_-]{0,63})?$")
 }
 
 func nameField(to *string) body.TextType { return body.Text(to).Length(0, templates.MaxName) }
 
 func subjectField(to *string) body.TextType { return body.Text(to).Length(0, templates.MaxSubject) }
 
-func categoryField(to *string) body.TextType { return body.Text(to).NotEmpty(noneOf) }
+func categoryField(to *string) body.TextType { return body.Text(to) }
 
 func variablesField(to *[]shape.Variable) body.Type {
 	return body.List(to, variableObject).Count(0, language.MaxVariables)
@@ -91,7 +89,7 @@ func (t sender) Read(d *body.Decoder, path string, v body.Value) {
 	*t.to = &templates.Mailbox{}
 	body.Mailbox(*t.to).Read(d, path, v)
 	if **t.to == (templates.Mailbox{}) {
-		d.Refuse(path, "is empty; give null for none")
+		d.Refuse(path, "requires an email; send null for no sender")
 	}
 }
 

@@ -104,7 +104,7 @@ func (e *testEventEdge) describeBody(in *testEventRequest) body.Object {
 	in.deliver = true
 	return body.Object{Name: "TestEvent", Fields: []body.Field{
 		{Name: "event", Type: eventType(&in.name), Need: body.RequiredByService, About: "The type of the event."},
-		{Name: "email_id", Type: body.Text(&in.emailID).NotEmpty("cannot be empty; omit it or send null for none"),
+		{Name: "email_id", Type: body.Text(&in.emailID),
 			Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 			About: "ID of an email whose values fill the payload. Accepted for email events and " +
 				"`contact.unsubscribed`."},

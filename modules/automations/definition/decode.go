@@ -28,6 +28,10 @@ func Decode(document []byte) (Definition, fault.Fields) {
 	if len(wrong) > 0 {
 		return Definition{}, wrong
 	}
+	if document, err = json.Marshal(value); err != nil { // without blank members
+		wrong.Add("definition", "is invalid: %s", err)
+		return Definition{}, wrong
+	}
 	var d Definition
 	if err := json.Unmarshal(document, &d); err != nil {
 		wrong.Add("definition", "is invalid: %s", err)

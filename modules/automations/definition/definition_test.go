@@ -86,7 +86,14 @@ var refused = map[string]struct {
 	"variant twice":     {with(`{"type": "split", "variants": [{"key": "a", "weight": 1}, {"key": "a", "weight": 1}]}`), []string{"steps[0].variants[1].key"}},
 	"name with NUL":     {`{"name": "a\u0000", "trigger": {"event": "e"}, "steps": [{"type": "end"}]}`, []string{"name"}},
 	"the service's own": {`{"name": "a", "trigger": {"event": "$x.y"}, "steps": [{"type": "end"}]}`, []string{"trigger.event"}},
-	"zones":             {`{"name": "a", "timezone": "Local", "trigger": {"event": "e"}, "steps": [{"type": "wait_until", "at": "now", "timezone": "../etc"}]}`, []string{"steps[0].timezone", "timezone"}},
+	"blanks around event names": {`{"name": "a", "trigger": {"event": " e", "cancel_on_events": ["c\u0020", {"event": "\td"}]},
+		"steps": [{"type": "wait_for_event", "event": ["x", "y "], "timeout": "P1D"}]}`,
+		[]string{"steps[0].event[1]", "trigger.cancel_on_events[0]", "trigger.cancel_on_events[1].event", "trigger.event"}},
+	"blank required texts": {`{"name": " ", "trigger": {"event": ""}, "steps": [{"type": "delay", "duration": ""}]}`,
+		[]string{"name", "steps[0].duration", "trigger.event"}},
+	"a long header": {with(`{"type": "send_email", "template": {"id": "a"}, "headers": {"X-A": "` + strings.Repeat("x", 999) + `"}}`),
+		[]string{"steps[0].headers.X-A"}},
+	"zones": {`{"name": "a", "timezone": "Local", "trigger": {"event": "e"}, "steps": [{"type": "wait_until", "at": "now", "timezone": "../etc"}]}`, []string{"steps[0].timezone", "timezone"}},
 	"cancel": {`{"name": "a", "trigger": {"event": "e", "cancel_on_events": ["a", 3, {"conditions": "true"}], "re_entry": "twice"}, "steps": [{"type": "end"}]}`,
 		[]string{"trigger.cancel_on_events[1]", "trigger.cancel_on_events[2].event", "trigger.re_entry"}},
 	"an email without all":   {with(`{"type": "send_email"}`), []string{"steps[0].from", "steps[0].html", "steps[0].subject"}},
@@ -115,6 +122,34 @@ func TestDecodeReportsErrorsByPath(t *testing.T) {
 				t.Errorf("paths of wrong fields (-want +got):\n%s\n%v", diff, wrong)
 			}
 		})
+	}
+}
+
+// A blank text in an optional member means the same as omitting it, as in the requests of the API.
+func TestBlankTextsOfOptionalMembersAreOmitted(t *testing.T) {
+	t.Parallel()
+	want, wrong := definition.Decode([]byte(`{"name": "N", "trigger": {"event": "e"}, "steps": [
+		{"type": "send_email", "template": {"id": "tpl_x", "variables": {"a": ""}}}, {"type": "webhook", "url": "https://example.com", "body": ""}]}`))
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	got, wrong := definition.Decode([]byte(`{"name": "N", "description": "", "timezone": " ",
+		"trigger": {"event": "e", "conditions": "", "re_entry": ""}, "steps": [
+		{"type": "send_email", "key": "", "name": "\u3000", "next": "", "to": "", "cc": " ", "from": "", "subject": "\n", "html": "", "text": "",
+			"template": {"id": "tpl_x", "alias": "", "variables": {"a": ""}}, "category": "", "expires_after": "", "on_error": ""},
+		{"type": "webhook", "url": "https://example.com", "method": "", "body": ""}]}`))
+	if diff := cmp.Diff(want, got); diff != "" || len(wrong) > 0 {
+		t.Errorf("with blank texts (-omitted +blank): %s%v", diff, wrong)
+	}
+}
+
+// References grow with a thread and are folded, so they have more room than other fields.
+func TestHeadersOfThreadsMayBeLong(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("<0123456789@example.com> ", 200)
+	document := with(`{"type": "send_email", "template": {"id": "a"}, "headers": {"References": "` + long + `"}}`)
+	if _, wrong := definition.Decode([]byte(document)); len(wrong) > 0 {
+		t.Errorf("References of %d bytes: %v", len(long), wrong)
 	}
 }
 

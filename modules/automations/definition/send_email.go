@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
 )
 
 // SendEmail is the type of steps that send an email.
@@ -31,7 +32,7 @@ func (emailStep) members() []member {
 				"Liquid in strings. A string that consists of one output keeps the type of the value."},
 		).as(map[string]any{"oneOf": []any{requires("id"), requires("alias")}}), false, "A published template."},
 		{"tags", list(1, 10, object(member{"name", text(256, nil), true, ""}, member{"value", text(256, nil), true, ""})), false, ""},
-		{"headers", members(50, checkHeader, text(998, checkSubject).as(line)), false, ""},
+		{"headers", members(50, checkHeader, text(address.MaxThreadValue, checkSubject).as(line)), false, ""},
 		{"category", text(200, nil), false, ""}, {"unsubscribe", boolean(), false, ""},
 		expiresAfter, {"on_suppressed", target, false, "What happens if a recipient is suppressed. Defaults to continue."}, onError,
 	}
@@ -53,6 +54,11 @@ func (emailStep) ways(s *Step) []Way {
 }
 
 func (emailStep) judge(s *Step, path string, wrong fault.Fields) {
+	for _, h := range s.Headers {
+		if limit := address.MaxFieldValue(h.Name); len(h.Value) > limit {
+			wrong.Add(join(join(path, "headers"), h.Name), "has %d bytes; the limit is %d", len(h.Value), limit)
+		}
+	}
 	if t := s.Template; t != nil {
 		if (t.ID == "") == (t.Alias == "") {
 			wrong.Add(join(path, "template"), "must have exactly one of id and alias")

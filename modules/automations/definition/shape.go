@@ -53,6 +53,8 @@ func object(members ...member) form {
 		for _, name := range sortedKeys(given) {
 			m, known := byName[name]
 			switch {
+			case known && !m.required && m.form.omitsBlank(given[name]):
+				delete(given, name)
 			case !known:
 				wrong.Add(join(path, name), "is not a known field; must be one of %s",
 					strings.Join(sortedKeys(byName), ", "))
@@ -68,6 +70,23 @@ func object(members ...member) form {
 			}
 		}
 	}}
+}
+
+// omitsBlank reports whether a value is a blank text in the place of a text, which means that an optional member is
+// omitted, as in the requests of the API.
+func (f form) omitsBlank(value any) bool {
+	s, is := value.(string)
+	if !is || strings.TrimSpace(s) != "" {
+		return false
+	}
+	if f.schema["type"] == "string" {
+		return true
+	}
+	options, _ := f.schema["oneOf"].([]any)
+	return slices.ContainsFunc(options, func(option any) bool {
+		schema, _ := option.(map[string]any)
+		return schema["type"] == "string"
+	})
 }
 
 func describeMember(m member) map[string]any {

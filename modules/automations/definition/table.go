@@ -37,6 +37,8 @@ func CheckEventName(name string) error {
 		return fmt.Errorf("has %d characters; the limit is %d", n, MaxName)
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return errors.New("cannot contain control characters")
+	case strings.TrimSpace(name) != name:
+		return errors.New("cannot begin or end with white space")
 	case strings.HasPrefix(name, "$"):
 		return errors.New("cannot start with $, which is reserved for built-in events")
 	}
@@ -118,7 +120,7 @@ var (
 	keyText = text(40, checkKey).
 		as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
 	title      = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
-	eventName  = text(4*MaxName, CheckListened).as(map[string]any{"maxLength": MaxName})
+	eventName  = text(4*MaxName, CheckListened).as(map[string]any{"maxLength": MaxName, "pattern": `^\S(.*\S)?$`})
 	duration   = text(64, checkDuration).as(map[string]any{"pattern": clock.DurationPattern})
 	line       = map[string]any{"pattern": `^[^\r\n]*$`}
 	expression = text(MaxExpression, nil)

@@ -104,8 +104,6 @@ func judgeAs(p Post, checkName func(string) error) (*posting, error) {
 	out := &posting{Post: p}
 	if err := checkName(p.Name); err != nil {
 		wrong.Add("name", "%s", err)
-	} else if strings.TrimSpace(p.Name) != p.Name {
-		wrong.Add("name", "cannot begin or end with white space")
 	}
 	if n := utf8.RuneCountInString(p.UserID); n > MaxUserID {
 		wrong.Add("user_id", "has %d characters; the limit is %d", n, MaxUserID)

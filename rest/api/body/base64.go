@@ -30,7 +30,11 @@ func (d *Decoder) Base64(path string, v Value) []byte {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if c == '\\' { // some encoders escape every slash
-			c, i = unescape(text, i)
+			var r rune
+			if r, i = unescape(text, i); r >= utf8.RuneSelf {
+				r = 0 // outside the alphabet
+			}
+			c = byte(r)
 		}
 		switch c {
 		case ' ', '\t', '\r', '\n':
@@ -58,25 +62,27 @@ func (d *Decoder) Base64(path string, v Value) []byte {
 	return text[:n]
 }
 
-// unescape returns the character of the escape at pos, 0 if it is outside ASCII, and the position of the
-// escape's last byte. parseJSON has accepted the text.
-func unescape(text []byte, pos int) (c byte, last int) {
-	switch c = text[pos+1]; c {
+// unescape returns the UTF-16 unit of the escape at pos, and the position of the escape's last byte. parseJSON has
+// accepted the text.
+func unescape(text []byte, pos int) (r rune, last int) {
+	switch c := text[pos+1]; c {
 	case 'n':
 		return '\n', pos + 1
 	case 'r':
 		return '\r', pos + 1
 	case 't':
 		return '\t', pos + 1
-	case 'b', 'f':
-		return 0, pos + 1
+	case 'b':
+		return '\b', pos + 1
+	case 'f':
+		return '\f', pos + 1
 	case 'u':
-		point, err := strconv.ParseUint(string(text[pos+2:pos+6]), 16, 16)
-		if err != nil || point >= utf8.RuneSelf {
-			point = 0
+		unit, err := strconv.ParseUint(string(text[pos+2:pos+6]), 16, 16)
+		if err != nil {
+			unit = 0
 		}
-		return byte(point), pos + 5
+		return rune(unit), pos + 5
 	default:
-		return c, pos + 1
+		return rune(c), pos + 1
 	}
 }

@@ -20,6 +20,7 @@ func (o Object) Form() *idempotency.Form {
 		if f.Default != nil {
 			field.Default = encodeDefault(f.Default)
 		}
+		field.Omits = o.omittedTokens(&f)
 		if f.Means != "" {
 			field.Name = f.Means
 		}

@@ -78,7 +78,7 @@ func Decode[T any](root Value, declare func(*T) Object) (T, error) {
 func (o Object) Read(d *Decoder, path string, v Value) { o.readFields(d, path, v) }
 
 // readFields reads the fields of an object and returns the names of those that were given.
-// null is the same as not given, unless it is refused.
+// null, and a blank text of an optional field, are the same as not given, unless they are refused.
 func (o Object) readFields(d *Decoder, path string, v Value) (given []string) {
 	if !d.Expect(path, v, KindObject) {
 		return nil
@@ -91,17 +91,21 @@ func (o Object) readFields(d *Decoder, path string, v Value) (given []string) {
 			continue
 		}
 		f := &o.Fields[i]
+		null := member.Kind() == KindNull
+		blank := !null && o.omitsBlank(f, member)
 		switch {
-		case member.Kind() != KindNull && called[i] != "":
+		case !null && !blank && called[i] != "":
 			d.Refuse(Join(path, name), "is an alias of %s; send only one", called[i])
-		case member.Kind() != KindNull:
+		case !null && !blank:
 			called[i], given = name, append(given, f.Name)
 			f.Type.Read(d, Join(path, f.Name), member)
 		case f.Null != nil && called[i] == "":
 			given = append(given, f.Name)
 			f.Null()
-		case f.Null == nil && d.refuseNull:
+		case f.Null == nil && null && d.refuseNull:
 			d.Refuse(Join(path, name), "cannot be null; omit it to keep the current value")
+		case f.Null == nil && blank && o.Change:
+			d.Refuse(Join(path, name), "cannot be empty; omit it to keep the current value")
 		}
 	}
 	for i, f := range o.Fields {

@@ -11,12 +11,14 @@ import (
 // Components are the schemas of the document that bodies refer to, by name.
 type Components map[string]*huma.Schema
 
+const refPrefix = "#/components/schemas/"
+
 // Ref describes a schema once and returns a reference to it.
 func (c Components) Ref(name string, describe func() *huma.Schema) *huma.Schema {
 	if c[name] == nil {
 		c[name] = describe()
 	}
-	return &huma.Schema{Ref: "#/components/schemas/" + name}
+	return &huma.Schema{Ref: refPrefix + name}
 }
 
 // OneOf is a value that may have several forms.

@@ -19,7 +19,6 @@ type TextType struct {
 	least, most int
 	pattern     string
 	format      string
-	notEmpty    string
 }
 
 // Text reads a string.
@@ -43,19 +42,9 @@ func (t TextType) Format(format string) TextType {
 	return t
 }
 
-// NotEmpty rejects an empty string, with an error that explains how to send no value.
-func (t TextType) NotEmpty(reason string) TextType {
-	t.notEmpty = reason
-	return t
-}
-
 // Read implements Type.
 func (t TextType) Read(d *Decoder, path string, v Value) {
-	text, ok := d.Text(path, v)
-	if ok && text == "" && t.notEmpty != "" {
-		d.Refuse(path, "%s", t.notEmpty)
-	}
-	*t.to = text
+	*t.to, _ = d.Text(path, v)
 }
 
 // Schema implements Type.

@@ -30,6 +30,9 @@ Every request carries ` + "`Authorization: Bearer <API key>`" + `. Bodies are JS
 query parameters are refused (400), so that a misspelled name is never ignored. IDs are opaque. Timestamps are RFC 3339 in UTC with milliseconds; one that is not set
 is ` + "`null`" + `. Lists are newest first and use an opaque cursor for pagination.
 
+An empty string, or one of only white space, in an optional field means the same as ` + "`null`" + `: a new resource is created without the field. A PATCH clears the field, or is
+refused (400) if the field cannot be ` + "`null`" + `. The only exception is the ` + "`text`" + ` of an email, where an empty string means no text part.
+
 Errors are ` + "`{\"error\": {\"message\", \"code\", \"details\", \"upgrade_url\"}}`" + `. For a ` + "`validation_error`" + `, ` + "`details`" + ` maps each invalid field to a reason:
 ` + "`\"attachments[2].data\": \"is not valid base64\"`" + `.
 

@@ -32,7 +32,8 @@ var reserved = map[string]string{
 	"envelope-*": ours, "x-envelope-*": ours, "apparently-*": ours, "x-apparently-*": ours,
 	"original-*": ours, "x-original-to": ours, "x-original-from": ours, "x-original-recipient": ours,
 	"mail-from": ours, "x-mail-from": ours, "rcpt-to": ours, "x-rcpt-to": ours, "x-delivered-to": ours, "x-return-path": ours,
-	"domainkey-*": ours, "x-google-dkim-signature": ours, "x-authentication-results": ours,
+	"authentication-results-*": ours, "read-receipt-*": ours, "x-return-receipt-*": ours, "x-confirm-reading-to": ours,
+	"x-failed-recipients": ours, "delivery-date": ours, "domainkey-*": ours, "x-google-dkim-signature": ours, "x-authentication-results": ours,
 	"x-postrider-*": ours,
 }
 
@@ -108,14 +109,19 @@ func CheckFieldName(name string) error {
 	return nil
 }
 
+// MaxFieldValue returns the maximum length of the value of a header field in characters.
+func MaxFieldValue(name string) int {
+	if strings.EqualFold(name, "References") || strings.EqualFold(name, "In-Reply-To") {
+		return MaxThreadValue
+	}
+	return MaxHeaderValue
+}
+
 // CheckFieldValue validates the unfolded value of a header field, or a subject: valid UTF-8, no line
 // breaks, no control characters except the tab, at most MaxHeaderValue characters, or MaxThreadValue in the fields of
 // a thread.
 func CheckFieldValue(name, value string) error {
-	limit := MaxHeaderValue
-	if strings.EqualFold(name, "References") || strings.EqualFold(name, "In-Reply-To") {
-		limit = MaxThreadValue
-	}
+	limit := MaxFieldValue(name)
 	if len(value) > limit && utf8.RuneCountInString(value) > limit {
 		return fmt.Errorf("value is longer than %d characters", limit)
 	}

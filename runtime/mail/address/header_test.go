@@ -42,7 +42,8 @@ func TestValidateHeaderRefusesReservedNames(t *testing.T) {
 		"X-Postrider-Id",
 		"Transfer-Encoding", "Received-SPF", "X-Received", "Apparently-To", "Envelope-To", "X-Envelope-From",
 		"X-Original-To", "Original-Recipient", "DomainKey-Signature", "DomainKey-Status", "Mail-From", "X-Delivered-To",
-		"X-Authentication-Results"} {
+		"X-Authentication-Results", "Authentication-Results-Original", "Read-Receipt-To", "X-Return-Receipt-To",
+		"X-Confirm-Reading-To", "X-Failed-Recipients", "Delivery-Date"} {
 		for _, spelling := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
 			if err := address.ValidateHeader(spelling, "x"); err == nil {
 				t.Errorf("ValidateHeader(%q) was accepted", spelling)

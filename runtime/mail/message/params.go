@@ -14,6 +14,7 @@ type disposition struct{ kind, filename string }
 
 func readContentType(value string) contentType {
 	name, params := readParams(value)
+	name = strings.Trim(name, ` "'`) // some programs quote the type
 	if value == "" || !strings.Contains(name, "/") {
 		name = "text/plain" // RFC 2045, 5.2
 	}

@@ -3,30 +3,71 @@ package mime
 import (
 	"bytes"
 	"crypto/sha256"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
 
 // messageType is the type of a message inside a message. It cannot be base64 (RFC 2046 section 5.2.1).
 const messageType = "message/rfc822"
 
-// attachMessage returns a file of messageType as a part that mail clients open as a message. A file that cannot be
-// sent as 7-bit lines is sent as application/octet-stream instead.
+// attachMessage returns a file of messageType as a part that mail clients open as a message. 8-bit bodies in it are
+// encoded, since not every server on the way accepts 8BITMIME. A file that still is not 7-bit lines, because its
+// 8-bit content is signed or outside of bodies, is sent as application/octet-stream instead.
 func attachMessage(file entity, seed [sha256.Size]byte) (entity, error) {
-	fits, bareEnds := false, 0
+	fits, changes, length, lineEnds := false, false, 0, 0
 	check := func(data []byte) {
-		fits = fitsAsMessage(data, boundaryText(seed))
-		bareEnds = bytes.Count(data, []byte{'\n'})
+		message, changed := toSevenBit(data)
+		fits, changes = fitsAsMessage(message, boundaryText(seed)), changed
+		length, lineEnds = len(message), bytes.Count(message, []byte{'\n'})
 	}
-	if file.read == nil {
-		check(file.data)
-	} else if err := file.read(check); err != nil {
+	read, data := file.read, file.data
+	if read == nil {
+		read = func(use func(data []byte)) error { use(data); return nil }
+	}
+	if err := read(check); err != nil {
 		return file, err
 	}
 	if !fits {
 		file.contentType = "application/octet-stream"
 		return file, nil
 	}
-	file.encoding, file.escapes = "7bit", bareEnds // at most one byte for each line end
+	if changes { // again for each use, to keep no second copy of the file
+		file.data, file.length = nil, length
+		file.read = func(use func(data []byte)) error {
+			return read(func(data []byte) {
+				message, _ := toSevenBit(data)
+				use(message)
+			})
+		}
+	}
+	file.encoding, file.escapes = "7bit", lineEnds // at most one byte for each line end
 	return file, nil
+}
+
+// toSevenBit returns the message with its 8-bit bodies and long lines encoded, or the same data if it needs no change
+// or cannot be changed.
+func toSevenBit(data []byte) (message []byte, changed bool) {
+	if isSevenBit(data) && !verbatim.HasLongLine(data) {
+		return data, false
+	}
+	var lines bytes.Buffer
+	writeLines(&lines, data)
+	if !bytes.HasSuffix(data, []byte{'\n'}) {
+		lines.WriteString("\r\n")
+	}
+	message, err := verbatim.ShortenLines(lines.Bytes())
+	if err == nil {
+		message, err = verbatim.SevenBit(message)
+	}
+	if err != nil {
+		return data, false
+	}
+	return message, true
+}
+
+func isSevenBit(data []byte) bool {
+	return !bytes.ContainsFunc(data, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // fitsAsMessage reports whether the data begins with a header, consists of lines that any mail server accepts, and

@@ -13,11 +13,15 @@ const maxInvitation = 256 << 10
 
 var calendarMethod = regexp.MustCompile(`(?im)^METHOD:[ \t]*([A-Z-]{1,32})[ \t]*\r?$`)
 
+// byteOrderMark begins the files of some programs. In the alternative of a message it hides the calendar.
+var byteOrderMark = []byte("\uFEFF")
+
 // invitation completes a calendar file (RFC 6047 section 2.4): its type names the method and the charset. The second
 // entity repeats an invitation for the alternatives of the message, where mail clients look for it; ok is false if the
-// file has no method.
+// file has no method. Files of type application/ics, as calendar programs attach them, keep their type.
 func invitation(file entity) (attached, alternative entity, ok bool) {
-	if file.contentType != "text/calendar" || file.length > maxInvitation {
+	isCalendar := file.contentType == "text/calendar"
+	if !isCalendar && file.contentType != "application/ics" || file.length > maxInvitation {
 		return file, entity{}, false
 	}
 	data := file.data
@@ -26,19 +30,21 @@ func invitation(file entity) (attached, alternative entity, ok bool) {
 			return file, entity{}, false // writing the file reports the error
 		}
 	}
-	if !utf8.Valid(data) {
-		return file, entity{}, false
-	}
-	file.params = withParam(file.params, "charset", "utf-8")
-	method := paramOf(file.params, "method")
+	method := strings.ToUpper(paramOf(file.params, "method"))
 	if found := calendarMethod.FindSubmatch(data); method == "" && found != nil {
 		method = strings.ToUpper(string(found[1]))
+	}
+	readable := utf8.Valid(data)
+	if isCalendar && readable {
+		file.params = withParam(file.params, "charset", "utf-8")
+	}
+	if isCalendar && method != "" {
 		file.params = withParam(file.params, "method", method)
 	}
-	if method == "" {
+	if method == "" || !readable {
 		return file, entity{}, false
 	}
-	alternative = textEntity("text/calendar", string(data))
+	alternative = textEntity("text/calendar", string(bytes.TrimPrefix(data, byteOrderMark)))
 	alternative.params = withParam(alternative.params, "method", method)
 	return file, alternative, true
 }

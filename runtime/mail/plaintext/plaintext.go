@@ -5,8 +5,8 @@
 // Words keep their order, white space becomes one space, blocks start a new line and paragraphs are
 // separated by blank lines. A link is followed by its target in parentheses, a list item starts with a
 // dash, and an image becomes its alternative text. Content that browsers do not show is omitted: elements that
-// are hidden by an attribute or their own style, text without size, and padding with invisible characters.
-// Style sheets are not read.
+// are hidden by an attribute, their own style or a rule of a style sheet for one class or id, text without size, and
+// padding with invisible characters. Other rules of style sheets are not read.
 package plaintext
 
 import (
@@ -28,6 +28,10 @@ func Of(source string) string {
 		case html.ErrorToken: // the end: no other error is possible
 			return strings.TrimSpace(w.out.String())
 		case html.TextToken:
+			if w.inStyle {
+				w.sheet.read(string(z.Text()))
+				continue
+			}
 			w.writeText(string(z.Text()))
 		case html.StartTagToken, html.SelfClosingTagToken:
 			w.startElement(z.Token())
@@ -49,7 +53,8 @@ var gap = map[atom.Atom]int{
 	atom.P: 2, atom.H1: 2, atom.H2: 2, atom.H3: 2, atom.H4: 2, atom.H5: 2, atom.H6: 2, atom.Table: 2, atom.Ul: 2,
 	atom.Ol: 2, atom.Blockquote: 2, atom.Pre: 2,
 	atom.Div: 1, atom.Tr: 1, atom.Li: 1, atom.Section: 1, atom.Article: 1, atom.Header: 1, atom.Footer: 1, atom.Main: 1,
-	atom.Center: 1, atom.Dt: 1, atom.Dd: 1, atom.Address: 1,
+	atom.Center: 1, atom.Dl: 2, atom.Dt: 1, atom.Dd: 1, atom.Address: 1, atom.Aside: 1, atom.Nav: 1, atom.Details: 1,
+	atom.Summary: 1, atom.Figure: 1, atom.Figcaption: 1, atom.Form: 1, atom.Fieldset: 1, atom.Legend: 1,
 }
 
 // writer builds the text.
@@ -59,18 +64,23 @@ type writer struct {
 	space  bool // wanted before the next word
 	begun  bool // a word was written
 
-	hidden atom.Atom // an element that is never shown, until it ends
-	frames frames
-	unseen bool   // the frames hide the text
-	href   string // of the open link
-	label  strings.Builder
-	pre    int
+	hidden  atom.Atom // an element that is never shown, until it ends
+	inStyle bool
+	sheet   sheet
+	frames  frames
+	unseen  bool   // the frames hide the text
+	href    string // of the open link
+	label   strings.Builder
+	pre     int
 }
 
 // hidesItself reports whether an element without content, such as an image, is hidden.
-func hidesItself(t html.Token) bool { return void[t.DataAtom] && frameOf(t).hidden }
+func (w *writer) hidesItself(t html.Token) bool {
+	return void[t.DataAtom] && frameOf(t, w.sheet).hidden
+}
 
 func (w *writer) startElement(t html.Token) {
+	w.inStyle = t.DataAtom == atom.Style
 	if w.hidden != 0 {
 		return
 	}
@@ -78,8 +88,8 @@ func (w *writer) startElement(t html.Token) {
 		w.hidden = t.DataAtom
 		return
 	}
-	w.frames = w.frames.open(t)
-	if w.unseen = w.frames.hides(); w.unseen || hidesItself(t) {
+	w.frames = w.frames.open(t, w.sheet)
+	if w.unseen = w.frames.hides(); w.unseen || w.hidesItself(t) {
 		return
 	}
 	w.breaks = max(w.breaks, gap[t.DataAtom])
@@ -105,6 +115,7 @@ func (w *writer) startElement(t html.Token) {
 }
 
 func (w *writer) endElement(name atom.Atom) {
+	w.inStyle = false
 	switch {
 	case w.hidden == name:
 		w.hidden = 0

@@ -25,14 +25,14 @@ const maxFrames = 100
 type frames []frame
 
 // open adds a start tag.
-func (f frames) open(t html.Token) frames {
+func (f frames) open(t html.Token, s sheet) frames {
 	if n := len(f); n > 0 && f[n-1].name == atom.P && gap[t.DataAtom] > 0 {
 		f = f[:n-1] // a block ends a paragraph
 	}
 	if t.Type == html.SelfClosingTagToken || void[t.DataAtom] {
 		return f
 	}
-	next := frameOf(t)
+	next := frameOf(t, s)
 	if (next.hidden || next.sized) && len(f) < maxFrames {
 		return append(f, next)
 	}
@@ -85,13 +85,14 @@ var void = map[atom.Atom]bool{atom.Area: true, atom.Base: true, atom.Br: true, a
 
 var (
 	hidingStyle = regexp.MustCompile(`(?:^|;)(?:display:none|visibility:hidden|mso-hide:all|opacity:0*\.?0+|max-(?:height|width):0(?:px|em|pt|%)?)(?:!important)?(?:;|$)`)
+	noSize      = regexp.MustCompile(`(?:^|;)(?:height|width):0(?:px|em|pt|%)?(?:!important)?(?:;|$)`)
 	fontSize    = regexp.MustCompile(`(?:^|;)font-size:([^;]*)`)
 	zeroSize    = regexp.MustCompile(`^0*\.?0*(?:px|em|rem|pt|%)?(?:!important)?$`)
 )
 
 // frameOf returns what a start tag does to its text. React Email marks its preview text with data-skip-in-text.
-func frameOf(t html.Token) frame {
-	f := frame{name: t.DataAtom}
+func frameOf(t html.Token, s sheet) frame {
+	f := frame{name: t.DataAtom, hidden: s.hides(t)}
 	for _, a := range t.Attr {
 		switch a.Key {
 		case "hidden":
@@ -100,13 +101,18 @@ func frameOf(t html.Token) frame {
 			f.hidden = f.hidden || strings.EqualFold(strings.TrimSpace(a.Val), "true")
 		case "style":
 			style := compactStyle(a.Val)
-			f.hidden = f.hidden || hidingStyle.MatchString(style)
+			f.hidden = f.hidden || hidesContent(style)
 			if size := fontSize.FindStringSubmatch(style); size != nil {
 				f.sized, f.zero = true, zeroSize.MatchString(size[1])
 			}
 		}
 	}
 	return f
+}
+
+// hidesContent reports whether a compact style hides the content of an element.
+func hidesContent(style string) bool {
+	return hidingStyle.MatchString(style) || strings.Contains(style, "overflow:hidden") && noSize.MatchString(style)
 }
 
 // maxStyle bounds how much of a style is read.

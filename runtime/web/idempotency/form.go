@@ -27,6 +27,8 @@ type Field struct {
 	Default string
 	// DefaultUnless is a field without which Default applies; "": it always applies.
 	DefaultUnless string
+	// Omits reports whether a canonical value also means the same as omitting the field; nil if none does.
+	Omits func(value []byte) bool
 }
 
 var headerField = &Field{}
@@ -69,6 +71,9 @@ func (f *Field) isOmitted(value []byte) bool {
 	case "{}":
 		return f.Form != nil && f.Form.OmitEmpty
 	default:
+		if f.Omits != nil && f.Omits(value) {
+			return true
+		}
 		return f.Default != "" && f.DefaultUnless == "" && string(value) == f.Default
 	}
 }

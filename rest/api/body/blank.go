@@ -1,0 +1,84 @@
+package body
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// KeepsBlank is a type to which an empty string is a value of its own.
+type KeepsBlank interface{ KeepsBlank() }
+
+// omitsBlank reports whether a value is a blank text that means the same as null: an empty string, or only white
+// space. It does in each optional field that takes a string, because forms and no-code tools send "" for values that
+// their users left out.
+func (o Object) omitsBlank(f *Field, v Value) bool {
+	if v.Kind() != KindString || !isBlankToken(v.raw) {
+		return false
+	}
+	omits := o.omittedTokens(f)
+	return omits != nil && omits(v.raw)
+}
+
+// omittedTokens returns a function that reports whether a JSON string means the same as omitting a field; nil for
+// a field in which none does. It is too slow for each field of each request.
+func (o Object) omittedTokens(f *Field) func(token []byte) bool {
+	if _, keeps := f.Type.(KeepsBlank); keeps || f.Need != Optional || o.Single {
+		return nil
+	}
+	c := Components{}
+	text := c.findText(f.Type.Schema(c))
+	switch {
+	case text == nil:
+		return nil
+	case text.Format == "password": // which may consist of spaces
+		return isEmptyToken
+	default:
+		return isBlankToken
+	}
+}
+
+// findText returns the form of a value that is a string; nil if there is none.
+func (c Components) findText(s *huma.Schema) *huma.Schema {
+	if s.Ref != "" {
+		s = c[strings.TrimPrefix(s.Ref, refPrefix)]
+	}
+	if s.Type == huma.TypeString {
+		return s
+	}
+	for _, option := range s.OneOf {
+		if text := c.findText(option); text != nil {
+			return text
+		}
+	}
+	return nil
+}
+
+func isEmptyToken(token []byte) bool { return string(token) == `""` }
+
+// isBlankToken reports whether a JSON value is a string that is empty or only white space. It stops at the first
+// other character, as values can be large.
+func isBlankToken(token []byte) bool {
+	if len(token) < 2 || token[0] != '"' {
+		return false
+	}
+	text := token[1 : len(token)-1]
+	for i := 0; i < len(text); {
+		if text[i] != '\\' {
+			r, size := utf8.DecodeRune(text[i:])
+			if !unicode.IsSpace(r) {
+				return false
+			}
+			i += size
+			continue
+		}
+		r, last := unescape(text, i)
+		if !unicode.IsSpace(r) {
+			return false
+		}
+		i = last + 1
+	}
+	return true
+}
