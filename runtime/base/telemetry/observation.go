@@ -73,7 +73,7 @@ func (o *observation) wrapWriter(w http.ResponseWriter) http.ResponseWriter {
 	return httpsnoop.Wrap(w, httpsnoop.Hooks{
 		WriteHeader: func(next httpsnoop.WriteHeaderFunc) httpsnoop.WriteHeaderFunc {
 			return func(status int) {
-				if status >= http.StatusOK { // 1xx are interim responses
+				if status >= http.StatusOK || status == http.StatusSwitchingProtocols { // other 1xx are interim responses
 					o.beginResponse(status)
 				}
 				if o.early && status >= http.StatusInternalServerError {
