@@ -37,15 +37,14 @@ func (s *socket) startOperation(message socketMessage) bool {
 	}
 	ctx, cancel := context.WithCancel(s.operations)
 	o := &socketOperation{message.ID, ctx, cancel}
-	switch s.register(o) {
-	case errDuplicateID:
+	switch err := s.register(o); {
+	case errors.Is(err, errDuplicateID):
 		cancel()
 		s.end(closeDuplicate, "Subscriber for this id already exists")
 		return false
-	case errBusySocket:
+	case err != nil:
 		cancel()
-		return s.sendPayload(o.id, "error", gqlerror.List{refusal.Coded(fault.CodeRateLimit,
-			errBusySocket.Error())}) == nil
+		return s.sendPayload(o.id, "error", gqlerror.List{refusal.Coded(fault.CodeRateLimit, err.Error())}) == nil
 	}
 	s.done.Go(func() {
 		defer s.finish(o)
