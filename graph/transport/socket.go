@@ -15,7 +15,9 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/limit"
+	"github.com/postrider/postrider/runtime/web/clientip"
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
@@ -65,6 +67,7 @@ type socket struct {
 	h     *handler
 	conn  *websocket.Conn
 	asked *http.Request // the upgrade, with the credential of the connection; as a POST, so that origins are checked
+	owner intake.Tenant // of the messages that arrive; the network of the client until it has authenticated
 	done  sync.WaitGroup
 
 	// The library closes the connection if a context ends while it reads or writes, so operations have their own.
@@ -96,7 +99,8 @@ func (h *handler) serveSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // a stop closes the connection first
 	asked := r.Clone(ctx)
 	asked.Method, asked.Body = http.MethodPost, http.NoBody
-	s := &socket{h: h, conn: conn, asked: asked, ctx: ctx, cancel: cancel, active: map[string]*socketOperation{}}
+	s := &socket{h: h, conn: conn, asked: asked, ctx: ctx, cancel: cancel,
+		owner: intake.Tenant{Remote: clientip.From(r, h.proxies)}, active: map[string]*socketOperation{}}
 	s.operations, s.endOperations = context.WithCancel(ctx)
 	defer conn.CloseNow() //nolint:errcheck // the connection is over
 	defer s.done.Wait()
@@ -165,6 +169,7 @@ func (s *socket) serve() {
 		return
 	}
 	s.conn.SetReadLimit(messageBytes)
+	s.owner = intake.Tenant{Account: caller.AccountID}
 	s.done.Go(s.keepAlive)
 	for {
 		message, ok := s.read()
@@ -243,11 +248,23 @@ func (s *socket) read() (message socketMessage, ok bool) {
 		s.end(closeInvalid, "A message must be JSON text")
 		return message, false
 	}
-	text, err := io.ReadAll(from)
-	if err != nil { // the library has closed a connection whose message is too large
+	content := s.h.budget.NewContent(intake.Terms{Tenant: s.owner, MaxMemory: messageBytes, MaxSize: messageBytes,
+		Patience: server.WriteTime})
+	defer content.Close()
+	if _, err := io.Copy(content.Writer(ctx), from); err != nil {
+		// The library has closed a connection whose message is too large. Otherwise there is no room.
+		s.end(closeTryLater, "Try again later")
 		return message, false
 	}
-	if err := json.Unmarshal(text, &message); err != nil || message.Type == "" || len(message.ID) > maxID {
+	content.Finish()
+	err = intake.RecoverDiskFault(func() error {
+		text, err := content.Bytes()
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(text, &message)
+	})
+	if err != nil || message.Type == "" || len(message.ID) > maxID {
 		s.end(closeInvalid, "A message must be an object of the protocol "+subprotocol)
 		return message, false
 	}
