@@ -68,7 +68,8 @@ func (p commandPath) listOfIDs() string {
 		return ""
 	}
 	for _, sibling := range p.node.Parent.Children {
-		if sibling.Name == "list" && slices.ContainsFunc(sibling.Flags, func(f *kong.Flag) bool { return f.Name == "quiet" }) {
+		printsIDs := slices.ContainsFunc(sibling.Flags, func(f *kong.Flag) bool { return f.Name == "quiet" })
+		if sibling.Name == "list" && printsIDs {
 			return strings.TrimSuffix(p.path, p.node.Name) + "list --quiet 2>/dev/null"
 		}
 	}

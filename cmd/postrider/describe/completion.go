@@ -42,7 +42,8 @@ func bashCompletion(all []commandPath) string {
 		fmt.Fprintf(&out, "    '%s') COMPREPLY=($(compgen -W '%s' -- \"${COMP_WORDS[COMP_CWORD]}\"))", p.path,
 			strings.Join(p.words(), " "))
 		if list := p.listOfIDs(); list != "" { // filtered by the shell, because compgen would run what an ID contains
-			fmt.Fprintf(&out, "\n        for word in $(%s); do case \"$word\" in \"${COMP_WORDS[COMP_CWORD]}\"*) COMPREPLY+=(\"$word\") ;; esac; done", list)
+			fmt.Fprintf(&out, "\n        for word in $(%s); do\n            case \"$word\" in "+
+				"\"${COMP_WORDS[COMP_CWORD]}\"*) COMPREPLY+=(\"$word\") ;; esac\n        done", list)
 		}
 		out.WriteString(" ;;\n")
 	}
