@@ -43,6 +43,7 @@ func costs() generated.ComplexityRoot {
 	linkCosts(&c)
 	healthCosts(&c)
 	queueCosts(&c)
+	mutationCosts(&c)
 	webhookCosts(&c)
 	receivedCosts(&c)
 	automationCosts(&c)

@@ -1,12 +1,12 @@
-// Package graph is the GraphQL API: one schema to read the data of an account, and mutations for its queue,
-// for which REST has no resource. Other changes go through REST, which has one path for validation,
-// idempotency and audit. Repeating a mutation of the queue does no harm.
+// Package graph is the GraphQL API: one schema to read the data of an account, and mutations. Those of the queue, for
+// which REST has no resource, call its service; repeating them does no harm. All others call the REST API within the
+// process (rest.go), which has one path for validation, idempotency and audit.
 //
 // # Requests
 //
-// Requests are POST with a JSON body and an API key. A request refused before its body is parsed as a
-// GraphQL request (method, credential, media type, size) gets a response like REST, `{"error": {…}}` with
-// its status. Every later response is a GraphQL response with `errors`:
+// Requests are POST with a JSON body and an API key. Queries also arrive by GET, and everything over WebSocket. A
+// request refused before its body is parsed as a GraphQL request (method, credential, media type, size) gets a
+// response like REST, `{"error": {…}}` with its status. Every later response is a GraphQL response with `errors`:
 //
 //   - 400: not a GraphQL request, or a query that is wrong or asks for too much;
 //   - 503 with Retry-After: the database is away, `data` may be there in part;

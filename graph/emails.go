@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -145,4 +146,21 @@ func explain(entry *model.TimelineEntry, data event.Email) {
 	if entry.Detail == nil {
 		entry.Detail = nilIfEmpty(data.BounceReason)
 	}
+}
+
+// findEmail returns an email of the caller's account, or nil.
+func (r *Resolver) findEmail(ctx context.Context, caller accounts.Caller, emailID string) (*model.Email, error) {
+	found, err := noneIfMissing(r.parts.Emails.Get(ctx, caller.AccountID, emailID))
+	if found == nil || err != nil {
+		return nil, err
+	}
+	if !caller.MayUseDomain(found.DomainID) {
+		return nil, accounts.ErrOtherDomain()
+	}
+	email := r.emailPage(ctx, caller.AccountID, []*ent.Email{found})[0]
+	if found.HTML == nil && found.Text == nil { // they may have to be read from what came over SMTP
+		return email, nil
+	}
+	email.Page.Bodies = func() (map[string]*ent.Email, error) { return map[string]*ent.Email{found.ID: found}, nil }
+	return email, nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
 )
@@ -112,6 +111,18 @@ func (r *emailContentResolver) Raw(ctx context.Context, obj *model.EmailContent)
 	return new(strings.ToValidUTF8(string(raw), "\uFFFD")), nil
 }
 
+func (r *mutationResolver) SendEmail(ctx context.Context, email model.SendEmailInput, idempotencyKey *string) (*model.SendEmailResult, error) {
+	return r.sendEmail(ctx, email, idempotencyKey)
+}
+
+func (r *mutationResolver) CancelEmail(ctx context.Context, id string) (*model.Email, error) {
+	return r.updateEmail(ctx, id, map[string]any{"cancel": true})
+}
+
+func (r *mutationResolver) RescheduleEmail(ctx context.Context, id string, scheduledAt time.Time) (*model.Email, error) {
+	return r.updateEmail(ctx, id, map[string]any{"scheduled_at": scheduledAt})
+}
+
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
 	found, err := connection.Listed[model.EmailEdge](ctx, rights.ReadSent, connection.At(first, after, last, before), emailFilter(filter, inquiry.DomainIDs(ctx)),
 		r.listEmails, r.parts.Emails.Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
@@ -123,19 +134,7 @@ func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, err
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(r.parts.Emails.Get(ctx, caller.AccountID, id))
-	if found == nil || err != nil {
-		return nil, err
-	}
-	if !caller.MayUseDomain(found.DomainID) {
-		return nil, accounts.ErrOtherDomain()
-	}
-	email := r.emailPage(ctx, caller.AccountID, []*ent.Email{found})[0]
-	if found.HTML == nil && found.Text == nil { // they may have to be read from what came over SMTP
-		return email, nil
-	}
-	email.Page.Bodies = func() (map[string]*ent.Email, error) { return map[string]*ent.Email{found.ID: found}, nil }
-	return email, nil
+	return r.findEmail(ctx, caller, id)
 }
 
 func (r *recipientResolver) NextAttemptAt(ctx context.Context, obj *ent.Recipient) (*time.Time, error) {
@@ -146,6 +145,15 @@ func (r *recipientResolver) Held(ctx context.Context, obj *ent.Recipient) (bool,
 	return records.IsHeld(obj), nil
 }
 
+func (r *sendEmailResultResolver) Email(ctx context.Context, obj *model.SendEmailResult) (*model.Email, error) {
+	return r.readSentEmail(ctx, obj.ID)
+}
+
+func (r *sendEmailInputResolver) Headers(ctx context.Context, obj *model.SendEmailInput, data []*model.HeaderInput) error {
+	obj.Headers = data
+	return nil
+}
+
 func (r *Resolver) Attachment() generated.AttachmentResolver { return &attachmentResolver{r} }
 
 func (r *Resolver) Email() generated.EmailResolver { return &emailResolver{r} }
@@ -154,9 +162,19 @@ func (r *Resolver) EmailContent() generated.EmailContentResolver { return &email
 
 func (r *Resolver) Recipient() generated.RecipientResolver { return &recipientResolver{r} }
 
+func (r *Resolver) SendEmailResult() generated.SendEmailResultResolver {
+	return &sendEmailResultResolver{r}
+}
+
+func (r *Resolver) SendEmailInput() generated.SendEmailInputResolver {
+	return &sendEmailInputResolver{r}
+}
+
 type (
-	attachmentResolver   struct{ *Resolver }
-	emailResolver        struct{ *Resolver }
-	emailContentResolver struct{ *Resolver }
-	recipientResolver    struct{ *Resolver }
+	attachmentResolver      struct{ *Resolver }
+	emailResolver           struct{ *Resolver }
+	emailContentResolver    struct{ *Resolver }
+	recipientResolver       struct{ *Resolver }
+	sendEmailResultResolver struct{ *Resolver }
+	sendEmailInputResolver  struct{ *Resolver }
 )

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -35,11 +36,17 @@ const (
 var day = time.Date(2026, 1, 15, 10, 30, 0, 7_000_000, time.FixedZone("CET", 3600))
 
 // fakeAuth knows one key per scope of ada, and one of bob.
-type fakeAuth struct{ err error }
+type fakeAuth struct {
+	err     error
+	revoked *atomic.Bool // refuses every key once it is set; may be nil
+}
 
 func (f fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {
 	if f.err != nil {
 		return accounts.Caller{}, f.err
+	}
+	if f.revoked != nil && f.revoked.Load() {
+		return accounts.Caller{}, fault.Unauthenticated()
 	}
 	switch bearer {
 	case "svc_full", "svc_read", "svc_sending":

@@ -118,6 +118,7 @@ type Options struct {
 	Trusted  trusted.Documents  // which people run
 	Open     bool               // in development people may run others too
 	Audit    transport.Recorder // of mutations; nil: none is recorded
+	REST     http.Handler       // serves /api, whose operations carry out most mutations
 	Proxies  []netip.Prefix     // whose X-Forwarded-For counts
 	Budget   *intake.Budget     // of bodies, and of answers that are large
 	Logger   *slog.Logger
@@ -133,6 +134,9 @@ func (o Options) validate() error {
 	}
 	if o.Auth == nil {
 		wrong = append(wrong, errors.New("graph: authenticator is missing"))
+	}
+	if o.REST == nil {
+		wrong = append(wrong, errors.New("graph: the REST API is missing"))
 	}
 	if o.Logger == nil {
 		wrong = append(wrong, errors.New("graph: logger is missing"))
@@ -151,7 +155,7 @@ func New(o Options) (http.Handler, error) {
 		return nil, err
 	}
 	schema.Prune(whole, o.On)
-	root := &Resolver{on: o.On}
+	root := &Resolver{on: o.On, rest: o.REST}
 	for _, p := range given {
 		p.Set(&root.parts)
 	}

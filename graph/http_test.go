@@ -101,17 +101,16 @@ func TestTwoCredentialsAreNone(t *testing.T) {
 	}
 }
 
-func TestOnlyPOSTIsAccepted(t *testing.T) {
+func TestOtherMethodsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodOptions,
-		http.MethodPatch} {
+	for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPatch} {
 		r := request(t, s.url+"?query={__typename}", "svc_full", "")
 		r.Method = method
 		a := s.send(t, r)
-		if a.status != 405 || a.header.Get("Allow") != "POST" ||
+		if a.status != 405 || a.header.Get("Allow") != "GET, POST" ||
 			!strings.Contains(a.body, `"code":"method_not_allowed"`) {
-			t.Errorf("a %s request got %d %s, want 405 with Allow: POST and method_not_allowed", method,
+			t.Errorf("a %s request got %d %s, want 405 with Allow: GET, POST and method_not_allowed", method,
 				a.status, a.body)
 		}
 	}

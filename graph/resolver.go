@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"net/http"
+
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
@@ -9,6 +11,7 @@ import (
 type Resolver struct {
 	parts Parts
 	on    []string // the modules that are on
+	rest  http.Handler
 }
 
 // noneIfMissing turns a not-found error into null, which is how a nullable root field reports it.

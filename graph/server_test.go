@@ -54,6 +54,7 @@ type setup struct {
 	auth   fakeAuth
 	rate   admission.RateLimit
 	hook   map[string]func() error
+	rest   http.Handler // nil: refuses every request
 
 	trusted trusted.Documents // with them people run nothing else
 }
@@ -74,7 +75,10 @@ func newServer(t testing.TB, s setup) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := New(Options{Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on, Auth: s.auth,
+	if s.rest == nil {
+		s.rest = http.NotFoundHandler()
+	}
+	handler, err := New(Options{REST: s.rest, Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on, Auth: s.auth,
 		People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done,
 		Accounts: fakeAccounts{srv.calls}, Parts: []ServiceSet{
 			{"domains", func(p *Parts) { p.Domains = fakeDomains{srv.calls, someDomains()} }},

@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/connection"
@@ -18,6 +19,36 @@ import (
 
 func (r *emailResolver) Suppressions(ctx context.Context, obj *model.Email) ([]*model.Suppression, error) {
 	return emailSuppressions(obj)
+}
+
+func (r *mutationResolver) AddSuppression(ctx context.Context, email string, emailID *string, idempotencyKey *string) (*model.Suppression, error) {
+	body := map[string]any{"email": email}
+	if emailID != nil {
+		body["email_id"] = *emailID
+	}
+	var added struct {
+		Suppression struct {
+			ID string `json:"id"`
+		} `json:"suppression"`
+	}
+	caller, _, err := r.callREST(ctx, restCall{needs: rights.Write, method: http.MethodPost, path: "/suppressions",
+		key: idempotencyKey, body: body}, &added)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.parts.Suppressions.Get(ctx, caller.AccountID, added.Suppression.ID)
+	if err != nil {
+		return nil, err
+	}
+	return r.suppressionPage(ctx, caller.AccountID, []*ent.Suppression{found})[0], nil
+}
+
+func (r *mutationResolver) RemoveSuppression(ctx context.Context, id string) (*model.RemovedSuppression, error) {
+	_, _, err := r.callREST(ctx, restCall{needs: rights.Write, method: http.MethodDelete, path: "/suppressions/*", id: id}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &model.RemovedSuppression{ID: id}, nil
 }
 
 func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) (*model.SuppressionConnection, error) {

@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"github.com/postrider/postrider/ent"
@@ -20,6 +21,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
+
+func (r *mutationResolver) ReplayWebhookDelivery(ctx context.Context, id string, idempotencyKey *string) (*model.WebhookDelivery, error) {
+	caller, _, err := r.callREST(ctx, restCall{needs: rights.Write, method: http.MethodPost, path: "/webhook-deliveries/*/replay",
+		id: id, key: idempotencyKey}, nil)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.parts.Webhooks.Delivery(ctx, caller.AccountID, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.deliveryPage(ctx, caller.AccountID, []*ent.WebhookDelivery{found})[0], nil
+}
 
 func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) (*model.WebhookConnection, error) {
 	service := r.parts.Webhooks

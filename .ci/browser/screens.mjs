@@ -41,6 +41,13 @@ for (const path of paths) {
   }
   await page.setViewportSize({ width: 1440, height: 900 })
 }
+if (!process.env.EMPTY) { // GraphiQL runs a query and reads the documentation with the session, within the policy of its page
+  await page.goto(`${base}/explorer`)
+  await page.getByLabel('Execute query (Ctrl-Enter)').click()
+  await page.waitForFunction(() => document.querySelector('.result-window')?.innerText.includes('SEND'))
+  await page.getByLabel('Show Documentation Explorer').click()
+  await page.locator('.graphiql-doc-explorer').getByText('Query', { exact: true }).first().waitFor()
+}
 if (process.env.EMPTY) check(empty > 5, `lists are empty, except ${empty}`)
 await browser.close()
 nothing(wrong)

@@ -160,15 +160,17 @@ for (const media of ['text/plain', 'application/x-www-form-urlencoded', 'multipa
   const got = await send(`POST of ${media || 'no type'}`, { headers: { ...bearer, 'Content-Type': media }, body: new TextEncoder().encode(form) })
   if (got.status !== 415) found(`POST of ${media}`, `got ${got.status}, want 415`)
 }
-for (const [attack, address] of Object.entries({
-  'GET': `${url}?query={__typename}`, 'GET of a mutation': `${url}?query=mutation{holdDelivery(selection:{all:true}){changed}}`,
-  'GET as a browser': url,
-})) {
+for (const [attack, address, status] of [
+  ['GET', `${url}?query={__typename}`, 200],
+  ['GET of a mutation', `${url}?query=mutation{holdDelivery(selection:{all:true}){changed}}`, 405],
+  ['GET as a browser', url, 400],
+]) {
   const got = await send(attack, { url: address, method: 'GET', headers: { ...bearer, Accept: 'text/html' } })
-  if (got.status !== 405) found(attack, `got ${got.status}, want 405`)
+  if (got.status !== status) found(attack, `got ${got.status}, want ${status}`)
+  if (got.headers.get('Cache-Control') !== 'no-store') found(attack, 'may be cached')
   if (/<html|graphiql|playground/i.test(got.text)) found(attack, 'shows a page')
 }
-const override = await send('a method by header', { method: 'GET', headers: { ...bearer, 'X-HTTP-Method-Override': 'POST' }, url: `${url}?query={__typename}` })
+const override = await send('a method by header', { method: 'GET', headers: { ...bearer, 'X-HTTP-Method-Override': 'POST' }, url: `${url}?query=mutation{holdDelivery(selection:{all:true}){changed}}` })
 if (override.status !== 405) found('a method by header', `got ${override.status}`)
 const preflight = await send('a preflight', { method: 'OPTIONS', headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'content-type' } })
 if (preflight.status < 400) found('a preflight', `got ${preflight.status}`)

@@ -1,6 +1,7 @@
-// Verifies real deliveries with the libraries that receivers use: standardwebhooks, svix and resend. Each must accept the
-// request as it came, and refuse a changed body, another secret and an old time. It also rotates the secret: both must
-// verify then.
+// Verifies real deliveries with the libraries that receivers use: standardwebhooks (for Node.js and for Go), svix and
+// resend. Each must accept the request as it came, and refuse a changed body, another secret and an old time. It also
+// rotates the secret: both must verify then. The first argument is the program go/verify.
+import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { Resend } from 'resend'
 import { Webhook as Standard } from 'standardwebhooks'
@@ -43,6 +44,8 @@ async function deliver() {
 const resend = new Resend('re_unused')
 const libraries = {
   standardwebhooks: (secret, body, headers) => new Standard(secret).verify(body, headers),
+  'standardwebhooks for Go': (secret, body, headers) =>
+    execFileSync(process.argv[2], { input: JSON.stringify({ secret, body, headers }), stdio: ['pipe', 'ignore', 'ignore'] }),
   svix: (secret, body, headers) => new Svix(secret).verify(body, headers),
   resend: (secret, payload, h) => resend.webhooks.verify({ payload, webhookSecret: secret, headers: {
     id: h['webhook-id'], timestamp: h['webhook-timestamp'], signature: h['webhook-signature'] } }),

@@ -47,6 +47,7 @@ type ResolverRoot interface {
 	ReceivedAuthentication() ReceivedAuthenticationResolver
 	ReceivedEmail() ReceivedEmailResolver
 	Recipient() RecipientResolver
+	SendEmailResult() SendEmailResultResolver
 	Subscription() SubscriptionResolver
 	Suppression() SuppressionResolver
 	Template() TemplateResolver
@@ -54,6 +55,7 @@ type ResolverRoot interface {
 	Webhook() WebhookResolver
 	WebhookAttempt() WebhookAttemptResolver
 	WebhookDelivery() WebhookDeliveryResolver
+	SendEmailInput() SendEmailInputResolver
 }
 
 type DirectiveRoot struct {
@@ -783,10 +785,16 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		DropDelivery    func(childComplexity int, selection model.QueueSelection, reason string, dryRun bool) int
-		HoldDelivery    func(childComplexity int, selection model.QueueSelection, dryRun bool) int
-		ReleaseDelivery func(childComplexity int, selection model.QueueSelection, dryRun bool) int
-		RetryDelivery   func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+		AddSuppression        func(childComplexity int, email string, emailID *string, idempotencyKey *string) int
+		CancelEmail           func(childComplexity int, id string) int
+		DropDelivery          func(childComplexity int, selection model.QueueSelection, reason string, dryRun bool) int
+		HoldDelivery          func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+		ReleaseDelivery       func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+		RemoveSuppression     func(childComplexity int, id string) int
+		ReplayWebhookDelivery func(childComplexity int, id string, idempotencyKey *string) int
+		RescheduleEmail       func(childComplexity int, id string, scheduledAt time.Time) int
+		RetryDelivery         func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+		SendEmail             func(childComplexity int, email model.SendEmailInput, idempotencyKey *string) int
 	}
 
 	NearMiss struct {
@@ -1137,6 +1145,10 @@ type ComplexityRoot struct {
 		State         func(childComplexity int) int
 	}
 
+	RemovedSuppression struct {
+		ID func(childComplexity int) int
+	}
+
 	SMTPCredential struct {
 		CreatedAt  func(childComplexity int) int
 		DomainIds  func(childComplexity int) int
@@ -1168,6 +1180,14 @@ type ComplexityRoot struct {
 		ID        func(childComplexity int) int
 		Title     func(childComplexity int) int
 		Type      func(childComplexity int) int
+	}
+
+	SendEmailResult struct {
+		Email                func(childComplexity int) int
+		ID                   func(childComplexity int) int
+		Replayed             func(childComplexity int) int
+		Status               func(childComplexity int) int
+		SuppressedRecipients func(childComplexity int) int
 	}
 
 	SendingCounts struct {
@@ -4462,6 +4482,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Money.Currency(childComplexity), true
 
+	case "Mutation.addSuppression":
+		if e.ComplexityRoot.Mutation.AddSuppression == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_addSuppression_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.AddSuppression(childComplexity, args["email"].(string), args["emailId"].(*string), args["idempotencyKey"].(*string)), true
+	case "Mutation.cancelEmail":
+		if e.ComplexityRoot.Mutation.CancelEmail == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_cancelEmail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CancelEmail(childComplexity, args["id"].(string)), true
 	case "Mutation.dropDelivery":
 		if e.ComplexityRoot.Mutation.DropDelivery == nil {
 			break
@@ -4495,6 +4537,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.ReleaseDelivery(childComplexity, args["selection"].(model.QueueSelection), args["dryRun"].(bool)), true
+	case "Mutation.removeSuppression":
+		if e.ComplexityRoot.Mutation.RemoveSuppression == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeSuppression_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveSuppression(childComplexity, args["id"].(string)), true
+	case "Mutation.replayWebhookDelivery":
+		if e.ComplexityRoot.Mutation.ReplayWebhookDelivery == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_replayWebhookDelivery_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReplayWebhookDelivery(childComplexity, args["id"].(string), args["idempotencyKey"].(*string)), true
+	case "Mutation.rescheduleEmail":
+		if e.ComplexityRoot.Mutation.RescheduleEmail == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_rescheduleEmail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RescheduleEmail(childComplexity, args["id"].(string), args["scheduledAt"].(time.Time)), true
 	case "Mutation.retryDelivery":
 		if e.ComplexityRoot.Mutation.RetryDelivery == nil {
 			break
@@ -4506,6 +4581,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RetryDelivery(childComplexity, args["selection"].(model.QueueSelection), args["dryRun"].(bool)), true
+	case "Mutation.sendEmail":
+		if e.ComplexityRoot.Mutation.SendEmail == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_sendEmail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SendEmail(childComplexity, args["email"].(model.SendEmailInput), args["idempotencyKey"].(*string)), true
 
 	case "NearMiss.automationId":
 		if e.ComplexityRoot.NearMiss.AutomationID == nil {
@@ -6275,6 +6361,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Recipient.State(childComplexity), true
 
+	case "RemovedSuppression.id":
+		if e.ComplexityRoot.RemovedSuppression.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemovedSuppression.ID(childComplexity), true
+
 	case "SMTPCredential.createdAt":
 		if e.ComplexityRoot.SMTPCredential.CreatedAt == nil {
 			break
@@ -6409,6 +6502,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SearchResult.Type(childComplexity), true
+
+	case "SendEmailResult.email":
+		if e.ComplexityRoot.SendEmailResult.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendEmailResult.Email(childComplexity), true
+	case "SendEmailResult.id":
+		if e.ComplexityRoot.SendEmailResult.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendEmailResult.ID(childComplexity), true
+	case "SendEmailResult.replayed":
+		if e.ComplexityRoot.SendEmailResult.Replayed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendEmailResult.Replayed(childComplexity), true
+	case "SendEmailResult.status":
+		if e.ComplexityRoot.SendEmailResult.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendEmailResult.Status(childComplexity), true
+	case "SendEmailResult.suppressedRecipients":
+		if e.ComplexityRoot.SendEmailResult.SuppressedRecipients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendEmailResult.SuppressedRecipients(childComplexity), true
 
 	case "SendingCounts.bounced":
 		if e.ComplexityRoot.SendingCounts.Bounced == nil {
@@ -7500,6 +7624,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAPIKeyFilter,
 		ec.unmarshalInputAPIRequestFilter,
+		ec.unmarshalInputAttachmentInput,
 		ec.unmarshalInputAuditLogFilter,
 		ec.unmarshalInputAutomationFilter,
 		ec.unmarshalInputAutomationRunFilter,
@@ -7508,16 +7633,19 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDomainFilter,
 		ec.unmarshalInputEmailFilter,
+		ec.unmarshalInputHeaderInput,
 		ec.unmarshalInputOperatorAccountFilter,
 		ec.unmarshalInputQueueFilter,
 		ec.unmarshalInputQueueSelection,
 		ec.unmarshalInputReceivedEmailFilter,
 		ec.unmarshalInputSMTPCredentialFilter,
+		ec.unmarshalInputSendEmailInput,
 		ec.unmarshalInputStatisticsFilter,
 		ec.unmarshalInputStatusRange,
 		ec.unmarshalInputSuppressionFilter,
 		ec.unmarshalInputTagInput,
 		ec.unmarshalInputTemplateFilter,
+		ec.unmarshalInputTemplateReferenceInput,
 		ec.unmarshalInputTimeRange,
 		ec.unmarshalInputWebhookDeliveryFilter,
 		ec.unmarshalInputWebhookFilter,
@@ -8750,6 +8878,114 @@ type DKIMKey {
     "ID of the email, prefix ` + "`" + `msg_` + "`" + `."
     id: ID!
   ): Email @module(name: "sending")
+}
+
+extend type Mutation {
+  "Sends an email, with the rules of ` + "`" + `POST /emails` + "`" + `: stores the message durably and starts delivery immediately. If a recipient is suppressed, the status is ` + "`" + `FAILED` + "`" + ` and nothing is sent. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `sending` + "`" + `."
+  sendEmail(
+    "The email to send."
+    email: SendEmailInput!
+    "Makes the request safe to repeat: within 24 hours, the same key returns the result of the first request. 1 to 255 printable ASCII characters. REST requests share the keys."
+    idempotencyKey: String
+  ): SendEmailResult! @module(name: "sending")
+
+  "Cancels a scheduled email. Any other status fails with the code ` + "`" + `email_not_scheduled` + "`" + `."
+  cancelEmail(
+    "ID of the email, prefix ` + "`" + `msg_` + "`" + `."
+    id: ID!
+  ): Email! @module(name: "sending")
+
+  "Changes the time of a scheduled email. Any other status fails with the code ` + "`" + `email_not_scheduled` + "`" + `."
+  rescheduleEmail(
+    "ID of the email, prefix ` + "`" + `msg_` + "`" + `."
+    id: ID!
+    "When to send the email: at most 365 days in the future and 60 seconds in the past."
+    scheduledAt: DateTime!
+  ): Email! @module(name: "sending")
+}
+
+"""
+An email to send, with the fields and limits of ` + "`" + `POST /emails` + "`" + `. ` + "`" + `from` + "`" + `, ` + "`" + `subject` + "`" + ` and ` + "`" + `html` + "`" + ` or ` + "`" + `text` + "`" + ` are required
+unless a template provides them. Addresses may have a display name, such as ` + "`" + `Ada <ada@example.com>` + "`" + `. A request has at
+most 1 MB; send large attachments with the REST API.
+"""
+input SendEmailInput {
+  "The sender, on a verified domain."
+  from: String
+  "The recipients: at least one, and at most 50 with those in ` + "`" + `cc` + "`" + ` and ` + "`" + `bcc` + "`" + `."
+  to: [String!]
+  "Recipients of copies."
+  cc: [String!]
+  "Recipients of blind copies, hidden from other recipients."
+  bcc: [String!]
+  "Addresses that replies are sent to."
+  replyTo: [String!]
+  "The subject, on one line."
+  subject: String
+  "The HTML body."
+  html: String
+  "The plain text body. Generated from ` + "`" + `html` + "`" + ` if omitted. Send an empty string for no text part."
+  text: String
+  "Up to 10 pairs that are stored with the email."
+  tags: [TagInput!]
+  "Custom header fields."
+  headers: [HeaderInput!]
+  "Up to 10 files. An email with ` + "`" + `scheduledAt` + "`" + ` cannot have any."
+  attachments: [AttachmentInput!]
+  "When to send the email: at most 365 days in the future. Defaults to immediately."
+  scheduledAt: DateTime
+  "Delivery deadline. Recipients not delivered by then fail with ` + "`" + `email.failed` + "`" + ` and the code ` + "`" + `expired` + "`" + `."
+  expiresAt: DateTime
+  "Sends a published template."
+  template: TemplateReferenceInput
+  "The kind of mail. An unsubscribe then applies to this category only. Defaults to the category of the template."
+  category: String
+  "Whether Postrider manages unsubscribes. Defaults to the setting of the template, or ` + "`" + `false` + "`" + `."
+  unsubscribe: Boolean
+}
+
+"A custom header field of an email to send."
+input HeaderInput {
+  "The name of the field."
+  name: String!
+  "The value, on one line."
+  value: String!
+}
+
+"A file of an email to send."
+input AttachmentInput {
+  "File name."
+  name: String
+  "Media type of the file. Defaults to the type of the file name extension."
+  contentType: String
+  "The file in base64."
+  data: String!
+  "Makes the part inline, so that ` + "`" + `cid:` + "`" + ` links resolve to it."
+  contentId: String
+}
+
+"A published template, by its ID or its alias."
+input TemplateReferenceInput {
+  "ID of the template, prefix ` + "`" + `tpl_` + "`" + `."
+  id: ID
+  "Alias of the template, as an alternative to its ID."
+  alias: String
+  "Values of the variables by key."
+  variables: JSON
+}
+
+"The result of sending an email."
+type SendEmailResult {
+  "ID of the email, prefix ` + "`" + `msg_` + "`" + `."
+  id: ID!
+  "` + "`" + `SENT` + "`" + `, ` + "`" + `SCHEDULED` + "`" + `, or ` + "`" + `FAILED` + "`" + ` if a recipient is suppressed."
+  status: EmailStatus!
+  "The suppressed recipients, because of which the email was not sent."
+  suppressedRecipients: [String!]!
+  "Whether this is the result of an earlier request with the same idempotency key."
+  replayed: Boolean!
+  "The stored email; ` + "`" + `null` + "`" + ` if the API key cannot read it."
+  email: Email
 }
 
 "Filters a list of emails. Omitted fields do not filter."
@@ -10336,7 +10572,8 @@ API. A query that requests too much is refused with ` + "`" + `query_too_complex
 type Query
 
 """
-Operations on the queue. Make all other changes with the REST API. Requires an API key with scope ` + "`" + `full` + "`" + `.
+Sends and cancels emails, manages suppressions, replays webhook deliveries and operates on the queue. Make all other
+changes with the REST API. Requires an API key with scope ` + "`" + `full` + "`" + `, except ` + "`" + `sendEmail` + "`" + `. Cannot be sent with GET.
 """
 type Mutation
 
@@ -10692,6 +10929,30 @@ type ReceivedFigures {
     "ID of the opt-out, prefix ` + "`" + `opt_` + "`" + `."
     id: ID!
   ): CategoryOptOut @module(name: "suppression")
+}
+
+extend type Mutation {
+  "Suppresses an address with the reason ` + "`" + `MANUAL` + "`" + `. An address that is already suppressed is returned unchanged."
+  addSuppression(
+    "An address without a display name. Its domain may be in Unicode."
+    email: String!
+    "ID of the email that is the reason, for your own reference."
+    emailId: ID
+    "Makes the request safe to repeat: within 24 hours, the same key returns the result of the first request."
+    idempotencyKey: String
+  ): Suppression! @module(name: "suppression")
+
+  "Deletes a suppression, so that you can send to the address again. If the recipient unsubscribed or complained, do this only at their request."
+  removeSuppression(
+    "ID of the suppression, prefix ` + "`" + `sup_` + "`" + `, or the address."
+    id: ID!
+  ): RemovedSuppression! @module(name: "suppression")
+}
+
+"A suppression that was deleted."
+type RemovedSuppression {
+  "The ID or address that was deleted."
+  id: ID!
 }
 
 "Filters a list of suppressions. Omitted fields do not filter."
@@ -11066,6 +11327,16 @@ enum EngagementKind {
     "ID of the delivery, prefix ` + "`" + `whd_` + "`" + `."
     id: ID!
   ): WebhookDelivery @module(name: "webhooks")
+}
+
+extend type Mutation {
+  "Queues a delivery again, whatever its outcome, with five new attempts and the same event ID. Fails with the code ` + "`" + `conflict` + "`" + ` if the delivery is still in progress, the endpoint is disabled or deleted, or the event was erased."
+  replayWebhookDelivery(
+    "ID of the delivery, prefix ` + "`" + `whd_` + "`" + `."
+    id: ID!
+    "Makes the request safe to repeat: within 24 hours, the same key returns the result of the first request."
+    idempotencyKey: String
+  ): WebhookDelivery! @module(name: "webhooks")
 }
 
 extend type Query {
@@ -13334,6 +13605,14 @@ func (ec *executionContext) childFields_Recipient(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type Recipient", field.Name)
 }
 
+func (ec *executionContext) childFields_RemovedSuppression(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_RemovedSuppression_id(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemovedSuppression", field.Name)
+}
+
 func (ec *executionContext) childFields_SMTPCredential(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -13398,6 +13677,22 @@ func (ec *executionContext) childFields_SearchResult(ctx context.Context, field 
 		return ec.fieldContext_SearchResult_createdAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SearchResult", field.Name)
+}
+
+func (ec *executionContext) childFields_SendEmailResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_SendEmailResult_id(ctx, field)
+	case "status":
+		return ec.fieldContext_SendEmailResult_status(ctx, field)
+	case "suppressedRecipients":
+		return ec.fieldContext_SendEmailResult_suppressedRecipients(ctx, field)
+	case "replayed":
+		return ec.fieldContext_SendEmailResult_replayed(ctx, field)
+	case "email":
+		return ec.fieldContext_SendEmailResult_email(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SendEmailResult", field.Name)
 }
 
 func (ec *executionContext) childFields_SendingCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -415,6 +415,29 @@ func (ec *executionContext) fieldContext_CategoryOptOutEdge_node(_ context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _RemovedSuppression_id(ctx context.Context, field graphql.CollectedField, obj *model.RemovedSuppression) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemovedSuppression_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemovedSuppression_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RemovedSuppression", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Suppression_id(ctx context.Context, field graphql.CollectedField, obj *model.Suppression) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1047,6 +1070,44 @@ func (ec *executionContext) _CategoryOptOutEdge(ctx context.Context, sel ast.Sel
 	return out
 }
 
+var removedSuppressionImplementors = []string{"RemovedSuppression"}
+
+func (ec *executionContext) _RemovedSuppression(ctx context.Context, sel ast.SelectionSet, obj *model.RemovedSuppression) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, removedSuppressionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RemovedSuppression")
+		case "id":
+			out.Values[i] = ec._RemovedSuppression_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var suppressionImplementors = []string{"Suppression", "Node"}
 
 func (ec *executionContext) _Suppression(ctx context.Context, sel ast.SelectionSet, obj *model.Suppression) graphql.Marshaler {
@@ -1340,6 +1401,24 @@ func (ec *executionContext) marshalNCategoryOptOutEdge2ᚖgithubᚗcomᚋpostrid
 		return graphql.Null
 	}
 	return ec._CategoryOptOutEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNRemovedSuppression2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐRemovedSuppression(ctx context.Context, sel ast.SelectionSet, v model.RemovedSuppression) graphql.Marshaler {
+	return ec._RemovedSuppression(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNRemovedSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐRemovedSuppression(ctx context.Context, sel ast.SelectionSet, v *model.RemovedSuppression) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RemovedSuppression(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSuppression2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppression(ctx context.Context, sel ast.SelectionSet, v model.Suppression) graphql.Marshaler {
+	return ec._Suppression(ctx, sel, &v)
 }
 
 func (ec *executionContext) marshalNSuppression2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppressionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Suppression) graphql.Marshaler {

@@ -2829,6 +2829,10 @@ func (ec *executionContext) marshalNWebhookConnection2ᚖgithubᚗcomᚋpostride
 	return ec._WebhookConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNWebhookDelivery2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookDelivery(ctx context.Context, sel ast.SelectionSet, v model.WebhookDelivery) graphql.Marshaler {
+	return ec._WebhookDelivery(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNWebhookDelivery2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookDeliveryᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.WebhookDelivery) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)

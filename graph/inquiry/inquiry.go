@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -124,4 +126,38 @@ func Begun(ctx context.Context) {
 // WithBegun returns a context in which Begun sets the flag.
 func WithBegun(ctx context.Context, flag *bool) context.Context {
 	return context.WithValue(ctx, begunKey{}, flag)
+}
+
+// Origin is the HTTP request that an operation arrived with.
+type Origin struct {
+	Request   *http.Request // without its body
+	RequestID string
+
+	called atomic.Bool
+	fields sync.Map // root fields whose REST operation wrote the audit log, by response key
+}
+
+type originKey struct{}
+
+// WithOrigin returns a context with the origin for the resolvers.
+func WithOrigin(ctx context.Context, o *Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, o)
+}
+
+// OriginOf returns the origin of an operation, or nil.
+func OriginOf(ctx context.Context) *Origin {
+	o, _ := ctx.Value(originKey{}).(*Origin)
+	return o
+}
+
+// IsFirstCall reports whether the operation has not called the REST API before.
+func (o *Origin) IsFirstCall() bool { return o.called.CompareAndSwap(false, true) }
+
+// MarkAudited records that the REST API decides about the audit log entry of a root field.
+func (o *Origin) MarkAudited(responseKey string) { o.fields.Store(responseKey, true) }
+
+// IsAudited reports whether MarkAudited was called for the root field.
+func (o *Origin) IsAudited(responseKey string) bool {
+	_, marked := o.fields.Load(responseKey)
+	return marked
 }

@@ -1073,6 +1073,12 @@ type ReceivedStatistics struct {
 	AsOf time.Time `json:"asOf"`
 }
 
+// A suppression that was deleted.
+type RemovedSuppression struct {
+	// The ID or address that was deleted.
+	ID string `json:"id"`
+}
+
 // A credential for the SMTP relay. Its password is shown once, when the credential is created.
 type SMTPCredential struct {
 	// Opaque ID, prefix `smtp_`.

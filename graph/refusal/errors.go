@@ -85,6 +85,9 @@ func refusal(known *fault.Error) map[string]any {
 	case len(known.Details) > 0:
 		out["details"] = known.Details
 	}
+	if known.RetryAfter > 0 {
+		out["retry_after"] = int(known.RetryAfter.Seconds())
+	}
 	if known.UpgradeURL != "" {
 		out["upgrade_url"] = known.UpgradeURL
 	}

@@ -1,4 +1,4 @@
 // Package transport serves GraphQL over HTTP: it authenticates callers, reads requests within a memory budget,
-// executes them, streams subscriptions as Server-Sent Events and records mutations. It replaces gqlgen's own
-// transport, which echoes bodies that it cannot decode, accepts more transports than we do and returns 422.
+// executes them, streams subscriptions as Server-Sent Events or over WebSocket, and records mutations. It replaces
+// gqlgen's own transports, which echo bodies that they cannot decode, return 422, and admit a WebSocket only once.
 package transport

@@ -1,12 +1,7 @@
 package transport
 
 import (
-	"bufio"
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -28,6 +23,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/limit"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/web/clientip"
 	"github.com/postrider/postrider/runtime/web/static"
@@ -58,7 +54,7 @@ type Options struct {
 
 // New returns the handler, for any method.
 func New(o Options) http.Handler {
-	return &handler{door: o.Door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: o.Executor,
+	return &handler{sockets: limit.NewKeyed[string](socketBounds), door: o.Door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: o.Executor,
 		trusted: o.Trusted, pruned: o.Pruned, open: o.Open, errors: o.Errors,
 		audit: o.Audit, proxies: o.Proxies, logger: o.Logger}
 }
@@ -77,13 +73,19 @@ type handler struct {
 	proxies  []netip.Prefix
 	audit    Recorder // nil: nothing is recorded
 	logger   *slog.Logger
+	sockets  *limit.Keyed[string] // WebSocket connections, by account
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		h.refuse(w, r, http.StatusMethodNotAllowed, &fault.Error{Code: fault.CodeMethodNotAllowed,
-			Message: "GraphQL requests are POST with a JSON body"})
+	switch {
+	case isUpgrade(r):
+		h.serveSocket(w, r)
+		return
+	case r.Method != http.MethodPost && r.Method != http.MethodGet:
+		h.refuseMethod(w, r, "GET, POST", "GraphQL requests are POST with a JSON body, or GET for queries")
+		return
+	case r.Method == http.MethodGet && isForeignRead(r):
+		h.refuseError(w, r, admission.ErrCrossOrigin())
 		return
 	}
 	began := time.Now()
@@ -93,62 +95,109 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuseError(w, r, err)
 		return
 	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != mediaJSON {
-		h.refuse(w, r, http.StatusUnsupportedMediaType, &fault.Error{Code: fault.CodeUnsupportedMediaType,
-			Message: "The Content-Type must be application/json"})
-		return
-	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		h.refuse(w, r, http.StatusUnsupportedMediaType, &fault.Error{Code: fault.CodeUnsupportedMediaType,
-			Message: "The body must not be compressed: send it without Content-Encoding"})
-		return
-	}
 	owner := intake.Tenant{Account: caller.AccountID}
-	body, err := h.budget.RequestBody(w, r, owner, limits.Body)
-	if err != nil {
-		h.refuseBody(w, r, err)
-		return
+	read := func() (*rawRequest, *gqlerror.Error) { return decodeURL(r.URL.Query()) }
+	if r.Method == http.MethodPost {
+		body, ok := h.readBody(w, r, owner)
+		if !ok {
+			return
+		}
+		defer body.Close()
+		read = func() (*rawRequest, *gqlerror.Error) {
+			request, wrong := decodeJSON(body.Reader())
+			body.Close() // the budget holds it no longer than needed
+			return request, wrong
+		}
 	}
-	origin := audit.Origin{Addr: clientip.From(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().
-		Get(telemetry.RequestIDHeader)}
-	ctx := graphql.StartOperationTrace(inquiry.WithCaller(audit.WithOrigin(r.Context(), origin), caller))
+	ctx := h.openOperation(r.Context(), r, caller, w.Header().Get(telemetry.RequestIDHeader))
 	timed, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	operation, status, answer := h.prepare(timed, caller, body)
-	body.Close()
+	operation, status, answer := h.prepare(timed, caller, read)
 	switch {
 	case answer != nil:
 		h.answer(w, r, status, answer)
+	case r.Method == http.MethodGet && operation.Operation.Operation == ast.Mutation:
+		h.refuseMethod(w, r, http.MethodPost, "A mutation cannot be sent with GET: use POST")
 	case operation.Operation.Operation == ast.Subscription:
 		h.subscribe(ctx, w, r, operation)
-	case selectsBodies(operation):
-		status, answer, release := h.runBodies(timed, owner, operation)
+	default:
+		status, answer, release := h.execute(timed, owner, caller, operation)
 		if isStreamed(r, status) {
 			h.streamOnce(w, r, answer, release)
 			return
 		}
 		h.answer(w, r, status, answer)
 		release() // the budget holds the response now
-	default:
-		status, answer = h.run(timed, operation)
-		h.record(ctx, caller, operation, answer)
-		if isStreamed(r, status) {
-			h.streamOnce(w, r, answer, func() {})
-			return
-		}
-		h.answer(w, r, status, answer)
 	}
+}
+
+func (h *handler) refuseMethod(w http.ResponseWriter, r *http.Request, allow, message string) {
+	w.Header().Set("Allow", allow)
+	h.refuse(w, r, http.StatusMethodNotAllowed, &fault.Error{Code: fault.CodeMethodNotAllowed, Message: message})
+}
+
+// isForeignRead reports whether a browser sends a GET with the cookie of a session for a page of another site. It
+// would change nothing, and the page could not read the response, but it costs time.
+func isForeignRead(r *http.Request) bool {
+	_, hasKey := r.Header["Authorization"]
+	site := r.Header.Get("Sec-Fetch-Site")
+	return !hasKey && site != "" && site != "same-origin" && site != "none"
+}
+
+// readBody reads the body of a POST within the budget. If it responds with an error, ok is false.
+func (h *handler) readBody(w http.ResponseWriter, r *http.Request, owner intake.Tenant) (_ *intake.Content, ok bool) {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != mediaJSON {
+		h.refuse(w, r, http.StatusUnsupportedMediaType, &fault.Error{Code: fault.CodeUnsupportedMediaType,
+			Message: "The Content-Type must be application/json"})
+		return nil, false
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		h.refuse(w, r, http.StatusUnsupportedMediaType, &fault.Error{Code: fault.CodeUnsupportedMediaType,
+			Message: "The body must not be compressed: send it without Content-Encoding"})
+		return nil, false
+	}
+	body, err := h.budget.RequestBody(w, r, owner, limits.Body)
+	if err != nil {
+		h.refuseBody(w, r, err)
+		return nil, false
+	}
+	return body, true
+}
+
+// openOperation returns the context of an operation that arrived with a request.
+func (h *handler) openOperation(ctx context.Context, r *http.Request, caller accounts.Caller,
+	requestID string) context.Context {
+	origin := audit.Origin{Addr: clientip.From(r, h.proxies), Agent: r.UserAgent(), RequestID: requestID}
+	ctx = inquiry.WithOrigin(ctx, &inquiry.Origin{Request: r, RequestID: requestID})
+	return graphql.StartOperationTrace(inquiry.WithCaller(audit.WithOrigin(ctx, origin), caller))
+}
+
+// execute runs a query or mutation and records mutations. The caller must call release once it has sent the response.
+func (h *handler) execute(ctx context.Context, owner intake.Tenant, caller accounts.Caller,
+	operation *graphql.OperationContext) (status int, answer *graphql.Response, release func()) {
+	if selectsBodies(operation) {
+		status, answer, release = h.runBodies(ctx, owner, operation)
+	} else {
+		status, answer = h.run(ctx, operation)
+		release = func() {}
+	}
+	h.record(ctx, caller, operation, answer)
+	return status, answer, release
 }
 
 // prepare reads and validates one GraphQL request. A returned response is a refusal.
 func (h *handler) prepare(ctx context.Context, caller accounts.Caller,
-	body *intake.Content) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
+	read func() (*rawRequest, *gqlerror.Error)) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
 	defer func() {
 		if value := recover(); value != nil {
 			status, answer = http.StatusInternalServerError, h.answerPanic(ctx, value)
 		}
 	}()
-	request, wrong := h.decode(caller, body.Reader())
+	raw, wrong := read()
+	var request *graphql.RawParams
+	if wrong == nil {
+		request, wrong = h.resolveDocument(caller, raw)
+	}
 	if wrong != nil {
 		return nil, http.StatusBadRequest, h.exec.DispatchError(ctx, gqlerror.List{wrong})
 	}
@@ -180,61 +229,6 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 		return http.StatusServiceUnavailable, answer
 	}
 	return h.boundResponse(ctx, answer)
-}
-
-// decode reads a request of "GraphQL over HTTP". Its errors do not contain the body. Signed-in users can
-// run trusted documents only.
-func (h *handler) decode(caller accounts.Caller, from io.Reader) (*graphql.RawParams, *gqlerror.Error) {
-	body := bufio.NewReader(from)
-	if first, err := firstOctet(body); err == nil && first == '[' {
-		return nil, gqlerror.Errorf("Batches are not supported: send one request at a time")
-	}
-	var request *struct {
-		Query         string         `json:"query"`
-		DocumentID    string         `json:"documentId"`
-		OperationName string         `json:"operationName"`
-		Variables     map[string]any `json:"variables"`
-		Extensions    map[string]any `json:"extensions"`
-	}
-	decoder := json.NewDecoder(body)
-	decoder.UseNumber()
-	err := decoder.Decode(&request)
-	var mismatch *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &mismatch) && mismatch.Field != "":
-		return nil, gqlerror.Errorf("The member %q of the request has the wrong type", mismatch.Field)
-	case err != nil || request == nil || decoder.More():
-		return nil, gqlerror.Errorf("The body must be one JSON object with the member query")
-	case request.DocumentID != "":
-		documents := h.trusted
-		if caller.Person != nil {
-			documents = h.pruned
-		}
-		text, unknown := documents.Text(request.DocumentID)
-		if unknown != nil && (!h.open || request.Query == "") {
-			return nil, unknown
-		}
-		request.Query = cmp.Or(text, request.Query)
-	case request.Query == "":
-		return nil, gqlerror.Errorf("The member \"query\" of the request is missing")
-	case caller.Person != nil && !h.open:
-		return nil, trusted.Refuse()
-	}
-	return &graphql.RawParams{Query: request.Query, OperationName: request.OperationName, Variables: request.Variables,
-		Extensions: request.Extensions}, nil
-}
-
-// firstOctet returns the first byte of the body after white space.
-func firstOctet(body *bufio.Reader) (byte, error) {
-	for {
-		c, err := body.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		if !strings.ContainsRune(" \t\r\n", rune(c)) {
-			return c, body.UnreadByte()
-		}
-	}
 }
 
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {

@@ -2,10 +2,13 @@ package transport
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
@@ -15,15 +18,17 @@ type Recorder interface {
 	Record(ctx context.Context, c accounts.Caller, operation, target string) error
 }
 
-// record writes every mutation of a request that was answered without an error to the audit log, by the
-// name of its field. New mutations are recorded automatically; those that only count (dryRun) are not.
+// record writes the mutations of a request that succeeded to the audit log, by the names of their fields. New mutations
+// are recorded automatically; those that only count (dryRun) are not. The REST API records those that it carries out.
 func (h *handler) record(ctx context.Context, caller accounts.Caller, operation *graphql.OperationContext,
 	answer *graphql.Response) {
-	if h.audit == nil || operation.Operation.Operation != ast.Mutation || len(answer.Errors) > 0 {
+	if h.audit == nil || operation.Operation.Operation != ast.Mutation {
 		return
 	}
+	origin := inquiry.OriginOf(ctx)
 	for _, field := range graphql.CollectFields(operation, operation.Operation.SelectionSet, nil) {
-		if only, _ := field.ArgumentMap(operation.Variables)["dryRun"].(bool); only || field.Name == "__typename" {
+		if only, _ := field.ArgumentMap(operation.Variables)["dryRun"].(bool); only || field.Name == "__typename" ||
+			hasFailed(answer, field.Alias) || origin.IsAudited(field.Alias) {
 			continue
 		}
 		if err := h.audit.Record(context.WithoutCancel(ctx), caller, field.Name, ""); err != nil {
@@ -31,4 +36,12 @@ func (h *handler) record(ctx context.Context, caller accounts.Caller, operation 
 				telemetry.KeyError, err)
 		}
 	}
+}
+
+// hasFailed reports whether a response has an error of a root field itself, or an error of the whole request. An error
+// of a field below a mutation does not undo the mutation.
+func hasFailed(answer *graphql.Response, responseKey string) bool {
+	return slices.ContainsFunc(answer.Errors, func(e *gqlerror.Error) bool {
+		return len(e.Path) == 0 || len(e.Path) == 1 && e.Path[0] == ast.PathName(responseKey)
+	})
 }

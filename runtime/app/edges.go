@@ -25,6 +25,7 @@ import (
 	"github.com/postrider/postrider/rest/compat"
 	"github.com/postrider/postrider/rest/mcp"
 	"github.com/postrider/postrider/rest/pages/dashboard"
+	"github.com/postrider/postrider/rest/pages/explorer"
 	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/app/development"
 	"github.com/postrider/postrider/runtime/app/probes"
@@ -151,7 +152,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	}
 	maps.Copy(trusted, mcp.Documents())
 	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Trusted: trusted,
-		Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.userSessions(),
+		Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.userSessions(), REST: api,
 		Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit,
 		Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget,
 		Logger: p.Logger})
@@ -168,6 +169,9 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 		return nil, err
 	}
 	mux.Handle("/graphql", query)
+	if err := p.serveExplorer(mux); err != nil {
+		return nil, err
+	}
 	if err := p.serveAgents(mux, api, query, on); err != nil {
 		return nil, err
 	}
@@ -192,6 +196,24 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	}
 	p.Served.add(api.Patterns()...)
 	return p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.compatFirst(api, p.linksFirst(mux))))), nil
+}
+
+// serveExplorer serves the editor for GraphQL queries to signed-in users and, in development mode, to any visitor.
+func (p edgeParams) serveExplorer(mux *listedMux) error {
+	open := p.Config.Mode == setting.Dev
+	if p.SignIn == nil && !open {
+		return nil
+	}
+	door, err := admission.New(p.Accounts, p.userSessions(),
+		append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
+	if err != nil {
+		return err
+	}
+	page, err := explorer.New(door, open)
+	for _, path := range explorer.Paths() {
+		mux.Handle(path, page)
+	}
+	return err
 }
 
 // userSessions returns the signed-in users, or nil if sign-in is disabled.
@@ -226,6 +248,9 @@ func apiFirst(handler, others http.Handler) http.Handler {
 type accountRate struct{ limiter *ratelimit.Limiter }
 
 func (r accountRate) Admit(ctx context.Context, a accounts.Account, header http.Header) error {
+	if admission.IsCounted(ctx) {
+		return nil
+	}
 	return r.limiter.Admit(ctx, ratelimit.AccountRate{ID: a.ID, PerSecond: a.Plan.RequestsPerSecond,
 		Unmetered: a.Unmetered}, header)
 }

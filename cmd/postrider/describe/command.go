@@ -1,6 +1,11 @@
 package describe
 
-import "github.com/alecthomas/kong"
+import (
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
 
 // commandPath is a command with its flags and its path on the command line.
 type commandPath struct {
@@ -51,4 +56,22 @@ func (p commandPath) words() []string {
 		all = append(all, "--"+f.Name)
 	}
 	return all
+}
+
+// listOfIDs returns the command that prints the IDs which a command takes: the list of the same noun, if it can print
+// IDs only. It returns "" if the command takes none.
+func (p commandPath) listOfIDs() string {
+	takesID := slices.ContainsFunc(p.node.Positional, func(v *kong.Positional) bool {
+		return strings.Contains(v.Help, "ID")
+	})
+	if !takesID || p.node.Parent == nil {
+		return ""
+	}
+	for _, sibling := range p.node.Parent.Children {
+		printsIDs := slices.ContainsFunc(sibling.Flags, func(f *kong.Flag) bool { return f.Name == "quiet" })
+		if sibling.Name == "list" && printsIDs {
+			return strings.TrimSuffix(p.path, p.node.Name) + "list --quiet 2>/dev/null"
+		}
+	}
+	return ""
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Completion returns a script that completes the commands and flags of root in bash, zsh or fish. Other
+// Completion returns a script that completes the commands, flags and IDs of root in bash, zsh or fish. It gets the
+// newest IDs from the list command of the same noun. Other
 // shells are an error.
 func Completion(root *kong.Node, shell string) (string, error) {
 	all := listCommands(root)
@@ -38,8 +39,13 @@ func bashCompletion(all []commandPath) string {
 		"# bash completion of postrider: source <(postrider completion bash)\n_postrider() {\n    local at=postrider word\n"+
 			"    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", pathPatterns(all))
 	for _, p := range all {
-		fmt.Fprintf(&out, "    '%s') COMPREPLY=($(compgen -W '%s' -- \"${COMP_WORDS[COMP_CWORD]}\")) ;;\n", p.path,
+		fmt.Fprintf(&out, "    '%s') COMPREPLY=($(compgen -W '%s' -- \"${COMP_WORDS[COMP_CWORD]}\"))", p.path,
 			strings.Join(p.words(), " "))
+		if list := p.listOfIDs(); list != "" { // filtered by the shell, because compgen would run what an ID contains
+			fmt.Fprintf(&out, "\n        for word in $(%s); do\n            case \"$word\" in "+
+				"\"${COMP_WORDS[COMP_CWORD]}\"*) COMPREPLY+=(\"$word\") ;; esac\n        done", list)
+		}
+		out.WriteString(" ;;\n")
 	}
 	out.WriteString("    esac\n}\ncomplete -o default -F _postrider postrider\n")
 	return out.String()
@@ -57,6 +63,9 @@ func zshCompletion(all []commandPath) string {
 		}
 		for _, f := range p.flags {
 			fmt.Fprintf(&out, " %s", shellQuote("--"+f.Name+":"+f.Help))
+		}
+		if list := p.listOfIDs(); list != "" {
+			fmt.Fprintf(&out, " ${(f)\"$(%s)\"}", list)
 		}
 		out.WriteString(") ;;\n")
 	}
@@ -77,6 +86,9 @@ func fishCompletion(all []commandPath) string {
 		}
 		for _, f := range p.flags {
 			fmt.Fprintf(&out, "%s -l %s -d %s\n", at, f.Name, fishQuote(f.Help))
+		}
+		if list := p.listOfIDs(); list != "" {
+			fmt.Fprintf(&out, "%s -f -a '(%s)'\n", at, list)
 		}
 	}
 	return out.String()

@@ -42,3 +42,13 @@ func (d *Authenticator) Admit(w http.ResponseWriter, r *http.Request, limits Lim
 	}
 	return caller, rate.Admit(ctx, caller.RateAccount(account), w.Header())
 }
+
+type countedKey struct{}
+
+// WithCounted returns a context for a request that is part of another one, which the rate limit has counted.
+func WithCounted(ctx context.Context) context.Context {
+	return context.WithValue(ctx, countedKey{}, true)
+}
+
+// IsCounted reports whether the request of the context was counted as part of another one.
+func IsCounted(ctx context.Context) bool { return ctx.Value(countedKey{}) != nil }

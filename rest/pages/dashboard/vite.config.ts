@@ -8,7 +8,7 @@ import { chunkOf, iconsByFile, withoutScrolling } from './scripts/chunks.ts'
 const browsers = ['chrome123', 'firefox120', 'safari17.5']
 
 const server = process.env.POSTRIDER_URL ?? 'http://127.0.0.1:8080'
-const served = ['/api', '/graphql', '/preview', '/healthz', '/dev', '/sign-in', '/sign-up', '/setup', '/reset', '/email', '/invite', '/favicon.svg']
+const served = ['/api', '/graphql', '/explorer', '/preview', '/healthz', '/dev', '/sign-in', '/sign-up', '/setup', '/reset', '/email', '/invite', '/favicon.svg']
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 

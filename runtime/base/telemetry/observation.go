@@ -80,7 +80,7 @@ func (w responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader records the status.
 func (w responseWriter) WriteHeader(status int) {
-	if status >= http.StatusOK { // 1xx are interim responses
+	if status >= http.StatusOK || status == http.StatusSwitchingProtocols { // other 1xx are interim responses
 		w.seen.beginResponse(status)
 	}
 	w.ResponseWriter.WriteHeader(status)

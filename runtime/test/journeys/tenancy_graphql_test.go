@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
@@ -16,8 +17,8 @@ import (
 func TestGraphQLIsolatesAccounts(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
-	app.MailDomain(t, "example.net") // a failed recipient would be suppressed
-	stranger := app.Stranger(t, "stranger")
+	app.MailDomain(t, "example.net")                                         // a failed recipient would be suppressed
+	stranger, noter := app.Stranger(t, "stranger"), app.Stranger(t, "noter") // the first one has no events of its own
 	byField := map[string]string{}
 	unknown := map[string]string{}
 	for _, kind := range owned {
@@ -42,7 +43,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 	}
 	for _, f := range schema.Schema.MutationType.Fields {
 		if !f.hasArgument("selection") {
-			t.Errorf("the test does not cover the mutation %s", f.Name)
+			checkMutation(t, noter, f, byField, unknown)
 			continue
 		}
 		checkQueueMutation(t, app, stranger, f)
@@ -198,6 +199,47 @@ func (f rootField) hasArgument(name string) bool {
 		}
 	}
 	return false
+}
+
+// foreignMutations are the mutations that name a record of the field, with a selection of what they return.
+var foreignMutations = map[string]struct{ field, arguments, selection string }{
+	"cancelEmail":           {"email", "", "id content{text}"},
+	"rescheduleEmail":       {"email", `,scheduledAt:"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`, "id"},
+	"removeSuppression":     {"suppression", "", "id"},
+	"replayWebhookDelivery": {"webhookDelivery", "", "id eventType"},
+}
+
+// checkMutation has another account change the owner's records: the response is that for an unknown id.
+func checkMutation(t *testing.T, stranger *harness.App, f rootField, ids, unknown map[string]string) {
+	t.Helper()
+	ask := func(query string) string {
+		return string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": query}).Body)
+	}
+	of, byID := foreignMutations[f.Name]
+	switch {
+	case byID:
+		mutate := func(id string) string {
+			got := ask(fmt.Sprintf(`mutation{%s(id:%q%s){%s}}`, f.Name, id, of.arguments, of.selection))
+			return strings.ReplaceAll(got, id, "ID")
+		}
+		if foreign, none := mutate(ids[of.field]), mutate(unknown[of.field]); foreign != none ||
+			!strings.Contains(foreign, `"code":"not_found"`) {
+			t.Errorf("%s by another account got %s, want the response for an unknown id, %s", f.Name, foreign, none)
+		}
+	case f.Name == "sendEmail":
+		if got := ask(fmt.Sprintf(`mutation{sendEmail(email:{from:"ada@dev.test",to:"bob@example.net",template:{id:%q}}){id}}`,
+			ids["template"])); !strings.Contains(got, `"template.id":`) {
+			t.Errorf("a template of another account got %s, want an error of template.id", got)
+		}
+	case f.Name == "addSuppression":
+		// The id of the email is a note of the client. It leads to no email of another account.
+		if got := ask(fmt.Sprintf(`mutation{addSuppression(email:"x@example.net",emailId:%q){causedBy{id subject}}}`,
+			ids["email"])); got != `{"data":{"addSuppression":{"causedBy":null}}}` {
+			t.Errorf("a suppression because of another account's email got %s, want causedBy null", got)
+		}
+	default:
+		t.Errorf("the test does not cover the mutation %s", f.Name)
+	}
 }
 
 // checkQueueMutation has another account change the owner's queue, with every selection that names it: it

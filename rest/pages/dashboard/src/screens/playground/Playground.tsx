@@ -33,6 +33,7 @@ export default function Playground() {
     <>
       <PageHead title="Playground">
         {schema.data && <a className="btn max-md:hidden" href="/graphql/schema.graphql" target="_blank" rel="noreferrer">Schema</a>}
+        <a className="btn max-md:hidden" href="/explorer" target="_blank" rel="noreferrer">GraphiQL</a>
         <a className="btn" href="/api/docs" target="_blank" rel="noreferrer"><BookOpen aria-hidden />REST reference</a>
       </PageHead>
       <KeyBar />
