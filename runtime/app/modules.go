@@ -127,7 +127,7 @@ func (m Module) options(on []string) fx.Option {
 func (m Module) Operations(on []string) []api.Routes {
 	var all []api.Routes
 	for _, r := range m.routes(on) {
-		all = append(all, r.describe())
+		all = append(all, r.describe(on))
 	}
 	return all
 }
@@ -147,22 +147,33 @@ func provideGraph[S any](set func(*graph.Parts, *S)) part {
 // route is a set of REST routes of a module: a constructor for Fx, and the same routes without services.
 type route struct {
 	construct any
-	describe  func() api.Routes
+	describe  func(on []string) api.Routes
+}
+
+// placeholder replaces an argument of a constructor whose routes are only described: no service, and the events of the
+// modules that are on.
+func placeholder[A any](on []string) A {
+	if offer, is := any(event.Offer(on)).(A); is {
+		return offer
+	}
+	return *new(A)
 }
 
 // routesOf returns the route of a constructor from one service.
 func routesOf[A any](construct func(A) api.Routes) route {
-	return route{construct, func() api.Routes { return construct(*new(A)) }}
+	return route{construct, func(on []string) api.Routes { return construct(placeholder[A](on)) }}
 }
 
 // routesOf2 returns the route of a constructor from two services.
 func routesOf2[A, B any](construct func(A, B) api.Routes) route {
-	return route{construct, func() api.Routes { return construct(*new(A), *new(B)) }}
+	return route{construct, func(on []string) api.Routes { return construct(placeholder[A](on), placeholder[B](on)) }}
 }
 
 // routesOf3 returns the route of a constructor from three services.
 func routesOf3[A, B, C any](construct func(A, B, C) api.Routes) route {
-	return route{construct, func() api.Routes { return construct(*new(A), *new(B), *new(C)) }}
+	return route{construct, func(on []string) api.Routes {
+		return construct(placeholder[A](on), placeholder[B](on), placeholder[C](on))
+	}}
 }
 
 var registry = []Module{
@@ -345,7 +356,7 @@ var registry = []Module{
 		Requires: []string{"accounts"}, Uses: []string{"sending"},
 		Option: webhooks.Module,
 		Routes: []route{
-			routesOf(func(s *webhooks.Service) api.Routes { return restwebhooks.Routes(s) }),
+			routesOf2(func(s *webhooks.Service, offer event.Offer) api.Routes { return restwebhooks.Routes(s, offer) }),
 			routesOf(func(s *webhooks.Service) api.Routes { return restwebhooks.DeliveryRoutes(s) }),
 		},
 		Graph: []part{provideGraph(func(p *graph.Parts, s *webhooks.Service) { p.Webhooks = s })},
@@ -361,8 +372,10 @@ var registry = []Module{
 		Name: "eventlog", Line: "lists an account's events in order, in pages and as streams",
 		Requires: []string{"accounts"},
 		Option:   eventlog.Module,
-		Routes:   []route{routesOf(func(s *eventlog.Service) api.Routes { return resteventlog.Routes(s) })},
-		Graph:    []part{provideGraph(func(p *graph.Parts, s *eventlog.Service) { p.EventLog = s })},
+		Routes: []route{routesOf2(func(s *eventlog.Service, offer event.Offer) api.Routes {
+			return resteventlog.Routes(s, offer)
+		})},
+		Graph: []part{provideGraph(func(p *graph.Parts, s *eventlog.Service) { p.EventLog = s })},
 	},
 	{
 		Name: "eventexport", Line: "exports every event to a NATS JetStream stream, for the operator's other programs",

@@ -239,9 +239,9 @@ func (o OperationDoc) errorStatuses() []int {
 // Document is the OpenAPI document in the formats in which it is served.
 type Document struct {
 	JSON []byte
-	// YAML and JSON30 (OpenAPI 3.0) are generated at the first request: they are rarely used, and would take
+	// YAML, and JSON30 and YAML30 (OpenAPI 3.0), are generated at the first request: they are rarely used, and would take
 	// most of the startup time.
-	YAML, JSON30 func() ([]byte, error)
+	YAML, JSON30, YAML30 func() ([]byte, error)
 }
 
 // Finish completes a document after all operations are added. It adds the schemas of request bodies to those of
@@ -277,6 +277,7 @@ func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
 			return text, err
 		})
 	}
-	return Document{JSON: append(indented.Bytes(), '\n'), YAML: translated("YAML", d.YAML),
-		JSON30: translated("3.0", func() ([]byte, error) { return convertTo30(d) })}, nil
+	json30 := translated("3.0", func() ([]byte, error) { return convertTo30(d) })
+	return Document{JSON: append(indented.Bytes(), '\n'), YAML: translated("YAML", d.YAML), JSON30: json30,
+		YAML30: translated("3.0 in YAML", func() ([]byte, error) { return convertToYAML(json30) })}, nil
 }
