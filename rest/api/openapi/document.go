@@ -99,6 +99,13 @@ var headerNames = map[string]string{
 	"RateLimitRemaining": "ratelimit-remaining", "RateLimitReset": "ratelimit-reset",
 }
 
+// The header field of a stored response, and its component: as a schema of its own in each operation, generators make
+// a type of each.
+const (
+	replayedHeader = "Idempotent-Replayed"
+	replayed       = "IdempotentReplayed"
+)
+
 func responseHeaders() map[string]*huma.Header {
 	integer := &huma.Schema{Type: huma.TypeInteger}
 	return map[string]*huma.Header{
@@ -107,7 +114,9 @@ func responseHeaders() map[string]*huma.Header {
 			"plan's rate.", Schema: integer},
 		"RateLimitRemaining": {Description: "The number of requests left in the burst.", Schema: integer},
 		"RateLimitReset":     {Description: "Seconds until the whole burst is available again.", Schema: integer},
-		"RetryAfter":         {Description: "Seconds to wait before you retry.", Schema: integer},
+		replayed: {Description: "`true` if this is the stored response to an earlier request with the same " +
+			"`Idempotency-Key`.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"RetryAfter": {Description: "Seconds to wait before you retry.", Schema: integer},
 	}
 }
 
@@ -193,6 +202,9 @@ func (o OperationDoc) describeSuccess(d *huma.OpenAPI, success *huma.Response) {
 	}
 	for component, name := range headerNames {
 		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + component}
+	}
+	if success.Headers[replayedHeader] != nil {
+		success.Headers[replayedHeader] = &huma.Header{Ref: "#/components/headers/" + replayed}
 	}
 	if success.Headers["Location"] != nil {
 		success.Description, success.Content = "Redirect to the provider.", nil
