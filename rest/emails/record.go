@@ -24,7 +24,7 @@ type EmailRecord struct {
 	LastEvent    string            `json:"last_event" doc:"Type of the most recent lifecycle event." example:"email.delivered"`
 	BounceReason *string           `json:"bounce_reason" doc:"For bounces, the reply of the receiving server."`
 	Tags         []emailTag        `json:"tags" nullable:"false" doc:"The tags of the email."`
-	ScheduledAt  wire.OptionalTime `json:"scheduled_at" doc:"When the email is to be sent. null if it was not scheduled."`
+	ScheduledAt  wire.OptionalTime `json:"scheduled_at" doc:"The time that the email is scheduled for. null if it was not scheduled."`
 	ExpiresAt    wire.OptionalTime `json:"expires_at" doc:"Delivery deadline; null if the request set none."`
 	CancelledAt  wire.OptionalTime `json:"cancelled_at" doc:"When the email was cancelled. null if it was not."`
 	CreatedAt    wire.Time         `json:"created_at" doc:"When the email was accepted."`

@@ -34,20 +34,35 @@ func Describe(d *huma.OpenAPI, offer event.Offer) {
 		return
 	}
 	r.RegisterTypeAlias(reflect.TypeFor[event.Time](), reflect.TypeFor[wire.Time]())
-	union := &huma.Schema{Description: "An event, by its type.",
-		Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
+	whole := &huma.Schema{Description: "An event, by its type.", Discriminator: newDiscriminator()}
+	entries := &huma.Schema{Description: "An entry of the event log, by its type.", Discriminator: newDiscriminator()}
 	for _, entry := range offer.Entries() {
 		name := componentOf(entry.Type)
 		schemas[name] = describeEvent(r, entry)
-		ref := refer(name)
-		union.OneOf = append(union.OneOf, ref)
-		union.Discriminator.Mapping[string(entry.Type)] = ref.Ref
+		addAlternative(whole, entry.Type, name)
+		name = logged + goName(entry.Type)
+		schemas[name] = withID(describeEvent(r, entry))
+		addAlternative(entries, entry.Type, name)
 	}
-	schemas[delivered] = union
-	schemas[logged] = &huma.Schema{Description: "An entry of the event log.", AllOf: []*huma.Schema{Delivered(),
-		{Type: huma.TypeObject, Required: []string{"id"}, Properties: map[string]*huma.Schema{
-			"id": {Type: huma.TypeString, Examples: []any{sampleID},
-				Description: "The ID of the event, as in the webhook header " + headerEvent + "."}}}}}
+	schemas[delivered], schemas[logged] = whole, entries
+}
+
+func newDiscriminator() *huma.Discriminator {
+	return &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}
+}
+
+func addAlternative(union *huma.Schema, t event.Type, component string) {
+	ref := refer(component)
+	union.OneOf = append(union.OneOf, ref)
+	union.Discriminator.Mapping[string(t)] = ref.Ref
+}
+
+// withID adds the field that an event has in the log. In an allOf with the union of events, validators refuse it.
+func withID(s *huma.Schema) *huma.Schema {
+	s.Required = append([]string{"id"}, s.Required...)
+	s.Properties["id"] = &huma.Schema{Type: huma.TypeString, Examples: []any{sampleID},
+		Description: "The ID of the event, as in the webhook header " + headerEvent + "."}
+	return s
 }
 
 // describeEvent returns the schema of an event of one type.

@@ -46,7 +46,7 @@ type WebhookDelivery struct {
 	StatusCode    *int              `json:"status_code" doc:"HTTP status of the latest response; null if there was none."`
 	Error         *string           `json:"error" doc:"Why the latest attempt got no response." example:"no answer within 10s"`
 	CreatedAt     wire.Time         `json:"created_at" doc:"When the delivery was queued."`
-	SettledAt     wire.OptionalTime `json:"settled_at" doc:"When the delivery succeeded or failed for good. null while it is pending."`
+	SettledAt     wire.OptionalTime `json:"settled_at" doc:"When the delivery succeeded or failed permanently. null while it is pending."`
 }
 
 type webhookAttempt struct {

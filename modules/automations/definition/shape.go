@@ -135,8 +135,8 @@ func (f form) as(more map[string]any) form {
 	return form{f.judge, schema}
 }
 
-// named returns the form with a title, which names its type in the OpenAPI document.
-func (f form) named(title string) form { return f.as(map[string]any{"title": title}) }
+// titled returns the form with a title, which names its type in the OpenAPI document.
+func (f form) titled(title string) form { return f.as(map[string]any{"title": title}) }
 
 func oneOf(words ...string) form {
 	return form{schema: map[string]any{"type": "string", "enum": words},

@@ -23,7 +23,7 @@ func (splitStep) members() []member {
 		object(member{"key", keyText, true, "The name of the variant."},
 			member{"weight", integer(1, 1_000_000), true, "The weight of the variant among all."},
 			member{"goto", keyText, false, "The key of a later step. Defaults to the next in the list."}).
-			named("SplitVariant")), true,
+			titled("SplitVariant")), true,
 		"The variants. A person always gets the same one."}}
 }
 

@@ -123,10 +123,10 @@ var (
 	line       = map[string]any{"pattern": `^[^\r\n]*$`}
 	expression = text(MaxExpression, nil)
 	content    = text(MaxContent, nil)
-	addresses  = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil))).named("StepAddresses")
-	events     = textOr(eventName, list(1, MaxEvents, eventName)).named("StepEvents")
+	addresses  = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil))).titled("StepAddresses")
+	events     = textOr(eventName, list(1, MaxEvents, eventName)).titled("StepEvents")
 	target     = textOr(oneOf(Continue, Ends, Fails),
-		object(member{"goto", keyText, true, "The key of a later step."}).named("StepGoto")).named("StepTarget")
+		object(member{"goto", keyText, true, "The key of a later step."}).titled("StepGoto")).titled("StepTarget")
 	timeOfDay = text(5, clock.CheckTimeOfDay).as(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
 	variables = members(1000, checkMember, anyValue())
 )
@@ -149,10 +149,10 @@ var definitionMembers = []member{
 			member{"conditions", expression, false,
 				"A CEL expression. event is the incoming event, trigger the event that started the run."},
 			member{"step", keyText, false, ofStep},
-		).named("CancelEvent")).named("CancelRule")), false, "Events of the same person that cancel the run."},
+		).titled("CancelEvent")).titled("CancelRule")), false, "Events of the same person that cancel the run."},
 		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion),
 			object(member{AtMostEvery, duration, true, "The minimum time between the starts of two runs of a person."}).
-				named("ReEntryInterval")).named("ReEntry"), false,
+				titled("ReEntryInterval")).titled("ReEntry"), false,
 			"Whether a person can have another run after the first. Defaults to every_time."},
 	), true, "The event that starts a run."},
 }

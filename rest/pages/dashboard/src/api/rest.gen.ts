@@ -181,7 +181,36 @@ export interface components {
     KeyRecord: { created_at: string; created_by: string | null; creator_left: boolean; creator_role: "owner" | "admin" | "developer" | "billing" | "viewer" | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; name: string; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
     LaterEvent: { after?: string | null; data?: Record<string, unknown> | null; name: string }
     LineRecord: { amount: number; description: string }
-    LoggedEvent: (components['schemas']["WebhookEvent"]) & ({ id: string })
+    LoggedEvent: (components['schemas']["LoggedEventAutomationCompleted"]) | (components['schemas']["LoggedEventAutomationFailed"]) | (components['schemas']["LoggedEventAutomationStarted"]) | (components['schemas']["LoggedEventAutomationStepCompleted"]) | (components['schemas']["LoggedEventContactUnsubscribed"]) | (components['schemas']["LoggedEventDomainAdded"]) | (components['schemas']["LoggedEventDomainClaimStarted"]) | (components['schemas']["LoggedEventDomainClaimed"]) | (components['schemas']["LoggedEventDomainDeleted"]) | (components['schemas']["LoggedEventDomainDkimRotated"]) | (components['schemas']["LoggedEventDomainFailed"]) | (components['schemas']["LoggedEventDomainLost"]) | (components['schemas']["LoggedEventDomainTemporaryFailure"]) | (components['schemas']["LoggedEventDomainUpdated"]) | (components['schemas']["LoggedEventDomainVerified"]) | (components['schemas']["LoggedEventEmailBounced"]) | (components['schemas']["LoggedEventEmailCancelled"]) | (components['schemas']["LoggedEventEmailClicked"]) | (components['schemas']["LoggedEventEmailComplained"]) | (components['schemas']["LoggedEventEmailDelivered"]) | (components['schemas']["LoggedEventEmailDeliveryDelayed"]) | (components['schemas']["LoggedEventEmailFailed"]) | (components['schemas']["LoggedEventEmailOpened"]) | (components['schemas']["LoggedEventEmailReceived"]) | (components['schemas']["LoggedEventEmailScheduled"]) | (components['schemas']["LoggedEventEmailSent"]) | (components['schemas']["LoggedEventEmailSuppressed"]) | (components['schemas']["LoggedEventSuppressionAdded"]) | (components['schemas']["LoggedEventSuppressionRemoved"])
+    LoggedEventAutomationCompleted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.completed" }
+    LoggedEventAutomationFailed: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.failed" }
+    LoggedEventAutomationStarted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.started" }
+    LoggedEventAutomationStepCompleted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.step_completed" }
+    LoggedEventContactUnsubscribed: { created_at: string; data: components['schemas']["UnsubscribePayload"]; id: string; type: "contact.unsubscribed" }
+    LoggedEventDomainAdded: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.added" }
+    LoggedEventDomainClaimStarted: { created_at: string; data: components['schemas']["DomainClaimPayload"]; id: string; type: "domain.claim_started" }
+    LoggedEventDomainClaimed: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.claimed" }
+    LoggedEventDomainDeleted: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.deleted" }
+    LoggedEventDomainDkimRotated: { created_at: string; data: components['schemas']["DomainKeyPayload"]; id: string; type: "domain.dkim_rotated" }
+    LoggedEventDomainFailed: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.failed" }
+    LoggedEventDomainLost: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.lost" }
+    LoggedEventDomainTemporaryFailure: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.temporary_failure" }
+    LoggedEventDomainUpdated: { created_at: string; data: components['schemas']["DomainUpdatePayload"]; id: string; type: "domain.updated" }
+    LoggedEventDomainVerified: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.verified" }
+    LoggedEventEmailBounced: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.bounced" }
+    LoggedEventEmailCancelled: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.cancelled" }
+    LoggedEventEmailClicked: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.clicked" }
+    LoggedEventEmailComplained: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.complained" }
+    LoggedEventEmailDelivered: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.delivered" }
+    LoggedEventEmailDeliveryDelayed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.delivery_delayed" }
+    LoggedEventEmailFailed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.failed" }
+    LoggedEventEmailOpened: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.opened" }
+    LoggedEventEmailReceived: { created_at: string; data: components['schemas']["InboundPayload"]; id: string; type: "email.received" }
+    LoggedEventEmailScheduled: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.scheduled" }
+    LoggedEventEmailSent: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.sent" }
+    LoggedEventEmailSuppressed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.suppressed" }
+    LoggedEventSuppressionAdded: { created_at: string; data: components['schemas']["SuppressionPayload"]; id: string; type: "suppression.added" }
+    LoggedEventSuppressionRemoved: { created_at: string; data: components['schemas']["SuppressionPayload"]; id: string; type: "suppression.removed" }
     MadeAccount: { id: string; name: string; role: "owner" }
     MadeAccountAnswer: { account: components['schemas']["MadeAccount"] }
     Mailbox: (string) | (components['schemas']["NamedMailbox"])
