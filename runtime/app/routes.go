@@ -1,38 +1,35 @@
 package app
 
 import (
-	"github.com/postrider/postrider/rest/api"
-	"github.com/postrider/postrider/runtime/work/event"
+	"net/http"
+	"slices"
 )
 
-// route is a set of REST routes of a module: a constructor for Fx, and the same routes without services.
-type route struct {
-	construct any
-	describe  func(on []string) api.Routes
+// Routes lists the HTTP routes of this process: patterns of http.ServeMux, and prefixes that end in a slash.
+// Tests check each of them against the budget.
+type Routes struct{ patterns []string }
+
+func newRoutes() *Routes { return &Routes{} }
+
+// List returns the patterns in the order in which they were declared.
+func (r *Routes) List() []string { return slices.Clone(r.patterns) }
+
+func (r *Routes) add(patterns ...string) { r.patterns = append(r.patterns, patterns...) }
+
+// listedMux is a mux that records its patterns.
+type listedMux struct {
+	http.ServeMux
+
+	routes *Routes
 }
 
-// placeholder replaces an argument of a constructor whose routes are only described: no service, and the events of the
-// modules that are on.
-func placeholder[A any](on []string) A {
-	if offer, is := any(event.Offer(on)).(A); is {
-		return offer
-	}
-	return *new(A)
+// Handle implements the method of http.ServeMux.
+func (m *listedMux) Handle(pattern string, h http.Handler) {
+	m.routes.add(pattern)
+	m.ServeMux.Handle(pattern, h)
 }
 
-// routesOf returns the route of a constructor from one service.
-func routesOf[A any](construct func(A) api.Routes) route {
-	return route{construct, func(on []string) api.Routes { return construct(placeholder[A](on)) }}
-}
-
-// routesOf2 returns the route of a constructor from two services.
-func routesOf2[A, B any](construct func(A, B) api.Routes) route {
-	return route{construct, func(on []string) api.Routes { return construct(placeholder[A](on), placeholder[B](on)) }}
-}
-
-// routesOf3 returns the route of a constructor from three services.
-func routesOf3[A, B, C any](construct func(A, B, C) api.Routes) route {
-	return route{construct, func(on []string) api.Routes {
-		return construct(placeholder[A](on), placeholder[B](on), placeholder[C](on))
-	}}
+// HandleFunc implements the method of http.ServeMux.
+func (m *listedMux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
+	m.Handle(pattern, http.HandlerFunc(h))
 }
