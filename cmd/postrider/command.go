@@ -304,7 +304,7 @@ func (of services) printMonths(s *session, tables []months.Table) error {
 type openAPICommand struct {
 	settingFlags `settings:"POSTRIDER_MODULES"`
 
-	Format string `default:"json" enum:"json,yaml,json-3.0" help:"Output format: json or yaml (OpenAPI 3.1), or json-3.0."`
+	Format string `default:"json" enum:"json,yaml,json-3.0,yaml-3.0" help:"Output format: json or yaml (OpenAPI 3.1), json-3.0 or yaml-3.0."`
 }
 
 func (c *openAPICommand) Run(s *session) error {

@@ -21,11 +21,11 @@ const UpgradeURL = "/settings/billing"
 // Plan is the limits and terms of a plan, as REST and the command line print it for the operator, GraphQL
 // serves it and the audit log compares it. A nil cap means unlimited.
 type Plan struct {
-	ID                string `json:"id" example:"pro"`
-	Name              string `json:"name" example:"Pro"`
+	ID                string `json:"id" doc:"The ID of the plan." example:"pro"`
+	Name              string `json:"name" doc:"The name of the plan." example:"Pro"`
 	Rank              int    `json:"rank" doc:"A change to a plan of a higher rank takes effect immediately, any other change at the end of the billing period." example:"1"`
 	SelfService       bool   `json:"self_service" doc:"Whether customers can choose this plan themselves."`
-	RequestsPerSecond int    `json:"requests_per_second" example:"50"`
+	RequestsPerSecond int    `json:"requests_per_second" doc:"Requests per second across all API keys, with bursts of up to twice as many." example:"50"`
 	DailyEmails       *int   `json:"daily_emails" doc:"Emails per day; null if unlimited."`
 	MonthlyEmails     *int   `json:"monthly_emails" doc:"Emails per month; null if unlimited."`
 	DailySMS          *int   `json:"daily_sms" doc:"Text messages per day through the provider of the installation; null if unlimited."`
@@ -33,18 +33,18 @@ type Plan struct {
 	DailyBytes        *int   `json:"daily_bytes" doc:"Hard cap of bytes stored per day (UTC); null if unlimited."`
 	IncludedEmails    *int   `json:"included_emails" doc:"Emails per month included in the price; null if not stated."`
 	Overage           bool   `json:"overage" doc:"Whether emails beyond the included ones are sent and metered."`
-	MaxDomains        int    `json:"max_domains" example:"10"`
+	MaxDomains        int    `json:"max_domains" doc:"The maximum number of domains." example:"10"`
 	Sandboxed         bool   `json:"sandboxed" doc:"Whether accounts on this plan can send only to their own address until they have a verified domain and a payment method."`
 }
 
 // Limits is the part of a plan that its accounts see.
 type Limits struct {
-	RequestsPerSecond int  `json:"requests_per_second" doc:"Across all API keys, with bursts of up to twice as many."`
+	RequestsPerSecond int  `json:"requests_per_second" doc:"Requests per second across all API keys, with bursts of up to twice as many."`
 	DailyEmails       *int `json:"daily_emails" doc:"Emails per day; null if unlimited."`
 	MonthlyEmails     *int `json:"monthly_emails" doc:"Emails per month; null if unlimited."`
 	StoredBytes       *int `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
 	DailyBytes        *int `json:"daily_bytes" doc:"Hard cap of bytes stored per day (UTC); null if unlimited."`
-	Domains           int  `json:"domains"`
+	Domains           int  `json:"domains" doc:"The maximum number of domains."`
 }
 
 // Limits returns the part of the plan that its accounts see.
@@ -55,10 +55,10 @@ func (p Plan) Limits() Limits {
 
 // OfferedLimits is the part of a plan that customers see before they choose it.
 type OfferedLimits struct {
-	RequestsPerSecond int  `json:"requests_per_second" example:"50"`
+	RequestsPerSecond int  `json:"requests_per_second" doc:"Requests per second across all API keys, with bursts of up to twice as many." example:"50"`
 	DailyEmails       *int `json:"daily_emails" doc:"Emails per day; null if unlimited."`
 	MonthlyEmails     *int `json:"monthly_emails" doc:"Emails per month; null if unlimited."`
-	Domains           int  `json:"domains" example:"10"`
+	Domains           int  `json:"domains" doc:"The maximum number of domains." example:"10"`
 }
 
 // OfferedLimits returns the part of the plan that customers see before they choose it.

@@ -25,25 +25,25 @@ var _ Service = (*accounts.Service)(nil)
 const tagAccount = "Account"
 
 type accountRecord struct {
-	ID                  string        `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name                string        `json:"name" example:"Acme"`
+	ID                  string        `json:"id" doc:"The ID of the account." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name                string        `json:"name" doc:"The name of the account." example:"Acme"`
 	Email               string        `json:"email" doc:"The only address that the sandbox sender may send to." example:"ada@example.com"`
-	Plan                accountPlan   `json:"plan"`
+	Plan                accountPlan   `json:"plan" doc:"The plan of the account."`
 	Limits              accountLimits `json:"limits" doc:"The limits of the plan."`
-	Usage               accountUsage  `json:"usage"`
+	Usage               accountUsage  `json:"usage" doc:"What the account has used of its caps."`
 	ProductionUnlocked  bool          `json:"production_unlocked" doc:"Whether the account may send from a verified domain to any recipient. The Free plan requires a payment method on file for this."`
 	PaymentMethod       bool          `json:"payment_method" doc:"Whether a payment method is on file."`
 	RequireSecondFactor bool          `json:"require_second_factor" doc:"Whether members must have a second factor. Members without one can only set one up."`
 	Suspended           bool          `json:"suspended" doc:"Whether the account is suspended. A suspended account cannot send: 403 account_suspended."`
 	BodyRetentionDays   int           `json:"body_retention_days" doc:"Number of days after sending when the bodies and attachments of an email are deleted."`
 	RecordRetentionDays int           `json:"record_retention_days" doc:"Number of days after sending when the rest of an email is deleted."`
-	CreatedAt           wire.Time     `json:"created_at"`
-	UpdatedAt           wire.Time     `json:"updated_at"`
+	CreatedAt           wire.Time     `json:"created_at" doc:"When the account was created."`
+	UpdatedAt           wire.Time     `json:"updated_at" doc:"When the account was last changed."`
 }
 
 type accountPlan struct {
-	ID   string `json:"id" example:"free"`
-	Name string `json:"name" example:"Free"`
+	ID   string `json:"id" doc:"The ID of the plan." example:"free"`
+	Name string `json:"name" doc:"The name of the plan." example:"Free"`
 }
 
 type accountLimits accounts.Limits
@@ -51,18 +51,18 @@ type accountLimits accounts.Limits
 type accountUsage struct {
 	Day            int64     `json:"day" doc:"Emails sent today (UTC). If a cap applies, scheduled emails due today also count."`
 	Month          int64     `json:"month" doc:"Emails sent this month (UTC). If a cap applies, scheduled emails due this month also count."`
-	DailyCap       *int      `json:"daily_cap"`
-	MonthlyCap     *int      `json:"monthly_cap"`
+	DailyCap       *int      `json:"daily_cap" doc:"The maximum number of emails per day (UTC). null if unlimited."`
+	MonthlyCap     *int      `json:"monthly_cap" doc:"The maximum number of emails per month (UTC). null if unlimited."`
 	StoredBytes    *int64    `json:"stored_bytes" doc:"Bytes that the account stores. Deleted data stops counting within a day. null if neither the plan nor the operator limits them."`
 	StoredBytesCap *int      `json:"stored_bytes_cap" doc:"Cap on stored bytes, from the plan or set by the operator; null if unlimited."`
 	DailyBytes     *int64    `json:"daily_bytes" doc:"Bytes stored today (UTC); null if neither the plan nor the operator limits them."`
 	DailyBytesCap  *int      `json:"daily_bytes_cap" doc:"Cap on bytes stored in a day, from the plan or set by the operator; null if unlimited."`
-	DayResetsAt    wire.Time `json:"day_resets_at"`
-	MonthResetsAt  wire.Time `json:"month_resets_at"`
+	DayResetsAt    wire.Time `json:"day_resets_at" doc:"When the next day starts, and its count at zero."`
+	MonthResetsAt  wire.Time `json:"month_resets_at" doc:"When the next month starts, and its count at zero."`
 }
 
 type accountAnswer struct {
-	Account accountRecord `json:"account"`
+	Account accountRecord `json:"account" doc:"The account."`
 }
 
 type edge struct{ accounts Service }

@@ -22,14 +22,14 @@ type Brands interface {
 var _ Brands = (*brand.Service)(nil)
 
 type brandRecord struct {
-	Name      *string           `json:"name"`
+	Name      *string           `json:"name" doc:"The name that recipients see on pages of the account. null if none is set."`
 	Color     *string           `json:"color" doc:"A color as # and six hexadecimal digits."`
 	Logo      *string           `json:"logo" encoding:"base64" doc:"A PNG image in base64."`
 	UpdatedAt wire.OptionalTime `json:"updated_at" doc:"null if the brand has never been set."`
 }
 
 type brandAnswer struct {
-	Brand brandRecord `json:"brand"`
+	Brand brandRecord `json:"brand" doc:"The brand of the account."`
 }
 
 // maxBrandBody has room for a logo in base64, even if an encoder escapes every slash.

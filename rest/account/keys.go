@@ -37,14 +37,14 @@ const tagKeys = "API keys"
 const needsForKeys = rights.Write
 
 type keyRecord struct {
-	ID         string            `json:"id" example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name       string            `json:"name" example:"web shop"`
+	ID         string            `json:"id" doc:"The ID of the API key." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name       string            `json:"name" doc:"A name for humans." example:"web shop"`
 	Prefix     string            `json:"prefix" doc:"The first characters of the secret, to recognize the key by." example:"svc_Zk3v9QpA"`
-	Scope      string            `json:"scope" enum:"full,sending,read"`
+	Scope      string            `json:"scope" enum:"full,sending,read" doc:"What the key may do."`
 	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the key may send from. All if empty."`
 	ExpiresAt  wire.OptionalTime `json:"expires_at" doc:"null if it never expires."`
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the key was last used, accurate to a minute; null if never."`
-	CreatedAt  wire.Time         `json:"created_at"`
+	CreatedAt  wire.Time         `json:"created_at" doc:"When the key was created."`
 	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the key is not revoked."`
 	CreatedBy  *string           `json:"created_by" doc:"ID of the user who created the key, or who created the key that did; null if the operator created it." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 
@@ -53,11 +53,11 @@ type keyRecord struct {
 }
 
 type keyAnswer struct {
-	APIKey keyRecord `json:"api_key"`
+	APIKey keyRecord `json:"api_key" doc:"The API key, without its secret."`
 }
 
 type newKeyAnswer struct {
-	APIKey keyRecord `json:"api_key"`
+	APIKey keyRecord `json:"api_key" doc:"The API key that was created."`
 	Secret string    `json:"secret" doc:"The secret. It is shown only once." example:"svc_Zk3v9QpA…"`
 }
 

@@ -29,24 +29,24 @@ var _ SMTPCredentialService = (*relay.Credentials)(nil)
 const tagSMTPCredentials = "SMTP credentials"
 
 type smtpCredentialRecord struct {
-	ID         string            `json:"id" example:"smtp_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name       string            `json:"name" example:"web shop"`
+	ID         string            `json:"id" doc:"The ID of the SMTP credential." example:"smtp_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name       string            `json:"name" doc:"A name for humans." example:"web shop"`
 	Username   string            `json:"username" doc:"A user name for clients that require one. The relay accepts any user name with the password." example:"postrider"`
 	Host       string            `json:"host" doc:"The host to connect to." example:"smtp.mail.example.com"`
-	Port       int               `json:"port" example:"587"`
+	Port       int               `json:"port" doc:"The port of the relay." example:"587"`
 	TLS        string            `json:"tls" enum:"starttls,implicit" doc:"How TLS starts on this port. Signing in requires TLS."`
 	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the credential may send from. All if empty."`
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the credential was last used, accurate to a minute; null if never."`
-	CreatedAt  wire.Time         `json:"created_at"`
+	CreatedAt  wire.Time         `json:"created_at" doc:"When the credential was created."`
 	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the credential is not revoked."`
 }
 
 type smtpCredentialAnswer struct {
-	SMTPCredential smtpCredentialRecord `json:"smtp_credential"`
+	SMTPCredential smtpCredentialRecord `json:"smtp_credential" doc:"The SMTP credential, without its password."`
 }
 
 type newSMTPCredentialAnswer struct {
-	SMTPCredential smtpCredentialRecord `json:"smtp_credential"`
+	SMTPCredential smtpCredentialRecord `json:"smtp_credential" doc:"The SMTP credential that was created."`
 	Password       string               `json:"password" doc:"The password. It is shown only once." example:"svs_Zk3v9QpA…"`
 }
 

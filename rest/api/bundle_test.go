@@ -94,7 +94,7 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 	case "templates":
 		return []api.Routes{templates.Routes(b.templates)}
 	case "webhooks", "webhook-deliveries":
-		return []api.Routes{webhooks.Routes(b.webhooks), webhooks.DeliveryRoutes(b.webhooks)}
+		return []api.Routes{webhooks.Routes(b.webhooks, nil), webhooks.DeliveryRoutes(b.webhooks)}
 	case "received-emails":
 		return []api.Routes{received.Routes(b.received, true), attachments.ReceivedRoutes(b.received, newFileLinks())}
 	case "contacts":
@@ -118,7 +118,7 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 	case "requests":
 		return []api.Routes{requests.Routes(&b.requests)}
 	case "event-log":
-		return []api.Routes{events.Routes(b.events)}
+		return []api.Routes{events.Routes(b.events, nil)}
 	default:
 		return []api.Routes{emails.Routes(b.sending, b.sending, b.turns),
 			attachments.SentRoutes(b.sending, newFileLinks()), webhooks.TestEventRoutes(b.sending, nil, nil)}

@@ -79,7 +79,7 @@ func Example() {
 		fmt.Println(name, slices.Sorted(maps.Keys(read.Components.Schemas[name].Properties)))
 	}
 	// Output:
-	// AddNote [name title]
+	// AddNote [title]
 	// NoteList [has_more next_cursor notes]
 	// NoteRecord [id title]
 }

@@ -26,7 +26,7 @@ var _ Idempotency = (*idempotency.Store)(nil)
 type stored struct {
 	Status      int
 	ContentType string `header:"Content-Type" hidden:"true"`
-	Replayed    string `header:"Idempotent-Replayed" doc:"\"true\" if this is the stored answer to an earlier request with the same Idempotency-Key." enum:"true"`
+	Replayed    string `header:"Idempotent-Replayed"`
 	Body        []byte
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -75,14 +76,13 @@ func (p Plural) encodePage(records any, hasMore bool, cursor string) (json.RawMe
 // listSchema describes the list as a component.
 func (p Plural) listSchema(record reflect.Type) func(huma.Registry) *huma.Schema {
 	return func(schemas huma.Registry) *huma.Schema {
-		next := p.NextCursor
-		if next == "" {
-			next = "Send it as `cursor` to get the next page. `null` on the last page."
-		}
+		more := cmp.Or(p.HasMore, "Whether more items follow.")
+		next := cmp.Or(p.NextCursor, "Send it as `cursor` to get the next page. `null` on the last page.")
 		schemas.Map()[p.Schema] = &huma.Schema{Type: huma.TypeObject,
 			Required: []string{p.Member, "has_more", "next_cursor"}, Properties: map[string]*huma.Schema{
-				p.Member:      {Type: huma.TypeArray, Items: schemas.Schema(record, true, "")},
-				"has_more":    {Type: huma.TypeBoolean, Description: p.HasMore},
+				p.Member: {Type: huma.TypeArray, Items: schemas.Schema(record, true, ""),
+					Description: "The items of the page."},
+				"has_more":    {Type: huma.TypeBoolean, Description: more},
 				"next_cursor": {Type: huma.TypeString, Nullable: true, Description: next},
 			}}
 		return &huma.Schema{Ref: "#/components/schemas/" + p.Schema}

@@ -56,8 +56,8 @@ func TestDocumentsAreServed(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	for path, contentType := range map[string]string{"/api/openapi.json": "application/json",
-		"/api/openapi-3.0.json": "application/json",
-		"/api/openapi.yaml":     "application/yaml", "/api/docs": "text/html; charset=utf-8"} {
+		"/api/openapi-3.0.json": "application/json", "/api/openapi-3.0.yaml": "application/yaml",
+		"/api/openapi.yaml": "application/yaml", "/api/docs": "text/html; charset=utf-8"} {
 		got := b.do(t, request{method: "GET", path: path, key: "-"})
 		if got.status != 200 || got.header.Get("Content-Type") != contentType ||
 			!strings.Contains(got.body, "/emails/{id}") {
@@ -65,6 +65,10 @@ func TestDocumentsAreServed(t *testing.T) {
 		}
 	}
 }
+
+// documents are the paths of the document in each form, and of the reference page.
+var documents = []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/openapi-3.0.yaml",
+	"/api/docs"}
 
 // on is a change of options: the requests come at a moment.
 func on(moment string) func(*api.Options) {
@@ -83,7 +87,7 @@ func on(moment string) func(*api.Options) {
 func TestTimesInExamplesOfRequestsAreOfTheDayAfterTheRequest(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, on("2031-05-31T23:59:59Z"))
-	for _, path := range []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/docs"} {
+	for _, path := range documents {
 		got := b.do(t, request{method: "GET", path: path, key: "-"}).body
 		if !strings.Contains(got, "2031-06-01T09:30:00") || strings.Contains(got, openapi.Tomorrow) {
 			t.Errorf("%s, asked for on 2031-05-31, does not have 2031-06-01 as the day of examples, or contains its placeholder", path)
@@ -131,7 +135,7 @@ func TestTheTextsOfADayAreShared(t *testing.T) { //nolint:paralleltest // as abo
 		b.api.ServeHTTP(w, r)
 		return w
 	}
-	for _, path := range []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/docs"} {
+	for _, path := range documents {
 		for _, accept := range []string{"", "gzip"} {
 			first := ask(path, "Accept-Encoding", accept)
 			const readers = 50

@@ -15,6 +15,7 @@ func (a *API) publish() {
 	a.serveOfToday("/openapi.json", jsonType, func() ([]byte, error) { return a.document.JSON, nil }, nil)
 	a.serveOfToday("/openapi.yaml", "application/yaml", a.document.YAML, nil)
 	a.serveOfToday("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
+	a.serveOfToday("/openapi-3.0.yaml", "application/yaml", a.document.YAML30, nil)
 	a.serveOfToday("/docs", "text/html; charset=utf-8", reference, http.Header{
 		"Content-Security-Policy": {openapi.PagePolicy()},
 		"Referrer-Policy":         {"no-referrer"},

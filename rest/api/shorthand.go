@@ -87,7 +87,7 @@ func List[T, R any](
 
 // OkAnswer confirms an operation that returns no data.
 type OkAnswer struct {
-	OK bool `json:"ok" enum:"true"`
+	OK bool `json:"ok" enum:"true" doc:"Always true."`
 }
 
 // Delete is Handle for an operation that deletes one item. remove is the service's method.

@@ -12,7 +12,7 @@ import (
 )
 
 type actionAnswer struct {
-	Automation     automationRecord `json:"automation"`
+	Automation     automationRecord `json:"automation" doc:"The automation after the action."`
 	HeldRuns       *int             `json:"held_runs,omitempty" doc:"With pause, the live runs that are held. With activate, the held runs that continue."`
 	CancellingRuns *int             `json:"cancelling_runs,omitempty" doc:"Live runs that are being cancelled in the background. None of their steps will start."`
 }

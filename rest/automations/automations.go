@@ -63,10 +63,10 @@ var OfAutomation = api.Noun{Name: "automation", About: "Id of the automation.",
 	Is:      func(word string) bool { return id.Is(id.Automation, word) }}
 
 type automationRecord struct {
-	ID                    string            `json:"id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name                  string            `json:"name"`
-	Description           *string           `json:"description"`
-	Status                string            `json:"status" enum:"draft,active,paused,archived"`
+	ID                    string            `json:"id" doc:"The ID of the automation." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name                  string            `json:"name" doc:"The name of the automation."`
+	Description           *string           `json:"description" doc:"A description for humans. null if none is set."`
+	Status                string            `json:"status" enum:"draft,active,paused,archived" doc:"The status of the automation. Only an active one starts runs."`
 	Trigger               wire.JSON         `json:"trigger" doc:"The trigger of the draft."`
 	Steps                 wire.JSON         `json:"steps" doc:"The steps of the draft."`
 	Timezone              *string           `json:"timezone" doc:"The time zone of the draft; null for UTC."`
@@ -74,13 +74,13 @@ type automationRecord struct {
 	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"Whether the draft differs from that version."`
 	Draining              *string           `json:"draining" enum:"release,cancel" doc:"The work in progress. release: held runs continue. cancel: live runs are cancelled. null if there is none."`
 	Etag                  string            `json:"etag" doc:"Version tag of the draft. Send it in If-Match to update only the state that you have read."`
-	CreatedAt             wire.Time         `json:"created_at"`
-	UpdatedAt             wire.Time         `json:"updated_at"`
-	ActivatedAt           wire.OptionalTime `json:"activated_at"`
+	CreatedAt             wire.Time         `json:"created_at" doc:"When the automation was created."`
+	UpdatedAt             wire.Time         `json:"updated_at" doc:"When the automation was last changed."`
+	ActivatedAt           wire.OptionalTime `json:"activated_at" doc:"When the automation was last activated. null if it never was."`
 }
 
 type automationAnswer struct {
-	Automation automationRecord `json:"automation"`
+	Automation automationRecord `json:"automation" doc:"The automation."`
 }
 
 func newRecord(a *ent.Automation) automationRecord {
@@ -101,9 +101,9 @@ func newAnswer(a *ent.Automation) automationAnswer { return automationAnswer{new
 
 // automationVersion is a version in a list.
 type automationVersion struct {
-	Number     int       `json:"number"`
-	Definition wire.JSON `json:"definition"`
-	CreatedAt  wire.Time `json:"created_at"`
+	Number     int       `json:"number" doc:"The number of the version, starting at 1."`
+	Definition wire.JSON `json:"definition" doc:"The definition of the version."`
+	CreatedAt  wire.Time `json:"created_at" doc:"When the version was created."`
 }
 
 func newVersion(v *ent.AutomationVersion) automationVersion {
@@ -115,17 +115,17 @@ type automationVersionsAnswer struct {
 }
 
 type automationVersionAnswer struct {
-	Version automationVersion `json:"version"`
+	Version automationVersion `json:"version" doc:"The version."`
 }
 
 type automationProblem struct {
-	Path     string `json:"path" example:"steps[2].template"`
+	Path     string `json:"path" doc:"The path of the field." example:"steps[2].template"`
 	Severity string `json:"severity" enum:"error,warning" doc:"An error prevents activation."`
-	Message  string `json:"message"`
+	Message  string `json:"message" doc:"What is wrong, in a sentence."`
 }
 
 type automationCheckAnswer struct {
-	Problems []automationProblem `json:"problems" nullable:"false"`
+	Problems []automationProblem `json:"problems" nullable:"false" doc:"Everything that prevents activation. Empty if nothing does."`
 }
 
 type query struct {

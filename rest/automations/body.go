@@ -160,8 +160,8 @@ type event struct {
 
 func eventBody(e *event) body.Object {
 	return body.Object{Name: "CustomEventInput", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&e.Name), About: "1 to 200 characters. Either name or type is required.", Example: "user.created"},
-		{Name: "type", Means: "name", Type: body.Text(&e.Type), About: "An alias of name."},
+		{Name: "name", Type: body.Text(&e.Name), Need: body.RequiredByService, About: "The name of the event: 1 to 200 characters.", Example: "user.created"},
+		{Name: "type", Means: "name", Type: body.Text(&e.Type)},
 		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, 255), About: "The ID that identifies the person.", Example: "user-17"},
 		{Name: "email", Type: body.Text(&e.Email), About: "The address that emails are sent to. It also identifies " +
 			"the person if there is no user_id.", Example: "bob@example.net"},

@@ -21,20 +21,20 @@ import (
 
 // CustomEvent is a custom event as callers see it. It is exported because it is embedded.
 type CustomEvent struct {
-	ID        string    `json:"id" example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name      string    `json:"name" example:"user.created"`
-	UserID    *string   `json:"user_id"`
-	Email     *string   `json:"email"`
-	Data      wire.JSON `json:"data"`
-	Source    string    `json:"source" example:"api"`
-	CreatedAt wire.Time `json:"created_at"`
+	ID        string    `json:"id" doc:"The ID of the event." example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name      string    `json:"name" doc:"The name of the event." example:"user.created"`
+	UserID    *string   `json:"user_id" doc:"The ID that identifies the person. null if none was sent."`
+	Email     *string   `json:"email" doc:"The email address of the person. null if none was sent."`
+	Data      wire.JSON `json:"data" doc:"The payload of the event. null if none was sent."`
+	Source    string    `json:"source" doc:"Where the event comes from: api for API requests." example:"api"`
+	CreatedAt wire.Time `json:"created_at" doc:"When the event was accepted."`
 }
 
 type eventMatch struct {
-	AutomationID string  `json:"automation_id"`
-	Version      int     `json:"version"`
-	Outcome      string  `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard"`
-	RunID        *string `json:"run_id"`
+	AutomationID string  `json:"automation_id" doc:"The ID of the automation."`
+	Version      int     `json:"version" doc:"The version of the automation that the event was matched against."`
+	Outcome      string  `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard" doc:"What the event caused in the automation, or why it started no run."`
+	RunID        *string `json:"run_id" doc:"The ID of the run. null if there is none."`
 	Error        *string `json:"error" doc:"Why the condition could not be evaluated."`
 }
 
@@ -45,12 +45,12 @@ type customEventDetail struct {
 }
 
 type customEventAnswer struct {
-	Event customEventDetail `json:"event"`
+	Event customEventDetail `json:"event" doc:"The event, with what it caused."`
 }
 
 // EventReceipt is the response of POST /events.
 type EventReceipt struct {
-	Event              CustomEvent `json:"event"`
+	Event              CustomEvent `json:"event" doc:"The event that was accepted."`
 	MatchedAutomations int         `json:"matched_automations" doc:"Number of active automations whose trigger matched and that started a run."`
 	ResumedRuns        int         `json:"resumed_runs" doc:"Number of waiting runs that continue."`
 	CancelledRuns      int         `json:"cancelled_runs" doc:"Number of live runs that the event cancelled. They send nothing more."`

@@ -19,29 +19,29 @@ import (
 
 // AutomationRun is a run in a list. It is exported because it is embedded.
 type AutomationRun struct {
-	ID           string            `json:"id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	AutomationID string            `json:"automation_id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID           string            `json:"id" doc:"The ID of the run." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	AutomationID string            `json:"automation_id" doc:"The ID of the automation." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Version      int               `json:"version" doc:"The version that the run follows; 0 for a test run."`
 	EventID      string            `json:"event_id" doc:"The event that started the run." example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	UserID       *string           `json:"user_id"`
+	UserID       *string           `json:"user_id" doc:"The ID that identifies the person. null if the event had none."`
 	Email        *string           `json:"email" doc:"The address of the event in normalized form."`
-	Status       string            `json:"status" enum:"running,waiting,completed,failed,cancelled"`
+	Status       string            `json:"status" enum:"running,waiting,completed,failed,cancelled" doc:"The status of the run."`
 	StepIndex    int               `json:"step_index" doc:"Index of the next or waiting step, or of the step where the run ended, starting at 0."`
 	Error        *string           `json:"error" doc:"Why the run failed: a code, a colon and a sentence."`
-	StartedAt    wire.Time         `json:"started_at"`
-	EndedAt      wire.OptionalTime `json:"ended_at"`
+	StartedAt    wire.Time         `json:"started_at" doc:"When the run started."`
+	EndedAt      wire.OptionalTime `json:"ended_at" doc:"When the run ended. null while it has not."`
 }
 
 type automationStep struct {
-	Index     int       `json:"index"`
-	Key       string    `json:"key"`
-	Type      string    `json:"type"`
+	Index     int       `json:"index" doc:"The position of the step in the definition, starting at 0."`
+	Key       string    `json:"key" doc:"The key of the step."`
+	Type      string    `json:"type" doc:"The type of the step."`
 	Status    string    `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
 	Output    wire.JSON `json:"output" doc:"The value that expressions see as steps.<key>."`
-	EmailID   *string   `json:"email_id"`
+	EmailID   *string   `json:"email_id" doc:"The ID of the email that the step sent. null if it sent none."`
 	Error     *string   `json:"error" doc:"The error of the step, even if on_error continued."`
-	StartedAt wire.Time `json:"started_at"`
-	EndedAt   wire.Time `json:"ended_at"`
+	StartedAt wire.Time `json:"started_at" doc:"When the step started."`
+	EndedAt   wire.Time `json:"ended_at" doc:"When the step ended."`
 }
 
 type automationRunDetail struct {
@@ -92,7 +92,7 @@ func newWaitingFor(r automations.RunDetail) *waitingFor {
 }
 
 type automationRunAnswer struct {
-	AutomationRun automationRunDetail `json:"automation_run"`
+	AutomationRun automationRunDetail `json:"automation_run" doc:"The run, with its steps."`
 }
 
 func newRun(r *ent.AutomationRun) AutomationRun {
@@ -253,7 +253,7 @@ func (e *edge) retryFailed(ctx context.Context, c *api.Call, in *api.Item, a aga
 }
 
 type stepSecretAnswer struct {
-	Secret string `json:"secret" example:"whsec_Zk3v9QpA…"`
+	Secret string `json:"secret" doc:"The secret that signs the requests of webhook steps." example:"whsec_Zk3v9QpA…"`
 }
 
 func (e *edge) getSecret(_ context.Context, c *api.Call, _ *api.None) (stepSecretAnswer, error) {

@@ -28,7 +28,7 @@ func serveSchema(a *api.API) {
 
 // triggerSchema describes a trigger as a component of the document.
 func triggerSchema(c body.Components) *huma.Schema {
-	return c.Ref("TriggerDefinition", func() *huma.Schema { return describeSchema(definition.TriggerSchema()) })
+	return c.Ref("TriggerDefinition", func() *huma.Schema { return describeSchema(c, definition.TriggerSchema()) })
 }
 
 // stepsSchema describes the list of steps. Each type of step is a component, which the member type
@@ -42,7 +42,7 @@ func stepsSchema(c body.Components) *huma.Schema {
 				Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
 			for _, kind := range definition.Types() {
 				ref := c.Ref(componentOf(kind),
-					func() *huma.Schema { return describeSchema(definition.StepSchema(kind)) })
+					func() *huma.Schema { return describeSchema(c, definition.StepSchema(kind)) })
 				out.OneOf = append(out.OneOf, ref)
 				out.Discriminator.Mapping[kind] = ref.Ref
 			}
@@ -59,9 +59,26 @@ func componentOf(kind string) string {
 	return name.String() + "Step"
 }
 
-// describeSchema writes a JSON Schema as the document has it. Rules about members that belong
-// together stay in the JSON Schema: generators of clients make nothing good of them.
-func describeSchema(schema map[string]any) *huma.Schema {
+// describeSchema converts a JSON Schema to the form of the document. A schema with a title becomes a component. Rules
+// about members that depend on each other stay in the JSON Schema, because generators of clients cannot express them.
+func describeSchema(c body.Components, schema map[string]any) *huma.Schema {
+	out := convertSchema(c, schema)
+	name := textOf(schema, "title")
+	if name == "" {
+		return out
+	}
+	about := out.Description
+	ref := c.Ref(name, func() *huma.Schema {
+		out.Description = ""
+		return out
+	})
+	if about == "" {
+		return ref
+	}
+	return &huma.Schema{AllOf: []*huma.Schema{ref}, Description: about}
+}
+
+func convertSchema(c body.Components, schema map[string]any) *huma.Schema {
 	out := &huma.Schema{Description: textOf(schema, "description"), Type: textOf(schema, "type"),
 		Pattern:   textOf(schema, "pattern"),
 		MinLength: countOf(schema, "minLength"), MaxLength: countOf(schema, "maxLength"),
@@ -69,7 +86,7 @@ func describeSchema(schema map[string]any) *huma.Schema {
 		MaxProperties: countOf(schema, "maxProperties"), Minimum: numberOf(schema, "minimum"),
 		Maximum: numberOf(schema, "maximum")}
 	if items, is := schema["items"].(map[string]any); is {
-		out.Items = describeSchema(items)
+		out.Items = describeSchema(c, items)
 	}
 	out.Required, _ = schema["required"].([]string)
 	words, _ := schema["enum"].([]string)
@@ -77,24 +94,24 @@ func describeSchema(schema map[string]any) *huma.Schema {
 		out.Enum = append(out.Enum, word)
 	}
 	if out.Type == huma.TypeObject {
-		describeObject(out, schema)
+		describeObject(c, out, schema)
 		return out
 	}
 	options, _ := schema["oneOf"].([]any)
 	for _, option := range options {
 		if of, is := option.(map[string]any); is {
-			out.OneOf = append(out.OneOf, describeSchema(of))
+			out.OneOf = append(out.OneOf, describeSchema(c, of))
 		}
 	}
 	return out
 }
 
-func describeObject(out *huma.Schema, schema map[string]any) {
+func describeObject(c body.Components, out *huma.Schema, schema map[string]any) {
 	switch more := schema["additionalProperties"].(type) {
 	case bool:
 		out.AdditionalProperties = more
 	case map[string]any:
-		out.AdditionalProperties = describeSchema(more)
+		out.AdditionalProperties = describeSchema(c, more)
 	}
 	members, _ := schema["properties"].(map[string]any)
 	for name, member := range members {
@@ -102,7 +119,7 @@ func describeObject(out *huma.Schema, schema map[string]any) {
 			if out.Properties == nil {
 				out.Properties = map[string]*huma.Schema{}
 			}
-			out.Properties[name] = describeSchema(of)
+			out.Properties[name] = describeSchema(c, of)
 		}
 	}
 }

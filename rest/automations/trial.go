@@ -13,7 +13,7 @@ import (
 )
 
 type dryRun struct {
-	AutomationID string                                      `json:"automation_id"`
+	AutomationID string                                      `json:"automation_id" doc:"The ID of the automation."`
 	Version      *int                                        `json:"version" doc:"Number of the version; null for the draft."`
 	Outcome      string                                      `json:"outcome" enum:"completed,failed,cancelled,not_started" doc:"not_started: the trigger or its condition does not hold."`
 	Error        *string                                     `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
@@ -22,7 +22,7 @@ type dryRun struct {
 }
 
 type startedRun struct {
-	ID string `json:"id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID string `json:"id" doc:"The ID of the run." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
 func newDryRun(p *automations.Simulated) *dryRun {

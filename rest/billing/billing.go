@@ -38,7 +38,7 @@ const tagBilling = "Billing"
 type price struct {
 	Amount   int64  `json:"amount" doc:"Amount in minor units of the currency, such as cents." example:"2000"`
 	Currency string `json:"currency" doc:"ISO 4217, in lower case." example:"eur"`
-	Interval string `json:"interval" enum:"day,week,month,year" example:"month"`
+	Interval string `json:"interval" enum:"day,week,month,year" doc:"The unit of the billing interval." example:"month"`
 }
 
 type overagePrice struct {
@@ -50,25 +50,25 @@ type overagePrice struct {
 type planLimits accounts.OfferedLimits
 
 type planRecord struct {
-	ID             string                      `json:"id" example:"pro"`
-	Name           string                      `json:"name" example:"Pro"`
-	Limits         planLimits                  `json:"limits"`
+	ID             string                      `json:"id" doc:"The ID of the plan." example:"pro"`
+	Name           string                      `json:"name" doc:"The name of the plan." example:"Pro"`
+	Limits         planLimits                  `json:"limits" doc:"The limits of the plan."`
 	IncludedEmails *int                        `json:"included_emails" doc:"Emails a month that the price includes; null if not configured."`
 	Overage        bool                        `json:"overage" doc:"Whether emails beyond the included ones are sent, and paid for."`
 	Price          wire.Optional[price]        `json:"price" doc:"Price of the plan; null if it is free, or if the price is currently unknown."`
-	OveragePrice   wire.Optional[overagePrice] `json:"overage_price"`
+	OveragePrice   wire.Optional[overagePrice] `json:"overage_price" doc:"The price of emails beyond the included volume. null if there are none."`
 	Current        bool                        `json:"current" doc:"Whether this is the current plan of the account."`
 }
 
 type plansAnswer struct {
-	Plans []planRecord `json:"plans" nullable:"false"`
+	Plans []planRecord `json:"plans" nullable:"false" doc:"The plans that the account can choose."`
 }
 
 type cardRecord struct {
 	Brand    string `json:"brand" doc:"Brand of the card, or the type of another payment method, such as sepa_debit." example:"visa"`
-	Last4    string `json:"last4" example:"4242"`
+	Last4    string `json:"last4" doc:"The last four digits of the card number." example:"4242"`
 	ExpMonth int    `json:"exp_month" doc:"0: it does not expire." example:"12"`
-	ExpYear  int    `json:"exp_year" example:"2030"`
+	ExpYear  int    `json:"exp_year" doc:"The year in which the card expires." example:"2030"`
 }
 
 type usageOfMonth struct {
@@ -80,45 +80,45 @@ type usageOfMonth struct {
 
 type production struct {
 	Unlocked       bool `json:"unlocked" doc:"Whether the account may send to recipients other than itself."`
-	VerifiedDomain bool `json:"verified_domain"`
-	PaymentMethod  bool `json:"payment_method"`
+	VerifiedDomain bool `json:"verified_domain" doc:"Whether the account has a verified domain."`
+	PaymentMethod  bool `json:"payment_method" doc:"Whether the account has a payment method."`
 }
 
 type planName struct {
-	ID   string `json:"id" example:"pro"`
-	Name string `json:"name" example:"Pro"`
+	ID   string `json:"id" doc:"The ID of the plan." example:"pro"`
+	Name string `json:"name" doc:"The name of the plan." example:"Pro"`
 }
 
 type billingRecord struct {
 	Enabled            bool                      `json:"enabled" doc:"Whether this installation takes payments. If not, its operator assigns plans."`
 	Mode               *string                   `json:"mode" doc:"test or live; null where billing is off." example:"live"`
-	Plan               planName                  `json:"plan"`
+	Plan               planName                  `json:"plan" doc:"The plan of the account."`
 	Status             string                    `json:"status" enum:"none,incomplete,incomplete_expired,trialing,active,past_due,canceled,unpaid,paused" doc:"Status of the subscription."`
-	PaymentMethod      wire.Optional[cardRecord] `json:"payment_method"`
-	BillingEmail       string                    `json:"billing_email" example:"ada@example.com"`
-	CurrentPeriodStart wire.Time                 `json:"current_period_start"`
-	CurrentPeriodEnd   wire.Time                 `json:"current_period_end"`
-	CancelAt           wire.OptionalTime         `json:"cancel_at"`
+	PaymentMethod      wire.Optional[cardRecord] `json:"payment_method" doc:"The payment method on file. null if there is none."`
+	BillingEmail       string                    `json:"billing_email" doc:"The address that invoices are sent to." example:"ada@example.com"`
+	CurrentPeriodStart wire.Time                 `json:"current_period_start" doc:"When the current billing period started."`
+	CurrentPeriodEnd   wire.Time                 `json:"current_period_end" doc:"When the current billing period ends."`
+	CancelAt           wire.OptionalTime         `json:"cancel_at" doc:"When the subscription ends. null if it is not cancelled."`
 	PendingPlan        *string                   `json:"pending_plan" doc:"The plan that comes at pending_at."`
-	PendingAt          wire.OptionalTime         `json:"pending_at"`
-	Usage              usageOfMonth              `json:"usage"`
+	PendingAt          wire.OptionalTime         `json:"pending_at" doc:"When the pending change of plan takes effect. null if none is pending."`
+	Usage              usageOfMonth              `json:"usage" doc:"The usage of the current period."`
 	MonthlyLimit       *int                      `json:"monthly_limit" doc:"The account's own limit of emails a month; null if it has set none."`
-	Production         production                `json:"production"`
+	Production         production                `json:"production" doc:"What unlocks sending to all recipients."`
 	Problems           []string                  `json:"problems" nullable:"false" doc:"Actions that the account's owners should take."`
 }
 
 type billingAnswer struct {
-	Billing billingRecord `json:"billing"`
+	Billing billingRecord `json:"billing" doc:"The billing state of the account."`
 }
 
 type usagePeriod struct {
 	Period wire.Time `json:"period" doc:"Start of the period, in UTC."`
-	Emails int64     `json:"emails" example:"340"`
+	Emails int64     `json:"emails" doc:"The number of emails in the period." example:"340"`
 }
 
 type usageAnswer struct {
-	Usage []usagePeriod `json:"usage" nullable:"false"`
-	Total int64         `json:"total" example:"340"`
+	Usage []usagePeriod `json:"usage" nullable:"false" doc:"The usage of each period, oldest first."`
+	Total int64         `json:"total" doc:"The number of emails in all periods." example:"340"`
 }
 
 type usageInput struct {

@@ -29,42 +29,42 @@ var _ Payments = (*billing.Service)(nil)
 
 type pageAnswer struct {
 	URL       string            `json:"url" doc:"URL of a page of the payment provider." example:"https://checkout.stripe.com/c/pay/cs_live_a1"`
-	ExpiresAt wire.OptionalTime `json:"expires_at"`
+	ExpiresAt wire.OptionalTime `json:"expires_at" doc:"When the page expires. null if the provider sets no time."`
 }
 
 type urlAnswer struct {
-	URL string `json:"url" example:"https://billing.stripe.com/p/session/a1"`
+	URL string `json:"url" doc:"The URL to open in the user's browser." example:"https://billing.stripe.com/p/session/a1"`
 }
 
 type lineRecord struct {
-	Description string `json:"description" example:"Remaining time on Pool"`
-	Amount      int64  `json:"amount" example:"1234"`
+	Description string `json:"description" doc:"What the line charges for." example:"Remaining time on Pool"`
+	Amount      int64  `json:"amount" doc:"The amount in the smallest unit of the currency. Negative for a credit." example:"1234"`
 }
 
 type quoteAnswer struct {
 	AmountDue   int64             `json:"amount_due" doc:"Now, in minor units." example:"1234"`
-	Currency    string            `json:"currency" example:"eur"`
-	Lines       []lineRecord      `json:"lines" nullable:"false"`
-	Effective   string            `json:"effective" enum:"now,period_end"`
+	Currency    string            `json:"currency" doc:"The ISO 4217 code of the currency, in lower case." example:"eur"`
+	Lines       []lineRecord      `json:"lines" nullable:"false" doc:"The lines that the change adds to the next invoice."`
+	Effective   string            `json:"effective" enum:"now,period_end" doc:"When the change takes effect."`
 	EffectiveAt wire.OptionalTime `json:"effective_at" doc:"When the change takes effect; null if immediately."`
 }
 
 type planAnswer struct {
-	Billing   billingRecord `json:"billing"`
-	Effective string        `json:"effective" enum:"now,period_end"`
+	Billing   billingRecord `json:"billing" doc:"The billing state of the account after the change."`
+	Effective string        `json:"effective" enum:"now,period_end" doc:"When the change takes effect."`
 }
 
 type invoiceRecord struct {
-	ID          string            `json:"id" example:"in_1a2b3c"`
-	Number      *string           `json:"number" example:"ACME-0001"`
-	Status      string            `json:"status" enum:"draft,open,paid,uncollectible,void"`
+	ID          string            `json:"id" doc:"The ID of the invoice at the payment provider." example:"in_1a2b3c"`
+	Number      *string           `json:"number" doc:"The number of the invoice. null for a draft." example:"ACME-0001"`
+	Status      string            `json:"status" enum:"draft,open,paid,uncollectible,void" doc:"The status of the invoice."`
 	Total       int64             `json:"total" doc:"Amount in minor units of the currency." example:"4900"`
-	Currency    string            `json:"currency" example:"eur"`
-	PeriodStart wire.OptionalTime `json:"period_start"`
-	PeriodEnd   wire.OptionalTime `json:"period_end"`
+	Currency    string            `json:"currency" doc:"The ISO 4217 code of the currency, in lower case." example:"eur"`
+	PeriodStart wire.OptionalTime `json:"period_start" doc:"The start of the invoiced period. null if unknown."`
+	PeriodEnd   wire.OptionalTime `json:"period_end" doc:"The end of the invoiced period. null if unknown."`
 	URL         *string           `json:"url" doc:"URL of the page that shows the invoice and takes the payment." example:"https://invoice.stripe.com/i/a1"`
-	PDFURL      *string           `json:"pdf_url" example:"https://pay.stripe.com/invoice/a1/pdf"`
-	CreatedAt   wire.OptionalTime `json:"created_at"`
+	PDFURL      *string           `json:"pdf_url" doc:"The URL of the invoice as a PDF. null if there is none." example:"https://pay.stripe.com/invoice/a1/pdf"`
+	CreatedAt   wire.OptionalTime `json:"created_at" doc:"When the invoice was created. null if unknown."`
 }
 
 // asks are the fields of the request bodies.

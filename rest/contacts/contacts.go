@@ -25,8 +25,8 @@ type contactAddress struct {
 }
 
 type erasedAnswer struct {
-	OK     bool         `json:"ok"`
-	Erased erasedCounts `json:"erased"`
+	OK     bool         `json:"ok" doc:"Always true."`
+	Erased erasedCounts `json:"erased" doc:"How much was erased, by kind."`
 }
 
 type erasedCounts struct {

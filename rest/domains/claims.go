@@ -25,29 +25,29 @@ type claims interface {
 }
 
 type claimRecord struct {
-	ID            string            `json:"id" example:"clm_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name          string            `json:"name" example:"example.com"`
-	Status        string            `json:"status" enum:"pending,completed,expired"`
+	ID            string            `json:"id" doc:"The ID of the claim." example:"clm_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name          string            `json:"name" doc:"The name of the domain." example:"example.com"`
+	Status        string            `json:"status" enum:"pending,completed,expired" doc:"The status of the claim."`
 	Record        proofRecord       `json:"record" doc:"The record to publish in addition to the existing ones. It proves that you control the domain."`
 	Error         *string           `json:"error" doc:"The problem that the latest lookup found, in one sentence; null if there is none."`
-	ExpiresAt     wire.Time         `json:"expires_at"`
-	CreatedAt     wire.Time         `json:"created_at"`
-	LastCheckedAt wire.OptionalTime `json:"last_checked_at"`
-	CompletedAt   wire.OptionalTime `json:"completed_at"`
+	ExpiresAt     wire.Time         `json:"expires_at" doc:"When the claim expires unless it is completed."`
+	CreatedAt     wire.Time         `json:"created_at" doc:"When the claim was started."`
+	LastCheckedAt wire.OptionalTime `json:"last_checked_at" doc:"When the DNS record was last checked. null if it never was."`
+	CompletedAt   wire.OptionalTime `json:"completed_at" doc:"When the claim was completed. null while it is not."`
 }
 
 type proofRecord struct {
-	Type  string `json:"type" enum:"TXT"`
+	Type  string `json:"type" enum:"TXT" doc:"The type of the DNS record."`
 	Name  string `json:"name" doc:"The full name, without a trailing dot."`
 	Value string `json:"value" doc:"The value to publish, without quotes."`
 }
 
 type claimAnswer struct {
-	Claim claimRecord `json:"claim"`
+	Claim claimRecord `json:"claim" doc:"The claim."`
 }
 
 type claimVerified struct {
-	Claim  claimRecord                 `json:"claim"`
+	Claim  claimRecord                 `json:"claim" doc:"The claim after the check."`
 	Domain wire.Optional[domainRecord] `json:"domain" doc:"Your new domain with its records to publish; null if the claim is not completed."`
 }
 

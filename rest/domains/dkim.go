@@ -33,20 +33,20 @@ func (e *edge) rotateKey(ctx context.Context, c *api.Call, in *api.Item, keep ap
 
 // domainDKIM is the RSA key that signs, in short.
 type domainDKIM struct {
-	Selector  string `json:"selector"`
-	Algorithm string `json:"algorithm" enum:"rsa-sha256"`
+	Selector  string `json:"selector" doc:"The selector of the key."`
+	Algorithm string `json:"algorithm" enum:"rsa-sha256" doc:"The algorithm of the signature."`
 	Ready     bool   `json:"ready" doc:"Whether a check verified our signatures with the published key."`
 }
 
 // domainKey is any key of a domain.
 type domainKey struct {
-	Selector    string            `json:"selector"`
-	Algorithm   string            `json:"algorithm" enum:"rsa-sha256,ed25519-sha256"`
+	Selector    string            `json:"selector" doc:"The selector of the key."`
+	Algorithm   string            `json:"algorithm" enum:"rsa-sha256,ed25519-sha256" doc:"The algorithm of the signature."`
 	Status      string            `json:"status" enum:"pending,active,retired" doc:"pending: waiting for its record. active: signing. retired: no longer signing."`
 	Ready       bool              `json:"ready" doc:"Whether a check verified our signatures with the published key."`
-	CreatedAt   wire.Time         `json:"created_at"`
-	ActivatedAt wire.OptionalTime `json:"activated_at"`
-	RetiredAt   wire.OptionalTime `json:"retired_at"`
+	CreatedAt   wire.Time         `json:"created_at" doc:"When the key was created."`
+	ActivatedAt wire.OptionalTime `json:"activated_at" doc:"When the key started to sign. null if it never did."`
+	RetiredAt   wire.OptionalTime `json:"retired_at" doc:"When the key stopped signing. null while it signs."`
 	KeepUntil   wire.OptionalTime `json:"keep_until" doc:"For a retired key, when its record may be removed. Mail signed with it may be in transit until then."`
 }
 

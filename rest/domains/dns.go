@@ -33,7 +33,7 @@ type dnsProvider struct {
 }
 
 type dnsProviderAnswer struct {
-	Provider dnsProvider `json:"provider"`
+	Provider dnsProvider `json:"provider" doc:"The DNS provider of the domain."`
 }
 
 type dnsApplied struct {
@@ -44,8 +44,8 @@ type dnsApplied struct {
 }
 
 type dnsChange struct {
-	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx"`
-	Type     string   `json:"type" enum:"TXT,CNAME,MX"`
+	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx" doc:"What the record is for."`
+	Type     string   `json:"type" enum:"TXT,CNAME,MX" doc:"The type of the DNS record."`
 	Name     string   `json:"name" doc:"Full name, without a final dot."`
 	Value    string   `json:"value" doc:"Published value without quotes: the value of the record, or the existing SPF record with our term added."`
 	Priority *int     `json:"priority,omitempty" doc:"MX records only."`
@@ -114,7 +114,8 @@ func credentialsDoc() string {
 func applyBody(in *publish.Input) body.Object {
 	in.Credentials = publish.ProviderCredentials{}
 	return body.Object{Name: "ApplyDNSRecords", Fields: []body.Field{
-		{Name: "provider", Type: body.Choice(&in.Provider, publish.Providers()...), Need: body.RequiredByService},
+		{Name: "provider", Type: body.Choice(&in.Provider, publish.Providers()...), Need: body.RequiredByService,
+			About: "The DNS provider of the domain."},
 		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService, About: "Credentials by name, as in the table above. Used for this request only."},
 		{Name: "dry_run", Type: body.Boolean(&in.DryRun), Default: false, About: "Whether to only return the planned changes, without writing them."},
 	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}

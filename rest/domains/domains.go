@@ -39,37 +39,37 @@ var Noun = api.Noun{Name: "domain", About: "ID of the domain.", Example: "dom_01
 
 // domainRecord is a domain as callers see it.
 type domainRecord struct {
-	ID             string            `json:"id" example:"dom_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name           string            `json:"name" example:"example.com"`
+	ID             string            `json:"id" doc:"The ID of the domain." example:"dom_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name           string            `json:"name" doc:"The name of the domain." example:"example.com"`
 	Status         string            `json:"status" enum:"pending,verified,temporary_failure,failed" doc:"temporary_failure: the domain was verified and its records are now missing or wrong. It can still send for 72 hours."`
 	Records        []dnsRecord       `json:"records" nullable:"false" doc:"The records to publish in DNS, and the result of the last check."`
-	OpenTracking   bool              `json:"open_tracking"`
-	ClickTracking  bool              `json:"click_tracking"`
-	TLSMode        string            `json:"tls_mode" enum:"opportunistic,enforced"`
-	InboundEnabled bool              `json:"inbound_enabled"`
-	DKIM           domainDKIM        `json:"dkim"`
+	OpenTracking   bool              `json:"open_tracking" doc:"Whether opens are tracked."`
+	ClickTracking  bool              `json:"click_tracking" doc:"Whether clicks are tracked."`
+	TLSMode        string            `json:"tls_mode" enum:"opportunistic,enforced" doc:"Whether delivery requires TLS (enforced) or uses it if available (opportunistic)."`
+	InboundEnabled bool              `json:"inbound_enabled" doc:"Whether the domain receives mail."`
+	DKIM           domainDKIM        `json:"dkim" doc:"The DKIM key that signs mail from the domain."`
 	DKIMKeys       []domainKey       `json:"dkim_keys" nullable:"false" doc:"Every key that has a record, the active RSA key first."`
-	LastCheckedAt  wire.OptionalTime `json:"last_checked_at"`
-	VerifiedAt     wire.OptionalTime `json:"verified_at"`
-	CreatedAt      wire.Time         `json:"created_at"`
-	UpdatedAt      wire.Time         `json:"updated_at"`
+	LastCheckedAt  wire.OptionalTime `json:"last_checked_at" doc:"When the DNS records were last checked. null if they never were."`
+	VerifiedAt     wire.OptionalTime `json:"verified_at" doc:"When the domain was verified. null if it is not."`
+	CreatedAt      wire.Time         `json:"created_at" doc:"When the domain was added."`
+	UpdatedAt      wire.Time         `json:"updated_at" doc:"When the domain was last changed."`
 }
 
 type dnsRecord struct {
-	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx"`
-	Type     string   `json:"type" enum:"TXT,CNAME,MX"`
+	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx" doc:"What the record is for."`
+	Type     string   `json:"type" enum:"TXT,CNAME,MX" doc:"The type of the DNS record."`
 	Name     string   `json:"name" doc:"The full name, without a trailing dot."`
 	Value    string   `json:"value" doc:"The value to publish, without quotes."`
 	Priority *int     `json:"priority,omitempty" doc:"Priority of an MX record; null for other types."`
 	TTL      int      `json:"ttl" doc:"The recommended TTL in seconds."`
 	Required bool     `json:"required" doc:"Whether verification requires this record."`
-	Status   string   `json:"status" enum:"missing,mismatch,verified"`
+	Status   string   `json:"status" enum:"missing,mismatch,verified" doc:"The result of the last check."`
 	Found    []string `json:"found" nullable:"false" doc:"The values that the last check found."`
 	Error    *string  `json:"error" doc:"What to do, in one sentence; null if the record is verified."`
 }
 
 type domainAnswer struct {
-	Domain domainRecord `json:"domain"`
+	Domain domainRecord `json:"domain" doc:"The domain."`
 }
 
 type edge struct{ service Service }

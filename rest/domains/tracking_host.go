@@ -23,32 +23,32 @@ type TrackingHostService interface {
 var _ TrackingHostService = (*hosts.Service)(nil)
 
 type trackingHost struct {
-	Host          string              `json:"host" example:"links.example.com"`
+	Host          string              `json:"host" doc:"The host name of tracked links." example:"links.example.com"`
 	Status        string              `json:"status" enum:"pending,verified,failed" doc:"verified: the CNAME record points to this service. failed: the record was verified, but has been missing for 72 hours."`
 	Record        trackingRecord      `json:"record" doc:"The record to publish in DNS, and the result of the last check."`
 	Certificate   trackingCertificate `json:"certificate" doc:"TLS state. Links in new mail use the host once it is verified and can be served over TLS; until then they use this service's host."`
-	VerifiedAt    wire.OptionalTime   `json:"verified_at"`
-	LastCheckedAt wire.OptionalTime   `json:"last_checked_at"`
-	CreatedAt     wire.Time           `json:"created_at"`
+	VerifiedAt    wire.OptionalTime   `json:"verified_at" doc:"When the host was verified. null if it is not."`
+	LastCheckedAt wire.OptionalTime   `json:"last_checked_at" doc:"When the DNS record was last checked. null if it never was."`
+	CreatedAt     wire.Time           `json:"created_at" doc:"When the host was set."`
 }
 
 type trackingRecord struct {
-	Type   string   `json:"type" enum:"CNAME"`
+	Type   string   `json:"type" enum:"CNAME" doc:"The type of the DNS record."`
 	Name   string   `json:"name" doc:"The full name, without a trailing dot."`
 	Value  string   `json:"value" doc:"The name that the record must point to."`
-	Status string   `json:"status" enum:"missing,mismatch,verified"`
+	Status string   `json:"status" enum:"missing,mismatch,verified" doc:"The result of the last check."`
 	Found  []string `json:"found" nullable:"false" doc:"The target that the last check found, with all aliases."`
 	Error  *string  `json:"error" doc:"What to do, in one sentence; null if nothing is needed."`
 }
 
 type trackingCertificate struct {
 	Status    string            `json:"status" enum:"not_needed,unavailable,pending,issued,failed" doc:"not_needed: this service does not use TLS (development). unavailable: this service does not obtain certificates."`
-	ExpiresAt wire.OptionalTime `json:"expires_at"`
+	ExpiresAt wire.OptionalTime `json:"expires_at" doc:"When the certificate expires. null if there is none."`
 	Error     *string           `json:"error" doc:"Why it failed; null if it did not fail."`
 }
 
 type trackingHostAnswer struct {
-	TrackingHost trackingHost `json:"tracking_host"`
+	TrackingHost trackingHost `json:"tracking_host" doc:"The tracking host of the domain."`
 }
 
 type trackingHostEdge struct{ hosts TrackingHostService }

@@ -19,7 +19,7 @@ const batchBodyLimit = 20 << 20 // bytes
 
 // batchAnswer is index-aligned with the request.
 type batchAnswer struct {
-	Data []batchResult `json:"data" nullable:"false"`
+	Data []batchResult `json:"data" nullable:"false" doc:"The result of each email, in the order of the request."`
 }
 
 type batchResult struct {

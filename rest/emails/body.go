@@ -53,7 +53,6 @@ func sendBody(m *sending.Message) body.Object {
 				DefaultUnless: "template", About: "Whether Postrider manages unsubscribes. Defaults to the setting of the template, or false. `html` and " +
 					"`text` may each contain `{{unsubscribe_url}}` up to 100 times."},
 		),
-		AnyOf: [][]string{{"template"}, {"from", "subject", "html"}, {"from", "subject", "text"}},
 		Check: func(d *body.Decoder) {
 			if d.Wrong() || len(tagNames) > 0 { // else Send validates
 				d.Also(renamedTags(m.Validate(), tagNames))
@@ -119,12 +118,13 @@ func tag(t *shape.Tag) body.Object {
 	return body.Object{Name: "TagInput", Fields: []body.Field{
 		{Name: "name", Type: body.Text(&t.Name).Pattern(tagPattern), Need: body.RequiredByService, About: "The name " +
 			"of the tag, unique within the email."},
-		{Name: "value", Type: body.Text(&t.Value).Pattern(tagPattern), Need: body.RequiredByService},
+		{Name: "value", Type: body.Text(&t.Value).Pattern(tagPattern), Need: body.RequiredByService, About: "The value " +
+			"of the tag."},
 	}}
 }
 
 func templateReference(t *sending.TemplateRef) body.Object {
-	return body.Object{Name: "TemplateReference", OneOf: [][]string{{"id"}, {"alias"}}, Fields: []body.Field{
+	return body.Object{Name: "TemplateReference", About: "A template. Send exactly one of `id` and `alias`.", Fields: []body.Field{
 		{Name: "id", Type: body.Text(&t.ID), About: "ID of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta"},
 		{Name: "alias", Type: body.Text(&t.Alias), About: "Alias of the template, as an alternative to its ID.", Example: "receipt"},
 		{Name: "variables", Type: body.AnyObject(&t.Variables),

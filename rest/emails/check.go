@@ -12,7 +12,7 @@ import (
 
 // checkAnswer is the result of a check.
 type checkAnswer struct {
-	Check emailCheck `json:"check"`
+	Check emailCheck `json:"check" doc:"The result of the checks."`
 }
 
 type emailCheck struct {

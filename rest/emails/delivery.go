@@ -45,7 +45,7 @@ func newRecipientRecord(r *ent.Recipient) recipientRecord {
 type attemptRecord struct {
 	Recipient    string            `json:"recipient" doc:"The recipient's address." example:"bob@example.net"`
 	Number       int               `json:"number" doc:"Number of the attempt for this recipient, starting at 1."`
-	StartedAt    wire.Time         `json:"started_at"`
+	StartedAt    wire.Time         `json:"started_at" doc:"When the attempt started."`
 	FinishedAt   wire.OptionalTime `json:"finished_at" doc:"null if the attempt is running or was interrupted."`
 	Outcome      *string           `json:"outcome" enum:"delivered,deferred,bounced,failed,unknown,not_started" doc:"null if running. unknown: the whole message was sent but no reply arrived, or the service was interrupted during the attempt. The recipient may have the message, and may get a second copy with the same Message-ID. not_started: the service was interrupted before the whole message was sent."`
 	Phase        *string           `json:"phase" doc:"The step where the attempt ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body, or wait if the receiving servers had just failed and no connection was made." example:"rcpt"`
@@ -76,7 +76,7 @@ func newAttemptRecord(a records.RecipientAttempt) attemptRecord {
 }
 
 type recipientList struct {
-	Recipients []recipientRecord `json:"recipients" nullable:"false"`
+	Recipients []recipientRecord `json:"recipients" nullable:"false" doc:"All recipients, in the order of the request."`
 	HasMore    bool              `json:"has_more" doc:"Always false: an email has at most 50 recipients, and all are returned."`
 	NextCursor *string           `json:"next_cursor" doc:"Always null."`
 }

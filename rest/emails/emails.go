@@ -43,12 +43,12 @@ var email = api.Noun{Name: "email", About: "Id of the email.", Example: "msg_01k
 	Is: func(word string) bool { return id.Is(id.Email, word) }}
 
 type emailAnswer struct {
-	Email EmailRecord `json:"email"`
+	Email EmailRecord `json:"email" doc:"The email."`
 }
 
 // EmailReceipt is the response to a send.
 type EmailReceipt struct {
-	ID     string `json:"id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID     string `json:"id" doc:"The ID of the email." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably, delivery begins. scheduled: stored, will be sent at its time. failed: recorded but not sent, because a recipient is suppressed."`
 
 	Suppressed []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"The suppressed recipients, because of which the email is not sent. Present only then."`

@@ -14,30 +14,30 @@ import (
 // EmailRecord is an email as callers see it.
 type EmailRecord struct {
 	ID           string            `json:"id" doc:"The public ID, an opaque string." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	From         string            `json:"from" example:"Ada <ada@example.com>"`
-	To           []string          `json:"to" nullable:"false"`
-	CC           []string          `json:"cc" nullable:"false"`
-	BCC          []string          `json:"bcc" nullable:"false"`
-	ReplyTo      []string          `json:"reply_to" nullable:"false"`
-	Subject      string            `json:"subject"`
+	From         string            `json:"from" doc:"The sender." example:"Ada <ada@example.com>"`
+	To           []string          `json:"to" nullable:"false" doc:"The recipients."`
+	CC           []string          `json:"cc" nullable:"false" doc:"The recipients of copies."`
+	BCC          []string          `json:"bcc" nullable:"false" doc:"The recipients of blind copies."`
+	ReplyTo      []string          `json:"reply_to" nullable:"false" doc:"The addresses that replies are sent to."`
+	Subject      string            `json:"subject" doc:"The subject."`
 	Status       string            `json:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"sent: accepted, delivery in progress. delivered: accepted by every recipient's server. bounced, failed: the worst outcome, once all recipients are settled."`
 	LastEvent    string            `json:"last_event" doc:"Type of the most recent lifecycle event." example:"email.delivered"`
 	BounceReason *string           `json:"bounce_reason" doc:"For bounces, the reply of the receiving server."`
-	Tags         []emailTag        `json:"tags" nullable:"false"`
-	ScheduledAt  wire.OptionalTime `json:"scheduled_at"`
+	Tags         []emailTag        `json:"tags" nullable:"false" doc:"The tags of the email."`
+	ScheduledAt  wire.OptionalTime `json:"scheduled_at" doc:"The time that the email is scheduled for. null if it was not scheduled."`
 	ExpiresAt    wire.OptionalTime `json:"expires_at" doc:"Delivery deadline; null if the request set none."`
-	CancelledAt  wire.OptionalTime `json:"cancelled_at"`
-	CreatedAt    wire.Time         `json:"created_at"`
-	SentAt       wire.OptionalTime `json:"sent_at"`
-	DeliveredAt  wire.OptionalTime `json:"delivered_at"`
-	BouncedAt    wire.OptionalTime `json:"bounced_at"`
+	CancelledAt  wire.OptionalTime `json:"cancelled_at" doc:"When the email was cancelled. null if it was not."`
+	CreatedAt    wire.Time         `json:"created_at" doc:"When the email was accepted."`
+	SentAt       wire.OptionalTime `json:"sent_at" doc:"When the email was released for delivery. null if it was not."`
+	DeliveredAt  wire.OptionalTime `json:"delivered_at" doc:"When the email was delivered. null if it was not."`
+	BouncedAt    wire.OptionalTime `json:"bounced_at" doc:"When the email bounced. null if it did not."`
 	AutomationID *string           `json:"automation_id,omitempty" doc:"ID of the automation that sent the email. Absent for other emails." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	RunID        *string           `json:"run_id,omitempty" doc:"ID of the automation run that sent the email." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
 type emailTag struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string `json:"name" doc:"The name of the tag."`
+	Value string `json:"value" doc:"The value of the tag."`
 }
 
 func newEmailRecord(e *ent.Email) EmailRecord {

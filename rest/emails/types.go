@@ -96,8 +96,11 @@ func (tagsType) Schema(c body.Components) *huma.Schema {
 	most := sending.MaxTags
 	list := body.ArrayOf(tag(&shape.Tag{}).Schema(c))
 	list.MaxItems = &most
-	return body.OneOf(list, &huma.Schema{Type: huma.TypeObject, MaxProperties: &most,
-		AdditionalProperties: &huma.Schema{Type: huma.TypeString, Pattern: tagPattern}})
+	byName := c.Ref("TagMap", func() *huma.Schema {
+		return &huma.Schema{Type: huma.TypeObject, MaxProperties: &most, Description: "The values of tags by name.",
+			AdditionalProperties: &huma.Schema{Type: huma.TypeString, Pattern: tagPattern}}
+	})
+	return c.OneOf("TagsInput", "Tags, as an array or as an object.", list, byName)
 }
 
 // Form says that tags in both forms are equal.

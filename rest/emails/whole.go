@@ -22,14 +22,14 @@ type EmailWhole struct {
 
 // attachmentRecord describes a file of an email.
 type attachmentRecord struct {
-	Name        string  `json:"name" example:"logo.png"`
-	ContentType string  `json:"content_type" example:"image/png"`
+	Name        string  `json:"name" doc:"The file name of the attachment." example:"logo.png"`
+	ContentType string  `json:"content_type" doc:"The media type of the attachment." example:"image/png"`
 	ContentID   *string `json:"content_id" doc:"null if the file is not inline." example:"logo"`
 	Size        int     `json:"size" doc:"Decoded size in bytes." example:"8"`
 }
 
 type wholeAnswer struct {
-	Email EmailWhole `json:"email"`
+	Email EmailWhole `json:"email" doc:"The email, with its content and recipients."`
 }
 
 func newWholeAnswer(w records.EmailDetail) wholeAnswer {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/rest/api"
@@ -25,14 +27,17 @@ var _ Service = (*eventlog.Service)(nil)
 const tagEventLog = "Event log"
 
 type loggedEvent struct {
-	ID        string      `json:"id" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"The event ID, as in the webhook header Service-Event-Id."`
-	Type      string      `json:"type" example:"email.delivered"`
-	CreatedAt wire.Time   `json:"created_at"`
-	Data      events.Data `json:"data" doc:"The payload of the type, as in webhooks."`
+	ID        string    `json:"id"`
+	Type      string    `json:"type"`
+	CreatedAt wire.Time `json:"created_at"`
+	Data      wire.JSON `json:"data"`
 }
 
+// Schema implements huma.SchemaProvider. The events of the catalog describe the fields.
+func (loggedEvent) Schema(huma.Registry) *huma.Schema { return events.Logged() }
+
 type eventLogPage struct {
-	Events     []loggedEvent `json:"events" nullable:"false"`
+	Events     []loggedEvent `json:"events" nullable:"false" doc:"The events, oldest first."`
 	HasMore    bool          `json:"has_more" doc:"Whether more events can be read now. May be true even if no event of this page has a requested type."`
 	NextCursor string        `json:"next_cursor" doc:"Send it as after to continue, now or later. Never null."`
 }
@@ -51,9 +56,10 @@ type eventStreamQuery struct {
 
 type edge struct{ log Service }
 
-// Routes returns the routes of the event log.
-func Routes(service Service) api.Routes {
+// Routes returns the routes of the event log. The offer decides which events the document describes.
+func Routes(service Service, offer event.Offer) api.Routes {
 	return api.NewRoutes("event-log", func(a *api.API) {
+		a.Describe(func(d *huma.OpenAPI) { events.Describe(d, offer) })
 		e := &edge{log: service}
 		g := a.Tag(tagEventLog, "Events of the last 30 days, in order: the events that webhooks deliver, for "+
 			"clients that poll. A client that continues from the last cursor misses no event and receives none "+
@@ -90,7 +96,7 @@ func (e *edge) list(ctx context.Context, c *api.Call, in *eventLogQuery) (out ev
 }
 
 func newLoggedEvent(f event.Fact) loggedEvent {
-	return loggedEvent{ID: f.ID, Type: string(f.Type), CreatedAt: wire.Time(f.CreatedAt), Data: events.Data(f.Data)}
+	return loggedEvent{ID: f.ID, Type: string(f.Type), CreatedAt: wire.Time(f.CreatedAt), Data: wire.JSON(f.Data)}
 }
 
 func typeNames(list string) []string {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
@@ -17,33 +16,29 @@ const (
 	headerSignature = "Service-Signature"
 )
 
-const sampleAt = "2026-01-15T09:30:00.000Z"
+// Values in examples.
+const (
+	sampleID = "evt_01kf0m4w7he6x8q2v5b3n9c1ta"
+	sampleAt = "2026-01-15T09:30:00.000Z"
+)
 
-// Webhooks adds the webhook request of each event type to a document. The promise describes the retries.
-func Webhooks(d *huma.OpenAPI, tag, promise string) {
-	Data{}.Schema(d.Components.Schemas) // which names the payloads
+// Webhooks adds the webhook request of each event that can happen to a document. The promise describes the retries.
+func Webhooks(d *huma.OpenAPI, tag, promise string, offer event.Offer) {
+	Describe(d, offer)
 	d.Webhooks = map[string]*huma.PathItem{}
-	for _, entry := range event.Catalog() {
-		d.Webhooks[string(entry.Type)] = &huma.PathItem{Post: webhook(d.Components.Schemas, entry, tag, promise)}
+	for _, entry := range offer.Entries() {
+		d.Webhooks[string(entry.Type)] = &huma.PathItem{Post: webhook(entry, tag, promise)}
 	}
 }
 
-func webhook(r huma.Registry, entry event.Entry, tag, promise string) *huma.Operation {
-	name := goName(entry.Type) + "Event"
-	r.Map()[name] = &huma.Schema{Type: huma.TypeObject, Description: entry.When + ".",
-		Required: []string{"type", "created_at", "data"},
-		Properties: map[string]*huma.Schema{
-			"type":       {Type: huma.TypeString, Enum: []any{string(entry.Type)}},
-			"created_at": wire.Time{}.Schema(r),
-			"data":       payloadOf(r, entry),
-		}}
+func webhook(entry event.Entry, tag, promise string) *huma.Operation {
 	return &huma.Operation{
 		OperationID: "on" + goName(entry.Type), Summary: string(entry.Type), Description: entry.When + ".\n\n" +
 			promise, Tags: []string{tag},
 		Security:   []map[string][]string{{}},
 		Parameters: parameters(),
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
-			Schema:  &huma.Schema{Ref: "#/components/schemas/" + name},
+			Schema:  refer(componentOf(entry.Type)),
 			Example: map[string]any{"type": string(entry.Type), "created_at": sampleAt, "data": entry.Sample},
 		}}},
 		Responses: map[string]*huma.Response{"2XX": {Description: "A status of 200 to 299 within ten seconds " +
@@ -55,7 +50,7 @@ func webhook(r huma.Registry, entry event.Entry, tag, promise string) *huma.Oper
 func parameters() []*huma.Param {
 	text := &huma.Schema{Type: huma.TypeString}
 	return []*huma.Param{
-		{Name: headerEvent, In: "header", Required: true, Schema: text, Example: "evt_01kf0m4w7he6x8q2v5b3n9c1ta",
+		{Name: headerEvent, In: "header", Required: true, Schema: text, Example: sampleID,
 			Description: "The " +
 				"event ID, the same in each attempt. Use it to skip duplicates."},
 		{Name: headerAttempt, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger}, Example: 1,
@@ -64,7 +59,7 @@ func parameters() []*huma.Param {
 			Example: fmt.Sprintf("t=1768469400,v1=%064x", 0),
 			Description: "`t=<unix seconds>,v1=<hexadecimal HMAC-SHA256 of \"<t>.<body>\" by the endpoint's secret>`. There are two `v1` for 24 hours after the secret was rotated. " +
 				"The scheme is Stripe's."},
-		{Name: "webhook-id", In: "header", Schema: text, Example: "evt_01kf0m4w7he6x8q2v5b3n9c1ta",
+		{Name: "webhook-id", In: "header", Schema: text, Example: sampleID,
 			Description: "The event ID, as in " + headerEvent + " (Standard Webhooks)."},
 		{Name: "webhook-timestamp", In: "header", Schema: text, Example: "1768469400",
 			Description: "Time of the signature in Unix seconds (Standard Webhooks)."},

@@ -41,19 +41,19 @@ var accountNoun = api.Noun{Name: "account", About: "Id of the account.", Example
 	Is: func(word string) bool { return id.Is(id.Account, word) }}
 
 type operatorAccountRecord struct {
-	ID                 string            `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name               string            `json:"name" example:"Example"`
-	Email              string            `json:"email" example:"ada@example.com"`
+	ID                 string            `json:"id" doc:"The ID of the account." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name               string            `json:"name" doc:"The name of the account." example:"Example"`
+	Email              string            `json:"email" doc:"The email address of the account." example:"ada@example.com"`
 	Plan               string            `json:"plan" doc:"ID of the plan." example:"pro"`
 	ProductionUnlocked bool              `json:"production_unlocked" doc:"Whether the operator has allowed sending to any recipient."`
 	PaymentMethodAt    wire.OptionalTime `json:"payment_method_at" doc:"When the current payment method was added; null if there is none."`
 	PaymentDueAt       wire.OptionalTime `json:"payment_due_at" doc:"When a payment became overdue; null if none is."`
-	SuspendedAt        wire.OptionalTime `json:"suspended_at"`
+	SuspendedAt        wire.OptionalTime `json:"suspended_at" doc:"When the account was suspended. null if it is not."`
 	Unmetered          bool              `json:"unmetered" doc:"No caps and no rate limit."`
 	MonthlyLimit       *int              `json:"monthly_limit" doc:"The account's own limit of emails a month; null if it has set none."`
 	StoredBytes        *int              `json:"stored_bytes" doc:"Cap of stored bytes that the operator set; null if the plan's applies."`
 	DailyBytes         *int              `json:"daily_bytes" doc:"Cap of bytes stored in a day that the operator set; null if the plan's applies."`
-	CreatedAt          wire.Time         `json:"created_at"`
+	CreatedAt          wire.Time         `json:"created_at" doc:"When the account was created."`
 }
 
 type operatorUsageRecord struct {
@@ -68,8 +68,8 @@ type operatorUsageRecord struct {
 }
 
 type operatorAccountAnswer struct {
-	Account operatorAccountRecord `json:"account"`
-	Usage   operatorUsageRecord   `json:"usage"`
+	Account operatorAccountRecord `json:"account" doc:"The account."`
+	Usage   operatorUsageRecord   `json:"usage" doc:"What the account has used of its caps."`
 }
 
 type listInput struct {

@@ -20,14 +20,14 @@ type Billing interface {
 var _ Billing = (*billing.Service)(nil)
 
 type operatorStuckRecord struct {
-	AccountID string    `json:"account_id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Hour      wire.Time `json:"hour"`
-	Emails    int64     `json:"emails" example:"340"`
+	AccountID string    `json:"account_id" doc:"The ID of the account." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Hour      wire.Time `json:"hour" doc:"The start of the hour."`
+	Emails    int64     `json:"emails" doc:"The number of emails in the hour." example:"340"`
 	Reason    string    `json:"reason" doc:"The error message of the payment provider."`
 }
 
 type operatorProblemRecord struct {
-	AccountID string `json:"account_id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	AccountID string `json:"account_id" doc:"The ID of the account." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	What      string `json:"what" doc:"The problem, such as two subscriptions, an unknown price or a dispute."`
 }
 
@@ -46,7 +46,7 @@ type operatorBillingRecord struct {
 }
 
 type operatorBillingAnswer struct {
-	Billing operatorBillingRecord `json:"billing"`
+	Billing operatorBillingRecord `json:"billing" doc:"The billing state of the installation."`
 }
 
 // BillingRoutes returns the route of the operator's view of billing.

@@ -18,11 +18,11 @@ var planNoun = api.Noun{Name: "plan", About: "Id of the plan.", Example: "pro"}
 type operatorPlanRecord accounts.Plan
 
 type operatorPlanAnswer struct {
-	Plan operatorPlanRecord `json:"plan"`
+	Plan operatorPlanRecord `json:"plan" doc:"The plan."`
 }
 
 type operatorPlansAnswer struct {
-	Plans []operatorPlanRecord `json:"plans" nullable:"false"`
+	Plans []operatorPlanRecord `json:"plans" nullable:"false" doc:"All plans of the installation."`
 }
 
 func (e *edge) planRoutes(g *api.TagGroup) {

@@ -21,21 +21,21 @@ type AuditLog interface {
 var _ AuditLog = (*audit.Service)(nil)
 
 type auditActor struct {
-	Kind string `json:"kind" enum:"user,key,operator,system"`
-	ID   string `json:"id" example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Kind string `json:"kind" enum:"user,key,operator,system" doc:"Who acted: a user, an API key, an operator on the command line, or Postrider itself."`
+	ID   string `json:"id" doc:"The ID of the user or key." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name string `json:"name" doc:"The name at the time of the action." example:"ada@example.com"`
 }
 
 type auditRecord struct {
-	ID        string         `json:"id" example:"aud_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Actor     auditActor     `json:"actor"`
+	ID        string         `json:"id" doc:"The ID of the entry." example:"aud_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Actor     auditActor     `json:"actor" doc:"Who acted."`
 	Action    string         `json:"action" doc:"The action, such as member.removed, or the ID of an operation of this API, such as createWebhook." example:"member.removed"`
 	Target    string         `json:"target" doc:"ID of the changed resource; may be empty." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Changes   map[string]any `json:"changes" nullable:"false" doc:"The changed fields. Secrets are never included."`
-	IP        string         `json:"ip" example:"192.0.2.7"`
-	UserAgent string         `json:"user_agent"`
-	RequestID string         `json:"request_id"`
-	CreatedAt wire.Time      `json:"created_at"`
+	IP        string         `json:"ip" doc:"The IP address of the request." example:"192.0.2.7"`
+	UserAgent string         `json:"user_agent" doc:"The user agent of the request."`
+	RequestID string         `json:"request_id" doc:"The ID of the request."`
+	CreatedAt wire.Time      `json:"created_at" doc:"When it happened."`
 }
 
 // AuditFilters are the filters of the audit log. It is exported because it is embedded.

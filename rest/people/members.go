@@ -38,42 +38,42 @@ var (
 )
 
 type memberUser struct {
-	ID    string `json:"id" example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Email string `json:"email" example:"ada@example.com"`
-	Name  string `json:"name" example:"Ada"`
+	ID    string `json:"id" doc:"The ID of the user." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Email string `json:"email" doc:"The email address of the user." example:"ada@example.com"`
+	Name  string `json:"name" doc:"The name of the user." example:"Ada"`
 }
 
 type memberRecord struct {
-	User     memberUser `json:"user"`
-	Role     string     `json:"role" enum:"owner,admin,developer,billing,viewer"`
-	JoinedAt wire.Time  `json:"joined_at"`
+	User     memberUser `json:"user" doc:"The user."`
+	Role     string     `json:"role" enum:"owner,admin,developer,billing,viewer" doc:"The role of the user in the account."`
+	JoinedAt wire.Time  `json:"joined_at" doc:"When the user joined the account."`
 }
 
 type memberAnswer struct {
-	Member memberRecord `json:"member"`
+	Member memberRecord `json:"member" doc:"The member."`
 }
 
 type membersAnswer struct {
-	Members []memberRecord `json:"members" nullable:"false"`
+	Members []memberRecord `json:"members" nullable:"false" doc:"The members of the account."`
 }
 
 type invitationRecord struct {
-	ID         string            `json:"id" example:"inv_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Email      string            `json:"email" example:"bob@example.com"`
-	Role       string            `json:"role" enum:"owner,admin,developer,billing,viewer"`
+	ID         string            `json:"id" doc:"The ID of the invitation." example:"inv_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Email      string            `json:"email" doc:"The address that the invitation was sent to." example:"bob@example.com"`
+	Role       string            `json:"role" enum:"owner,admin,developer,billing,viewer" doc:"The role that the invited person gets."`
 	InvitedBy  *string           `json:"invited_by" doc:"ID of the user who sent the invitation." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	CreatedAt  wire.Time         `json:"created_at"`
-	ExpiresAt  wire.Time         `json:"expires_at"`
-	AcceptedAt wire.OptionalTime `json:"accepted_at"`
-	RevokedAt  wire.OptionalTime `json:"revoked_at"`
+	CreatedAt  wire.Time         `json:"created_at" doc:"When the invitation was created."`
+	ExpiresAt  wire.Time         `json:"expires_at" doc:"When the invitation expires."`
+	AcceptedAt wire.OptionalTime `json:"accepted_at" doc:"When the invitation was accepted. null if it was not."`
+	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"When the invitation was revoked. null if it was not."`
 }
 
 type invitationAnswer struct {
-	Invitation invitationRecord `json:"invitation"`
+	Invitation invitationRecord `json:"invitation" doc:"The invitation."`
 }
 
 type invitationsAnswer struct {
-	Invitations []invitationRecord `json:"invitations" nullable:"false"`
+	Invitations []invitationRecord `json:"invitations" nullable:"false" doc:"The invitations of the account."`
 }
 
 type edge struct{ teams Teams }

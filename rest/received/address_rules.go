@@ -14,8 +14,8 @@ import (
 )
 
 type addressRule struct {
-	Match  string `json:"match" example:"support"`
-	Action string `json:"action" enum:"accept,reject"`
+	Match  string `json:"match" doc:"The part before the @. * matches any characters." example:"support"`
+	Action string `json:"action" enum:"accept,reject" doc:"Whether matching addresses are accepted or rejected."`
 }
 
 type addressRules struct {
@@ -24,7 +24,7 @@ type addressRules struct {
 }
 
 type addressRulesAnswer struct {
-	AddressRules addressRules `json:"address_rules"`
+	AddressRules addressRules `json:"address_rules" doc:"The address rules of the domain."`
 }
 
 // addRules adds the operations on the address rules of a domain.
@@ -53,17 +53,19 @@ func (e *edge) addRules(g *api.TagGroup) {
 
 func rulesBody(r *addressrules.Rules) body.Object {
 	return body.Object{Name: "AddressRulesInput", NoNull: true, Fields: []body.Field{
-		{Name: "rules", Type: body.List(&r.Rules, ruleObject).Count(0, addressrules.MaxRules), Need: body.Required},
+		{Name: "rules", Type: body.List(&r.Rules, ruleObject).Count(0, addressrules.MaxRules), Need: body.Required,
+			About: "The rules. The first one that matches decides."},
 		{Name: "catch_all", Type: body.Boolean(&r.CatchAll), Need: body.Required, About: "Whether addresses that match no rule are accepted."},
 	}}
 }
 
 func ruleObject(r *shape.AddressRule) body.Object {
-	return body.Object{Fields: []body.Field{
+	return body.Object{Name: "AddressRuleInput", Fields: []body.Field{
 		{Name: "match", Type: body.Text(&r.Match).Length(0, addressrules.MaxMatch), Need: body.RequiredByService,
 			About: "The " +
 				"part before the @. * matches any characters."},
-		{Name: "action", Type: body.Choice(&r.Action, addressrules.Accept, addressrules.Reject), Need: body.RequiredByService},
+		{Name: "action", Type: body.Choice(&r.Action, addressrules.Accept, addressrules.Reject), Need: body.RequiredByService,
+			About: "Whether matching addresses are accepted or rejected."},
 	}}
 }
 

@@ -25,8 +25,8 @@ import (
 // holds no memory.
 
 type receivedField struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string `json:"name" doc:"The name of the header field."`
+	Value string `json:"value" doc:"The value of the header field."`
 }
 
 // ReceivedBody is the part that is read from the content. It is exported because it is embedded.
@@ -45,11 +45,11 @@ type receivedFileData struct {
 type receivedWhole struct {
 	ReceivedHead
 	ReceivedBody
-	Attachments []receivedFileData `json:"attachments" nullable:"false"`
+	Attachments []receivedFileData `json:"attachments" nullable:"false" doc:"The attachments, with their data."`
 }
 
 type receivedAnswer struct {
-	ReceivedEmail receivedWhole `json:"received_email"`
+	ReceivedEmail receivedWhole `json:"received_email" doc:"The received email, with its content."`
 }
 
 // streamed is an answer that is written piece by piece.

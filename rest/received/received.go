@@ -36,35 +36,35 @@ const tagReceived = "Received emails"
 // ReceivedHead is the record in lists: the payload of the event email.received, and the sender. It is exported
 // because the document only includes the fields of embedded structs with exported types.
 type ReceivedHead struct { //nolint:revive // the document has the name of the type
-	ID              string       `json:"id" example:"inb_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID              string       `json:"id" doc:"The ID of the received email." example:"inb_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	EmailID         string       `json:"email_id" doc:"The same as id, as in the event email.received."`
 	DomainID        string       `json:"domain_id" doc:"ID of the domain that received it."`
-	Status          string       `json:"status" enum:"received"`
+	Status          string       `json:"status" enum:"received" doc:"Always received."`
 	RcptTo          string       `json:"rcpt_to" doc:"The envelope recipient: the address that received it." example:"support@example.com"`
 	MailFrom        string       `json:"mail_from" doc:"The envelope sender; empty for bounces."`
 	From            string       `json:"from" doc:"The From header field, which can be forged; see auth." example:"Bob <bob@example.net>"`
-	To              []string     `json:"to" nullable:"false"`
-	CC              []string     `json:"cc" nullable:"false"`
-	ReplyTo         []string     `json:"reply_to" nullable:"false"`
-	Subject         string       `json:"subject"`
+	To              []string     `json:"to" nullable:"false" doc:"The addresses in the To header field."`
+	CC              []string     `json:"cc" nullable:"false" doc:"The addresses in the Cc header field."`
+	ReplyTo         []string     `json:"reply_to" nullable:"false" doc:"The addresses that replies are sent to."`
+	Subject         string       `json:"subject" doc:"The subject."`
 	MessageID       string       `json:"message_id" doc:"The message ID without angle brackets; empty if there is none."`
-	InReplyTo       *string      `json:"in_reply_to"`
-	References      []string     `json:"references" nullable:"false"`
-	Auth            receivedAuth `json:"auth"`
+	InReplyTo       *string      `json:"in_reply_to" doc:"The Message-ID that the email replies to. null if it replies to none."`
+	References      []string     `json:"references" nullable:"false" doc:"The Message-IDs of the thread, oldest first."`
+	Auth            receivedAuth `json:"auth" doc:"The results of sender authentication."`
 	SpamStatus      string       `json:"spam_status" enum:"ham,spam,unknown" doc:"unknown: there is no spam filter, or it did not respond."`
 	SpamScore       *float64     `json:"spam_score" doc:"Score from the spam filter; null if there is none."`
 	AutoSubmitted   bool         `json:"auto_submitted" doc:"Whether an auto-responder or a report sent it (RFC 3834). Do not reply to such mail automatically."`
 	Size            int64        `json:"size" doc:"Size of the raw message in bytes."`
-	AttachmentCount int          `json:"attachment_count"`
+	AttachmentCount int          `json:"attachment_count" doc:"The number of attachments."`
 	Defects         []string     `json:"defects" nullable:"false" doc:"Parts of the message that could not be read, in sentences."`
-	ReceivedAt      wire.Time    `json:"received_at"`
+	ReceivedAt      wire.Time    `json:"received_at" doc:"When the email was received."`
 }
 
 type receivedAuth struct {
 	SPF         string   `json:"spf" doc:"A result of RFC 8601 section 2.7: pass, fail, softfail, neutral, none, policy, temperror or permerror. It never causes a refusal."`
-	DKIM        string   `json:"dkim"`
-	DMARC       string   `json:"dmarc"`
-	IPRev       string   `json:"iprev"`
+	DKIM        string   `json:"dkim" doc:"The result of DKIM."`
+	DMARC       string   `json:"dmarc" doc:"The result of DMARC."`
+	IPRev       string   `json:"iprev" doc:"The result of the reverse DNS check."`
 	DMARCPolicy string   `json:"dmarc_policy" doc:"The policy of the From domain: none, quarantine or reject; empty if there is none."`
 	SPFDomain   string   `json:"spf_domain" doc:"The domain that spf was checked for."`
 	DKIMDomains []string `json:"dkim_domains" nullable:"false" doc:"Domains with a valid signature."`
@@ -76,8 +76,8 @@ type receivedAuth struct {
 
 // ReceivedFile is a file of a list, without its bytes. It is exported because it is embedded.
 type ReceivedFile struct { //nolint:revive // the document has the name of the type
-	Filename    string  `json:"filename"`
-	ContentType string  `json:"content_type"`
+	Filename    string  `json:"filename" doc:"The file name of the attachment."`
+	ContentType string  `json:"content_type" doc:"The media type of the attachment."`
 	ContentID   *string `json:"content_id" doc:"The ID that cid: links in html refer to; null if the file has none."`
 	Inline      bool    `json:"inline" doc:"Whether the file is shown within html."`
 	Size        int64   `json:"size" doc:"Decoded size in bytes."`
@@ -85,7 +85,7 @@ type ReceivedFile struct { //nolint:revive // the document has the name of the t
 
 type receivedItem struct {
 	ReceivedHead
-	Attachments []ReceivedFile `json:"attachments" nullable:"false"`
+	Attachments []ReceivedFile `json:"attachments" nullable:"false" doc:"The attachments, without their data."`
 }
 
 type query struct {

@@ -23,24 +23,24 @@ var _ Service = (*apilog.Service)(nil)
 
 type record struct {
 	ID             string    `json:"id" doc:"The X-Request-Id of the response. Requests that sent the same X-Request-Id share it." example:"req_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Method         string    `json:"method" example:"POST"`
+	Method         string    `json:"method" doc:"The HTTP method of the request." example:"POST"`
 	Path           string    `json:"path" doc:"The path without the query." example:"/api/emails"`
 	Operation      string    `json:"operation" doc:"The operation ID in this document." example:"sendEmail"`
-	Status         int       `json:"status" example:"200"`
-	DurationMS     int       `json:"duration_ms" example:"12"`
+	Status         int       `json:"status" doc:"The HTTP status of the response." example:"200"`
+	DurationMS     int       `json:"duration_ms" doc:"How long the request took, in milliseconds." example:"12"`
 	APIKeyID       *string   `json:"api_key_id" doc:"ID of the API key; null if a person made the request." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	UserID         *string   `json:"user_id" doc:"ID of the person; null if an API key made the request." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	IP             string    `json:"ip" example:"192.0.2.7"`
+	IP             string    `json:"ip" doc:"The IP address of the client." example:"192.0.2.7"`
 	RequestBody    string    `json:"request_body" doc:"The first 4 KB of the request body, without secrets and attachment contents. Ends with …[cut] if it was longer. Empty if there was none or it is not stored."`
 	RequestOctets  int64     `json:"request_octets" doc:"Size of the whole request body in bytes."`
 	ResponseBody   string    `json:"response_body" doc:"The response body, shortened like request_body; a body that is not JSON is replaced by its type in brackets."`
 	ResponseOctets int64     `json:"response_octets" doc:"Size of the whole request body in bytes."`
 	EmailID        *string   `json:"email_id" doc:"The email that the request created or concerns." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	CreatedAt      wire.Time `json:"created_at"`
+	CreatedAt      wire.Time `json:"created_at" doc:"When the request was received."`
 }
 
 type answer struct {
-	Request record `json:"request"`
+	Request record `json:"request" doc:"The request, with its body and response."`
 }
 
 type input struct {

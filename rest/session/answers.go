@@ -8,52 +8,52 @@ import (
 )
 
 type userRecord struct {
-	ID           string    `json:"id" example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Email        string    `json:"email" example:"ada@example.com"`
-	Name         string    `json:"name" example:"Ada"`
+	ID           string    `json:"id" doc:"The ID of the user." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Email        string    `json:"email" doc:"The email address of the user." example:"ada@example.com"`
+	Name         string    `json:"name" doc:"The name of the user." example:"Ada"`
 	Operator     bool      `json:"operator" doc:"Whether the user is an operator of the installation."`
 	Password     bool      `json:"password" doc:"Whether they have one."`
 	SecondFactor bool      `json:"second_factor" doc:"Whether an authenticator app is set up."`
 	Passkeys     int       `json:"passkeys" doc:"Number of passkeys."`
-	CreatedAt    wire.Time `json:"created_at"`
+	CreatedAt    wire.Time `json:"created_at" doc:"When the user was created."`
 }
 
 type sessionRecord struct {
-	ID           string    `json:"id" example:"ses_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID           string    `json:"id" doc:"The ID of the session." example:"ses_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	AccountID    *string   `json:"account_id" doc:"ID of the current account; null if the person belongs to none." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Method       string    `json:"method" enum:"password,passkey,oidc,link" doc:"How the person signed in."`
 	SecondFactor bool      `json:"second_factor" doc:"Whether one was given."`
 	ConfirmedAt  wire.Time `json:"confirmed_at" doc:"When the person last confirmed their identity."`
-	IP           string    `json:"ip" example:"192.0.2.7"`
-	UserAgent    string    `json:"user_agent"`
-	CreatedAt    wire.Time `json:"created_at"`
+	IP           string    `json:"ip" doc:"The IP address that the session was last used from." example:"192.0.2.7"`
+	UserAgent    string    `json:"user_agent" doc:"The user agent of the browser."`
+	CreatedAt    wire.Time `json:"created_at" doc:"When the user signed in."`
 	LastUsedAt   wire.Time `json:"last_used_at" doc:"To within a minute."`
 	ExpiresAt    wire.Time `json:"expires_at" doc:"When the session ends, even if it is used. An unused session ends after seven days."`
 	Current      bool      `json:"current" doc:"Whether this is the session of the request."`
 }
 
 type membershipRecord struct {
-	AccountID   string `json:"account_id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	AccountName string `json:"account_name" example:"Acme"`
-	Role        string `json:"role" enum:"owner,admin,developer,billing,viewer"`
+	AccountID   string `json:"account_id" doc:"The ID of the account." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	AccountName string `json:"account_name" doc:"The name of the account." example:"Acme"`
+	Role        string `json:"role" enum:"owner,admin,developer,billing,viewer" doc:"The role of the user in the account."`
 }
 
 type enteredAnswer struct {
-	Session     sessionRecord      `json:"session"`
-	User        userRecord         `json:"user"`
-	Memberships []membershipRecord `json:"memberships" nullable:"false"`
+	Session     sessionRecord      `json:"session" doc:"The session."`
+	User        userRecord         `json:"user" doc:"The signed-in user."`
+	Memberships []membershipRecord `json:"memberships" nullable:"false" doc:"The accounts of the user."`
 }
 
 type userAnswer struct {
-	User userRecord `json:"user"`
+	User userRecord `json:"user" doc:"The user."`
 }
 
 type sessionsAnswer struct {
-	Sessions []sessionRecord `json:"sessions" nullable:"false"`
+	Sessions []sessionRecord `json:"sessions" nullable:"false" doc:"The sessions of the user."`
 }
 
 type resetAnswer struct {
-	OK       bool `json:"ok" enum:"true"`
+	OK       bool `json:"ok" enum:"true" doc:"Always true."`
 	SignedIn bool `json:"signed_in" doc:"Whether the answer sets the cookie of a session. False if the person has a second factor, which signing in still needs."`
 }
 
@@ -63,22 +63,22 @@ type signInRecord struct {
 	Passwords bool   `json:"passwords" doc:"Whether users can sign in with a password."`
 	Passkeys  bool   `json:"passkeys" doc:"Whether people can have passkeys: the base URL has a host name."`
 
-	OIDC *providerRecord `json:"oidc" doc:"OpenID Connect provider for signing in; null if there is none."`
+	OIDC wire.Optional[providerRecord] `json:"oidc" doc:"OpenID Connect provider for signing in. null if there is none."`
 }
 
 type signInAnswer struct {
-	SignIn signInRecord `json:"sign_in"`
+	SignIn signInRecord `json:"sign_in" doc:"How users sign in to this installation."`
 }
 
 type offer struct {
-	Email       string `json:"email" example:"bob@example.com"`
-	AccountName string `json:"account_name" example:"Acme"`
-	Role        string `json:"role" enum:"owner,admin,developer,billing,viewer"`
+	Email       string `json:"email" doc:"The address that the invitation was sent to." example:"bob@example.com"`
+	AccountName string `json:"account_name" doc:"The name of the account." example:"Acme"`
+	Role        string `json:"role" enum:"owner,admin,developer,billing,viewer" doc:"The role that the invited person gets."`
 	Known       bool   `json:"known" doc:"Whether a user with a password has the address."`
 }
 
 type offerAnswer struct {
-	Invitation offer `json:"invitation"`
+	Invitation offer `json:"invitation" doc:"The invitation."`
 }
 
 type factorAnswer struct {
@@ -91,13 +91,13 @@ type recoveryAnswer struct {
 }
 
 type madeAccount struct {
-	ID   string `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name string `json:"name" example:"Acme"`
-	Role string `json:"role" enum:"owner"`
+	ID   string `json:"id" doc:"The ID of the account." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name string `json:"name" doc:"The name of the account." example:"Acme"`
+	Role string `json:"role" enum:"owner" doc:"The role of the user in the account."`
 }
 
 type madeAccountAnswer struct {
-	Account madeAccount `json:"account"`
+	Account madeAccount `json:"account" doc:"The account that was created."`
 }
 
 func newUserRecord(p signin.Profile) userRecord {

@@ -117,7 +117,7 @@ func (in confirming) toConfirmation() signin.Confirmation {
 
 func confirmBody(in *confirming) body.Object {
 	return body.Object{Name: "ConfirmSession", Single: true, Fields: []body.Field{
-		{Name: "password", Type: oldPassword(&in.password), About: "The name of the user."},
+		{Name: "password", Type: oldPassword(&in.password), About: "The user's password."},
 		{Name: "code", Type: body.Text(&in.code), About: "Code of the authenticator app, or a recovery code."},
 		{Name: "passkey", Type: body.Maybe(&in.passkey, passkeyBody), About: "The browser's response to the options of POST /session/passkey/options."},
 	}}

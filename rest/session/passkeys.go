@@ -21,18 +21,18 @@ type ceremonyAnswer struct {
 }
 
 type passkeyRecord struct {
-	ID         string            `json:"id" example:"psk_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name       string            `json:"name" example:"Laptop"`
-	CreatedAt  wire.Time         `json:"created_at"`
+	ID         string            `json:"id" doc:"The ID of the passkey." example:"psk_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name       string            `json:"name" doc:"A name for humans." example:"Laptop"`
+	CreatedAt  wire.Time         `json:"created_at" doc:"When the passkey was added."`
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When it was last used; null if never."`
 }
 
 type passkeyAnswer struct {
-	Passkey passkeyRecord `json:"passkey"`
+	Passkey passkeyRecord `json:"passkey" doc:"The passkey."`
 }
 
 type passkeysAnswer struct {
-	Passkeys []passkeyRecord `json:"passkeys" nullable:"false"`
+	Passkeys []passkeyRecord `json:"passkeys" nullable:"false" doc:"The passkeys of the user."`
 }
 
 func newPasskeyRecord(p *ent.Passkey) passkeyRecord {

@@ -14,33 +14,33 @@ import (
 
 // SMSMessage is a message in a list. It is exported because it is embedded.
 type SMSMessage struct { //nolint:revive // the schema in the document has this name
-	ID           string            `json:"id" example:"sms_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	To           string            `json:"to" example:"+4915112345678"`
+	ID           string            `json:"id" doc:"The ID of the text message." example:"sms_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	To           string            `json:"to" doc:"The phone number of the recipient." example:"+4915112345678"`
 	Country      string            `json:"country" doc:"Country of the number; 001 if it has none." example:"DE"`
 	From         *string           `json:"from" doc:"Sender that the step specifies; null if the sender of the settings is used."`
-	Text         string            `json:"text"`
+	Text         string            `json:"text" doc:"The text of the message."`
 	Encoding     string            `json:"encoding" enum:"gsm7,ucs2" doc:"gsm7: 160 characters in one part, 153 in each of several. ucs2: 70 and 67; one character outside the GSM alphabet is enough."`
 	Segments     int               `json:"segments" doc:"Number of segments that the provider charges for."`
 	Status       string            `json:"status" enum:"queued,sent,delivered,failed,unknown" doc:"unknown: the provider did not respond, and the message is not sent again."`
 	ErrorCode    *string           `json:"error_code" doc:"Why the message failed, is unknown or waits: a code of the provider, or suppressed, busy, unreachable, no_answer, expired, refused, settings, no_provider, not_delivered, account_suspended or internal." example:"suppressed"`
 	Error        *string           `json:"error" doc:"The reason as a sentence."`
-	Provider     *string           `json:"provider" enum:"capture,twilio,http"`
+	Provider     *string           `json:"provider" enum:"capture,twilio,http" doc:"The provider that sent the message. null if none has."`
 	ProviderID   *string           `json:"provider_id" doc:"The provider's ID of the message."`
-	AutomationID *string           `json:"automation_id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	RunID        *string           `json:"run_id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	CreatedAt    wire.Time         `json:"created_at"`
-	SentAt       wire.OptionalTime `json:"sent_at"`
+	AutomationID *string           `json:"automation_id" doc:"The ID of the automation that sent the message. null if none did." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	RunID        *string           `json:"run_id" doc:"The ID of the run that sent the message. null if none did." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	CreatedAt    wire.Time         `json:"created_at" doc:"When the message was accepted."`
+	SentAt       wire.OptionalTime `json:"sent_at" doc:"When the provider accepted the message. null if it has not."`
 	NextAt       wire.OptionalTime `json:"next_at" doc:"When the next attempt is due; null if none is."`
 }
 
 type smsAttempt struct {
-	Number     int               `json:"number"`
-	Provider   string            `json:"provider"`
+	Number     int               `json:"number" doc:"The number of the attempt, starting at 1."`
+	Provider   string            `json:"provider" doc:"The provider that the request was sent to."`
 	Outcome    *string           `json:"outcome" enum:"sent,temporary,failed,unknown" doc:"Outcome of the attempt; null if it is in progress or was interrupted."`
 	StatusCode *int              `json:"status_code" doc:"Status code of the provider's response."`
-	Error      *string           `json:"error"`
-	StartedAt  wire.Time         `json:"started_at"`
-	FinishedAt wire.OptionalTime `json:"finished_at"`
+	Error      *string           `json:"error" doc:"Why the attempt failed. null if it did not."`
+	StartedAt  wire.Time         `json:"started_at" doc:"When the attempt started."`
+	FinishedAt wire.OptionalTime `json:"finished_at" doc:"When the attempt ended. null while it has not."`
 }
 
 type smsMessageDetail struct {
@@ -50,7 +50,7 @@ type smsMessageDetail struct {
 }
 
 type messageAnswer struct {
-	Message smsMessageDetail `json:"sms_message"`
+	Message smsMessageDetail `json:"sms_message" doc:"The text message, with its attempts."`
 }
 
 type query struct {

@@ -48,22 +48,22 @@ type settingsRecord struct {
 }
 
 type twilioSettings struct {
-	AccountSID   string  `json:"account_sid"`
+	AccountSID   string  `json:"account_sid" doc:"The SID of the account."`
 	BaseURL      *string `json:"base_url" doc:"Base URL of the API; null for Twilio's own."`
-	HasAuthToken bool    `json:"has_auth_token"`
+	HasAuthToken bool    `json:"has_auth_token" doc:"Whether an auth token is stored."`
 }
 
 type httpSettings struct {
 	URL         string   `json:"url" example:"https://sms.example.com/send?key=********" doc:"Values in the query are shown as ********."`
 	HeaderNames []string `json:"header_names" nullable:"false" doc:"Header fields; values are never shown."`
-	ContentType *string  `json:"content_type"`
+	ContentType *string  `json:"content_type" doc:"The media type of the requests. null for the default."`
 	Body        *string  `json:"body" doc:"Fixed values, which can be passwords, are shown as ********."`
-	IDPath      *string  `json:"id_path"`
-	Idempotent  bool     `json:"idempotent"`
+	IDPath      *string  `json:"id_path" doc:"The path of the message ID in the gateway's JSON response. null if none is set."`
+	Idempotent  bool     `json:"idempotent" doc:"Whether the gateway deduplicates by Idempotency-Key."`
 }
 
 type settingsAnswer struct {
-	Settings settingsRecord `json:"sms_settings"`
+	Settings settingsRecord `json:"sms_settings" doc:"The SMS settings of the account."`
 }
 
 func newSettings(s settings.Settings) settingsAnswer {
@@ -151,7 +151,7 @@ func changeBody(c *settings.Change) body.Object {
 func countryField(to *string) body.Type { return body.Text(to).Length(2, 3) }
 
 func twilioBody(t *settings.TwilioChange) body.Object {
-	return body.Object{Fields: []body.Field{
+	return body.Object{Name: "PutTwilioSettings", Fields: []body.Field{
 		{Name: "account_sid", Type: body.Text(&t.AccountSID).Length(1, 64), Need: body.Required, About: "SID of the account."},
 		{Name: "auth_token", Type: secretText{&t.AuthToken}, About: "Auth token of the account. If omitted, it does not change."},
 		{Name: "base_url", Type: body.Text(&t.BaseURL).Length(0, 2048).Format("uri"),
@@ -160,11 +160,11 @@ func twilioBody(t *settings.TwilioChange) body.Object {
 }
 
 func httpBody(h *settings.HTTPChange) body.Object {
-	return body.Object{Fields: []body.Field{
+	return body.Object{Name: "PutGatewaySettings", Fields: []body.Field{
 		{Name: "url", Type: body.Text(&h.URL).Length(0, 2048).Format("uri"), Need: body.Required, About: "URL that messages are posted to."},
 		{Name: "headers", Type: texts{&h.Headers}, About: "Header fields by name, such as the gateway's API key. Omitted fields do not change."},
 		{Name: "content_type", Type: body.Text(&h.ContentType).Length(0, 100), Default: "application/json",
-			About: "`application/json`, `application/x-www-form-urlencoded`, `application/xml` or `text/plain`."},
+			About: "Media type of the requests: `application/json`, `application/x-www-form-urlencoded`, `application/xml` or `text/plain`."},
 		{Name: "body", Type: body.Text(&h.Body).Length(0, 16<<10),
 			About: "With Liquid: `id`, `to`, `from`, `text`, `encoding`, `segments`, `receipt_url`. Of JSON the strings are Liquid, of a form (`to={{to}}&text={{text}}`) the values; what fills them is " +
 				"encoded. Left out: an object with `id`, `to`, `from`, `text` and `receipt_url`. The gateway may post to `receipt_url` a form or an object with `status` and perhaps `id`, `code`, `error`."},

@@ -16,7 +16,7 @@ type deletedBatch struct {
 }
 
 type deletedItem struct {
-	Index  int                  `json:"index"`
+	Index  int                  `json:"index" doc:"The position of the item in the request, starting at 0."`
 	ID     *string              `json:"id" example:"sup_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"ID of the deleted suppression; null if none was deleted."`
 	Status string               `json:"status" enum:"deleted,not_found,failed" doc:"not_found: the address was not suppressed, or the ID is unknown."`
 	Error  *problem.ProblemBody `json:"error,omitempty" doc:"Why the item failed. Absent otherwise."`

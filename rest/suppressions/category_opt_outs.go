@@ -22,17 +22,17 @@ type optOuts interface {
 const tagOptOuts = "Category opt-outs"
 
 type optOutRecord struct {
-	ID            string    `json:"id" example:"opt_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID            string    `json:"id" doc:"The ID of the opt-out." example:"opt_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Email         *string   `json:"email" example:"bob@example.net" doc:"The address in lower case, with an internationalized domain in A-labels; null if it was erased. It remains opted out."`
 	Category      string    `json:"category" example:"product-news" doc:"The key that emails are matched by."`
 	CategoryLabel string    `json:"category_label" example:"Product news" doc:"The category as written in the email whose link was used."`
 	Source        string    `json:"source" enum:"one_click,page" doc:"one_click: the unsubscribe button of the mail client (RFC 8058). page: the page that the link opens."`
 	EmailID       *string   `json:"email_id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"ID of the email whose link was used."`
-	CreatedAt     wire.Time `json:"created_at"`
+	CreatedAt     wire.Time `json:"created_at" doc:"When the recipient opted out."`
 }
 
 type optOutAnswer struct {
-	CategoryOptOut optOutRecord `json:"category_opt_out"`
+	CategoryOptOut optOutRecord `json:"category_opt_out" doc:"The category opt-out."`
 }
 
 type optOutQuery struct {

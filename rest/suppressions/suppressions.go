@@ -34,15 +34,15 @@ var _ Service = (*suppression.Service)(nil)
 const tagSuppressions = "Suppressions"
 
 type suppressionRecord struct {
-	ID        string    `json:"id" example:"sup_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID        string    `json:"id" doc:"The ID of the suppression." example:"sup_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Email     *string   `json:"email" example:"bob@example.net" doc:"The address in lower case, with an internationalized domain in A-labels; null if it was erased. It remains blocked."`
-	Reason    string    `json:"reason" enum:"bounce,failure,complaint,unsubscribe,manual"`
+	Reason    string    `json:"reason" enum:"bounce,failure,complaint,unsubscribe,manual" doc:"Why the address is suppressed."`
 	EmailID   *string   `json:"email_id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"ID of the email that caused the suppression, if any."`
-	CreatedAt wire.Time `json:"created_at"`
+	CreatedAt wire.Time `json:"created_at" doc:"When the address was suppressed."`
 }
 
 type suppressionAnswer struct {
-	Suppression suppressionRecord `json:"suppression"`
+	Suppression suppressionRecord `json:"suppression" doc:"The suppression."`
 }
 
 type suppressionBatch struct {
@@ -50,7 +50,7 @@ type suppressionBatch struct {
 }
 
 type suppressionItem struct {
-	Index  int                  `json:"index"`
+	Index  int                  `json:"index" doc:"The position of the item in the request, starting at 0."`
 	ID     *string              `json:"id" example:"sup_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"ID of the suppression; null if the item failed."`
 	Status string               `json:"status" enum:"added,existing,failed" doc:"existing: the address was already suppressed and did not change."`
 	Error  *problem.ProblemBody `json:"error,omitempty" doc:"Why the item failed. Absent otherwise."`

@@ -135,5 +135,6 @@ func (t versionOrDraft) Read(d *body.Decoder, path string, v body.Value) {
 }
 
 func (t versionOrDraft) Schema(c body.Components) *huma.Schema {
-	return body.OneOf(&huma.Schema{Type: huma.TypeString, Enum: []any{"draft"}}, version(t).Schema(c))
+	return c.OneOf("TemplateVersionReference", "The number of a published version, or `draft`.",
+		&huma.Schema{Type: huma.TypeString, Enum: []any{"draft"}}, version(t).Schema(c))
 }

@@ -25,7 +25,7 @@ type publishing interface {
 }
 
 type publicationAnswer struct {
-	Template templateRecord `json:"template"`
+	Template templateRecord `json:"template" doc:"The template after publication."`
 	Warnings []string       `json:"warnings" nullable:"false" doc:"Problems that did not prevent publishing, in sentences. Empty if there are none."`
 }
 
@@ -36,11 +36,11 @@ type renderedTemplate struct {
 }
 
 type renderedAnswer struct {
-	Rendered renderedTemplate `json:"rendered"`
+	Rendered renderedTemplate `json:"rendered" doc:"The rendered template."`
 }
 
 type versionAnswer struct {
-	Version versionRecord `json:"version"`
+	Version versionRecord `json:"version" doc:"The version."`
 }
 
 func (e *edge) addPublishing(g *api.TagGroup) {

@@ -32,21 +32,21 @@ const tagTemplates = "Templates"
 
 // TemplateSummary is a template in a list. It is exported because it is embedded.
 type TemplateSummary struct {
-	ID                    string             `json:"id" example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID                    string             `json:"id" doc:"The ID of the template." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Alias                 *string            `json:"alias" doc:"Your own name for the template in code; null if there is none."`
-	Name                  string             `json:"name"`
+	Name                  string             `json:"name" doc:"A name for humans."`
 	Subject               *string            `json:"subject" doc:"null if the send must provide it."`
 	From                  *string            `json:"from" doc:"null if the send must provide it."`
-	ReplyTo               []string           `json:"reply_to" nullable:"false"`
-	Variables             []templateVariable `json:"variables" nullable:"false"`
+	ReplyTo               []string           `json:"reply_to" nullable:"false" doc:"The addresses that replies are sent to."`
+	Variables             []templateVariable `json:"variables" nullable:"false" doc:"The variables of the template."`
 	UnsubscribeEnabled    bool               `json:"unsubscribe_enabled" doc:"Whether unsubscribes are managed for sends that do not set unsubscribe."`
 	Category              *string            `json:"category" doc:"The category of sends that do not set one."`
 	Status                string             `json:"status" enum:"draft,published" doc:"draft: never published, so sends cannot use it."`
 	Version               *int               `json:"version" doc:"Number of the published version; null for a draft."`
-	PublishedAt           wire.OptionalTime  `json:"published_at"`
+	PublishedAt           wire.OptionalTime  `json:"published_at" doc:"When the template was last published. null if it never was."`
 	HasUnpublishedChanges bool               `json:"has_unpublished_changes" doc:"Whether the draft differs from the published version."`
-	CreatedAt             wire.Time          `json:"created_at"`
-	UpdatedAt             wire.Time          `json:"updated_at"`
+	CreatedAt             wire.Time          `json:"created_at" doc:"When the template was created."`
+	UpdatedAt             wire.Time          `json:"updated_at" doc:"When the draft was last changed."`
 }
 
 // templateRecord is a template as callers see it: its draft.
@@ -59,8 +59,8 @@ type templateRecord struct {
 }
 
 type templateVariable struct {
-	Key      string `json:"key" example:"customer.name"`
-	Type     string `json:"type" enum:"string,number,boolean,list,object"`
+	Key      string `json:"key" doc:"The name of the variable." example:"customer.name"`
+	Type     string `json:"type" enum:"string,number,boolean,list,object" doc:"The type of the value."`
 	Required bool   `json:"required" doc:"Whether a send without the variable is refused."`
 	Fallback any    `json:"fallback" doc:"The value used if a send does not provide one."`
 }
@@ -87,7 +87,7 @@ func variablesOf(list []shape.Variable) []templateVariable {
 }
 
 type templateAnswer struct {
-	Template templateRecord `json:"template"`
+	Template templateRecord `json:"template" doc:"The template."`
 }
 
 type query struct {

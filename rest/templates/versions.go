@@ -62,15 +62,15 @@ type versionRecord struct {
 
 // VersionSummary is a version in a list. It is exported because it is embedded.
 type VersionSummary struct {
-	TemplateID         string             `json:"template_id"`
-	Version            int                `json:"version"`
-	Subject            *string            `json:"subject"`
-	From               *string            `json:"from"`
-	ReplyTo            []string           `json:"reply_to" nullable:"false"`
-	Variables          []templateVariable `json:"variables" nullable:"false"`
-	UnsubscribeEnabled bool               `json:"unsubscribe_enabled"`
-	Category           *string            `json:"category"`
-	PublishedAt        wire.Time          `json:"published_at"`
+	TemplateID         string             `json:"template_id" doc:"The ID of the template."`
+	Version            int                `json:"version" doc:"The number of the version, starting at 1."`
+	Subject            *string            `json:"subject" doc:"The subject. null if none is set."`
+	From               *string            `json:"from" doc:"The sender. null if none is set."`
+	ReplyTo            []string           `json:"reply_to" nullable:"false" doc:"The addresses that replies are sent to."`
+	Variables          []templateVariable `json:"variables" nullable:"false" doc:"The variables of the version."`
+	UnsubscribeEnabled bool               `json:"unsubscribe_enabled" doc:"Whether Postrider manages unsubscribes."`
+	Category           *string            `json:"category" doc:"The kind of mail. null if none is set."`
+	PublishedAt        wire.Time          `json:"published_at" doc:"When the version was published."`
 }
 
 func newVersionSummary(v *ent.TemplateVersion) VersionSummary {

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/rest/events"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -34,38 +35,38 @@ var _ Log = (*webhooks.Service)(nil)
 // WebhookDelivery is a delivery in a list. The document has the fields of an embedded
 // struct only if its type is exported.
 type WebhookDelivery struct {
-	ID            string            `json:"id" example:"whd_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	WebhookID     string            `json:"webhook_id" example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID            string            `json:"id" doc:"The ID of the delivery." example:"whd_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	WebhookID     string            `json:"webhook_id" doc:"The ID of the webhook endpoint." example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	EventID       string            `json:"event_id" doc:"The event ID, the same in each attempt (header Service-Event-Id)." example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	EventType     string            `json:"event_type" example:"email.bounced"`
-	State         string            `json:"state" enum:"pending,delivered,failed"`
+	EventType     string            `json:"event_type" doc:"The type of the event." example:"email.bounced"`
+	State         string            `json:"state" enum:"pending,delivered,failed" doc:"The state of the delivery."`
 	AttemptCount  int               `json:"attempt_count" doc:"Number of attempts that were started."`
 	NextAttemptAt wire.OptionalTime `json:"next_attempt_at" doc:"null if no attempt is due."`
 	Replays       int               `json:"replays" doc:"Number of times the delivery was replayed."`
 	StatusCode    *int              `json:"status_code" doc:"HTTP status of the latest response; null if there was none."`
 	Error         *string           `json:"error" doc:"Why the latest attempt got no response." example:"no answer within 10s"`
-	CreatedAt     wire.Time         `json:"created_at"`
-	SettledAt     wire.OptionalTime `json:"settled_at"`
+	CreatedAt     wire.Time         `json:"created_at" doc:"When the delivery was queued."`
+	SettledAt     wire.OptionalTime `json:"settled_at" doc:"When the delivery succeeded or failed permanently. null while it is pending."`
 }
 
 type webhookAttempt struct {
 	Number     int               `json:"number" doc:"Number of the attempt, starting at 1 (header Service-Delivery-Attempt)."`
-	StartedAt  wire.Time         `json:"started_at"`
+	StartedAt  wire.Time         `json:"started_at" doc:"When the attempt started."`
 	FinishedAt wire.OptionalTime `json:"finished_at" doc:"null if the attempt is running."`
 	Outcome    *string           `json:"outcome" doc:"null if running. unknown: interrupted, so the endpoint may or may not have received the event." enum:"delivered,failed,unknown"`
-	StatusCode *int              `json:"status_code"`
+	StatusCode *int              `json:"status_code" doc:"The HTTP status of the response. null without a response."`
 	Error      *string           `json:"error" doc:"Why there was no response."`
 	Response   string            `json:"response" doc:"The first 4 KiB of the response body."`
-	RemoteAddr *string           `json:"remote_addr" example:"203.0.113.7:443"`
-	DurationMS *int              `json:"duration_ms"`
+	RemoteAddr *string           `json:"remote_addr" doc:"The address that the request was sent to. null without a connection." example:"203.0.113.7:443"`
+	DurationMS *int              `json:"duration_ms" doc:"How long the attempt took, in milliseconds. null while it runs."`
 }
 
 // webhookDeliveryDetail has the fields that the list omits.
 type webhookDeliveryDetail struct {
 	WebhookDelivery
 
-	Body     webhookBody      `json:"body" doc:"The request body; null if the event was erased."`
-	Attempts []webhookAttempt `json:"attempts" nullable:"false"`
+	Body     webhookBody      `json:"body" doc:"The request body. null if the event was erased."`
+	Attempts []webhookAttempt `json:"attempts" nullable:"false" doc:"The attempts, oldest first."`
 }
 
 // webhookBody is a delivery's body as it is sent.
@@ -80,18 +81,16 @@ func (b webhookBody) MarshalJSON() ([]byte, error) {
 }
 
 // Schema implements huma.SchemaProvider.
-func (webhookBody) Schema(r huma.Registry) *huma.Schema {
-	s := testEvent{}.Schema(r)
-	s.Nullable = true
-	return s
+func (webhookBody) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{events.Delivered(), {Type: "null"}}}
 }
 
 type webhookDeliveryAnswer struct {
-	Delivery webhookDeliveryDetail `json:"delivery"`
+	Delivery webhookDeliveryDetail `json:"delivery" doc:"The delivery, with its attempts."`
 }
 
 type webhookReplayAnswer struct {
-	Delivery WebhookDelivery `json:"delivery"`
+	Delivery WebhookDelivery `json:"delivery" doc:"The delivery that was queued again."`
 }
 
 type webhookRecovered struct {

@@ -37,25 +37,18 @@ type Delivery interface {
 
 // testEventAnswer has the event in the form of a delivery's body.
 type testEventAnswer struct {
-	Event      testEvent `json:"event"`
+	Event      testEvent `json:"event" doc:"The event, as endpoints receive it."`
 	Deliveries []string  `json:"deliveries" nullable:"false" doc:"IDs of the queued deliveries. Empty if no endpoint subscribes to the type."`
 }
 
 type testEvent struct {
-	Type      string      `json:"type" example:"email.delivered"`
-	CreatedAt wire.Time   `json:"created_at"`
-	Data      events.Data `json:"data" doc:"The payload of the type, with sample values or those of the email in the request."`
+	Type      string    `json:"type"`
+	CreatedAt wire.Time `json:"created_at"`
+	Data      wire.JSON `json:"data"`
 }
 
-// Schema implements huma.SchemaProvider. The component TestEvent is the request.
-func (testEvent) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Required: []string{"type", "created_at", "data"},
-		Properties: map[string]*huma.Schema{
-			"type":       {Type: huma.TypeString, Examples: []any{"email.delivered"}},
-			"created_at": wire.Time{}.Schema(r),
-			"data":       events.Data{}.Schema(r),
-		}}
-}
+// Schema implements huma.SchemaProvider. The events of the catalog describe the fields.
+func (testEvent) Schema(huma.Registry) *huma.Schema { return events.Delivered() }
 
 type testEventEdge struct {
 	emails   EmailReader
@@ -66,6 +59,7 @@ type testEventEdge struct {
 // TestEventRoutes returns the route POST /emails/test. Without webhook deliveries nothing is queued.
 func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) api.Routes {
 	return api.NewRoutes("test events", func(a *api.API) {
+		a.Describe(func(d *huma.OpenAPI) { events.Describe(d, offer) })
 		e := &testEventEdge{emails: reader, delivery: delivery, offer: offer}
 		g := a.Tag(emails.Tag, "")
 		api.HandleBody(g, api.Operation{
@@ -103,7 +97,7 @@ type testEventRequest struct {
 func (e *testEventEdge) describeBody(in *testEventRequest) body.Object {
 	in.deliver = true
 	return body.Object{Name: "TestEvent", Fields: []body.Field{
-		{Name: "event", Type: eventType(&in.name), Need: body.RequiredByService, About: "The type of the event."},
+		{Name: "event", Type: eventType(e.offer)(&in.name), Need: body.RequiredByService, About: "The type of the event."},
 		{Name: "email_id", Type: body.Text(&in.emailID),
 			Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 			About: "ID of an email whose values fill the payload. Accepted for email events and " +
@@ -152,7 +146,7 @@ func (e *testEventEdge) createTestEvent(ctx context.Context, c *api.Call, _ *api
 	}
 	fact := event.New(c.AccountID, in.entry.Type, time.Now(), payload)
 	out = testEventAnswer{Event: testEvent{Type: string(fact.Type), CreatedAt: wire.Time(fact.CreatedAt),
-		Data: events.Data(fact.Data)}, Deliveries: []string{}}
+		Data: wire.JSON(fact.Data)}, Deliveries: []string{}}
 	if in.deliver && e.delivery != nil {
 		queued, err := e.delivery.Deliver(ctx, c.AccountID, fact)
 		if err != nil {

@@ -39,38 +39,42 @@ var _ Service = (*webhooks.Service)(nil)
 const tagWebhooks = "Webhooks"
 
 type webhookRecord struct {
-	ID             string            `json:"id" example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	URL            string            `json:"url" example:"https://example.com/hooks"`
+	ID             string            `json:"id" doc:"The ID of the webhook endpoint." example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	URL            string            `json:"url" doc:"The URL that receives the POST requests." example:"https://example.com/hooks"`
 	Events         []string          `json:"events" nullable:"false" doc:"The event types that the endpoint receives."`
-	Enabled        bool              `json:"enabled"`
-	DisabledAt     wire.OptionalTime `json:"disabled_at"`
+	Enabled        bool              `json:"enabled" doc:"Whether events are delivered to the endpoint."`
+	DisabledAt     wire.OptionalTime `json:"disabled_at" doc:"When the endpoint was disabled. null while it is enabled."`
 	DisabledReason *string           `json:"disabled_reason" doc:"null if enabled. caller: you disabled it. gone: it answered 410. failing: its last 30 deliveries failed." example:"failing"`
 	RateLimit      *int              `json:"rate_limit" doc:"Deliveries per second over all processes; null if unlimited." example:"20"`
-	CreatedAt      wire.Time         `json:"created_at"`
-	UpdatedAt      wire.Time         `json:"updated_at"`
+	CreatedAt      wire.Time         `json:"created_at" doc:"When the endpoint was created."`
+	UpdatedAt      wire.Time         `json:"updated_at" doc:"When the endpoint was last changed."`
 }
 
 type webhookAnswer struct {
-	Webhook webhookRecord `json:"webhook"`
+	Webhook webhookRecord `json:"webhook" doc:"The webhook endpoint."`
 }
 
 type newWebhookAnswer struct {
-	Webhook webhookRecord `json:"webhook"`
+	Webhook webhookRecord `json:"webhook" doc:"The webhook endpoint."`
 	Secret  string        `json:"secret" doc:"The secret that signs deliveries. It is shown only once." example:"whsec_Zk3v9QpA…"`
 }
 
 var endpoint = api.Noun{Name: "webhook", About: "Id of the webhook endpoint.", Example: "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Webhook, word) }}
 
-type edge struct{ hooks Service }
+type edge struct {
+	hooks Service
+	offer event.Offer // events that the document describes
+}
 
-// Routes returns the routes of the resource webhooks, without their deliveries.
-func Routes(service Service) api.Routes {
+// Routes returns the routes of the resource webhooks, without their deliveries. The offer decides which events the
+// document describes.
+func Routes(service Service, offer event.Offer) api.Routes {
 	return api.NewRoutes("webhooks", func(a *api.API) {
-		e := &edge{hooks: service}
+		e := &edge{hooks: service, offer: offer}
 		g := a.Tag(tagWebhooks, "Your endpoints, which receive events as signed POST requests, and the log of their "+
 			"deliveries."+describeRetries())
-		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, describeRetries()) })
+		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, describeRetries(), offer) })
 		one := map[string]any{"webhook": webhookExample()}
 		withSecret := map[string]any{"webhook": webhookExample(),
 			"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo0="}
@@ -84,7 +88,7 @@ func Routes(service Service) api.Routes {
 				"all":  map[string]any{"url": "https://example.com/hooks"},
 				"some": map[string]any{"url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"}, "rate_limit": 20}}},
 			Example: withSecret, Problems: []int{http.StatusConflict}, Secret: true,
-		}, newBody, e.createEndpoint)
+		}, e.newBody, e.createEndpoint)
 		api.List(g, api.Operation{
 			Path: "/webhooks", ID: "listWebhooks", Needs: rights.Read,
 			Summary: "List webhook endpoints", Description: "Lists webhook endpoints, newest first.",
@@ -105,7 +109,7 @@ func Routes(service Service) api.Routes {
 			Body: &api.Body{About: "The fields to change.",
 				Examples: map[string]any{"off": map[string]any{"enabled": false}}},
 			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
-		}, changeBody, e.updateEndpoint)
+		}, e.changeBody, e.updateEndpoint)
 		api.Delete(g, api.Operation{
 			Path: "/webhooks/{id}", ID: "deleteWebhook", Needs: rights.Write,
 			Summary: "Delete a webhook endpoint", Description: "Deletes a webhook endpoint. Its pending deliveries " +
@@ -136,20 +140,20 @@ func describeRetries() string {
 		len(words)+1)
 }
 
-func newBody(in *webhooks.NewEndpoint) body.Object {
+func (e *edge) newBody(in *webhooks.NewEndpoint) body.Object {
 	return body.Object{Name: "CreateWebhook", Fields: []body.Field{
 		{Name: "url", Type: urlField(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
-		{Name: "events", Type: eventTypes(&in.Events), About: "The event types that the endpoint " +
+		{Name: "events", Type: eventTypes(e.offer)(&in.Events), About: "The event types that the endpoint " +
 			"receives, at least one. Defaults to all, including types of later versions."},
 		{Name: "rate_limit", Type: body.Maybe(&in.RateLimit, rateLimit(1)), About: "Deliveries per second over all " +
 			"processes. Defaults to unlimited."},
 	}}
 }
 
-func changeBody(c *webhooks.Change) body.Object {
+func (e *edge) changeBody(c *webhooks.Change) body.Object {
 	return body.Object{Name: "UpdateWebhook", Change: true, Fields: []body.Field{
 		{Name: "url", Type: body.Maybe(&c.URL, urlField), About: aboutURL, Example: "https://example.com/hooks"},
-		{Name: "events", Type: body.Maybe(&c.Events, eventTypes), About: "The event types that the endpoint " +
+		{Name: "events", Type: body.Maybe(&c.Events, eventTypes(e.offer)), About: "The event types that the endpoint " +
 			"receives, at least one. `null` means all, including types of later versions.",
 			Null: func() { c.Events = &[]string{} }},
 		{Name: "enabled", Type: body.Maybe(&c.Enabled, body.Boolean), About: "Whether events are delivered to the endpoint."},
@@ -162,7 +166,9 @@ const aboutURL = "The URL that receives the POST requests: `https`, without user
 
 func urlField(to *string) body.TextType { return body.Text(to).Length(0, 2048).Format("uri") }
 
-func eventTypes(to *[]string) body.Type { return someEvents{body.List(to, eventType).Count(1, 0), to} }
+func eventTypes(offer event.Offer) func(*[]string) body.Type {
+	return func(to *[]string) body.Type { return someEvents{body.List(to, eventType(offer)).Count(1, 0), to} }
+}
 
 // someEvents refuses an empty list, which could mean no events or all.
 type someEvents struct {
@@ -179,7 +185,9 @@ func (s someEvents) Read(d *body.Decoder, path string, v body.Value) {
 	}
 }
 
-func eventType(to *string) body.Type { return body.Choice(to, event.Names()...) }
+func eventType(offer event.Offer) func(*string) body.Type {
+	return func(to *string) body.Type { return body.Choice(to, offer.Types()...) }
+}
 
 func rateLimit(least int) func(*int) body.Type {
 	return func(to *int) body.Type { return body.Integer(to).From(least).UpTo(webhooks.MaxRateLimit) }

@@ -27,6 +27,7 @@ var unheld = map[string]string{
 	"GET /api/openapi.json":            "shared: one text a day",
 	"GET /api/openapi.yaml":            "shared: one text a day",
 	"GET /api/openapi-3.0.json":        "shared: one text a day",
+	"GET /api/openapi-3.0.yaml":        "shared: one text a day",
 	"GET /api/schemas/automation.json": "shared: one text",
 	"GET /graphql/schema.graphql":      "shared: one text",
 	"GET /favicon.ico":                 "shared: one picture",

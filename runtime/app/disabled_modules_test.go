@@ -56,7 +56,7 @@ func TestDisabledModuleIsAbsent(t *testing.T) {
 	if got := app.Do(t, http.MethodGet, "/api/domains", nil); got.Status != http.StatusOK {
 		t.Errorf("GET /api/domains returned %d %s", got.Status, got.Body)
 	}
-	var document struct{ Paths map[string]json.RawMessage }
+	var document struct{ Paths, Webhooks map[string]json.RawMessage }
 	app.Do(t, http.MethodGet, "/api/openapi.json", nil).JSON(t, &document)
 	for path := range document.Paths {
 		if strings.HasPrefix(path, "/emails") || strings.HasSuffix(path, "/reply") ||
@@ -64,8 +64,13 @@ func TestDisabledModuleIsAbsent(t *testing.T) {
 			t.Errorf("the OpenAPI document contains %s", path)
 		}
 	}
-	if len(document.Paths) == 0 {
-		t.Error("the OpenAPI document is empty")
+	for name := range document.Webhooks {
+		if strings.HasPrefix(name, "email.") && name != "email.received" || strings.HasPrefix(name, "automation.") {
+			t.Errorf("the OpenAPI document contains the webhook %s", name)
+		}
+	}
+	if len(document.Paths) == 0 || document.Webhooks["domain.verified"] == nil {
+		t.Error("the OpenAPI document lacks the operations and events of the modules that are on")
 	}
 	var schema struct {
 		Schema struct {

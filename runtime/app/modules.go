@@ -127,7 +127,7 @@ func (m Module) options(on []string) fx.Option {
 func (m Module) Operations(on []string) []api.Routes {
 	var all []api.Routes
 	for _, r := range m.routes(on) {
-		all = append(all, r.describe())
+		all = append(all, r.describe(on))
 	}
 	return all
 }
@@ -142,27 +142,6 @@ func provideGraph[S any](set func(*graph.Parts, *S)) part {
 			return graph.ServiceSet{Module: name, Set: func(p *graph.Parts) { set(p, service) }}
 		}
 	}
-}
-
-// route is a set of REST routes of a module: a constructor for Fx, and the same routes without services.
-type route struct {
-	construct any
-	describe  func() api.Routes
-}
-
-// routesOf returns the route of a constructor from one service.
-func routesOf[A any](construct func(A) api.Routes) route {
-	return route{construct, func() api.Routes { return construct(*new(A)) }}
-}
-
-// routesOf2 returns the route of a constructor from two services.
-func routesOf2[A, B any](construct func(A, B) api.Routes) route {
-	return route{construct, func() api.Routes { return construct(*new(A), *new(B)) }}
-}
-
-// routesOf3 returns the route of a constructor from three services.
-func routesOf3[A, B, C any](construct func(A, B, C) api.Routes) route {
-	return route{construct, func() api.Routes { return construct(*new(A), *new(B), *new(C)) }}
 }
 
 var registry = []Module{
@@ -345,7 +324,7 @@ var registry = []Module{
 		Requires: []string{"accounts"}, Uses: []string{"sending"},
 		Option: webhooks.Module,
 		Routes: []route{
-			routesOf(func(s *webhooks.Service) api.Routes { return restwebhooks.Routes(s) }),
+			routesOf2(func(s *webhooks.Service, offer event.Offer) api.Routes { return restwebhooks.Routes(s, offer) }),
 			routesOf(func(s *webhooks.Service) api.Routes { return restwebhooks.DeliveryRoutes(s) }),
 		},
 		Graph: []part{provideGraph(func(p *graph.Parts, s *webhooks.Service) { p.Webhooks = s })},
@@ -361,8 +340,10 @@ var registry = []Module{
 		Name: "eventlog", Line: "lists an account's events in order, in pages and as streams",
 		Requires: []string{"accounts"},
 		Option:   eventlog.Module,
-		Routes:   []route{routesOf(func(s *eventlog.Service) api.Routes { return resteventlog.Routes(s) })},
-		Graph:    []part{provideGraph(func(p *graph.Parts, s *eventlog.Service) { p.EventLog = s })},
+		Routes: []route{routesOf2(func(s *eventlog.Service, offer event.Offer) api.Routes {
+			return resteventlog.Routes(s, offer)
+		})},
+		Graph: []part{provideGraph(func(p *graph.Parts, s *eventlog.Service) { p.EventLog = s })},
 	},
 	{
 		Name: "eventexport", Line: "exports every event to a NATS JetStream stream, for the operator's other programs",

@@ -8,7 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// OpenAPI returns the description of the API with the given modules, as json (3.1), yaml (3.1) or json-3.0.
+// OpenAPI returns the description of the API with the given modules, as json or yaml (3.1), or as
+// json-3.0 or yaml-3.0.
 func OpenAPI(cfg setting.Values, format string) ([]byte, error) {
 	modules, err := selectModules(cfg)
 	if err != nil {
@@ -28,9 +29,11 @@ func OpenAPI(cfg setting.Values, format string) ([]byte, error) {
 		return document.JSON, nil
 	case "json-3.0":
 		return document.JSON30()
+	case "yaml-3.0":
+		return document.YAML30()
 	case "yaml":
 		return document.YAML()
 	default:
-		return nil, fmt.Errorf("--format must be json, json-3.0 or yaml, not %q", format)
+		return nil, fmt.Errorf("--format must be json, yaml, json-3.0 or yaml-3.0, not %q", format)
 	}
 }

@@ -50,6 +50,8 @@ export const typed = async (): Promise<string> => {
   if (error) throw new Error(error.error.message)
   return data.id ?? ''
 }
+// A field with a default is optional.
+export const added: components['schemas']['AddDomain'] = { name: 'example.com' }
 type Bounced = webhooks['email.bounced']['post']['requestBody']['content']['application/json']
 export const reason = (event: Bounced): string => {
   const type: 'email.bounced' = event.type
@@ -92,6 +94,15 @@ const undeclared = (schemas: Schema[], where: string, value: unknown): string[] 
   })
 }
 
+const nullable = (s: Schema): boolean => anything(s) || s.type === 'null' || (Array.isArray(s.type) && s.type.includes('null'))
+const nulls = (schemas: Schema[], where: string, value: unknown): string[] => {
+  const all = branches(schemas)
+  if (value === null) return all.length === 0 || all.some(nullable) ? [] : [where]
+  if (Array.isArray(value)) return value.flatMap((item) => nulls(all.flatMap((s) => s.items ?? []), `${where}[]`, item))
+  if (typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([name, member]) => nulls(all.flatMap((s) => s.properties?.[name] ?? []), `${where}.${name}`, member))
+}
+
 const operations = new Map<string, { path: string; method: string; operation: Operation }>()
 for (const [path, methods] of Object.entries(document.paths)) {
   for (const [method, operation] of Object.entries(methods)) operations.set(operation.operationId, { path, method, operation })
@@ -118,8 +129,7 @@ const once = async (call: Call): Promise<unknown> => {
   if (call.stream) {
     const event = await firstEvent(data as ReadableStream<Uint8Array>)
     stop.abort()
-    const extra = undeclared([{ $ref: 'LoggedEvent' }], '', event)
-    if (extra.length > 0) throw new Error(`${call.op}: the document lacks ${extra.join(', ')}`)
+    compare(call.op, { $ref: 'LoggedEvent' }, event)
     return event
   }
   const answer = response.ok ? data : error
@@ -127,9 +137,16 @@ const once = async (call: Call): Promise<unknown> => {
   if (described?.$ref) described = document.components.responses[described.$ref.split('/').pop() ?? '']
   if (!described) throw new Error(`${call.op}: the document has no answer ${response.status}`)
   const schema = described.content?.['application/json']?.schema
-  const extra = schema ? undeclared([schema], '', answer) : []
-  if (extra.length > 0) throw new Error(`${call.op}: the document lacks ${extra.join(', ')}`)
+  if (schema) compare(call.op, schema, answer)
   return answer
+}
+
+// Rejects a response with a field that the document lacks, or null where the document does not allow it.
+const compare = (op: string, schema: Schema, answer: unknown): void => {
+  const extra = undeclared([schema], '', answer)
+  if (extra.length > 0) throw new Error(`${op}: the document lacks ${extra.join(', ')}`)
+  const empty = nulls([schema], '', answer)
+  if (empty.length > 0) throw new Error(`${op}: null where the document does not allow it: ${empty.join(', ')}`)
 }
 
 const firstEvent = async (stream: ReadableStream<Uint8Array>): Promise<unknown> => {

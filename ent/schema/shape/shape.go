@@ -4,14 +4,14 @@ package shape
 
 // Tag is one name and value pair that the caller attached to an email.
 type Tag struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string `json:"name" doc:"The name of the tag."`
+	Value string `json:"value" doc:"The value of the tag."`
 }
 
 // Header is one custom header field of an email, in the caller's order.
 type Header struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string `json:"name" doc:"The name of the header field."`
+	Value string `json:"value" doc:"The value of the header field."`
 }
 
 // RecordState is the last seen state of one DNS record of a domain.

@@ -18,8 +18,10 @@ func (branchStep) about() string {
 
 func (branchStep) members() []member {
 	return []member{
-		{"cases", list(1, MaxCases, object(member{"if", expression, true, "CEL."}, member{"goto", keyText, true, ""})), true, "The first case whose condition is true decides."},
-		{"otherwise", target, false, "Defaults to continue."},
+		{"cases", list(1, MaxCases, object(
+			member{"if", expression, true, "The condition, a CEL expression."},
+			member{"goto", keyText, true, "The key of a later step."}).titled("BranchCase")), true, "The first case whose condition is true decides."},
+		{"otherwise", target, false, "What happens if no condition is true. Defaults to continue."},
 	}
 }
 

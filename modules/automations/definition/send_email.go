@@ -20,20 +20,27 @@ func (emailStep) about() string {
 
 func (emailStep) members() []member {
 	return []member{
-		{"to", addresses, false, "Liquid. Defaults to {{event.email}}."}, {"cc", addresses, false, "Liquid."},
-		{"bcc", addresses, false, "Liquid."}, {"reply_to", addresses, false, "Liquid."},
+		{"to", addresses, false, "The recipients, with Liquid. Defaults to {{event.email}}."},
+		{"cc", addresses, false, "Recipients of copies, with Liquid."},
+		{"bcc", addresses, false, "Recipients of blind copies, with Liquid."},
+		{"reply_to", addresses, false, "The addresses that replies are sent to, with Liquid."},
 		{"from", text(1000, checkFrom), false, "The sender, without Liquid. Defaults to that of the template."},
-		{"subject", text(MaxString, checkSubject).as(line), false, "Liquid."},
-		{"html", content, false, "HTML with Liquid. Values are escaped."}, {"text", content, false, "Liquid."},
+		{"subject", text(MaxString, checkSubject).as(line), false, "The subject, with Liquid."},
+		{"html", content, false, "The HTML body, with Liquid. Values are escaped."},
+		{"text", content, false, "The plain text body, with Liquid."},
 		{"template", object(
 			member{"id", text(100, nil), false, "ID of the template. Send either alias or id."},
 			member{"alias", text(200, nil), false, "Alias of the template. Send either alias or id."},
 			member{"variables", variables, false,
 				"Liquid in strings. A string that consists of one output keeps the type of the value."},
-		).as(map[string]any{"oneOf": []any{requires("id"), requires("alias")}}), false, "A published template."},
-		{"tags", list(1, 10, object(member{"name", text(256, nil), true, ""}, member{"value", text(256, nil), true, ""})), false, ""},
-		{"headers", members(50, checkHeader, text(address.MaxThreadValue, checkSubject).as(line)), false, ""},
-		{"category", text(200, nil), false, ""}, {"unsubscribe", boolean(), false, ""},
+		).as(map[string]any{"oneOf": []any{requires("id"), requires("alias")}}).titled("StepTemplate"), false, "A published template."},
+		{"tags", list(1, 10, object(member{"name", text(256, nil), true, "The name of the tag."},
+			member{"value", text(256, nil), true, "The value of the tag, with Liquid."}).titled("StepTag")), false,
+			"The tags that are stored with the email."},
+		{"headers", members(50, checkHeader, text(address.MaxThreadValue, checkSubject).as(line)), false,
+			"Custom header fields by name, with Liquid in the values."},
+		{"category", text(200, nil), false, "The kind of mail. An unsubscribe then applies to this category only."},
+		{"unsubscribe", boolean(), false, "Whether Postrider manages unsubscribes."},
 		expiresAfter, {"on_suppressed", target, false, "What happens if a recipient is suppressed. Defaults to continue."}, onError,
 	}
 }

@@ -154,6 +154,9 @@ func (f form) as(more map[string]any) form {
 	return form{f.judge, schema}
 }
 
+// titled returns the form with a title, which names its type in the OpenAPI document.
+func (f form) titled(title string) form { return f.as(map[string]any{"title": title}) }
+
 func oneOf(words ...string) form {
 	return form{schema: map[string]any{"type": "string", "enum": words},
 		judge: func(path string, value any, wrong fault.Fields) {

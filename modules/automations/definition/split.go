@@ -20,8 +20,10 @@ func (splitStep) about() string {
 
 func (splitStep) members() []member {
 	return []member{{"variants", list(2, 5,
-		object(member{"key", keyText, true, ""}, member{"weight", integer(1, 1_000_000), true, ""},
-			member{"goto", keyText, false, ""})), true,
+		object(member{"key", keyText, true, "The name of the variant."},
+			member{"weight", integer(1, 1_000_000), true, "The weight of the variant among all."},
+			member{"goto", keyText, false, "The key of a later step. Defaults to the next in the list."}).
+			titled("SplitVariant")), true,
 		"The variants. A person always gets the same one."}}
 }
 

@@ -90,7 +90,7 @@ func TypesSending(m Medium) []string {
 var stepForms = sync.OnceValue(func() map[string]form {
 	forms := map[string]form{}
 	for name, t := range stepTypes {
-		all := append([]member{{"type", oneOf(name), true, ""}}, stepMembers...)
+		all := append([]member{{"type", oneOf(name), true, "The type of the step."}}, stepMembers...)
 		if t.isLast() {
 			all = slices.DeleteFunc(all, func(m member) bool { return m.name == "next" })
 		}

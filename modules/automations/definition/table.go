@@ -125,11 +125,12 @@ var (
 	line       = map[string]any{"pattern": `^[^\r\n]*$`}
 	expression = text(MaxExpression, nil)
 	content    = text(MaxContent, nil)
-	addresses  = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil)))
-	events     = textOr(eventName, list(1, MaxEvents, eventName))
-	target     = textOr(oneOf(Continue, Ends, Fails), object(member{"goto", keyText, true, "The key of a later step."}))
-	timeOfDay  = text(5, clock.CheckTimeOfDay).as(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
-	variables  = members(1000, checkMember, anyValue())
+	addresses  = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil))).titled("StepAddresses")
+	events     = textOr(eventName, list(1, MaxEvents, eventName)).titled("StepEvents")
+	target     = textOr(oneOf(Continue, Ends, Fails),
+		object(member{"goto", keyText, true, "The key of a later step."}).titled("StepGoto")).titled("StepTarget")
+	timeOfDay = text(5, clock.CheckTimeOfDay).as(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
+	variables = members(1000, checkMember, anyValue())
 )
 
 const ofStep = "The key of a send_email step. Only events about its email match."
@@ -138,28 +139,29 @@ const ofStep = "The key of a send_email step. Only events about its email match.
 const MaxExpression = 4 << 10
 
 var definitionMembers = []member{
-	{"name", title, true, ""},
-	{"description", text(MaxString, nil), false, ""},
+	{"name", title, true, "The name of the automation."},
+	{"description", text(MaxString, nil), false, "A description of the automation."},
 	{"timezone", text(100, checkZone), false, "A time zone of the IANA database, such as Europe/Berlin. Defaults to UTC."},
 	{"trigger", object(
 		member{"event", eventName, true, "The name of the events that start a run."},
 		member{"conditions", expression, false,
 			"A CEL expression over the event; it starts a run only if this is true."},
 		member{"cancel_on_events", list(1, MaxEvents, textOr(eventName, object(
-			member{"event", eventName, true, ""},
+			member{"event", eventName, true, "The name of the events that cancel the run."},
 			member{"conditions", expression, false,
 				"A CEL expression. event is the incoming event, trigger the event that started the run."},
 			member{"step", keyText, false, ofStep},
-		))), false, "Events of the same person that cancel the run."},
+		).titled("CancelEvent")).titled("CancelRule")), false, "Events of the same person that cancel the run."},
 		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion),
-			object(member{AtMostEvery, duration, true, ""})), false,
+			object(member{AtMostEvery, duration, true, "The minimum time between the starts of two runs of a person."}).
+				titled("ReEntryInterval")).titled("ReEntry"), false,
 			"Whether a person can have another run after the first. Defaults to every_time."},
-	), true, ""},
+	), true, "The event that starts a run."},
 }
 
 var stepMembers = []member{
 	{"key", keyText, false, "Name of the step for other steps and expressions. Defaults to <type>_<number>."},
-	{"name", title, false, ""},
+	{"name", title, false, "A name for humans."},
 	{"next", target, false, "The step that follows this one. Defaults to the next in the list."},
 }
 

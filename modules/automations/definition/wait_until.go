@@ -23,8 +23,8 @@ func (untilStep) members() []member {
 		{"window", object(
 			member{"from", timeOfDay, true, "Start of the window, such as 09:00."},
 			member{"to", timeOfDay, true, "End of the window, such as 20:00. If it is before from, the window ends on the next day."},
-			member{"days", list(1, 7, oneOf(clock.Days...)), false, "Defaults to every day."},
-		), false, "The part of the day in which the run continues."},
+			member{"days", list(1, 7, oneOf(clock.Days...)), false, "The days of the week on which a window starts. Defaults to every day."},
+		).titled("StepWindow"), false, "The part of the day in which the run continues."},
 		{"at", expression, false, "A CEL expression that returns a timestamp, for example timestamp(event.data.ends_at)."},
 		{"offset", text(65, checkOffset).as(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}), false, "Added to at. It can be negative, for example -P3D."},
 		{"timezone", text(MaxString, checkStepZone), false, "A time zone of the IANA database, or Liquid."},

@@ -23,8 +23,9 @@ func (webhookStep) about() string {
 func (webhookStep) members() []member {
 	return []member{
 		{"url", text(2000, checkURL).as(map[string]any{"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}), true,
-			"An https URL, without Liquid."}, {"method", oneOf("POST", "PUT"), false, "Defaults to POST."},
-		{"headers", members(MaxHeaders, checkRequestHeader, text(998, checkSubject).as(line)), false, ""},
+			"An https URL, without Liquid."},
+		{"method", oneOf("POST", "PUT"), false, "The method of the request. Defaults to POST."},
+		{"headers", members(MaxHeaders, checkRequestHeader, text(998, checkSubject).as(line)), false, "Header fields of the request by name."},
 		{"body", anyValue().as(map[string]any{"not": map[string]any{"type": "null"}}), false,
 			"JSON with Liquid in strings. A string that consists of one output keeps the type of the value."},
 		{"capture", boolean(), false, "Whether to keep up to 16 KB of a JSON response as steps.<key>.body."}, onError,

@@ -27,19 +27,16 @@ func (t mailbox[M]) Read(d *Decoder, path string, v Value) {
 
 func mailboxObject(email, name *string) Object {
 	return Object{Fields: []Field{
-		{Name: "email", Type: Text(email), Need: RequiredByService, About: "`a@b`.", Example: "ada@example.com"},
-		{Name: "name", Type: Text(name), About: "Display name."},
+		{Name: "email", Type: Text(email), Need: RequiredByService, About: "The address, without a display name.", Example: "ada@example.com"},
+		{Name: "name", Type: Text(name), About: "The display name."},
 	}}
 }
 
 func (mailbox[M]) Schema(c Components) *huma.Schema {
-	return c.Ref("Mailbox", func() *huma.Schema {
-		s := OneOf(&huma.Schema{Type: huma.TypeString, Description: "`a@b`, or `Name <a@b>`.",
+	return c.OneOf("Mailbox", "An email address, with or without a display name.",
+		&huma.Schema{Type: huma.TypeString, Description: "`a@b`, or `Name <a@b>`.",
 			Examples: []any{"Ada <ada@example.com>"}},
-			c.Ref("NamedMailbox", func() *huma.Schema { return mailboxObject(new(string), new(string)).Schema(c) }))
-		s.Description = "An email address, with or without a display name."
-		return s
-	})
+		c.Ref("NamedMailbox", func() *huma.Schema { return mailboxObject(new(string), new(string)).Schema(c) }))
 }
 
 // Mailboxes reads one address or an array of them.
@@ -60,10 +57,6 @@ func (t mailboxes[M]) Read(d *Decoder, path string, v Value) {
 }
 
 func (mailboxes[M]) Schema(c Components) *huma.Schema {
-	return c.Ref("Mailboxes", func() *huma.Schema {
-		one := Mailbox(new(M))
-		s := OneOf(one.Schema(c), ArrayOf(one.Schema(c)))
-		s.Description = "One email address, or an array of them."
-		return s
-	})
+	one := Mailbox(new(M)).Schema(c)
+	return c.OneOf("Mailboxes", "One email address, or an array of them.", one, ArrayOf(one))
 }

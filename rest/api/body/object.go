@@ -17,9 +17,6 @@ type Object struct {
 	// Single documents that exactly one field is given.
 	Single bool
 
-	// AnyOf and OneOf document which fields are needed together.
-	AnyOf, OneOf [][]string
-
 	// Check runs after the fields of a body were read and reports what the service
 	// would.
 	Check func(d *Decoder)

@@ -102,6 +102,13 @@ var headerNames = map[string]string{
 	"RateLimitRemaining": "ratelimit-remaining", "RateLimitReset": "ratelimit-reset",
 }
 
+// The header field of a stored response, and its component: as a schema of its own in each operation, generators make
+// a type of each.
+const (
+	replayedHeader = "Idempotent-Replayed"
+	replayed       = "IdempotentReplayed"
+)
+
 func responseHeaders() map[string]*huma.Header {
 	integer := &huma.Schema{Type: huma.TypeInteger}
 	return map[string]*huma.Header{
@@ -110,7 +117,9 @@ func responseHeaders() map[string]*huma.Header {
 			"plan's rate.", Schema: integer},
 		"RateLimitRemaining": {Description: "The number of requests left in the burst.", Schema: integer},
 		"RateLimitReset":     {Description: "Seconds until the whole burst is available again.", Schema: integer},
-		"RetryAfter":         {Description: "Seconds to wait before you retry.", Schema: integer},
+		replayed: {Description: "`true` if this is the stored response to an earlier request with the same " +
+			"`Idempotency-Key`.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"RetryAfter": {Description: "Seconds to wait before you retry.", Schema: integer},
 	}
 }
 
@@ -197,6 +206,9 @@ func (o OperationDoc) describeSuccess(d *huma.OpenAPI, success *huma.Response) {
 	for component, name := range headerNames {
 		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + component}
 	}
+	if success.Headers[replayedHeader] != nil {
+		success.Headers[replayedHeader] = &huma.Header{Ref: "#/components/headers/" + replayed}
+	}
 	if success.Headers["Location"] != nil {
 		success.Description, success.Content = "Redirect to the provider.", nil
 		return
@@ -242,9 +254,9 @@ func (o OperationDoc) errorStatuses() []int {
 // Document is the OpenAPI document in the formats in which it is served.
 type Document struct {
 	JSON []byte
-	// YAML and JSON30 (OpenAPI 3.0) are generated at the first request: they are rarely used, and would take
+	// YAML, and JSON30 and YAML30 (OpenAPI 3.0), are generated at the first request: they are rarely used, and would take
 	// most of the startup time.
-	YAML, JSON30 func() ([]byte, error)
+	YAML, JSON30, YAML30 func() ([]byte, error)
 }
 
 // Finish completes a document after all operations are added. It adds the schemas of request bodies to those of
@@ -280,6 +292,7 @@ func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
 			return text, err
 		})
 	}
-	return Document{JSON: append(indented.Bytes(), '\n'), YAML: translated("YAML", d.YAML),
-		JSON30: translated("3.0", func() ([]byte, error) { return convertTo30(d) })}, nil
+	json30 := translated("3.0", func() ([]byte, error) { return convertTo30(d) })
+	return Document{JSON: append(indented.Bytes(), '\n'), YAML: translated("YAML", d.YAML), JSON30: json30,
+		YAML30: translated("3.0 in YAML", func() ([]byte, error) { return convertToYAML(json30) })}, nil
 }

@@ -44,7 +44,7 @@ func typeName(s *huma.Schema) string {
 		return ""
 	case s.Ref != "":
 		return s.Ref[strings.LastIndex(s.Ref, "/")+1:]
-	case len(s.AllOf) == 1:
+	case len(s.AllOf) > 0:
 		return typeName(s.AllOf[0])
 	case len(s.OneOf) > 0:
 		var options []string

@@ -1,11 +1,13 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/yaml"
 )
 
 // convertTo30 returns the document as OpenAPI 3.0. Huma translates most of it; this handles
@@ -26,6 +28,17 @@ func convertTo30(d *huma.OpenAPI) ([]byte, error) {
 	}
 	older30{recordsOf(whole)}.translate(whole)
 	return json.Marshal(whole)
+}
+
+// convertToYAML returns a document in YAML.
+func convertToYAML(inJSON func() ([]byte, error)) ([]byte, error) {
+	document, err := inJSON()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = yaml.Convert(&out, bytes.NewReader(document))
+	return out.Bytes(), err
 }
 
 // older30 knows the components that are objects, by their references.

@@ -102,7 +102,7 @@ func errorSchema() (whole, inner *huma.Schema) {
 			"raised."},
 	}}
 	whole = &huma.Schema{Type: huma.TypeObject, Required: []string{"error"}, Properties: map[string]*huma.Schema{
-		"error": {Ref: "#/components/schemas/ProblemBody"},
+		"error": {Ref: "#/components/schemas/ProblemBody", Description: "The error."},
 	}}
 	return whole, inner
 }

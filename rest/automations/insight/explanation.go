@@ -18,14 +18,14 @@ import (
 )
 
 type fieldChange struct {
-	Path   string `json:"path" example:"duration"`
+	Path   string `json:"path" doc:"The path of the field within the step or definition." example:"duration"`
 	Before any    `json:"before" doc:"The new value; null if it was removed."`
 	After  any    `json:"after" doc:"The new value; null if it was removed."`
 }
 
 type stepChange struct {
-	Key    string        `json:"key"`
-	Type   string        `json:"type"`
+	Key    string        `json:"key" doc:"The key of the step."`
+	Type   string        `json:"type" doc:"The type of the step."`
 	Change string        `json:"change" enum:"added,removed,changed,moved" doc:"moved: the content is the same, but its position among the common steps differs."`
 	From   *int          `json:"from_index" doc:"The position before; null if the step did not exist."`
 	To     *int          `json:"to_index" doc:"The position after; null if the step was removed."`
@@ -40,7 +40,7 @@ type automationDiff struct {
 }
 
 type automationDiffAnswer struct {
-	Diff automationDiff `json:"diff"`
+	Diff automationDiff `json:"diff" doc:"The differences between the two definitions."`
 }
 
 func newFieldChange(f diff.FieldChange) fieldChange { return fieldChange(f) }
@@ -69,34 +69,34 @@ type diffQuery struct {
 }
 
 type explainedMatch struct {
-	AutomationID   string                         `json:"automation_id"`
+	AutomationID   string                         `json:"automation_id" doc:"The ID of the automation."`
 	AutomationName *string                        `json:"automation_name" doc:"null if the automation was deleted."`
 	Version        int                            `json:"version" doc:"The version that evaluated the event."`
 	Outcome        string                         `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard,activated_later,not_kept" doc:"activated_later: it was activated after the event. not_kept: the event stores only its first 20 effects."`
-	RunID          *string                        `json:"run_id"`
+	RunID          *string                        `json:"run_id" doc:"The ID of the run. null if there is none."`
 	StepKey        *string                        `json:"step_key" doc:"The wait that it was about."`
-	Error          *string                        `json:"error"`
+	Error          *string                        `json:"error" doc:"Why the evaluation failed. null if it did not."`
 	Conditions     []played.ExpressionExplanation `json:"conditions" nullable:"false" doc:"The evaluated conditions, each part with its value."`
 }
 
 type nearMiss struct {
 	Kind         string                                      `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the address under another user_id. wait_condition_false: a run of the person waits for it, and the condition is not true. event_of_another_person: an event of the name has the address under another user_id. name_spelled_otherwise: an automation listens to the name in other letter case."`
-	AutomationID *string                                     `json:"automation_id"`
-	RunID        *string                                     `json:"run_id"`
-	StepKey      *string                                     `json:"step_key"`
+	AutomationID *string                                     `json:"automation_id" doc:"The ID of the automation. null if the near miss concerns none in particular."`
+	RunID        *string                                     `json:"run_id" doc:"The ID of the run. null if the near miss concerns none."`
+	StepKey      *string                                     `json:"step_key" doc:"The key of the step. null if the near miss concerns none."`
 	EventID      *string                                     `json:"event_id" doc:"The other event."`
 	Name         string                                      `json:"name" doc:"The event name that is listened to, or that of the other event."`
-	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition"`
+	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"How the condition was evaluated. null if there is none."`
 }
 
 type eventExplanation struct {
-	EventID    string           `json:"event_id"`
+	EventID    string           `json:"event_id" doc:"The ID of the event."`
 	Matches    []explainedMatch `json:"matches" nullable:"false" doc:"The effects of the event on automations, with the reasons."`
 	NearMisses []nearMiss       `json:"near_misses" nullable:"false" doc:"Automations and runs that the event almost matched."`
 }
 
 type explanationAnswer struct {
-	Explanation eventExplanation `json:"explanation"`
+	Explanation eventExplanation `json:"explanation" doc:"What the event caused, and why."`
 }
 
 func newExplained(e automations.Explained) explanationAnswer {
@@ -113,16 +113,16 @@ func newExplained(e automations.Explained) explanationAnswer {
 }
 
 type verdict struct {
-	Starts bool    `json:"starts"`
+	Starts bool    `json:"starts" doc:"Whether the event starts a run."`
 	Error  *string `json:"error" doc:"Why the condition has no value; null if it has one."`
 }
 
 type backtestDifference struct {
-	EventID   string    `json:"event_id"`
-	Name      string    `json:"name"`
-	CreatedAt wire.Time `json:"created_at"`
-	Draft     verdict   `json:"draft"`
-	Active    verdict   `json:"active"`
+	EventID   string    `json:"event_id" doc:"The ID of the event."`
+	Name      string    `json:"name" doc:"The name of the event."`
+	CreatedAt wire.Time `json:"created_at" doc:"When the event was accepted."`
+	Draft     verdict   `json:"draft" doc:"What the draft does with the event."`
+	Active    verdict   `json:"active" doc:"What the active version does with the event."`
 }
 
 type automationBacktest struct {
@@ -136,7 +136,7 @@ type automationBacktest struct {
 }
 
 type backtestAnswer struct {
-	Backtest automationBacktest `json:"backtest"`
+	Backtest automationBacktest `json:"backtest" doc:"The result of the backtest."`
 }
 
 func newVerdict(v automations.Verdict) verdict { return verdict{v.Starts, wire.OrNull(v.Error)} }

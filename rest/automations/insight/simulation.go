@@ -15,8 +15,8 @@ import (
 )
 
 type simulatedArrival struct {
-	Name      string                                      `json:"name"`
-	At        wire.Time                                   `json:"at"`
+	Name      string                                      `json:"name" doc:"The name of the event."`
+	At        wire.Time                                   `json:"at" doc:"When the event arrives in the simulation."`
 	Outcome   string                                      `json:"outcome" enum:"resumed,cancelled,kept,nothing" doc:"resumed: it ended the wait. kept: a later wait found it when it looked back."`
 	StepKey   *string                                     `json:"step_key" doc:"The wait that it was about."`
 	Condition wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The condition of that wait; null if it has none."`
@@ -24,26 +24,26 @@ type simulatedArrival struct {
 }
 
 type simulatedFact struct {
-	Type      string    `json:"type" example:"automation.started"`
-	CreatedAt wire.Time `json:"created_at"`
-	Data      wire.JSON `json:"data"`
+	Type      string    `json:"type" doc:"The type of the event." example:"automation.started"`
+	CreatedAt wire.Time `json:"created_at" doc:"When the event would occur."`
+	Data      wire.JSON `json:"data" doc:"The payload of the event."`
 }
 
 type automationSimulation struct {
-	AutomationID string                                      `json:"automation_id"`
+	AutomationID string                                      `json:"automation_id" doc:"The ID of the automation."`
 	Version      *int                                        `json:"version" doc:"Number of the version; null for the draft."`
 	Status       string                                      `json:"status" enum:"completed,failed,cancelled,not_started" doc:"not_started: the condition of the trigger is not true."`
 	Error        *string                                     `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
 	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The trigger's condition; null if it has none."`
-	StartedAt    wire.Time                                   `json:"started_at"`
-	EndedAt      wire.Time                                   `json:"ended_at"`
+	StartedAt    wire.Time                                   `json:"started_at" doc:"When the simulated run starts."`
+	EndedAt      wire.Time                                   `json:"ended_at" doc:"When the simulated run ends."`
 	Steps        []played.SimulatedStep                      `json:"steps" nullable:"false" doc:"The steps in order, each with its times."`
 	Events       []simulatedArrival                          `json:"events" nullable:"false" doc:"The effects of the later events."`
 	Facts        []simulatedFact                             `json:"facts" nullable:"false" doc:"The events that webhook endpoints would receive."`
 }
 
 type simulationAnswer struct {
-	Simulation automationSimulation `json:"simulation"`
+	Simulation automationSimulation `json:"simulation" doc:"The simulated run."`
 }
 
 func newSimulation(s automations.Simulated) simulationAnswer {

@@ -76,10 +76,10 @@ func simulationBody(s *simulation) body.Object {
 
 func simulatedEvent(e *event) body.Object {
 	return body.Object{Name: "SimulatedEvent", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&e.Name), About: "Defaults to the name of the trigger.", Example: "user.created"},
-		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, ingest.MaxUserID), Example: "user-17"},
-		{Name: "email", Type: body.Text(&e.Email), Example: "bob@example.net"},
-		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB."},
+		{Name: "name", Type: body.Text(&e.Name), About: "The name of the event. Defaults to the name of the trigger.", Example: "user.created"},
+		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, ingest.MaxUserID), About: "The ID that identifies the person.", Example: "user-17"},
+		{Name: "email", Type: body.Text(&e.Email), About: "The email address of the person.", Example: "bob@example.net"},
+		{Name: "data", Type: body.AnyObject(&e.Data), About: "The payload of the event, at most 256 KB."},
 	}}
 }
 
@@ -87,8 +87,8 @@ func laterBody(l *laterEvent) body.Object {
 	return body.Object{Name: "LaterEvent", Fields: []body.Field{
 		{Name: "after", Type: body.Text(&l.After), About: "A duration after the first event, for example PT3H. " +
 			"Defaults to 0.", Example: "PT3H"},
-		{Name: "name", Type: body.Text(&l.Name), Need: body.Required, Example: "user.verified"},
-		{Name: "data", Type: body.AnyObject(&l.Data), About: "At most 256 KB."},
+		{Name: "name", Type: body.Text(&l.Name), Need: body.Required, About: "The name of the event.", Example: "user.verified"},
+		{Name: "data", Type: body.AnyObject(&l.Data), About: "The payload of the event, at most 256 KB."},
 	}}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 type runTimelineEntry struct {
-	At        wire.Time `json:"at"`
+	At        wire.Time `json:"at" doc:"When it happened."`
 	Source    string    `json:"source" enum:"event,run,step,wait,email,sms" doc:"event: a custom event that affected the run. run: a fact about the run. step: a step that ended. wait: a step that will be retried. email, sms: a fact about a message that a step sent."`
 	Type      string    `json:"type" example:"email.delivered" doc:"The name of the event, the type of the step or the type of the fact."`
 	Status    *string   `json:"status" doc:"What the event did to the run, how the step ended, or waiting."`

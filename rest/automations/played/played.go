@@ -13,52 +13,52 @@ import (
 
 // ExpressionPart is a part of an expression with its value.
 type ExpressionPart struct {
-	Text  string  `json:"text" example:"event.data.amount"`
+	Text  string  `json:"text" doc:"The part of the expression, as it was written." example:"event.data.amount"`
 	Value any     `json:"value" doc:"Value of the part; null if it has none."`
 	Error *string `json:"error" doc:"Why it has none."`
 }
 
 // ExpressionExplanation is an expression that was judged, with its parts.
 type ExpressionExplanation struct {
-	Text   string           `json:"text" example:"event.data.amount > 50"`
-	Result bool             `json:"result"`
+	Text   string           `json:"text" doc:"The expression, as it was written." example:"event.data.amount > 50"`
+	Result bool             `json:"result" doc:"The value of the expression."`
 	Error  *string          `json:"error" doc:"Why the expression has no value; it then counts as false."`
 	Parts  []ExpressionPart `json:"parts" nullable:"false" doc:"Each part with its value, also those that could not change the result."`
 }
 
 // SimulatedEmail is an email that would be sent.
 type SimulatedEmail struct {
-	From            string         `json:"from"`
-	To              []string       `json:"to" nullable:"false"`
-	CC              []string       `json:"cc" nullable:"false"`
-	BCC             []string       `json:"bcc" nullable:"false"`
-	ReplyTo         []string       `json:"reply_to" nullable:"false"`
-	Subject         string         `json:"subject"`
-	HTML            *string        `json:"html"`
-	Text            *string        `json:"text"`
-	Headers         []shape.Header `json:"headers" nullable:"false"`
-	Tags            []shape.Tag    `json:"tags" nullable:"false"`
-	Category        *string        `json:"category"`
-	Unsubscribe     bool           `json:"unsubscribe"`
-	TemplateID      *string        `json:"template_id"`
-	TemplateVersion *int           `json:"template_version"`
+	From            string         `json:"from" doc:"The sender."`
+	To              []string       `json:"to" nullable:"false" doc:"The recipients."`
+	CC              []string       `json:"cc" nullable:"false" doc:"The recipients of copies."`
+	BCC             []string       `json:"bcc" nullable:"false" doc:"The recipients of blind copies."`
+	ReplyTo         []string       `json:"reply_to" nullable:"false" doc:"The addresses that replies are sent to."`
+	Subject         string         `json:"subject" doc:"The rendered subject."`
+	HTML            *string        `json:"html" doc:"The rendered HTML body. null if there is none."`
+	Text            *string        `json:"text" doc:"The rendered plain text body. null if there is none."`
+	Headers         []shape.Header `json:"headers" nullable:"false" doc:"The custom header fields."`
+	Tags            []shape.Tag    `json:"tags" nullable:"false" doc:"The tags of the email."`
+	Category        *string        `json:"category" doc:"The kind of mail. null if none is set."`
+	Unsubscribe     bool           `json:"unsubscribe" doc:"Whether Postrider manages unsubscribes."`
+	TemplateID      *string        `json:"template_id" doc:"The ID of the template. null without one."`
+	TemplateVersion *int           `json:"template_version" doc:"The version of the template. null without one."`
 }
 
 // SimulatedSMS is a text message that would be sent.
 type SimulatedSMS struct {
-	To       string `json:"to" example:"+4915112345678"`
+	To       string `json:"to" doc:"The phone number of the recipient." example:"+4915112345678"`
 	From     string `json:"from" doc:"Empty: the sender of the settings."`
-	Text     string `json:"text"`
-	Encoding string `json:"encoding" enum:"gsm7,ucs2"`
+	Text     string `json:"text" doc:"The rendered text."`
+	Encoding string `json:"encoding" enum:"gsm7,ucs2" doc:"The encoding of the text, which determines how many segments it needs."`
 	Segments int    `json:"segments" doc:"The segments that the message is split into. The provider charges for each."`
 }
 
 // SimulatedRequest is a request that would be sent.
 type SimulatedRequest struct {
-	URL     string         `json:"url"`
-	Method  string         `json:"method"`
-	Headers []shape.Header `json:"headers" nullable:"false"`
-	Body    wire.JSON      `json:"body"`
+	URL     string         `json:"url" doc:"The URL of the request."`
+	Method  string         `json:"method" doc:"The HTTP method of the request."`
+	Headers []shape.Header `json:"headers" nullable:"false" doc:"The header fields of the request."`
+	Body    wire.JSON      `json:"body" doc:"The rendered JSON body. null if there is none."`
 }
 
 // AutomationWait describes what a step waited for.
@@ -69,14 +69,14 @@ type AutomationWait struct {
 
 // SimulatedStep is a step that was played.
 type SimulatedStep struct {
-	Index      int                             `json:"index"`
-	Key        string                          `json:"key"`
-	Type       string                          `json:"type"`
+	Index      int                             `json:"index" doc:"The position of the step in the definition, starting at 0."`
+	Key        string                          `json:"key" doc:"The key of the step."`
+	Type       string                          `json:"type" doc:"The type of the step."`
 	Status     string                          `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
 	Output     map[string]any                  `json:"output" doc:"Output that expressions read as steps.<key>."`
-	Error      *string                         `json:"error"`
-	StartedAt  wire.Time                       `json:"started_at"`
-	EndedAt    wire.Time                       `json:"ended_at"`
+	Error      *string                         `json:"error" doc:"Why the step fails. null if it does not."`
+	StartedAt  wire.Time                       `json:"started_at" doc:"When the step starts."`
+	EndedAt    wire.Time                       `json:"ended_at" doc:"When the step ends."`
 	Wait       wire.Optional[AutomationWait]   `json:"wait" doc:"What the step waited for; null if it did not wait."`
 	Conditions []ExpressionExplanation         `json:"conditions" nullable:"false" doc:"The evaluated condition, or the cases of a branch up to the first that was true."`
 	Email      wire.Optional[SimulatedEmail]   `json:"email" doc:"What send_email would send, with its template filled."`

@@ -2,13 +2,13 @@ package event
 
 // Run is the payload of the automation events.
 type Run struct {
-	AutomationID   string  `json:"automation_id"`
-	AutomationName string  `json:"automation_name"`
-	RunID          string  `json:"run_id"`
+	AutomationID   string  `json:"automation_id" doc:"The ID of the automation."`
+	AutomationName string  `json:"automation_name" doc:"The name of the automation."`
+	RunID          string  `json:"run_id" doc:"The ID of the run."`
 	Status         string  `json:"status" doc:"running, waiting, completed, failed or cancelled."`
 	EventName      string  `json:"event_name" doc:"The event that started the run."`
 	StepIndex      int     `json:"step_index" doc:"Index of the step, from 0."`
-	StepType       string  `json:"step_type"`
+	StepType       string  `json:"step_type" doc:"The type of the step."`
 	Error          *string `json:"error" doc:"Why the run failed; null otherwise."`
 }
 

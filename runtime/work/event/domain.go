@@ -2,8 +2,8 @@ package event
 
 // Domain is the payload of the domain events.
 type Domain struct {
-	DomainID string `json:"domain_id"`
-	Name     string `json:"name"`
+	DomainID string `json:"domain_id" doc:"The ID of the domain."`
+	Name     string `json:"name" doc:"The name of the domain."`
 	Status   string `json:"status" doc:"Status after the event: pending, verified, temporary_failure or failed."`
 }
 
@@ -15,17 +15,17 @@ type DomainUpdate struct {
 	Domain
 
 	OpenTracking   bool     `json:"open_tracking" doc:"The setting after the change."`
-	ClickTracking  bool     `json:"click_tracking"`
+	ClickTracking  bool     `json:"click_tracking" doc:"Whether clicks are tracked."`
 	TLSMode        string   `json:"tls_mode" doc:"opportunistic or enforced."`
-	InboundEnabled bool     `json:"inbound_enabled"`
+	InboundEnabled bool     `json:"inbound_enabled" doc:"Whether the domain receives mail."`
 	Ed25519        bool     `json:"ed25519" doc:"Whether mail is signed by an Ed25519 key as well."`
 	Changed        []string `json:"changed" nullable:"false" doc:"Names of the settings that were changed."`
 }
 
 // DomainKey is the payload of domain.dkim_rotated.
 type DomainKey struct {
-	DomainID         string `json:"domain_id"`
-	Name             string `json:"name"`
+	DomainID         string `json:"domain_id" doc:"The ID of the domain."`
+	Name             string `json:"name" doc:"The name of the domain."`
 	Selector         string `json:"selector" doc:"Selector of the new signing key."`
 	Algorithm        string `json:"algorithm" doc:"rsa-sha256 or ed25519-sha256."`
 	PreviousSelector string `json:"previous_selector" doc:"Selector of the previous key. Its record must stay published for 7 days."`
@@ -37,7 +37,7 @@ func (k DomainKey) SubjectID() string { return k.DomainID }
 // DomainClaim is the payload of domain.claim_started.
 type DomainClaim struct {
 	ClaimID   string `json:"claim_id" doc:"ID of the claim, for GET /domains/claims/{id}."`
-	Name      string `json:"name"`
+	Name      string `json:"name" doc:"The name of the domain."`
 	ExpiresAt Time   `json:"expires_at" doc:"When the claim expires."`
 }
 

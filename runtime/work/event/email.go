@@ -8,15 +8,15 @@ import (
 
 // Email is the payload of the email events.
 type Email struct {
-	EmailID      string      `json:"email_id"`
-	From         string      `json:"from"`
-	To           []string    `json:"to" nullable:"false"`
-	CC           []string    `json:"cc" nullable:"false"`
-	Subject      string      `json:"subject"`
+	EmailID      string      `json:"email_id" doc:"The ID of the email."`
+	From         string      `json:"from" doc:"The sender."`
+	To           []string    `json:"to" nullable:"false" doc:"The recipients."`
+	CC           []string    `json:"cc" nullable:"false" doc:"The recipients of copies."`
+	Subject      string      `json:"subject" doc:"The subject."`
 	Status       string      `json:"status" doc:"Status after the event: of the recipient, if the event is about one."` // New sets it
 	EmailStatus  string      `json:"email_status" doc:"Status of the email as a whole after this event: scheduled, cancelled, sent, delivered, bounced or failed."`
 	Tags         []shape.Tag `json:"tags" nullable:"false" doc:"Tags of the send."`
-	CreatedAt    Time        `json:"created_at"`
+	CreatedAt    Time        `json:"created_at" doc:"When the email was accepted."`
 	Recipient    string      `json:"recipient,omitempty" doc:"The address that the event is about, if it is about one."`
 	BounceReason string      `json:"bounce_reason,omitempty" doc:"With email.bounced: the reply of the receiving server."`
 	Bounce       *Bounce     `json:"bounce,omitempty" doc:"With email.bounced: details of the refusal."`
@@ -47,7 +47,7 @@ type Bounce struct {
 type Delay struct {
 	Attempt       int    `json:"attempt" doc:"Number of the attempt, from 1."`
 	NextAttemptAt Time   `json:"next_attempt_at" doc:"When the next attempt is due."`
-	Diagnostic    string `json:"diagnostic"`
+	Diagnostic    string `json:"diagnostic" doc:"The response of the remote server, or why there is none."`
 }
 
 // Failure describes why no attempt could succeed.
@@ -63,16 +63,16 @@ type Failure struct {
 
 // Open describes who loaded the open pixel.
 type Open struct {
-	IP        string `json:"ip"`
-	UserAgent string `json:"user_agent"`
+	IP        string `json:"ip" doc:"The IP address of the request."`
+	UserAgent string `json:"user_agent" doc:"The user agent of the request."`
 	Machine   bool   `json:"machine" doc:"Whether it was probably a prefetch or a scanner rather than a person."`
 }
 
 // Click describes which link was used and by whom.
 type Click struct {
-	URL       string `json:"url"`
-	IP        string `json:"ip"`
-	UserAgent string `json:"user_agent"`
+	URL       string `json:"url" doc:"The URL of the link."`
+	IP        string `json:"ip" doc:"The IP address of the request."`
+	UserAgent string `json:"user_agent" doc:"The user agent of the request."`
 	Machine   bool   `json:"machine" doc:"Whether it was probably a prefetch or a scanner rather than a person."`
 }
 

@@ -2,26 +2,26 @@ package event
 
 // Inbound is the payload of email.received.
 type Inbound struct {
-	EmailID         string           `json:"email_id" doc:"ID of the received email: inb_…"`
+	EmailID         string           `json:"email_id" doc:"The ID of the received email, which starts with inb_."`
 	To              []string         `json:"to" nullable:"false" doc:"The recipients in the To header of the message."`
 	From            string           `json:"from" doc:"The From header of the message."`
-	Subject         string           `json:"subject"`
+	Subject         string           `json:"subject" doc:"The subject."`
 	Status          string           `json:"status" doc:"received."`
 	RcptTo          string           `json:"rcpt_to" doc:"The envelope recipient: which of your addresses it came to."`
-	CC              []string         `json:"cc" nullable:"false"`
+	CC              []string         `json:"cc" nullable:"false" doc:"The addresses in the Cc header field."`
 	MessageID       string           `json:"message_id" doc:"The message ID without angle brackets; empty if there is none."`
 	InReplyTo       *string          `json:"in_reply_to" doc:"The Message-ID that the email replies to; null if it is not a reply."`
-	References      []string         `json:"references" nullable:"false"`
+	References      []string         `json:"references" nullable:"false" doc:"The Message-IDs of the thread, oldest first."`
 	SpamStatus      string           `json:"spam_status" doc:"ham, spam or unknown."`
-	AttachmentCount int              `json:"attachment_count"`
+	AttachmentCount int              `json:"attachment_count" doc:"The number of attachments."`
 	Attachments     []AttachmentInfo `json:"attachments" nullable:"false" doc:"The files, without their data."`
-	ReceivedAt      Time             `json:"received_at"`
+	ReceivedAt      Time             `json:"received_at" doc:"When the email was received."`
 }
 
 // AttachmentInfo describes a file without its bytes.
 type AttachmentInfo struct {
-	Filename    string `json:"filename"`
-	ContentType string `json:"content_type"`
+	Filename    string `json:"filename" doc:"The file name of the attachment."`
+	ContentType string `json:"content_type" doc:"The media type of the attachment."`
 	Size        int    `json:"size" doc:"Octets, decoded."`
 }
 

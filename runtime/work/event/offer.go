@@ -8,13 +8,16 @@ import (
 // Offer lists the names of the enabled modules: events of other modules never happen. nil means all.
 type Offer []string
 
+// Entries returns the public part of the catalog that can happen.
+func (o Offer) Entries() []Entry {
+	return slices.DeleteFunc(Catalog(), func(e Entry) bool { return !o.canHappen(e.Type) })
+}
+
 // Types returns the types available to webhook endpoints, by name.
 func (o Offer) Types() []string {
 	var names []string
-	for _, entry := range catalog {
-		if entry.Public() && o.canHappen(entry.Type) {
-			names = append(names, string(entry.Type))
-		}
+	for _, entry := range o.Entries() {
+		names = append(names, string(entry.Type))
 	}
 	return names
 }
