@@ -52,7 +52,7 @@ func TestEmptyTextsFollowOneRule(t *testing.T) {
 		}
 		w := textWalk{components: schemasOf(t, document)}
 		for _, m := range operation.RequestBody.Content {
-			w.visit("", &schema{Ref: m.Schema.Ref}, decoded(t, q[1]), func(body any) any { return body })
+			w.visit("", &schema{Ref: m.Schema.Ref}, decodeBody(t, q[1]), func(body any) any { return body })
 		}
 		for _, field := range w.fields {
 			id := name + ": " + field.path
@@ -186,7 +186,7 @@ func schemasOf(t *testing.T, document []byte) map[string]*schema {
 	return read.Components.Schemas
 }
 
-func decoded(t *testing.T, text string) (value any) {
+func decodeBody(t *testing.T, text string) (value any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		t.Fatalf("%s is not JSON: %v", text, err)
