@@ -72,7 +72,12 @@ func (e *reportParser) textAction() Action {
 	return ""
 }
 
-const addrSpec = `([^\s<>()\[\]",;:*]+@(?:[^\s<>()\[\]",;:@/]+\.[^\s<>()\[\]",;:@/.]{2,}|\[[0-9a-fA-F.:]+\]))`
+// The full-width punctuation of Chinese and Japanese reports ends an address like its ASCII forms.
+const (
+	wide     = `（）［］＜＞，：；、。「」《》【】`
+	addrSpec = `([^\s<>()\[\]",;:*` + wide + `]+@(?:[^\s<>()\[\]",;:@/` + wide + `]+\.[^\s<>()\[\]",;:@/.` + wide +
+		`]{2,}|\[[0-9a-fA-F.:]+\]))`
+)
 
 var (
 	// A line about one recipient, with the rest of the line.

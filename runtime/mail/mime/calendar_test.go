@@ -42,8 +42,8 @@ func TestInvitationsAreAlternatives(t *testing.T) {
 			"text/calendar; charset=utf-8; method=REPLY", "text/calendar; method=reply; charset=utf-8; name=a.ics"},
 		"byte order mark": {mime.Attachment{Name: "a.ics", Data: []byte("\uFEFF" + invite)},
 			"text/calendar; charset=utf-8; method=REQUEST", "text/calendar; charset=utf-8; method=REQUEST; name=a.ics"},
-		"large":     {mime.Attachment{Name: "a.ics", Data: []byte(invite + strings.Repeat("x", 300<<10))}, "", "text/calendar; name=a.ics"},
-		"other":     {mime.Attachment{Name: "a.txt", Data: []byte("METHOD:REQUEST")}, "", "text/plain; name=a.txt"},
+		"large": {mime.Attachment{Name: "a.ics", Data: []byte(invite + strings.Repeat("x", 300<<10))}, "", "text/calendar; name=a.ics"},
+		"other": {mime.Attachment{Name: "a.txt", Data: []byte("METHOD:REQUEST")}, "", "text/plain; name=a.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
