@@ -66,7 +66,7 @@ func TestAServerThatWasAwayGetsWhatHappenedMeanwhile(t *testing.T) {
 	if err != nil || len(condition.Details) != 1 || condition.Degraded {
 		t.Errorf("seconds late the condition is %+v, %v; want the reason, and not degraded yet", condition, err)
 	}
-	w.server.Again()
+	w.server.Restart()
 	w.caughtUp()
 	w.once()
 	if is := w.standing(); is.Failures != 0 || is.FailedAt == nil {
@@ -189,7 +189,7 @@ func TestAFullDiskOfTheServerLosesNothing(t *testing.T) {
 	})
 	undo()
 	w.server.Stop() // it goes on with a full disk's stream only after that
-	w.server.Again()
+	w.server.Restart()
 	w.caughtUp()
 	w.once()
 }

@@ -48,7 +48,7 @@ func (s *Service) post(t *testing.T, accountID, body string, header http.Header)
 	return status
 }
 
-func (s *Service) list(t *testing.T, accountID string, q RequestQuery) Shown {
+func (s *Service) list(t *testing.T, accountID string, q RequestQuery) ReceiverState {
 	t.Helper()
 	found, err := s.List(t.Context(), accountID, q)
 	if err != nil {
@@ -175,7 +175,7 @@ func TestWhoWaitsIsToldOfTheNextRequest(t *testing.T) {
 	s := newService(t)
 	s.post(t, "acc_a", `{"type":"email.sent"}`, nil)
 	after := s.list(t, "acc_a", RequestQuery{}).Requests[0].Number
-	found := make(chan Shown, 1)
+	found := make(chan ReceiverState, 1)
 	go func() {
 		got, err := s.List(context.WithoutCancel(t.Context()), "acc_a",
 			RequestQuery{After: after, Type: "email.bounced", Wait: MaxWait})

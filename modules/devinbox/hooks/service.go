@@ -180,8 +180,8 @@ func (q *RequestQuery) validate() error {
 
 const maxType = 200 // bytes
 
-// Shown is the content of a receiver.
-type Shown struct {
+// ReceiverState is the content of a receiver.
+type ReceiverState struct {
 	URL      string
 	Answer   int // the status that it responds with
 	Requests []*CapturedRequest
@@ -190,14 +190,14 @@ type Shown struct {
 
 // List returns the requests of an account's receiver, waiting while there are none, or an empty list after
 // the wait. Errors: Invalid; Unavailable if the service stops meanwhile; that of ctx.
-func (s *Service) List(ctx context.Context, accountID string, q RequestQuery) (Shown, error) {
+func (s *Service) List(ctx context.Context, accountID string, q RequestQuery) (ReceiverState, error) {
 	if err := q.validate(); err != nil {
-		return Shown{}, err
+		return ReceiverState{}, err
 	}
 	over := time.NewTimer(q.Wait)
 	defer over.Stop()
 	for {
-		out, next := s.look(accountID, q)
+		out, next := s.receiverState(accountID, q)
 		if len(out.Requests) > 0 || q.Wait == 0 {
 			return out, nil
 		}
@@ -206,19 +206,20 @@ func (s *Service) List(ctx context.Context, accountID string, q RequestQuery) (S
 		case <-over.C:
 			return out, nil
 		case <-s.draining:
-			return Shown{}, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Second,
-				Message: "The service is stopping"}
+			return ReceiverState{}, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable,
+				RetryAfter: time.Second,
+				Message:    "The service is stopping"}
 		case <-ctx.Done():
-			return Shown{}, ctx.Err()
+			return ReceiverState{}, ctx.Err()
 		}
 	}
 }
 
-// look returns the current requests, and a channel that the next request closes.
-func (s *Service) look(accountID string, q RequestQuery) (Shown, <-chan struct{}) {
+// receiverState returns the current requests, and a channel that the next request closes.
+func (s *Service) receiverState(accountID string, q RequestQuery) (ReceiverState, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := Shown{URL: s.URL(accountID), Answer: s.answer(accountID)}
+	out := ReceiverState{URL: s.URL(accountID), Answer: s.answer(accountID)}
 	for _, r := range s.held.newest() {
 		switch {
 		case r.AccountID != accountID, r.Number <= q.After, q.Type != "" && r.EventType != q.Type:

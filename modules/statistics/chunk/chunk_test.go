@@ -111,7 +111,7 @@ func TestSeriesAreMadeCoarserAndComplete(t *testing.T) {
 				t.Fatalf("hour %d has %v, want %v", p.Slot, p.Figures, hours[p.Slot])
 			}
 		}
-		a.Merge(a.Lacking(&b))
+		a.Merge(a.Missing(&b))
 		for _, p := range a.Points() {
 			for n := range p.Figures {
 				if want := max(figures[p.Slot][n], other[p.Slot][n]); p.Figures[n] != want {
@@ -120,7 +120,7 @@ func TestSeriesAreMadeCoarserAndComplete(t *testing.T) {
 				}
 			}
 		}
-		if again := a.Lacking(&b); !again.Empty() {
+		if again := a.Missing(&b); !again.IsEmpty() {
 			t.Fatalf("a series that was completed lacks %+v", again)
 		}
 	}

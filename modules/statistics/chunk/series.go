@@ -80,8 +80,8 @@ func (s *Series) Coarser(slots int) *Series {
 	return &out
 }
 
-// Lacking returns by how much other exceeds the series, slot by slot and figure by figure.
-func (s *Series) Lacking(other *Series) *Series {
+// Missing returns by how much other exceeds the series, slot by slot and figure by figure.
+func (s *Series) Missing(other *Series) *Series {
 	var out Series
 	for i := range other.points {
 		p := &other.points[i]
@@ -110,8 +110,8 @@ func (s *Series) Lacking(other *Series) *Series {
 	return &out
 }
 
-// Empty reports whether the series has no counts.
-func (s *Series) Empty() bool { return len(s.points) == 0 && len(s.latencies) == 0 }
+// IsEmpty reports whether the series has no counts.
+func (s *Series) IsEmpty() bool { return len(s.points) == 0 && len(s.latencies) == 0 }
 
 // Part returns the slots from one on, renumbered from zero.
 func (s *Series) Part(from, slots int) *Series {

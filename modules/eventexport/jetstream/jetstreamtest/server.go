@@ -29,13 +29,13 @@ func Start(t testing.TB, change func(*server.Options)) *Server {
 	if change != nil {
 		change(&s.options)
 	}
-	s.Again()
+	s.Restart()
 	t.Cleanup(s.Stop)
 	return s
 }
 
-// Again starts the server after Stop.
-func (s *Server) Again() {
+// Restart starts the server after Stop.
+func (s *Server) Restart() {
 	s.t.Helper()
 	options := s.options
 	running, err := server.NewServer(&options)
