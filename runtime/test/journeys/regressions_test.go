@@ -125,7 +125,7 @@ func TestSettingsAndEventsOfDisabledModulesAreRejected(t *testing.T) {
 		method, path, body, want string
 	}{
 		"open tracking": {http.MethodPatch, "/api/domains/" + devDomainID(t, app), `{"open_tracking":true}`,
-			`"open_tracking":"is a setting of the module tracking, which is switched off here"`},
+			`"open_tracking":"requires the module tracking, which is disabled in this installation"`},
 		"no click tracking": {http.MethodPatch, "/api/domains/" + devDomainID(t, app), `{"click_tracking":false}`,
 			`"click_tracking":"is a setting of the module tracking`},
 		"receiving": {http.MethodPatch, "/api/domains/" + devDomainID(t, app), `{"inbound_enabled":true}`,
