@@ -72,7 +72,7 @@ func (c *Codec) Decode(l List, cursor string) (string, error) {
 }
 
 func badCursor() error {
-	return fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+	return fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier response")
 }
 
 func (c *Codec) computeMAC(l List, lastID string) []byte {
