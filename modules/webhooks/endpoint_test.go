@@ -40,7 +40,7 @@ func TestRefusesPrivateEndpoints(t *testing.T) {
 	w.exec(t, `UPDATE webhooks SET url = $1`, strings.Replace(r.URL, "http:", "https:", 1)) // as if DNS had changed
 	w.publishSample(t, ada, event.EmailSent)
 	within(t, "the dial is refused", func() bool {
-		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host leads to a private, local or reserved address'`) == 1
+		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host resolves to a private, local or reserved address'`) == 1
 	})
 	if len(r.heard()) != 0 {
 		t.Error("the private address received the POST")

@@ -67,7 +67,7 @@ func (s *Service) dialable(ctx context.Context, server string) (string, error) {
 	if len(addrs) == 0 {
 		return "", fault.InvalidField(field, "has no address")
 	}
-	return "", fault.InvalidField(field, "leads to a private, local or reserved address")
+	return "", fault.InvalidField(field, "resolves to a private, local or reserved address")
 }
 
 func splitServer(server string) (host string, port uint16) {
