@@ -134,7 +134,7 @@ func TestSettingsAndEventsOfDisabledModulesAreRejected(t *testing.T) {
 			`"inbound_enabled":"is a setting of the module inbound`},
 		"clicks": {http.MethodPost, "/api/webhooks",
 			`{"url":"http://127.0.0.1:1/","events":["email.sent","email.clicked"]}`,
-			`"events[1]":"is an event of the module tracking, which is not on here`},
+			`"events[1]":"is an event of the module tracking, which is disabled`},
 		"runs": {http.MethodPost, "/api/webhooks",
 			`{"url":"http://127.0.0.1:1/","events":["automation.failed"]}`,
 			`"events[0]":"is an event of the module automations`},
