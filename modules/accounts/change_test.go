@@ -231,7 +231,8 @@ func TestKeyAndResponseAreOneCommit(t *testing.T) {
 			return undone
 		}})
 	if !errors.Is(err, undone) || shown == "" || s.db.Ent.APIKey.Query().CountX(t.Context()) != 0 {
-		t.Errorf("after storing the response failed, CreateKey returned %v and left %s, want the error of Keep and no key",
+		t.Errorf("after storing the response failed, CreateKey returned %v and left %s, want the error of Keep and "+
+			"no key",
 			err, fmt.Sprint(s.db.Ent.APIKey.Query().CountX(t.Context()), " keys"))
 	}
 }

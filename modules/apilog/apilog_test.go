@@ -313,7 +313,8 @@ func TestFiltersUseIndexes(t *testing.T) {
 	const fill = `INSERT INTO api_requests (request_id, account_id, method, path, operation, status, duration_ms, api_key_id, user_id, ip, request_body, request_octets, response_body, response_octets, email_id, created_at)
 		SELECT 'req_' || i, 'acc_' || i % 5, CASE i % 2 WHEN 0 THEN 'GET' ELSE 'POST' END, '/api/p' || i % 1000, 'o', CASE i % 500 WHEN 0 THEN 500 ELSE 200 END, 1, 'key_' || i % 2000, CASE i % 3000 WHEN 0 THEN 'usr_1' ELSE '' END, '', '', 0, '', 0,
 			CASE i % 10 WHEN 0 THEN 'msg_' || i ELSE '' END, now() - i * interval '1 second' FROM generate_series($1::int, $1::int + 4999) AS i`
-	for from := 1; from < 60000; from += 5000 { // each batch must fit into the statement timeout, even on a busy machine
+	// each batch must fit into the statement timeout, even on a busy machine
+	for from := 1; from < 60000; from += 5000 {
 		if _, err := s.db.SQL.ExecContext(t.Context(), fill, from); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,8 @@ type counters struct{ stored, sampled, full, lost prometheus.Counter }
 func newCounters(reg prometheus.Registerer) (counters, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace,
 		Name: "api_log_requests_total",
-		Help: "API requests by their result in the API log: sampled: omitted because there were many; full: no room in memory; lost: could not be stored."}, []string{"result"})
+		Help: "API requests by their result in the API log: sampled: omitted because there were many; full: no " +
+			"room in memory; lost: could not be stored."}, []string{"result"})
 	c := counters{all.WithLabelValues("stored"), all.WithLabelValues("sampled"), all.WithLabelValues("full"),
 		all.WithLabelValues("lost")}
 	if reg == nil {

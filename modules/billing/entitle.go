@@ -43,7 +43,8 @@ func entitle(all []subscriptionState, before string, grace time.Duration, now ti
 			}
 			if !s.accessible {
 				e.problems = append(e.problems,
-					fmt.Sprintf("The subscription %s has a price that belongs to no known plan: the account keeps its plan", s.id))
+					fmt.Sprintf("The subscription %s has a price that belongs to no known plan: the account keeps "+
+						"its plan", s.id))
 				if before != "" && before != accounts.PlanFree {
 					e.plan = before
 				}

@@ -180,7 +180,8 @@ func (s *Service) addSubscription(ctx context.Context, accountID string, o *Over
 	}
 	if o.PaymentDue {
 		o.Problems = append(o.Problems,
-			"A payment is overdue: pay it or add another card. Until then, only the included emails are sent, and the plan will end.")
+			"A payment is overdue: pay it or add another card. Until then, only the included emails are sent, and "+
+				"the plan will end.")
 	}
 	return nil
 }

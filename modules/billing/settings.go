@@ -24,7 +24,8 @@ var (
 	StripeKey = setting.Declare(setting.Setting[secret.String]{
 		Name: "POSTRIDER_STRIPE_KEY", Group: chapter, Secret: true, DefaultText: "none",
 		Form: setting.Form[secret.String]{Placeholder: "KEY", Parse: parseKey},
-		Help: "Secret or restricted key of the Stripe account that receives payments: sk_… or rk_…, in test or live mode. Billing is enabled if this and POSTRIDER_STRIPE_WEBHOOK_SECRET are set.",
+		Help: "Secret or restricted key of the Stripe account that receives payments: sk_… or rk_…, in test or " +
+			"live mode. Billing is enabled if this and POSTRIDER_STRIPE_WEBHOOK_SECRET are set.",
 	})
 	WebhookSecrets = setting.Declare(setting.Setting[[]secret.String]{
 		Name: "POSTRIDER_STRIPE_WEBHOOK_SECRET", Group: chapter, Secret: true, DefaultText: "none",

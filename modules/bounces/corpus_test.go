@@ -142,7 +142,8 @@ func TestCorpusOfReports(t *testing.T) {
 		}
 	}
 	percent := func(fault string) float64 { return 100 * float64(wrong[fault]) / float64(count[fault]) }
-	t.Logf("%d formats, %d reports: %.1f %% of dead addresses recognized, %.1f %% of full mailboxes; %.1f %% of the sender's faults suppress the recipient",
+	t.Logf("%d formats, %d reports: %.1f %% of dead addresses recognized, %.1f %% of full mailboxes; %.1f %% of "+
+		"the sender's faults suppress the recipient",
 		len(forms), len(forms)*len(replies), 100-percent("gone"), 100-percent("full"), percent("sender"))
 	if 100*unread > 3*len(forms)*len(replies) {
 		t.Errorf("%d reports were not recognized", unread)

@@ -76,10 +76,12 @@ func TestJudgesOtherReports(t *testing.T) {
 		j := judgeReport(dsn.Report{Kind: dsn.Complaint, Feedback: &dsn.Feedback{Type: given, UserAgent: "X/1"}},
 			"bob@example.net")
 		if j.kind != deliveryreport.KindComplaint || j.bounce != nil || (j.complaint != nil) != (want != "") {
-			t.Errorf("the judgement of feedback of type %q is %+v, want a complaint of type %q (none for an empty type)",
+			t.Errorf("the judgement of feedback of type %q is %+v, want a complaint of type %q (none for an empty "+
+				"type)",
 				given, j, want)
 		} else if want != "" && (j.complaint.Type != want || j.complaint.Reporter != "X/1") {
-			t.Errorf("feedback of type %q became the complaint %+v, want the type %q from X/1", given, j.complaint, want)
+			t.Errorf("feedback of type %q became the complaint %+v, want the type %q from X/1", given,
+				j.complaint, want)
 		}
 	}
 }

@@ -122,7 +122,8 @@ func TestSimulatesRejections(t *testing.T) {
 	code, text = tryTo(t, s, "delay+1@dev.test")
 	if class := bounce.Classify(bounce.Reply{Code: code, Enhanced: "4.7.1", Text: text}); code != 451 ||
 		class != bounce.Greylist {
-		t.Errorf("the reply to delay@ is %d %s, classified as %s; want 451 from a greylisting server", code, text, class)
+		t.Errorf("the reply to delay@ is %d %s, classified as %s; want 451 from a greylisting server", code,
+			text, class)
 	}
 	if code, text = tryTo(t, s, "delay+1@dev.test"); code != 0 {
 		t.Errorf("the reply to the second attempt to delay@ is %d %s, want it accepted", code, text)
@@ -189,7 +190,8 @@ func TestSimulatesLaterBounce(t *testing.T) {
 	if m.From != "" || !cmp.Equal(m.To, []string{returnPath}) || r.Kind != dsn.Failed || !r.Structured ||
 		len(r.Recipients) != 1 ||
 		r.Original.Subject != "Your code: 100% (A_B)" || r.ReportingMTA != "mx.dev.test" {
-		t.Fatalf("the report from %q to %v is %+v, want a failure with the null sender to the return path", m.From, m.To, r)
+		t.Fatalf("the report from %q to %v is %+v, want a failure with the null sender to the return path",
+			m.From, m.To, r)
 	}
 	one := r.Recipients[0]
 	if class := bounce.Classify(bounce.Reply{Code: one.Code, Enhanced: one.Status,
@@ -238,7 +240,8 @@ func TestFailedReportsAreLogged(t *testing.T) {
 	start(t, s)
 	tryTo(t, s, "complain@dev.test")
 	expect.EventuallyWithin(t, time.Minute, "the log contains the failed report", func() bool {
-		return strings.Contains(log.String(), "cannot submit a simulated report") && strings.Contains(log.String(), "is over")
+		return strings.Contains(log.String(), "cannot submit a simulated report") &&
+			strings.Contains(log.String(), "is over")
 	})
 	// Without a server, reports cannot be submitted; without a return path, there are none.
 	s.ReportTo("")

@@ -50,7 +50,8 @@ func TestAddCreatesPendingDomainWithKey(t *testing.T) {
 	public, isRSA := key.Public().(*rsa.PublicKey)
 	if !isRSA || public.N.BitLen() != 2048 || dkim.PublicKey(key) != row.PublicKey || row.State != "active" ||
 		row.ActivatedAt == nil {
-		t.Errorf("the private key is a %T, matches the public key: %t, the stored key is %+v", key.Public(), dkim.PublicKey(key) == row.PublicKey, row)
+		t.Errorf("the private key is a %T, matches the public key: %t, the stored key is %+v", key.Public(),
+			dkim.PublicKey(key) == row.PublicKey, row)
 	}
 	private, err := dkim.MarshalPrivate(key)
 	if err != nil || bytes.Contains(row.PrivateKey, private[50:80]) {

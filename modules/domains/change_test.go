@@ -24,7 +24,8 @@ func TestVerifiedDomainAcceptsDeliverySettings(t *testing.T) {
 	got, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on, ClickTracking: &off, TLSMode: &enforced})
 	if err != nil || !got.OpenTracking || got.ClickTracking || got.TLSMode != "enforced" || got.InboundEnabled ||
 		!got.UpdatedAt.After(d.UpdatedAt) {
-		t.Fatalf("after changing the settings, the domain is %+v, %v, want opens tracked, clicks not, TLS enforced, and a new update time", got, err)
+		t.Fatalf("after changing the settings, the domain is %+v, %v, want opens tracked, clicks not, TLS "+
+			"enforced, and a new update time", got, err)
 	}
 	if identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com")); err != nil ||
 		identity.TLSMode != "enforced" {

@@ -71,7 +71,8 @@ func TestClaimMovesTheDomain(t *testing.T) {
 	w.publishClaim(t, c)
 	c, d, err = w.VerifyClaim(t.Context(), w.eve, c.ID)
 	if err != nil || d == nil || c.Status != ClaimCompleted || c.CompletedAt == nil {
-		t.Fatalf("after its record was published, VerifyClaim returned %+v, %+v, %v, want a completed claim and the domain", c,
+		t.Fatalf("after its record was published, VerifyClaim returned %+v, %+v, %v, want a completed claim and "+
+			"the domain", c,
 			d, err)
 	}
 	if d.ID == his.ID || *d.AccountID != w.eve || d.Status != "pending" || d.VerifiedAt != nil || d.DueAt == nil ||
@@ -303,7 +304,8 @@ func TestClaimRaces(t *testing.T) {
 						got, d, err := []*Service{w.Service, other}[j%2].VerifyClaim(t.Context(), account, c.ID)
 						if err != nil || got.Status != ClaimCompleted || d == nil || *d.AccountID != account ||
 							d.Status != "pending" {
-							t.Errorf("VerifyClaim of the account %s, concurrently with others, returned %+v, %+v, %v, want a completed claim and a pending domain of the account", account, got, d, err)
+							t.Errorf("VerifyClaim of the account %s, concurrently with others, returned %+v, %+v, "+
+								"%v, want a completed claim and a pending domain of the account", account, got, d, err)
 						}
 					})
 				}

@@ -71,7 +71,8 @@ func (s *claims) claimAndDomain(ctx context.Context, accountID, claimID string) 
 	if err != nil {
 		return Claim{}, nil, err
 	}
-	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).WithKeys(signing.LoadListedKeys).
+	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).
+		WithKeys(signing.LoadListedKeys).
 		Only(ctx)
 	if err != nil && !ent.IsNotFound(err) {
 		return Claim{}, nil, fmt.Errorf("read claimed domain: %w", err)
@@ -180,7 +181,8 @@ func lockOwner(ctx context.Context, tx *ent.Tx, name string) (*ent.Domain, error
 	return tx.Domain.Get(ctx, owner)
 }
 
-const lostAdvice = "Another account proved control of %s on %s. If the domain is yours, publish this new record and verify the domain again."
+const lostAdvice = "Another account proved control of %s on %s. If the domain is yours, publish this new record " +
+	"and verify the domain again."
 
 // lose marks the domain of the former owner as failed. Its ownership token changes, so that its published
 // records cannot verify the name again. It is checked only on request.

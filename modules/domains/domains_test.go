@@ -184,7 +184,8 @@ func wantFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Err
 	}
 	refused := fault.From(err)
 	if refused.Kind != kind || refused.Code != code {
-		t.Fatalf("got the error %v (kind %d, code %q), want kind %d, code %q", err, refused.Kind, refused.Code, kind, code)
+		t.Fatalf("got the error %v (kind %d, code %q), want kind %d, code %q", err, refused.Kind, refused.Code,
+			kind, code)
 	}
 	return refused
 }

@@ -119,7 +119,8 @@ func refuse(name string, status domain.Status) *fault.Error {
 			"The domain %s is not verified yet: publish its DNS records and verify it", name)
 	case domain.StatusFailed:
 		return fault.Forbiddenf(fault.CodeDomainNotVerified,
-			"The domain %s is no longer verified: its DNS records are broken, or another account proved control of it. "+
+			"The domain %s is no longer verified: its DNS records are broken, or another account proved control "+
+				"of it. "+
 				"Check the advice for its records, then verify it again", name)
 	default:
 		return fault.Forbiddenf(fault.CodeDomainNotVerified,

@@ -32,7 +32,8 @@ func TestIdentityRequiresExactDomainOfAccount(t *testing.T) {
 	if identity.DomainID != d.ID || identity.Domain != "xn--bcher-kva.example.com" ||
 		identity.Selector != signing.Current(d).Selector || identity.Second != nil ||
 		identity.Sandbox || identity.TLSMode != "opportunistic" {
-		t.Errorf("the identity is %+v, want the verified domain with its active key, opportunistic TLS, not sandboxed", identity)
+		t.Errorf("the identity is %+v, want the verified domain with its active key, opportunistic TLS, not sandboxed",
+			identity)
 	}
 	for account, from := range map[string]string{w.ada: "a@mail.bücher.example.com", w.eve: "a@bücher.example.com"} {
 		_, err := w.Identity(t.Context(), account, mailbox(t, from))

@@ -131,6 +131,7 @@ func TestMigratesKeysToTheirOwnTable(t *testing.T) {
 	row := old.Ent.Domain.Query().WithKeys(signing.LoadListedKeys).OnlyX(t.Context())
 	if key := signing.Current(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 ||
 		row.Records[0].Selector != "" {
-		t.Errorf("after the migration, the key is %+v and the records are %+v, want a ready key with its time and two records without selector", key, row.Records)
+		t.Errorf("after the migration, the key is %+v and the records are %+v, want a ready key with its time and "+
+			"two records without selector", key, row.Records)
 	}
 }

@@ -84,7 +84,8 @@ func TestCheckIntervalsGrow(t *testing.T) {
 	}
 	if distance(domain.StatusPending, 0) != time.Minute || distance(domain.StatusPending, 10) != time.Hour ||
 		last != 6*time.Hour {
-		t.Errorf("got the first interval %s, the tenth %s and the last %s", distance(domain.StatusPending, 0), distance(domain.StatusPending, 10),
+		t.Errorf("got the first interval %s, the tenth %s and the last %s", distance(domain.StatusPending, 0),
+			distance(domain.StatusPending, 10),
 			last)
 	}
 }

@@ -71,7 +71,8 @@ func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	signatures, err := dkim.Verify(signed,
 		func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != len(identity.Signers()) {
-		t.Fatalf("verifying the signatures of a message returned %+v, %v, want %d", signatures, err, len(identity.Signers()))
+		t.Fatalf("verifying the signatures of a message returned %+v, %v, want %d", signatures, err,
+			len(identity.Signers()))
 	}
 	for _, s := range signatures {
 		if s.Err != nil || s.Domain != d.Name {
@@ -145,7 +146,8 @@ func TestRotationKeepsOneActiveKey(t *testing.T) {
 	}
 	if old, next := recordOf(t, w.Records(d), first), recordOf(t, w.Records(d), second); old.Required ||
 		old.Status != dnscheck.Verified || !next.Required || next.Status != dnscheck.Verified {
-		t.Errorf("after the rotation, the records are\n%+v\n%+v, want the old one verified and not required, the new one verified and required", old, next)
+		t.Errorf("after the rotation, the records are\n%+v\n%+v, want the old one verified and not required, the "+
+			"new one verified and required", old, next)
 	}
 	old := signing.Keys(d)[1]
 	if old.KeepUntil == nil || old.RetiredAt == nil || old.KeepUntil.Sub(*old.RetiredAt) != dnscheck.KeepRetired ||
@@ -177,7 +179,8 @@ func TestRetiredKeyIsDeletedAfterAWeek(t *testing.T) {
 	d = w.verify(t, d)
 	if r := recordOf(t, w.Records(d), first); r.Status != dnscheck.Missing ||
 		!strings.HasPrefix(r.Error, "Restore the TXT record at "+first) || d.Status != "verified" {
-		t.Errorf("without the record of the retired key, the domain is %s and the record is %+v, want verified, and advice to restore the record", d.Status, r)
+		t.Errorf("without the record of the retired key, the domain is %s and the record is %+v, want verified, "+
+			"and advice to restore the record", d.Status, r)
 	}
 	w.exec(t, `UPDATE dkim_keys SET retired_at = now() - interval '7 days' WHERE state = 'retired'`)
 	d, err := w.Get(t.Context(), w.ada, d.ID)
@@ -235,7 +238,8 @@ func TestNewRecordMayReplaceOldOne(t *testing.T) {
 	w.zone.Remove(first + "._domainkey.example.com")
 	d = w.verify(t, d)
 	if d.Status != "verified" || signing.Current(d).Selector == first {
-		t.Errorf("with the new record instead of the old one, the domain is %s with keys %+v, want verified and signing with the new key", d.Status, signing.Keys(d))
+		t.Errorf("with the new record instead of the old one, the domain is %s with keys %+v, want verified and "+
+			"signing with the new key", d.Status, signing.Keys(d))
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
 		t.Error(diff)

@@ -59,7 +59,8 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 	})
 	if ent.IsConstraintError(err) {
 		return nil, fault.Conflictf(fault.CodeConflict,
-			"The domain %s has been verified by an account of this installation and cannot be seeded", name).WithCause(err)
+			"The domain %s has been verified by an account of this installation and cannot be seeded", name).
+			WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("seed domain %s: %w", name, err)

@@ -33,7 +33,8 @@ func TestVerifyLetsDomainSend(t *testing.T) {
 	}
 	for _, r := range w.Records(d) {
 		if !strings.HasPrefix(r.Error, "Publish a ") || len(r.Found) != 0 {
-			t.Errorf("before publishing, the record %s has the advice %q and the found values %v, want advice to publish it and no values", r.Purpose, r.Error, r.Found)
+			t.Errorf("before publishing, the record %s has the advice %q and the found values %v, want advice to "+
+				"publish it and no values", r.Purpose, r.Error, r.Found)
 		}
 	}
 
@@ -58,7 +59,8 @@ func TestVerifyLetsDomainSend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
+	signatures, err := dkim.Verify(signed,
+		func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
 		t.Errorf("mail of a verified domain has the signatures %+v, %v, want one valid signature", signatures, err)
 	}
@@ -162,14 +164,16 @@ func TestUnansweredCheckChangesNothing(t *testing.T) {
 			w.exec(t, `UPDATE domains SET failing_since = now() - interval '30 days'`) // even so
 			now := w.verify(t, d)
 			if now.Status != "verified" || cmp.Diff(d.Records, now.Records) != "" {
-				t.Errorf("without an answer from DNS, the domain is %s with changed records %s, want verified and no change", now.Status, cmp.Diff(d.Records, now.Records))
+				t.Errorf("without an answer from DNS, the domain is %s with changed records %s, want verified and "+
+					"no change", now.Status, cmp.Diff(d.Records, now.Records))
 			}
 			if until := time.Until(*now.DueAt); until > 11*time.Minute+time.Second {
 				t.Errorf("the next check is in %s", until)
 			}
 			if got := w.verify(t, fresh); got.Status != "pending" ||
 				!strings.Contains(w.Records(got)[0].Error, "did not answer") {
-				t.Errorf("without an answer from DNS, the new domain is %s: %+v, want pending and advice that DNS did not answer", got.Status, got.Records)
+				t.Errorf("without an answer from DNS, the new domain is %s: %+v, want pending and advice that DNS "+
+					"did not answer", got.Status, got.Records)
 			}
 			if told := w.told(t, d); len(told) != 1 {
 				t.Errorf("got the facts %v", told)
@@ -191,7 +195,8 @@ func TestUnansweredRecordPreventsPromotion(t *testing.T) {
 	w.publish(t, d)
 	w.zone.Fault(records[dnscheck.DKIM].Name, dnsxtest.ServFail)
 	if d = w.verify(t, d); w.states(d) != "vvvvv" || d.Status != "pending" {
-		t.Errorf("the domain is %s with records %s, want it promoted only if all required records answered", d.Status, w.states(d))
+		t.Errorf("the domain is %s with records %s, want it promoted only if all required records answered", d.Status,
+			w.states(d))
 	}
 	w.zone.Fault(records[dnscheck.DKIM].Name, 0)
 	if d = w.verify(t, d); d.Status != "verified" {
@@ -315,7 +320,8 @@ func TestHostileZoneIsSanitized(t *testing.T) {
 	}
 	w.zone.Add(t, `example.com. TXT "v=spf1 include:\000\255.example -all"`)
 	if d = w.verify(t, d); d.Status != "pending" || w.byPurpose(d)[dnscheck.DKIM].Status != dnscheck.Mismatch {
-		t.Errorf("with a hostile zone, the domain is %s: %+v, want pending with a mismatch of DKIM", d.Status, d.Records)
+		t.Errorf("with a hostile zone, the domain is %s: %+v, want pending with a mismatch of DKIM",
+			d.Status, d.Records)
 	}
 	for _, state := range d.Records {
 		checkClean(t, state)

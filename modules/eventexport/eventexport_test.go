@@ -64,7 +64,8 @@ func TestExportCatchesUpAfterOutage(t *testing.T) {
 	}
 	condition, err := s.condition(t.Context())
 	if err != nil || len(condition.Details) != 1 || condition.Degraded {
-		t.Errorf("after a delay of seconds, the condition is %+v, %v; want the reason, and not degraded yet", condition, err)
+		t.Errorf("after a delay of seconds, the condition is %+v, %v; want the reason, and not degraded yet",
+			condition, err)
 	}
 	w.server.Restart()
 	w.caughtUp()
@@ -165,7 +166,8 @@ func TestFullStreamLosesNoFacts(t *testing.T) {
 		func() bool { return strings.Contains(w.standing().Error, "maximum bytes exceeded") })
 	stuck := w.standing()
 	if stuck.Waiting == 0 || stuck.Waiting > 119 {
-		t.Errorf("%d facts are waiting while the stream is full, want some, but not those that it accepted", stuck.Waiting)
+		t.Errorf("%d facts are waiting while the stream is full, want some, but not those that it accepted",
+			stuck.Waiting)
 	}
 	resize(t, js, -1)
 	w.caughtUp()

@@ -53,7 +53,8 @@ var (
 var (
 	Stream = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_STREAM", Group: group, Default: "postrider-facts",
-		Help: "Name of the stream. It is created if it does not exist. A stream that was created by other means is checked but not changed.",
+		Help: "Name of the stream. It is created if it does not exist. A stream that was created by other means is " +
+			"checked but not changed.",
 		Form: setting.Form[string]{Placeholder: "NAME", Parse: parseStream},
 	})
 	Subjects = setting.Declare(setting.Setting[string]{
@@ -90,7 +91,8 @@ func parseStream(text string) (string, error) {
 func parseSubjects(text string) (string, error) {
 	for token := range strings.SplitSeq(text, ".") {
 		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return !plain(r) }) {
-			return "", fmt.Errorf("is %q; it must consist of words of letters, digits, - and _, separated by dots", text)
+			return "", fmt.Errorf("is %q; it must consist of words of letters, digits, - and _, separated by dots",
+				text)
 		}
 	}
 	return text, nil

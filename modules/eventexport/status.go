@@ -136,7 +136,9 @@ func (s *Service) measure(reg prometheus.Registerer) error {
 	}
 	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
 		Name: "event_export_oldest_seconds",
-		Help: "Age of the oldest event that was not exported. Normally about 2; 0 if no event is waiting or nothing is exported. All processes report the same database, so dashboards should use the maximum over processes."},
+		Help: "Age of the oldest event that was not exported. Normally about 2; 0 if no event is waiting or " +
+			"nothing is exported. All processes report the same database, so dashboards should use the maximum " +
+			"over processes."},
 		func() float64 {
 			if !s.on() {
 				return 0

@@ -177,7 +177,8 @@ func (w *world) once() []jetstreamtest.Message {
 	for account, ids := range want {
 		slices.Sort(ids)
 		if !slices.Equal(byAccount[account], ids) {
-			w.t.Errorf("for the account %s, the stream has %d messages\n%s\nwant %d\n%s", account, len(byAccount[account]),
+			w.t.Errorf("for the account %s, the stream has %d messages\n%s\nwant %d\n%s", account,
+				len(byAccount[account]),
 				strings.Join(byAccount[account], " "), len(ids), strings.Join(ids, " "))
 		}
 	}

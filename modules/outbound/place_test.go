@@ -83,7 +83,8 @@ func TestNearestAddressIsChosen(t *testing.T) {
 		t.Errorf("mail of an account with its own address on another process leaves from %q, want that address", got[0])
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.pool}); got[0] != "192.0.2.4" {
-		t.Errorf("mail of an account on the plan pool leaves from %q, want the address of its pool that recently lost its process", got[0])
+		t.Errorf("mail of an account on the plan pool leaves from %q, want the address of its pool that recently "+
+			"lost its process", got[0])
 	}
 	if has, known := f.tried[netip.MustParseAddr("192.0.2.2")]; has || !known ||
 		!f.tried[netip.MustParseAddr("192.0.2.1")] {

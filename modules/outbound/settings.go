@@ -62,7 +62,9 @@ var MainExit = setting.Declare(setting.Setting[Exit]{
 // FallbackExit is the fallback smarthost of the installation; zero if there is none.
 var FallbackExit = setting.Declare(setting.Setting[Exit]{
 	Name: "POSTRIDER_FALLBACK", Group: chapter, Secret: true, DefaultText: "none",
-	Help: "smtp://user:password@host:port or smtps://…: a smarthost for mail that receivers rejected because of the sending address, or whose receivers could not be reached. Accounts and domains can have their own. Only with mx.",
+	Help: "smtp://user:password@host:port or smtps://…: a smarthost for mail that receivers rejected because of " +
+		"the sending address, or whose receivers could not be reached. Accounts and domains can have their own. " +
+		"Only with mx.",
 	Form: setting.Form[Exit]{Placeholder: "URL", Parse: func(text string) (Exit, error) {
 		return parseExit(text, "must be smtp://user:password@host:port or smtps://…")
 	}},

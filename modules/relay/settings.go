@@ -28,5 +28,6 @@ var TLSAddr = setting.Declare(setting.Setting[string]{
 // Proxies must speak the PROXY protocol.
 var Proxies = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Name: "POSTRIDER_RELAY_PROXIES", Group: chapter, Form: setting.Ranges(),
-	Help: "Address ranges of proxies in front of both addresses, separated by commas. They must use the PROXY protocol.",
+	Help: "Address ranges of proxies in front of both addresses, separated by commas. They must use the PROXY " +
+		"protocol.",
 })

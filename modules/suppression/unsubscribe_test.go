@@ -64,7 +64,8 @@ func TestUnsubscribeFromCategory(t *testing.T) {
 	key, label := "product-news", "Product news"
 	if row.Category != key || row.CategoryLabel != label || row.Source != "one_click" ||
 		*row.Email != "bob@example.net" || *row.EmailID != about {
-		t.Errorf("the opt-out is %+v, want bob@example.net, the category %s (%s), one click and the email %s", row, label, key, about)
+		t.Errorf("the opt-out is %+v, want bob@example.net, the category %s (%s), one click and the email %s", row,
+			label, key, about)
 	}
 	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "category",
 		Category: &key, CategoryLabel: &label,
@@ -117,7 +118,8 @@ func TestUnsubscribeReplacesBounce(t *testing.T) {
 		t.Errorf("the unsubscribe facts are %+v, want one about the suppression %s", got, row.ID)
 	}
 	if row, err = w.Get(t.Context(), ada, "cross@example.net"); err != nil || row.Reason != "complaint" {
-		t.Errorf("after a complaint and an unsubscribe, the suppression is %+v, %v, want the reason complaint", row, err)
+		t.Errorf("after a complaint and an unsubscribe, the suppression is %+v, %v, want the reason complaint", row,
+			err)
 	}
 }
 

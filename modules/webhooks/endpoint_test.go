@@ -60,7 +60,8 @@ func TestValidatesEndpointInput(t *testing.T) {
 	}
 	made, token := w.endpoint(t, ada, "https://example.com", "email.sent", "email.bounced", "email.sent")
 	if got := w.Events(made); len(got) != 2 || !strings.HasPrefix(token.Reveal(), webhooksig.SecretPrefix) {
-		t.Errorf("new endpoint has events %v and secret %s, want 2 events and prefix %s", got, token, webhooksig.SecretPrefix)
+		t.Errorf("new endpoint has events %v and secret %s, want 2 events and prefix %s", got, token,
+			webhooksig.SecretPrefix)
 	}
 	for range MaxEndpoints - 1 {
 		w.endpoint(t, ada, "https://example.com")

@@ -27,7 +27,8 @@ func compareOwnership(e Set, found []string) Observation {
 		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value %q.", ownershipLabel+e.name, want)
 	default:
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Add a TXT record at %s with exactly the value %q; the values found there do not match.", ownershipLabel+e.name, want)
+		o.Advice = fmt.Sprintf("Add a TXT record at %s with exactly the value %q; the values found there do not match.",
+			ownershipLabel+e.name, want)
 	}
 	return o
 }
@@ -67,7 +68,8 @@ func compareDKIM(e Set, key *ent.DKIMKey, found []string) Observation {
 		case dkimkey.StateRetired:
 			o.Advice = stillNeeded(key, name)
 		case dkimkey.StatePending:
-			o.Advice = fmt.Sprintf("Publish a TXT record at %s with the new DKIM key; it signs as soon as a check finds the record.", name)
+			o.Advice = fmt.Sprintf("Publish a TXT record at %s with the new DKIM key; it signs as soon as a check "+
+				"finds the record.", name)
 		}
 		return o
 	case 1:
@@ -79,9 +81,11 @@ func compareDKIM(e Set, key *ent.DKIMKey, found []string) Observation {
 	tags, err := parseTags(unquote(found[0]))
 	switch {
 	case err != nil:
-		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the current record is not a key record (%s).", name, err)
+		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the current record is not a key "+
+			"record (%s).", name, err)
 	case !hasTag(tags, "p"):
-		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the current record has no p= tag.", name)
+		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the current record has no p= tag.",
+			name)
 	default:
 		o.Advice = keyFault(key, tags, name)
 	}
@@ -99,7 +103,8 @@ func stillNeeded(key *ent.DKIMKey, name string) string {
 	if key.RetiredAt != nil {
 		until = " until " + key.RetiredAt.Add(KeepRetired).UTC().Format(time.DateOnly)
 	}
-	return fmt.Sprintf("Restore the TXT record at %s%s: mail that was signed with the earlier key may still be in transit.", name, until)
+	return fmt.Sprintf("Restore the TXT record at %s%s: mail that was signed with the earlier key may still be in "+
+		"transit.", name, until)
 }
 
 // keyFault describes how a key record differs from ours, or returns "" if it does not.
@@ -124,7 +129,8 @@ func keyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
 		return fmt.Sprintf("Publish the key at %s again: its p= tag is empty, which means that the key is revoked.",
 			name)
 	case !sameKey(tags["p"], key.PublicKey):
-		return fmt.Sprintf("Replace the key at %s with the value shown: its p= tag contains another key, or was truncated.", name)
+		return fmt.Sprintf("Replace the key at %s with the value shown: its p= tag contains another key, or was "+
+			"truncated.", name)
 	}
 	return ""
 }
@@ -181,13 +187,16 @@ func compareDMARC(e Set, found []string) Observation {
 	switch {
 	case len(records) == 0 && len(found) == 0:
 		o.Status = Missing
-		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=DMARC1; p=none;\"; this is recommended, not required.", name)
+		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=DMARC1; p=none;\"; this is "+
+			"recommended, not required.", name)
 	case len(records) == 0:
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=DMARC1;\"; this is recommended, not required.", name)
+		o.Advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=DMARC1;\"; this is recommended, not required.",
+			name)
 	case len(records) > 1:
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Keep only one DMARC record at %s: if there are several, receivers ignore all of them.", name)
+		o.Advice = fmt.Sprintf("Keep only one DMARC record at %s: if there are several, receivers ignore all of them.",
+			name)
 	default:
 		o.Status, o.Advice = checkDMARCPolicy(records[0], name)
 	}

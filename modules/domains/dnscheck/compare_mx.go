@@ -37,7 +37,8 @@ func compareMX(e Set, found []*net.MX) Observation {
 		o.Advice = fmt.Sprintf("Point the MX record at %s to %s to receive mail here; it points to %s now.", e.name,
 			e.inboundHost, clipText(rival))
 	case theirs >= 0 && theirs <= ours:
-		o.Advice = fmt.Sprintf("Give the MX record of %s the lowest preference at %s: %s has %d and receives mail first.", e.inboundHost, e.name, clipText(rival), theirs)
+		o.Advice = fmt.Sprintf("Give the MX record of %s the lowest preference at %s: %s has %d and receives mail "+
+			"first.", e.inboundHost, e.name, clipText(rival), theirs)
 	default:
 		o.Status = Verified
 	}

@@ -80,7 +80,8 @@ func (c Checker) lookDKIM(ctx context.Context, e Set, key *ent.DKIMKey, signer c
 	}
 	if err := probe(e, key, signer, found[0]); err != nil {
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Publish the value shown at %s again: a sample signature could not be verified with the current record (%s).", name, clipText(err.Error()))
+		o.Advice = fmt.Sprintf("Publish the value shown at %s again: a sample signature could not be verified with "+
+			"the current record (%s).", name, clipText(err.Error()))
 	}
 	return o
 }

@@ -30,13 +30,15 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 			e.spfInclude)
 		if quoted := spfQuoted(found); len(quoted) > 0 {
 			o.Status, o.Found = Mismatch, quoted
-			o.Advice = fmt.Sprintf("Remove the quotation marks from the value of the TXT record at %s: with them, receivers do not treat it as an SPF record.", e.name)
+			o.Advice = fmt.Sprintf("Remove the quotation marks from the value of the TXT record at %s: with them, "+
+				"receivers do not treat it as an SPF record.", e.name)
 		}
 		return o, nil
 	case 1:
 	default:
 		// RFC 7208 section 4.5: more than one is a permanent error.
-		o.Advice = fmt.Sprintf("Merge the %d SPF records at %s into one that contains include:%s: if there are several, receivers reject all of them.", len(records), e.name, e.spfInclude)
+		o.Advice = fmt.Sprintf("Merge the %d SPF records at %s into one that contains include:%s: if there are "+
+			"several, receivers reject all of them.", len(records), e.name, e.spfInclude)
 		return o, nil
 	}
 	var err error
@@ -80,7 +82,8 @@ func spfAdvice(ctx context.Context, e Set, found []string, ours string, dns spf.
 	case result == spf.Pass && reached:
 		return "", nil
 	case reached:
-		return fmt.Sprintf("Repair the SPF record at %s: include:%s, or the include that leads to it, must not have the qualifier -, ~ or ?.", e.name, e.spfInclude), nil
+		return fmt.Sprintf("Repair the SPF record at %s: include:%s, or the include that leads to it, must not "+
+			"have the qualifier -, ~ or ?.", e.name, e.spfInclude), nil
 	default:
 		return fmt.Sprintf("Add include:%s to the SPF record at %s, before its all term.", e.spfInclude, e.name), nil
 	}
@@ -100,7 +103,8 @@ func spfQuoted(values []string) []string {
 // spfFault returns why receivers reject a record with a permanent error.
 func spfFault(e Set, asked *spf.Evaluation, err error) string {
 	if errors.Is(err, spf.ErrTooManyLookups) {
-		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and evaluated; move that include to the front or remove others", e.spfInclude)
+		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and evaluated; move that "+
+			"include to the front or remove others", e.spfInclude)
 	}
 	return asked.Why(e.name, err)
 }

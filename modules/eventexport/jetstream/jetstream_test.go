@@ -64,7 +64,8 @@ func TestOpenCreatesAndUpdatesStream(t *testing.T) {
 	c.MaxAge = 2 * time.Hour
 	opened(t, c)
 	if is, err = js.StreamInfo("facts"); err != nil || is.Config.MaxAge != 2*time.Hour || is.Config.MaxMsgs != 7 {
-		t.Errorf("after a change of the configuration, the stream is %+v, %v; want the new age and the operator's limit of messages", is.Config, err)
+		t.Errorf("after a change of the configuration, the stream is %+v, %v; want the new age and the operator's "+
+			"limit of messages", is.Config, err)
 	}
 	if n, err := jetstream.Replicas(t.Context(), c); err != nil || n != 1 {
 		t.Errorf("%d servers have the stream, %v; want 1", n, err)

@@ -141,9 +141,11 @@ func (s *Stream) Prepare(ctx context.Context) error {
 func (s *Stream) unseen(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return fmt.Errorf("look up the stream %s: JetStream does not respond; it is disabled on these servers, or too few of them are up: %w", s.config.Stream, err)
+		return fmt.Errorf("look up the stream %s: JetStream does not respond; it is disabled on these servers, or "+
+			"too few of them are up: %w", s.config.Stream, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
-		return fmt.Errorf("look up the stream %s: JetStream does not respond in time; fewer than half of its servers are up, or their disks are full: %w", s.config.Stream, err)
+		return fmt.Errorf("look up the stream %s: JetStream does not respond in time; fewer than half of its "+
+			"servers are up, or their disks are full: %w", s.config.Stream, err)
 	}
 	return fmt.Errorf("look up the stream %s: %w", s.config.Stream, err)
 }

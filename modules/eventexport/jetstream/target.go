@@ -27,7 +27,8 @@ func ParseTarget(text string) (t Target, err error) {
 		u, err := url.Parse(scheme + "://" + item)
 		if err != nil { // err may contain a password
 			return Target{},
-				fmt.Errorf("has an invalid address for server %d: use nats://host:4222,host2:4222, and encode all characters of a password except letters and digits as %%XX", i+1)
+				fmt.Errorf("has an invalid address for server %d: use nats://host:4222,host2:4222, and encode all "+
+					"characters of a password except letters and digits as %%XX", i+1)
 		}
 		server, err := serverOf(u)
 		if err != nil {

@@ -55,9 +55,11 @@ func (b *Backup) checkTarget(found state) error {
 	case found.tables > 0:
 		return fmt.Errorf("the database is not empty: it has %d tables. Create a new one (createdb), set DATABASE_URL to it and restore again; nothing was changed", found.tables)
 	case b.Manifest.Schema > newest:
-		return fmt.Errorf("the backup is from a newer version (%s, schema %s) than this program (schema %s): restore it with that version; nothing was changed", b.Manifest.Version, b.Manifest.Schema, newest)
+		return fmt.Errorf("the backup is from a newer version (%s, schema %s) than this program (schema %s): "+
+			"restore it with that version; nothing was changed", b.Manifest.Version, b.Manifest.Schema, newest)
 	case found.PostgreSQL < b.Manifest.PostgreSQL:
-		return fmt.Errorf("the backup is from PostgreSQL %d but this server is %d: restore it into that version or a newer one; nothing was changed", b.Manifest.PostgreSQL, found.PostgreSQL)
+		return fmt.Errorf("the backup is from PostgreSQL %d but this server is %d: restore it into that version or "+
+			"a newer one; nothing was changed", b.Manifest.PostgreSQL, found.PostgreSQL)
 	}
 	return nil
 }

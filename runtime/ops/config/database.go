@@ -151,7 +151,9 @@ var SpoolDir = setting.Declare(setting.Setting[string]{
 var DatabaseBytes = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60),
 	DefaultText: "the disk, if it is on this machine",
-	Help:        "Maximum size of the database in bytes. As space runs out, writes of free accounts, then everything except mail, then everything is rejected, so that delivery continues. Set it if the database is on another machine.",
+	Help: "Maximum size of the database in bytes. As space runs out, writes of free accounts, then " +
+		"everything except mail, then everything is rejected, so that delivery continues. Set it if the database " +
+		"is on another machine.",
 })
 
 // SpoolBytes limits the spool.

@@ -25,7 +25,8 @@ var HTTPAddr = setting.Declare(setting.Setting[string]{
 	Help: "Address on which to serve the API, GraphQL, dashboard and public links. Port 0 means any free port.",
 	Check: func(v setting.Values, addr string) error {
 		if othersReach(v, addr) {
-			return fmt.Errorf("is %q, which is reachable from other machines: development mode has no real secrets and shows all mail; listen on 127.0.0.1, or use --allow-public", addr)
+			return fmt.Errorf("is %q, which is reachable from other machines: development mode has no real secrets "+
+				"and shows all mail; listen on 127.0.0.1, or use --allow-public", addr)
 		}
 		return nil
 	},
@@ -53,7 +54,8 @@ var BaseURL = setting.Declare(setting.Setting[string]{
 // HTTPTLSAddr is host:port; if empty, HTTP is served without TLS.
 var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HTTP_TLS_ADDR", Group: httpGroup, Form: setting.HostPort(), DefaultText: "nowhere",
-	Help: "Address on which to serve the same over TLS, for example :443. Requests to POSTRIDER_HTTP_ADDR are redirected there, and tracking hosts are served there with certificates from an ACME authority.",
+	Help: "Address on which to serve the same over TLS, for example :443. Requests to POSTRIDER_HTTP_ADDR are " +
+		"redirected there, and tracking hosts are served there with certificates from an ACME authority.",
 	Check: func(v setting.Values, addr string) error {
 		if addr != "" && !strings.HasPrefix(BaseURL.Of(v), "https://") {
 			return errors.New("redirects to POSTRIDER_BASE_URL, which must be an https:// URL")
@@ -139,7 +141,8 @@ func SMTPAddr(port, devPort string) func(setting.Values) string {
 // NotPublic rejects a public listener in development mode.
 func NotPublic(v setting.Values, addr string) error {
 	if othersReach(v, addr) {
-		return fmt.Errorf("is %q, which is reachable from other machines: listen on 127.0.0.1 in development mode, or use --allow-public", addr)
+		return fmt.Errorf("is %q, which is reachable from other machines: listen on 127.0.0.1 in development mode, "+
+			"or use --allow-public", addr)
 	}
 	return nil
 }

@@ -51,7 +51,8 @@ var Node = setting.Declare(setting.Setting[string]{
 // that share an address also share the limits of providers for it.
 var Egress = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_EGRESS", Group: "Delivery", DefaultText: "the host name",
-	Help: "Name of the public address from which mail leaves. Processes with the same name share one address (behind a NAT router) and divide the limits of mailbox providers for it.",
+	Help: "Name of the public address from which mail leaves. Processes with the same name share one address " +
+		"(behind a NAT router) and divide the limits of mailbox providers for it.",
 	Form: nameForm,
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
 })

@@ -124,7 +124,8 @@ func New(p Params) (*Sampler, error) {
 		gauge("total_bytes", "Size of the database's disk in bytes; -1 if unknown.",
 			func(r Room) float64 { return float64(r.Total) }),
 		gauge("level",
-			"Data that is still stored: 0 all, 1 all except that of free accounts, 2 only mail, 3 none; -1 if the disk is unknown.", func(Room) float64 { return float64(w.level.Load()) }),
+			"Data that is still stored: 0 all, 1 all except that of free accounts, 2 only mail, 3 none; -1 if the "+
+				"disk is unknown.", func(Room) float64 { return float64(w.level.Load()) }),
 	} {
 		if err := p.Registry.Register(c); err != nil {
 			return nil, err

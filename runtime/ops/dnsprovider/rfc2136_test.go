@@ -176,7 +176,8 @@ func TestUpdatesUndoFailedReplacement(t *testing.T) {
 		refused := requireUpstream(t, err)
 		if !strings.Contains(refused.Message, "REFUSED") ||
 			!cmp.Equal(refused.Details["applied"], any([]string{"ownership"})) {
-			t.Errorf("Apply with a server that rejects removals returned %s with details %v, want REFUSED and ownership applied",
+			t.Errorf("Apply with a server that rejects removals returned %s with details %v, want REFUSED and "+
+				"ownership applied",
 				refused.Message, refused.Details)
 		}
 	})
@@ -243,7 +244,8 @@ func TestServersMustPassGuard(t *testing.T) {
 	} {
 		_, err := s.Open(t.Context(), "rfc2136", secrets("server", server, "key_name", "k", "key", key), "example.com")
 		if refused := fault.From(err); err == nil || !strings.Contains(refused.Fields["credentials.server"], reason) {
-			t.Errorf("Open with the server %s returned %v, want an error for credentials.server that contains %q", server,
+			t.Errorf("Open with the server %s returned %v, want an error for credentials.server that contains %q",
+				server,
 				err, reason)
 		}
 	}

@@ -25,7 +25,8 @@ func (i *Item) decideSPF(same []Record) verdict {
 			i.Name, len(found), i.Include)
 	}
 	if strings.Contains(found[0].Value, `\`) {
-		return i.refuse("The SPF record at %s contains characters that cannot be rewritten safely; add include:%s to it by hand.", i.Name, i.Include)
+		return i.refuse("The SPF record at %s contains characters that cannot be rewritten safely; add include:%s "+
+			"to it by hand.", i.Name, i.Include)
 	}
 	merged, reason := mergeSPF(found[0].Value, i.Include)
 	switch {

@@ -103,7 +103,8 @@ func (z *Zone) readBack(ctx context.Context, p Plan) (Plan, error) {
 		stuck := item.replaces != nil && slices.ContainsFunc(now, item.replaces.is)
 		switch {
 		case written < 0:
-			item.Reason = fmt.Sprintf("%s accepted the record but does not show it; check it there and try again later.",
+			item.Reason = fmt.Sprintf("%s accepted the record but does not show it; check it there and try again "+
+				"later.",
 				z.provider.name)
 		case stuck:
 			item.Reason = fmt.Sprintf("%s did not remove the old record; change it by hand to: %s", z.provider.name,

@@ -125,7 +125,8 @@ func TestReportsUnusableHosts(t *testing.T) {
 	split := failover.Judge("7", []failover.Sighting{old, primary})
 	if got := Unusable(fmt.Errorf("open database: %w", split)); len(got) != 1 || got[0].Check != "database.hosts" ||
 		got[0].Level != Error {
-		t.Errorf("for a database that was rejected because of two primaries, the doctor reports %+v, want database.hosts", got)
+		t.Errorf("for a database that was rejected because of two primaries, the doctor reports %+v, want "+
+			"database.hosts", got)
 	}
 }
 
@@ -150,7 +151,8 @@ func TestUnopenableKeysAreAnError(t *testing.T) {
 	}{{3, 0, nil, OK}, {3, 1, nil, Error}, {0, 0, errors.New("away"), Skipped}} {
 		got := MasterKey(func(context.Context) (int, int, error) { return c.open, c.closed, c.err })(t.Context())
 		if len(got) != 1 || got[0].Level != c.want {
-			t.Errorf("with %d keys that open, %d that do not and the error %v, got %+v, want the level %s", c.open, c.closed,
+			t.Errorf("with %d keys that open, %d that do not and the error %v, got %+v, want the level %s",
+				c.open, c.closed,
 				c.err, got, c.want)
 		}
 	}

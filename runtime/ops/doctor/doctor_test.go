@@ -191,7 +191,8 @@ func TestChecksDNSRecords(t *testing.T) {
 			got := w.find(t, c.check)
 			if got.Level != c.want || !strings.Contains(got.Found, c.found) || !strings.Contains(got.Do, c.do) ||
 				got.Expected == "" || (got.Do == "") != (c.want == OK) {
-				t.Errorf("%s reports %+v, want the level %s, %q found and the advice %q", c.check, got, c.want, c.found, c.do)
+				t.Errorf("%s reports %+v, want the level %s, %q found and the advice %q", c.check, got, c.want,
+					c.found, c.do)
 			}
 		})
 	}

@@ -94,7 +94,8 @@ func (d *Doctor) checkInbound(ctx context.Context) []Finding {
 	defer c.net.Close()
 	if greets, _, _ := strings.Cut(text, " "); !strings.EqualFold(greets, d.Config.Hostname) {
 		return []Finding{s.finding(Error, fmt.Sprintf("%s responds with the greeting %q", name, text),
-			"Another mail server responds there. Point %s and its port %s to Postrider, or set POSTRIDER_HOSTNAME to the host name of Postrider.", name, inwardPort)}
+			"Another mail server responds there. Point %s and its port %s to Postrider, or set POSTRIDER_HOSTNAME "+
+				"to the host name of Postrider.", name, inwardPort)}
 	}
 	return []Finding{s.ok(text), d.startTLS(ctx, c, name)}
 }

@@ -228,7 +228,8 @@ func otherData(cfg setting.Values) error {
 		HoldsData(config.DataDir.Of(cfg)) || !HoldsData(config.DevDataDir) {
 		return nil
 	}
-	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, but ./%s has one from development mode: use --data-dir %s, or run the command in another folder to create a new one",
+	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, but ./%s has one from development mode: use "+
+		"--data-dir %s, or run the command in another folder to create a new one",
 		config.DataDir.Of(cfg), config.DevDataDir, config.DevDataDir)
 }
 

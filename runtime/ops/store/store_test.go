@@ -65,7 +65,8 @@ func TestUnrelatedServerIsNotUsed(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") ||
 		!strings.Contains(err.Error(), "different clusters") {
-		t.Errorf("starting with an empty unrelated server first returned %v, want an error with DATABASE_URL and the clusters", err)
+		t.Errorf("starting with an empty unrelated server first returned %v, want an error with DATABASE_URL and "+
+			"the clusters", err)
 	}
 	if made, err := stranger.OpenPatiently().HasTables(t.Context()); made || err != nil {
 		t.Errorf("the unrelated server has tables: %t (%v)", made, err)

@@ -119,7 +119,8 @@ func (w *Watch) Latest() *Step {
 func (w *Watch) Register(reg prometheus.Registerer) error {
 	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
 		Name: "database_clock_stepped_back_seconds",
-		Help: "Size of the last backward step of the database clock, for a day after the step; otherwise 0. All processes report the same value."}, func() float64 {
+		Help: "Size of the last backward step of the database clock, for a day after the step; otherwise 0. All " +
+			"processes report the same value."}, func() float64 {
 		if step := w.Latest(); step != nil {
 			return step.By.Seconds()
 		}

@@ -120,7 +120,8 @@ func (f *fitness) checkStandby(ctx context.Context, conn driver.Conn) error {
 	case cluster == "":
 		return newUnfitError(errors.New("the primary does not reveal its cluster (pg_control_system), so it is unknown whether this server follows it"))
 	case said[0] != cluster:
-		return newUnfitError(errors.New("this is the server of another cluster than the primary (its system identifier differs): use a standby of DATABASE_URL"))
+		return newUnfitError(errors.New("this is the server of another cluster than the primary (its system " +
+			"identifier differs): use a standby of DATABASE_URL"))
 	case said[1] != "true":
 		return newUnfitError(errors.New("this server takes writes: it is not a standby, or was promoted"))
 	}
@@ -228,7 +229,8 @@ func persistentReason(err error, hosts int) error {
 	var unfit *unfitError
 	var refused *net.OpError
 	switch {
-	case errors.As(err, &unfit) && !errors.Is(unfit.Reason, errTimeline): // which passes once the new primary is available
+	// which passes once the new primary is available
+	case errors.As(err, &unfit) && !errors.Is(unfit.Reason, errTimeline):
 		return unfit.Reason
 	case hosts == 1 && errors.As(err, &refused) && refused.Op == "connect" && !fault.IsDatabaseUnavailable(refused.Err):
 		return refused.Err
@@ -261,7 +263,9 @@ func (d durability) checkSettings(riskAccepted bool, standbys int) error {
 	}
 	if n := waitsFor(d.commit, d.standbys); n < standbys {
 		errs = append(errs,
-			fmt.Errorf("a commit waits for %d standbys on this server (synchronous_commit=%s, synchronous_standby_names='%s'), but POSTRIDER_DATABASE_STANDBYS requires %d", n, d.commit, d.standbys, standbys))
+			fmt.Errorf("a commit waits for %d standbys on this server (synchronous_commit=%s, "+
+				"synchronous_standby_names='%s'), but POSTRIDER_DATABASE_STANDBYS "+
+				"requires %d", n, d.commit, d.standbys, standbys))
 	}
 	return errors.Join(errs...)
 }

@@ -97,7 +97,8 @@ func TestSilentFirstHostDelaysOnce(t *testing.T) {
 				// without TLS.
 				beside := int64(2 + 2*time.Since(began)/(5*time.Second))
 				if asked := met.Load() - before; late > 4 || asked > int64(2*late)+beside {
-					t.Errorf("of ten later connections %d were late, and the silent host was queried %d more times, want them to use the last working host immediately", late, asked)
+					t.Errorf("of ten later connections %d were late, and the silent host was queried %d more "+
+						"times, want them to use the last working host immediately", late, asked)
 				}
 			})
 		}

@@ -77,7 +77,8 @@ func (d *DB) CheckMayCreate(ctx context.Context) error {
 	if err != nil || made {
 		return err
 	}
-	const remedy = "Restore it, or remove it from the address. For a new installation, run `postrider migrate` once with an address that contains only the primary"
+	const remedy = "Restore it, or remove it from the address. For a new installation, run `postrider migrate` " +
+		"once with an address that contains only the primary"
 	all, _, err := d.AskHosts(ctx)
 	var refused []error
 	first, of := "", ""
@@ -86,12 +87,15 @@ func (d *DB) CheckMayCreate(ctx context.Context) error {
 		case errors.Is(host.Err, failover.ErrHidden):
 		case host.Err != nil:
 			refused = append(refused,
-				fmt.Errorf("the responding database has no Postrider tables, and none were created, because another host may have the mail: %s cannot be reached (%w). %s", host.Host, host.Err, remedy))
+				fmt.Errorf("the responding database has no Postrider tables, and none were created, because "+
+					"another host may have the mail: %s cannot be reached (%w). %s", host.Host, host.Err, remedy))
 		case first == "":
 			first, of = host.System, host.Host
 		case host.System != first:
 			refused = append(refused,
-				fmt.Errorf("the responding database has no Postrider tables, and none were created, because the hosts belong to different clusters: %s and %s have different system identifiers. Remove the wrong one", of, host.Host))
+				fmt.Errorf("the responding database has no Postrider tables, and none were created, because the "+
+					"hosts belong to different clusters: %s and %s have different system identifiers. Remove the "+
+					"wrong one", of, host.Host))
 		}
 	}
 	return errors.Join(err, errors.Join(refused...))

@@ -151,7 +151,8 @@ func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog
 		return err
 	}
 	if len(newer) > 0 {
-		log.InfoContext(ctx, "the database is newer than this program, but supports programs of this version", "migration",
+		log.InfoContext(ctx, "the database is newer than this program, but supports programs of this version",
+			"migration",
 			newer[len(newer)-1].name)
 	}
 	for _, file := range pending {

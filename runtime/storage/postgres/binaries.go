@@ -44,7 +44,8 @@ func dataVersion(files string) (string, error) {
 	}
 	if len(entries) > 0 {
 		return "",
-			fmt.Errorf("%s is not empty and has no PG_VERSION: it is not a PostgreSQL data directory; nothing was changed",
+			fmt.Errorf("%s is not empty and has no PG_VERSION: it is not a PostgreSQL data directory; nothing was "+
+				"changed",
 				files)
 	}
 	return "", nil

@@ -55,7 +55,8 @@ func TestPartitionedPagesEqualPlainPages(t *testing.T) {
 						slices.Reverse(expected)
 					}
 					if !slices.Equal(got, expected) {
-						t.Errorf("%s, %s in pages of %d, backward %t: got %v, want %v", name, mark, size, back, ages(got),
+						t.Errorf("%s, %s in pages of %d, backward %t: got %v, want %v", name, mark, size,
+							back, ages(got),
 							ages(expected))
 					}
 				}

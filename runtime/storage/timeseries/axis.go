@@ -40,7 +40,8 @@ func (q Query) Axis(wrong fault.Fields, groups int) (a Axis) {
 	}
 	most := MaxPeriods / (groups + 1)
 	if a.Starts, a.End = periodStarts(q.Range, q.Interval, zone, most); len(a.Starts) > most {
-		wrong.Add("range", "is too long: a response has at most %d periods, multiplied by the number of groups", MaxPeriods)
+		wrong.Add("range", "is too long: a response has at most %d periods, multiplied by the number of groups",
+			MaxPeriods)
 	}
 	return a
 }

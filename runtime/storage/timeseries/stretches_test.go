@@ -41,7 +41,8 @@ func TestPeriodsConsistOfLongestStretches(t *testing.T) {
 			counts[g]++
 			begin, err := time.Parse(time.RFC3339, of.Begins[i])
 			if err != nil || !begin.Equal(at) || begin.Unix()%(g*60) != 0 {
-				t.Errorf("%s by %s: stretch %d of %d minutes begins at %s, but the previous one ends at %s", c.zone, c.by,
+				t.Errorf("%s by %s: stretch %d of %d minutes begins at %s, but the previous one ends at %s",
+					c.zone, c.by,
 					i, g, begin, at)
 			}
 			if at, err = time.Parse(time.RFC3339, of.Ends[i]); err != nil || at.Unix()%(g*60) != 0 {

@@ -22,8 +22,9 @@ var ErrPlainHTTP = errors.New("only https targets are allowed")
 
 // ClientConfig configures the outbound HTTP client. Zero durations use the defaults.
 type ClientConfig struct {
-	Guard          *Guard         // required
-	PlainLoopback  bool           // development: also allow http://, but only to loopback addresses (which the guard must allow)
+	Guard *Guard // required
+	// development: also allow http://, but only to loopback addresses (which the guard must allow)
+	PlainLoopback  bool
 	ConnectTimeout time.Duration  // TCP and TLS, each; default 5 s
 	Timeout        time.Duration  // for the whole exchange including the body; default 10 s
 	RootCAs        *x509.CertPool // default: the system's

@@ -39,7 +39,8 @@ func TestLinksExpire(t *testing.T) {
 	l := newLinks(t, secret.NewKey())
 	now := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	token := newToken(t, l, now)
-	for after, want := range map[time.Duration]error{0: nil, time.Hour - time.Second: nil, time.Hour: filelink.ErrExpired,
+	for after, want := range map[time.Duration]error{0: nil, time.Hour - time.Second: nil,
+		time.Hour:      filelink.ErrExpired,
 		24 * time.Hour: filelink.ErrExpired} {
 		got, err := l.Parse(prefix, token, now.Add(after))
 		if !errors.Is(err, want) || err == nil && got != ref {
@@ -61,8 +62,9 @@ func TestForgedLinksAreRejected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := map[string]string{"nothing": "", "an extra letter": "A", "padding": token + "=", "an extra segment": token + "A",
-		"truncation": token[:len(token)-2], "another key": newToken(t, newLinks(t, secret.NewKey()), now)}
+	forged := map[string]string{"nothing": "", "an extra letter": "A", "padding": token + "=",
+		"an extra segment": token + "A",
+		"truncation":       token[:len(token)-2], "another key": newToken(t, newLinks(t, secret.NewKey()), now)}
 	for i := range raw {
 		changed := append([]byte(nil), raw...)
 		changed[i] ^= 1

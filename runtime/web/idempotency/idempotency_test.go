@@ -170,7 +170,8 @@ func TestConflictNamesTheFirstOperation(t *testing.T) {
 		_, _, err := b.Begin(t.Context(), "acc_1", asked, "k", []byte(`{"a":1}`))
 		wantCode(t, err, fault.CodeIdempotencyConflict)
 		if !strings.HasSuffix(fault.From(err).Message, ": "+want) {
-			t.Errorf("the conflict of %s has the message %q, want it to end in %q", asked, fault.From(err).Message, want)
+			t.Errorf("the conflict of %s has the message %q, want it to end in %q", asked, fault.From(err).
+				Message, want)
 		}
 	}
 	b.exec(t, `UPDATE idempotency_keys SET operation = ''`) // as an older version stored it

@@ -280,7 +280,8 @@ func TestTryStoreManyGivesUpOnHeldKey(t *testing.T) {
 	}
 	taken, after, err := try("a", "z")
 	if err != nil || taken[0] || taken[1] || after != "1min" {
-		t.Errorf("the others got taken %v, and lock_timeout is %s afterwards, %v; want neither taken and 1min", taken, after, err)
+		t.Errorf("the others got taken %v, and lock_timeout is %s afterwards, %v; want neither taken and 1min", taken,
+			after, err)
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)

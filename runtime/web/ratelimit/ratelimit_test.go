@@ -318,7 +318,8 @@ func TestUnmeteredAccountsAreNotCounted(t *testing.T) {
 		got, err := admit(t, l, AccountRate{ID: "dev", PerSecond: 1, Unmetered: true})
 		if err != nil || got.Get("ratelimit-limit") != "2" || got.Get("ratelimit-remaining") != "2" ||
 			got.Get("ratelimit-reset") != "0" {
-			t.Fatalf("a request of an unmetered account got %v, %v, want the limit and the remaining requests at 2", got, err)
+			t.Fatalf("a request of an unmetered account got %v, %v, want the limit and the remaining requests at 2",
+				got, err)
 		}
 	}
 	if _, err := admit(t, l, AccountRate{ID: "ada", PerSecond: 1}); fault.KindOf(err) != fault.Unavailable {

@@ -106,7 +106,8 @@ func TestIncompleteHeadersDoNotFillListener(t *testing.T) {
 	}
 	for i := range 90 {
 		if got := ask(g.dial(t, fmt.Sprintf("198.%d.0.1", i))); got != "200 OK" {
-			t.Errorf("despite 300 incomplete headers from one address, request %d from another address got %q, want 200", i, got)
+			t.Errorf("despite 300 incomplete headers from one address, request %d from another address got %q, "+
+				"want 200", i, got)
 		}
 	}
 }
@@ -154,7 +155,8 @@ func TestSilentProxyConnectionsLeaveRoom(t *testing.T) {
 						peer, i, got)
 				}
 				if got := ask(g.dial(t, peer)); got != "200 OK" {
-					t.Errorf("despite 500 silent connections from %s, request %d from the same address got %q, want 200",
+					t.Errorf("despite 500 silent connections from %s, request %d from the same address got %q, "+
+						"want 200",
 						peer, i, got)
 				}
 			}

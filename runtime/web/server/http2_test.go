@@ -74,7 +74,8 @@ func TestUnreadResponsesAreBudgeted(t *testing.T) { //nolint:paralleltest // as 
 	expect.Eventually(t, "the heap contains no unread response", func() bool {
 		grown, held := heap()-before, budget.Usage()
 		if held.Arriving+held.Spool < all {
-			t.Fatalf("%d unread responses of %d bytes used %d bytes of the heap until they were ended, want at most %d", connections*each, size, grown, connections*each*perStream)
+			t.Fatalf("%d unread responses of %d bytes used %d bytes of the heap until they were ended, want at most %d",
+				connections*each, size, grown, connections*each*perStream)
 		}
 		return grown <= connections*each*perStream
 	})

@@ -59,7 +59,8 @@ func TestEncodeUsesAcceptedCoding(t *testing.T) {
 			sent := static.Encode(header, accept, []byte(content))
 			if got := decode(t, coding, sent); got != content || header.Get("Content-Encoding") != coding ||
 				header.Get("Vary") != "Accept-Encoding" || coding != "" && len(sent) > len(content)/2 {
-				t.Errorf("with Accept-Encoding %q, got the header %v and %d bytes, content equal: %t", accept, header, len(sent),
+				t.Errorf("with Accept-Encoding %q, got the header %v and %d bytes, content equal: %t", accept,
+					header, len(sent),
 					got == content)
 			}
 		}

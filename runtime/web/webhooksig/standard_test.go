@@ -34,14 +34,16 @@ func TestStandardSignature(t *testing.T) {
 	for _, c := range []struct {
 		secrets  []string
 		standard int
-	}{{[]string{webhooksig.NewSecret(), secret}, 2}, {[]string{webhooksig.NewSecret(), earlier}, 1}, {[]string{earlier}, 0}} {
+	}{{[]string{webhooksig.NewSecret(), secret}, 2}, {[]string{webhooksig.NewSecret(), earlier}, 1},
+		{[]string{earlier}, 0}} {
 		header := http.Header{}
 		webhooksig.SetHeaders(header, id, c.secrets, at, []byte(body))
 		if got := len(strings.Fields(header.Get(webhooksig.HeaderSignature))); got != c.standard {
 			t.Errorf("the secrets %v sign %d times, want %d: %v", c.secrets, got, c.standard, header)
 		}
 		if (header.Get(webhooksig.HeaderID) != "") != (c.standard > 0) {
-			t.Errorf("the secrets %v: the id is %q, want an id only with a signature", c.secrets, header.Get(webhooksig.HeaderID))
+			t.Errorf("the secrets %v: the id is %q, want an id only with a signature", c.secrets,
+				header.Get(webhooksig.HeaderID))
 		}
 		for _, secret := range c.secrets {
 			if err := webhooksig.Verify(secret, header.Get(webhooksig.Header), []byte(body), at); err != nil {

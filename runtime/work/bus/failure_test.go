@@ -92,7 +92,8 @@ func TestPinPoison(t *testing.T) {
 			var fact, reason string
 			err := b.SQL.QueryRowContext(t.Context(), "SELECT fact_id, failures, error FROM bus_poison WHERE consumer = 'g'").Scan(&fact, &failures, &reason)
 			if err != nil || tail(fact) != tail(bad.ID) || failures != 5 || !strings.Contains(reason, test.reason) {
-				t.Errorf("bus_poison has the fact %s, %d failures, %q, %v; want %s, 5, …%s…", fact, failures, reason, err, bad.ID,
+				t.Errorf("bus_poison has the fact %s, %d failures, %q, %v; want %s, 5, …%s…", fact, failures, reason,
+					err, bad.ID,
 					test.reason)
 			}
 			// In addition to the five counted calls: one in the savepoint of the batch, and batches that were
@@ -173,7 +174,10 @@ func TestUnknownTypeIsLeftForNewerReplica(t *testing.T) {
 		seen.Add(1)
 		return nil
 	}))
-	b.until("the old replica has read the message", func() bool { return b.count("SELECT count(*) FROM bus_messages WHERE due_at > now()") == 1 })
+	b.until("the old replica has read the message", func() bool {
+		return b.count("SELECT count(*) FROM "+
+			"bus_messages WHERE due_at > now()") == 1
+	})
 	b.stop(old)
 	if n := b.count("SELECT count(*) FROM bus_messages WHERE failures = 0"); n != 1 || seen.Load() != 0 {
 		t.Errorf("%d messages remain, and the old handler was called %d times", n, seen.Load())

@@ -187,7 +187,8 @@ type Feed struct {
 	After  string    // the id of a fact, or of id.Since
 	Before time.Time // a horizon
 	Limit  int       // facts
-	Octets int       // approximate maximum size of their data in bytes; at least one fact is returned, whatever its size
+	// approximate maximum size of their data in bytes; at least one fact is returned, whatever its size
+	Octets int
 }
 
 const selectWhole = `

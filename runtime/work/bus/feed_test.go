@@ -341,7 +341,8 @@ func TestReadContinuesAfterExaminedFacts(t *testing.T) {
 	if got := append(idsOf(second.Facts), idsOf(third.Facts)...); !slices.IsSorted(got) ||
 		!slices.Equal(tails(got), tails(idsOf(wanted))) ||
 		len(second.Facts) != 2 || !second.More || third.More {
-		t.Errorf("the next reads returned %v, more: %t, and %v, more: %t", idsOf(second.Facts), second.More, idsOf(third.Facts), third.More)
+		t.Errorf("the next reads returned %v, more: %t, and %v, more: %t", idsOf(second.Facts), second.More,
+			idsOf(third.Facts), third.More)
 	}
 	if last := b.read(on, third.Next, soon, 2); len(last.Facts) != 0 || last.Next != third.Next {
 		t.Errorf("the last read returned %v, next %s", idsOf(last.Facts), last.Next)

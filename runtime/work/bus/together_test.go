@@ -104,7 +104,8 @@ func TestHandleAllLeavesSameRowsAsHandle(t *testing.T) {
 		t.Errorf("%d of %d facts were handled or set aside", len(single), len(facts))
 	}
 	if diff := cmp.Diff(single, atOnce); diff != "" {
-		t.Errorf("facts handled together left different rows than facts handled one by one (-single +together):\n%s", diff)
+		t.Errorf("facts handled together left different rows than facts handled one by one (-single +together):\n%s",
+			diff)
 	}
 }
 
@@ -170,7 +171,8 @@ func TestBrokenFactDoesNotBlockBatch(t *testing.T) {
 				t.Errorf("the broken fact is in bus_poison %d times with 5 failures, want once", n)
 			}
 			if n := batches.Load(); n < 1 || n > 8 { // batches that were lost grow again from one message
-				t.Errorf("HandleAll got the broken fact %d times, want few times, because it does not get facts that failed", n)
+				t.Errorf("HandleAll got the broken fact %d times, want few times, because it does not get facts "+
+					"that failed", n)
 			}
 		})
 	}
@@ -311,7 +313,8 @@ func TestBatchSharesSavepoint(t *testing.T) {
 			want = tail(facts[i-8].ID)
 		}
 		if c.fact != want || (c.savepoint == first) != (i < 8) || i > 8 && c.savepoint == calls[i-1].savepoint {
-			t.Errorf("call %d was for %s in the savepoint %s after %+v, want %s, in the savepoint of the first eight: %t", i, c.fact, c.savepoint, calls[:i], want, i < 8)
+			t.Errorf("call %d was for %s in the savepoint %s after %+v, want %s, in the savepoint of the first "+
+				"eight: %t", i, c.fact, c.savepoint, calls[:i], want, i < 8)
 		}
 	}
 }

@@ -215,7 +215,8 @@ func TestClaimsOfDeadNodeAreReleased(t *testing.T) {
 	within(t, "a process with the same name releases them", func() bool { return again.hasHanded(id) })
 	within(t, "another process releases them too", func() bool { return other.hasHanded(id) })
 	if took := time.Since(beaten); took < quick.gone {
-		t.Errorf("a process with another name released the claims %s after the last beat, want not before %s", took, quick.gone)
+		t.Errorf("a process with another name released the claims %s after the last beat, want not before %s", took,
+			quick.gone)
 	}
 	if again.hasHanded(again.ID()) || other.hasHanded(again.ID()) {
 		t.Error("the claims of a live node were released")
@@ -229,7 +230,10 @@ func TestOutageIsFollowedByPause(t *testing.T) {
 	server := dbtest.NewServer(t)
 	d := server.Open()
 	one, two := join(t, d, "one"), join(t, d, "two")
-	within(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() && one.mayRun() && two.mayRun() })
+	within(t, "both processes may claim", func() bool {
+		return one.mayClaim() && two.mayClaim() && one.mayRun() &&
+			two.mayRun()
+	})
 	before, back := time.Now(), one.Back()
 	server.Stop()
 	within(t, "neither process may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })

@@ -65,7 +65,8 @@ func (n *Node) logChanges(ctx context.Context, h beatResult) {
 	switch {
 	case wrong && !wasWrong:
 		n.log.WarnContext(ctx,
-			"the clock of this machine and that of the database differ: run NTP on both. Due times, leases, limits and ids follow the database; signatures, certificates and sessions follow this machine",
+			"the clock of this machine and that of the database differ: run NTP on both. Due times, leases, limits "+
+				"and ids follow the database; signatures, certificates and sessions follow this machine",
 			"ahead", ahead.Round(time.Millisecond).String())
 	case !wrong && wasWrong:
 		n.log.InfoContext(ctx, "the clock of this machine and that of the database agree again")
@@ -86,5 +87,6 @@ func (n *Node) recordTwin(twin bool) (news bool) {
 
 func (n *Node) warnOfTwin(ctx context.Context) {
 	n.log.WarnContext(ctx,
-		"another process has the same name: give each its own POSTRIDER_NODE, otherwise the claims of one may be released when the other starts", "node", n.name)
+		"another process has the same name: give each its own POSTRIDER_NODE, otherwise the claims of one may be "+
+			"released when the other starts", "node", n.name)
 }

@@ -220,7 +220,8 @@ func (n *Node) handBack(ctx context.Context, id int32) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			whole = false
-			n.log.WarnContext(ctx, "node: cannot release the claims of a dead node; they end with their leases", "gone", id, "what",
+			n.log.WarnContext(ctx, "node: cannot release the claims of a dead node; they end with their leases", "gone",
+				id, "what",
 				what, telemetry.KeyError, err)
 		case count > 0:
 			n.log.InfoContext(ctx, "node: released the claims of a dead node", "gone", id, "what", what,

@@ -33,7 +33,8 @@ func (e *SplitError) Error() string {
 	if same {
 		remedy = "Stop the one that you want to give up, or make it a standby of the other one"
 	}
-	return fmt.Sprintf("%d hosts of DATABASE_URL take writes for the same cluster: %s. Until this is resolved, nothing is stored. %s", len(e.Primaries), strings.Join(names, " and "), remedy)
+	return fmt.Sprintf("%d hosts of DATABASE_URL take writes for the same cluster: %s. Until this is resolved, "+
+		"nothing is stored. %s", len(e.Primaries), strings.Join(names, " and "), remedy)
 }
 
 // Judge checks for several primaries of one cluster. The error is nil or a *SplitError.

@@ -160,7 +160,8 @@ func TestUnneededMonthsAreDropped(t *testing.T) {
 			}
 			if kept, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil ||
 				len(kept.Dropped) > 0 || len(left()) != 5 {
-				t.Errorf("after adding rows before all months, %v were dropped, %v; %d rows remain, want 5", kept.Dropped,
+				t.Errorf("after adding rows before all months, %v were dropped, %v; %d rows remain, want 5",
+					kept.Dropped,
 					err, len(left()))
 			}
 			dbtest.Exec(t, d, `DELETE FROM `+name+` WHERE id = $1`, rows[0])

@@ -10,7 +10,8 @@ import (
 func (r *Replica) Register(reg prometheus.Registerer) error {
 	reads := func(server string, count func() int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "postrider_replica_reads_total",
-			Help:        "Lists, searches and statistics while a replica is configured, by the server that served them: replica, primary.",
+			Help: "Lists, searches and statistics while a replica is configured, by the server that served " +
+				"them: replica, primary.",
 			ConstLabels: prometheus.Labels{"server": server}}, func() float64 { return float64(count()) })
 	}
 	gauge := func(name, help string, of func(Status) float64) prometheus.Collector {

@@ -134,7 +134,8 @@ func TestReadSeesAllCommits(t *testing.T) {
 		}
 	}
 	if took := time.Since(began); took > 36*time.Second {
-		t.Errorf("400 reads took %s with a replica that replays nothing, want only some of them to wait a tenth of a second", took)
+		t.Errorf("400 reads took %s with a replica that replays nothing, want only some of them to wait a tenth of "+
+			"a second", took)
 	}
 	b.passesOver("behind")
 	if lag := b.replica.Status().Lag; lag < replica.Tolerated {
@@ -254,7 +255,8 @@ func TestStandbyOfOldPrimaryIsSkipped(t *testing.T) {
 	old.Start()
 	before.write(`INSERT INTO kept SELECT generate_series(1, 100000)`)
 	other, at := newBench(t, next, stays.URL()), stays.Open()
-	expect.EventuallyWithin(t, 15*time.Second, "the standby of the old primary is further ahead than that of the new one",
+	expect.EventuallyWithin(t, 15*time.Second,
+		"the standby of the old primary is further ahead than that of the new one",
 		func() bool {
 			ahead, err := db.One(t.Context(), at.SQL, db.Value[string], `SELECT pg_last_wal_replay_lsn()::text`)
 			if err != nil {
