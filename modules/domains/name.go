@@ -63,7 +63,7 @@ func (r reserved) parseName(input string) (name, reason string) {
 		return "", "is the sandbox domain of this service, or a subdomain of it"
 	}
 	if address.IsPublicSuffix(name) {
-		return "", "is a public suffix, under which anyone can register names; add your own domain"
+		return "", "is a public suffix, under which others can register names; add your own domain"
 	}
 	return name, ""
 }

@@ -75,8 +75,8 @@ func (w *Ways) Place(label string) Routing {
 	return OnOtherNode
 }
 
-// locateSources determines the reach of each source and the number of processes that share it. It tells the
-// node which sources connections can use.
+// locateSources determines the reach of each source and the number of processes that share it. It reports the
+// sources that connections can use to the node.
 func (r *reader) locateSources(ctx context.Context, into *snapshot) {
 	if r.nodes == nil {
 		return // every source is local

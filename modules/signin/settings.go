@@ -31,7 +31,7 @@ const (
 // SignUpSetting is POSTRIDER_SIGN_UP.
 var SignUpSetting = setting.Declare(setting.Setting[SignUpPolicy]{
 	Name: "POSTRIDER_SIGN_UP", Group: chapter, DefaultText: wordInvite,
-	Help: "Who can sign up: invite (invited users), open (anyone), @example.com,@example.org (addresses at these " +
+	Help: "Who can sign up: invite (invited users), open (all users), @example.com,@example.org (addresses at these " +
 		"domains), closed (users are created on the command line).",
 	Form: setting.Form[SignUpPolicy]{Placeholder: "WHO", Parse: parseSignUp},
 	Show: func(s SignUpPolicy) slog.Value {

@@ -30,8 +30,8 @@
 // # Links
 //
 // An unsubscribe link contains everything it needs, authenticated: account, email, address and category. It
-// does not expire, and works after the email was deleted. The recipient needs no credentials: anyone who has
-// the message can use it.
+// does not expire, and works after the email was deleted. The recipient needs no credentials: every holder
+// of the message can use it.
 //
 // # Automatic suppression
 //

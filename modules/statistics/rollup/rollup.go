@@ -145,7 +145,7 @@ func (r *Rollup) Series(row RowKey) *[Placements]chunk.Series {
 	return series
 }
 
-// Facts stands for several facts that are equal in every counted property.
+// Facts represents several facts that are equal in every counted property.
 type Facts struct {
 	AccountID string
 	Type      string // for example email.sent
