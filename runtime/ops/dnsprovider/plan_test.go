@@ -94,7 +94,7 @@ func TestCompare(t *testing.T) {
 			list:     "unchanged", after: []string{"V=SPF1 +Include:" + strings.ToUpper(include) + ". -all"}},
 		"spf, the include fails": {want: wantSPF,
 			existing: []Record{txt("example.com", "v=spf1 ?include:"+include+" -all")}, list: "conflicts",
-			after: []string{"v=spf1 ?include:" + include + " -all"}, reason: "Remove the sign"},
+			after: []string{"v=spf1 ?include:" + include + " -all"}, reason: "Remove the qualifier"},
 		"spf, the include is ignored": {want: wantSPF,
 			existing: []Record{txt("example.com", "v=spf1 -all include:"+include)}, list: "conflicts",
 			after: []string{"v=spf1 -all include:" + include}, reason: "before the all term"},
