@@ -487,7 +487,7 @@ func TestPriceOfUnknownPlanChangesNothing(t *testing.T) {
 	w.postEvents(url)
 	w.checkPlan("a product without a plan", "pro", "active")
 	problems, err := db.One(t.Context(), w.db.SQL, db.Value[string], `SELECT problems::text FROM billing_customers`)
-	if err != nil || !strings.Contains(problems, "price of no known plan") {
+	if err != nil || !strings.Contains(problems, "price that belongs to no known plan") {
 		t.Errorf("the operator sees the problems %s, %v", problems, err)
 	}
 }

@@ -199,7 +199,7 @@ func TestForeignFilesAreKept(t *testing.T) {
 		words         []string
 	}{
 		"another major version": {"PG_VERSION", "9.6\n", []string{"PostgreSQL 9.6", "install PostgreSQL 9.6", "nothing was changed"}},
-		"something else":        {"notes.txt", "mine", []string{"not empty", "left alone"}},
+		"something else":        {"notes.txt", "mine", []string{"not empty", "nothing was changed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

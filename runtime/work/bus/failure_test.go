@@ -101,7 +101,7 @@ func TestPinPoison(t *testing.T) {
 			if n := calls.Load(); n < 5 || n > 1+12 {
 				t.Errorf("the handler was called %d times, want 5 to 13", n)
 			}
-			b.until("the poison is reported", func() bool { return strings.Contains(log.String(), "set aside") })
+			b.until("the poison is reported", func() bool { return strings.Contains(log.String(), "moved to bus_poison") })
 			if n := total(t, metrics, "postrider_bus_poisoned_total"); n != 1 {
 				t.Errorf("postrider_bus_poisoned_total is %v, want 1", n)
 			}
