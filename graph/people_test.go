@@ -29,7 +29,7 @@ func (fakePeople) AuthenticateSession(_ context.Context, token, _ string) (accou
 		return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_3", Email: "op@example.com",
 			Role: rights.RoleViewer, Operator: true}}, nil
 	}
-	if !rights.Role(token).Known() {
+	if !rights.Role(token).IsKnown() {
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
 	return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_1", SessionID: "ses_1",

@@ -111,7 +111,7 @@ func splitBeside(t *testing.T, service *process, data string) {
 		{nil, "emails_rest", "is split"}, // already split
 		{[]string{"--undo", "facts"}, "facts is plain", "facts_rest"},
 		{[]string{"facts"}, "facts_rest", "emails"},
-		{[]string{"--undo", "emails"}, "what refers to emails does so as a whole", "emails_rest"}, // recipients, below it, stays split
+		{[]string{"--undo", "emails"}, "the references to emails now cover the whole table", "emails_rest"}, // recipients, below it, stays split
 		{[]string{"--undo"}, "recipients is plain", "rest"},
 	} {
 		code, stdout, stderr := runPostrider(t, append([]string{"partition", "--data-dir", data}, step.arguments...)...)

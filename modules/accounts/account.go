@@ -74,7 +74,7 @@ func checkName(wrong fault.Fields, field, name string, required bool) string {
 	return name
 }
 
-// Account is a snapshot, at most CacheTTL old.
+// Account is a snapshot of an account, at most CacheTTL old.
 type Account struct {
 	ID                 string
 	Name               string
@@ -85,7 +85,7 @@ type Account struct {
 	Unmetered          bool
 	Suspended          bool
 	SecondFactor       bool // required of every member
-	System             bool // sends the installation's own mail: no caps, no sandbox
+	System             bool // sends the installation's own mail; exempt from caps and the sandbox
 	MonthlyLimit       *int // emails per month that the account has set as its own limit; nil if unlimited
 	PaymentDue         bool // a payment is overdue
 
@@ -149,9 +149,10 @@ func insertAccount(ctx context.Context, tx *ent.Tx, in NewAccount, ownerID strin
 }
 
 // EnsureUser returns the user with an email address, which must be in its stored form. It creates the user if
-// there is none.
+// necessary.
 func EnsureUser(ctx context.Context, tx *ent.Tx, email, name string) (*ent.User, error) {
-	// Of two concurrent calls, the second waits and finds the user that the first created.
+	// Concurrent calls for one email wait for each other, so the second finds the user that the first
+	// created.
 	if err := lockEmail(ctx, tx, email); err != nil {
 		return nil, err
 	}
@@ -177,8 +178,8 @@ func lockEmail(ctx context.Context, tx *ent.Tx, email string) error {
 	return err
 }
 
-// EnsureAccount is CreateAccount for an account that must exist: it returns the oldest account with the email
-// unchanged, if there is one. It is safe to call from several processes at the same time.
+// EnsureAccount returns the oldest account with the email unchanged, or creates it like CreateAccount. It is
+// safe to call from several processes at the same time.
 func (s *Service) EnsureAccount(ctx context.Context, in NewAccount) (found *ent.Account, err error) {
 	in, wrong := in.normalize()
 	if err := wrong.Err(); err != nil {
@@ -208,8 +209,9 @@ func (s *Service) EnsureAccount(ctx context.Context, in NewAccount) (found *ent.
 // systemEmail is the email of the account that sends the installation's own mail. It has no mailbox.
 const systemEmail = "system@postrider.invalid"
 
-// EnsureSystem returns the id of the account that sends the installation's own mail, which it creates once.
-// The account has no members and no keys, is not listed, and is exempt from caps and the sandbox.
+// EnsureSystem returns the id of the account that sends the installation's own mail, and creates the account
+// if necessary. The account has no members and no keys, is not listed, and is exempt from caps and the
+// sandbox.
 func (s *Service) EnsureSystem(ctx context.Context) (accountID string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := lockEmail(ctx, tx, systemEmail); err != nil {
@@ -249,7 +251,7 @@ func (s *Service) AccountByEmail(ctx context.Context, email string) (*ent.Accoun
 			ids[i] = a.ID
 		}
 		return nil, fault.Conflictf(fault.CodeConflict,
-			"Several accounts have the email %s; use the id of one of them: %s", email, strings.Join(ids, ", "))
+			"Several accounts have the email %s; use one of these ids: %s", email, strings.Join(ids, ", "))
 	}
 	return found[0], nil
 }
@@ -300,7 +302,7 @@ func (s *Service) CheckTeamLimit(ctx context.Context, tx *ent.Tx, userID string)
 	return err
 }
 
-// CreateTeam creates an account for a person within a transaction, on the default plan.
+// CreateTeam creates an account on the default plan for a person, within a transaction.
 func (s *Service) CreateTeam(ctx context.Context, tx *ent.Tx, email, name, ownerID string) (*ent.Account, error) {
 	return s.CreateAccountIn(ctx, tx, NewAccount{Name: name, Email: email, Plan: s.config.DefaultPlan}, ownerID)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// start starts a service as one process of an installation would. It closes no hours unless config says so,
-// because tests move facts into the past.
+// start starts a service as one process of an installation would. Unless config says otherwise, it closes no
+// hours, because tests backdate facts.
 func start(t testing.TB, d *db.DB, config Config) *Service {
 	t.Helper()
 	config.CloseEvery = cmp.Or(config.CloseEvery, time.Hour)
@@ -74,7 +74,7 @@ func TestCreatesAccountWithOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if owner := joined.Edges.User; owner.Email != made.Email || owner.Name != "Ada" || joined.Role != "owner" {
-		t.Errorf("the user of the new account is %+v with the role %s, want Ada as owner with address %s", owner,
+		t.Errorf("the new account has the user %+v with the role %s, want Ada as owner with the address %s", owner,
 			joined.Role, made.Email)
 	}
 	snapshot, err := s.Account(t.Context(), made.ID)
@@ -83,12 +83,12 @@ func TestCreatesAccountWithOwner(t *testing.T) {
 	}
 	if !snapshot.Unmetered || snapshot.ProductionUnlocked || snapshot.Suspended || !snapshot.Plan.Sandboxed ||
 		snapshot.Plan.MaxDomains != 1 || snapshot.Plan.DailyEmails == nil || *snapshot.Plan.DailyEmails != 100 {
-		t.Errorf("the new account reads as %+v, want it unmetered, not unlocked, with the limits of the free plan",
+		t.Errorf("Account returned %+v, want it not unlocked, with the limits of the free plan",
 			snapshot)
 	}
 }
 
-// One person may own several teams. They are one user, and the accounts share the email.
+// A person who owns several teams is still one user, and the accounts share the email.
 func TestOnePersonOwnsSeveralAccounts(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -99,7 +99,7 @@ func TestOnePersonOwnsSeveralAccounts(t *testing.T) {
 	}
 	if users, members := s.db.Ent.User.Query().CountX(t.Context()), s.db.Ent.Membership.Query().
 		CountX(t.Context()); users != 1 || members != 2 {
-		t.Errorf("%d users and %d memberships, want one person who belongs to both", users, members)
+		t.Errorf("got %d users and %d memberships, want 1 user who belongs to both accounts", users, members)
 	}
 	_, err = s.AccountByEmail(t.Context(), "ada@example.com")
 	wantKind(t, err, fault.Conflict)
@@ -172,7 +172,7 @@ func TestCachedAccountPicksUpChanges(t *testing.T) {
 		t.Fatal(before, err)
 	}
 	dbtest.Exec(t, s.db, `UPDATE accounts SET suspended_at = now(), plan_id = 'scale' WHERE id = $1`, made.ID)
-	expect.EventuallyWithin(t, 5*time.Second, "the cache shows the suspension and the new plan", func() bool {
+	expect.EventuallyWithin(t, 5*time.Second, "the cached account is suspended and has the new plan", func() bool {
 		now, err := s.Account(t.Context(), made.ID)
 		return err == nil && now.Suspended && now.Plan.MaxDomains == 1000
 	})
@@ -184,7 +184,7 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 	if ttl := (Config{}).withDefaults().CacheTTL; ttl > 3*time.Second {
-		t.Errorf("the default cache lives %s", ttl)
+		t.Errorf("CacheTTL defaults to %s", ttl)
 	}
 	wrong := fault.From(Config{CacheTTL: 5 * time.Second, CacheSize: -1, LastUsedEvery: -1, SweepEvery: -1}.Validate())
 	if len(wrong.Fields) != 4 {

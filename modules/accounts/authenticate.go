@@ -28,12 +28,13 @@ const (
 // keyHash is the SHA-256 of a secret. The cache never holds the secret itself.
 type keyHash [sha256.Size]byte
 
-// cachedCredential is the cached answer of the database for a hash, including "unknown".
+// cachedCredential is the cached result of the lookup of a hash, including "unknown".
 type cachedCredential struct {
-	caller    Caller
-	known     bool // exists and is not revoked
-	expires   bool
-	expiresAt time.Time // on this process's monotonic clock, from the database's remaining time
+	caller  Caller
+	known   bool // exists and is not revoked
+	expires bool
+	// on this process's monotonic clock, computed from the remaining time that the database returned
+	expiresAt time.Time
 }
 
 // Authenticate returns the caller that a secret identifies. The secret is passed without the word Bearer.
@@ -72,8 +73,8 @@ func isSecret(s string) bool {
 	return true
 }
 
-// The database clock decides what has expired. The remaining time lets the cache decide the same later,
-// without another query.
+// Expiry follows the database clock. From the remaining time, the cache can later detect expiry without a
+// query.
 const selectCredential = `
 SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
        extract(epoch FROM k.expires_at - now())::float8, ` + credentials.Columns + `
@@ -100,8 +101,8 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 		return cachedCredential{}, fmt.Errorf("domains of key %s: %w", found.caller.KeyID, err)
 	}
 	if expiresIn.Valid {
-		// A key may live longer than a Duration can represent. A limit beyond the life of the cache entry
-		// needs no more precision than this.
+		// A key may live longer than a Duration can represent. Beyond the life of the cache entry, the exact
+		// time does not matter.
 		found.expires = true
 		seconds := min(expiresIn.Float64, (24 * time.Hour).Seconds())
 		found.expiresAt = askedAt.Add(time.Duration(seconds * float64(time.Second)))

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestBearerIsReadFromOneCredential(t *testing.T) {
+func TestBearerRequiresOneCredential(t *testing.T) {
 	t.Parallel()
 	for _, credentials := range [][]string{{"Bearer svc_1"}, {"bearer  svc_1 "}, {"BEARER svc_1"}} {
 		if got, err := Bearer(http.Header{"Authorization": credentials}); got != "svc_1" || err != nil {

@@ -8,20 +8,21 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Caller is the author of a request: an API key, or a person in a session.
+// Caller is the author of a request: an API key, or a signed-in user.
 type Caller struct {
-	AccountID string // empty for a person without an account
+	AccountID string // empty for a user without an account
 	KeyID     string
 	Scope     rights.Scope
-	Suspended bool     // the account is suspended and may do everything but send
+	Suspended bool     // the account is suspended, so it cannot send; everything else is allowed
 	DomainIDs []string // domains that the key is limited to; empty means all. Read-only.
 	Person    *Person  // nil if an API key calls. Read-only.
 
-	Creator *rights.Creator // current state of the key's creator; nil if the operator of the installation created it
+	// current role of the key's creator; nil if the operator of the installation created the key
+	Creator *rights.Creator
 }
 
 // Authorize returns an error if the caller's scope or role does not allow an operation, or if a suspended
-// account sends.
+// account tries to send.
 func (c Caller) Authorize(op rights.Operation) error {
 	if err := c.authorize(op); err != nil {
 		return err
@@ -66,8 +67,8 @@ func (c Caller) RequireReach(operation string) error {
 	return nil
 }
 
-// MayFollow reports whether the caller may read the results of an operation through a record that links to
-// them.
+// MayFollow reports whether the caller may read the results of an operation through a link from another
+// record.
 func (c Caller) MayFollow(right rights.Operation, operation string) bool {
 	return c.Authorize(right) == nil && c.RequireReach(operation) == nil
 }
@@ -101,20 +102,21 @@ func (c Caller) MayUseDomain(domainID string) bool {
 	return len(c.DomainIDs) == 0 || slices.Contains(c.DomainIDs, domainID)
 }
 
-// ConfirmedFor is how long a session may perform sensitive operations after a password, passkey or code.
+// ConfirmedFor is how long a session may perform sensitive operations after the user entered a password,
+// passkey or code.
 const ConfirmedFor = 10 * time.Minute
 
-// Person is a person who is signed in.
+// Person is a signed-in user.
 type Person struct {
 	UserID    string
 	SessionID string
 	Email     string
 	Name      string
-	Role      rights.Role // in the account of the request; empty if not a member
+	Role      rights.Role // in the account of the request; empty if the user is not a member
 	Operator  bool        // runs the installation
 
 	SecondFactor bool      // used at sign-in
-	SetUpFirst   bool      // the account requires a second factor, and this session has none
+	SetUpFirst   bool      // the account requires a second factor, but this session has none
 	ConfirmedAt  time.Time // by the clock of this process
 }
 
@@ -149,7 +151,7 @@ func (c Caller) RequireConfirmation() error {
 		"Confirm your identity: enter your password, a code or a passkey again")
 }
 
-// ID returns the id of the key or of the person.
+// ID returns the id of the key or of the user.
 func (c Caller) ID() string {
 	if c.Person != nil {
 		return c.Person.UserID
@@ -157,12 +159,12 @@ func (c Caller) ID() string {
 	return c.KeyID
 }
 
-// sessionRate is the number of requests per second allowed to one session. Sessions are counted separately
-// from the account, whose keys are used by programs.
+// sessionRate is the number of requests per second allowed to one session. Sessions have their own limit; the
+// limit of the account is for API keys.
 const sessionRate = 20
 
-// RateAccount returns the account with the id and rate under which the caller's requests are counted: those of
-// the account, or those of the session.
+// RateAccount returns an account with the id and rate to which the caller's requests count: those of the
+// account, or those of the session.
 func (c Caller) RateAccount(a Account) Account {
 	if c.Person != nil {
 		a.ID, a.Plan.RequestsPerSecond = c.Person.SessionID, sessionRate

@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// The table of rights, as in the documentation: one row for each operation.
-func TestWhoMayDoWhat(t *testing.T) {
+// The rights of roles and scopes, as documented: one row for each operation.
+func TestRightsOfRolesAndScopes(t *testing.T) {
 	t.Parallel()
 	type row struct{ owner, admin, developer, billing, viewer, full, sending, read bool }
 	const x, o = true, false
@@ -29,7 +29,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		rights.Operation(99): {},
 	}
 	if got := len(rights.Operations()); got != len(want)-2 {
-		t.Errorf("there are %d operations, and the table has %d rows", got, len(want)-2)
+		t.Errorf("the table has %[2]d rows for %[1]d operations", got, len(want)-2)
 	}
 	for op, r := range want {
 		for role, may := range map[rights.Role]bool{rights.RoleOwner: r.owner, rights.RoleAdmin: r.admin,
@@ -38,21 +38,23 @@ func TestWhoMayDoWhat(t *testing.T) {
 			err := Caller{AccountID: "acc_1", Person: &Person{Role: role}}.Authorize(op)
 			if may = may || op == rights.Person; (err == nil) != may || err != nil && fault.From(err).
 				Code != fault.CodeInsufficientRole {
-				t.Errorf("a member with the role %q who wants to %s gets %v, want allowed %t", role, op, err, may)
+				t.Errorf("Authorize of %[2]s for a member with the role %[1]q returned %[3]v, want allowed %[4]t", role,
+					op, err, may)
 			}
 		}
 		for scope, may := range map[rights.Scope]bool{rights.ScopeFull: r.full, rights.ScopeSending: r.sending,
 			rights.ScopeRead: r.read, "": false, "Full": false} {
 			err := Caller{AccountID: "acc_1", Scope: scope}.Authorize(op)
 			if (err == nil) != may || err != nil && fault.From(err).Code != fault.CodeInsufficientScope {
-				t.Errorf("a key with the scope %q that wants to %s gets %v, want allowed %t", scope, op, err, may)
+				t.Errorf("Authorize of %[2]s for a key with the scope %[1]q returned %[3]v, want allowed %[4]t", scope,
+					op, err, may)
 			}
 		}
 	}
 }
 
-// You cannot grant a role above your own. Only owners can change owners.
-func TestWhoMayGiveARole(t *testing.T) {
+// Members cannot grant a role above their own. Only owners can change owners.
+func TestGrantableRoles(t *testing.T) {
 	t.Parallel()
 	for giver, may := range map[rights.Role]map[rights.Role]bool{
 		rights.RoleOwner: {rights.RoleOwner: true, rights.RoleAdmin: true, rights.RoleDeveloper: true,
@@ -69,7 +71,7 @@ func TestWhoMayGiveARole(t *testing.T) {
 	}
 }
 
-// Operators run the installation whatever their role is, even without a team. Other users cannot.
+// Operators may manage the installation whatever their role is, even without a team. Other users cannot.
 func TestOperatorsMayOperate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []Caller{{Person: &Person{Operator: true}},
@@ -78,52 +80,53 @@ func TestOperatorsMayOperate(t *testing.T) {
 			t.Errorf("an operator in the account %q is refused: %v", c.AccountID, err)
 		}
 		if err := c.Authorize(rights.Write); fault.From(err).Code != fault.CodeInsufficientRole {
-			t.Errorf("an operator in the account %q who wants to write gets %v, want a refusal: the role decides",
+			t.Errorf("a write by an operator in the account %q returned %v, want it rejected because of the role",
 				c.AccountID, err)
 		}
 	}
 	if err := (Caller{Person: &Person{Operator: true, SetUpFirst: true}}).Authorize(rights.Operate); fault.From(err).
 		Code != fault.CodeSecondFactorRequired {
-		t.Errorf("an operator who lacks a required second factor gets %v, want second_factor_required", err)
+		t.Errorf("an operator without the required second factor got %v, want second_factor_required", err)
 	}
 }
 
-// In a team that requires a second factor, a session without one can do nothing but set one up.
-func TestASecondFactorComesFirst(t *testing.T) {
+// In a team that requires a second factor, a session without one can only change personal settings.
+func TestSecondFactorIsRequiredFirst(t *testing.T) {
 	t.Parallel()
 	c := Caller{AccountID: "acc_1", Person: &Person{Role: rights.RoleOwner, SetUpFirst: true}}
 	for _, op := range rights.Operations() {
 		err := c.Authorize(op)
 		if (err == nil) != (op == rights.Person) || err != nil && fault.From(err).
 			Code != fault.CodeSecondFactorRequired {
-			t.Errorf("an operation to %s without a second factor got %v, want it allowed only for the person's own settings", op, err)
+			t.Errorf("%s without a second factor returned %v, want only personal settings allowed", op, err)
 		}
 	}
 }
 
-func TestDomainsOfAKey(t *testing.T) {
+func TestKeyIsLimitedToItsDomains(t *testing.T) {
 	t.Parallel()
 	if !(Caller{}).MayUseDomain("dom_1") {
-		t.Error("a key without domains may not use one")
+		t.Error("a key without a domain limit was not allowed to use a domain")
 	}
 	limited := Caller{DomainIDs: []string{"dom_1", "dom_2"}}
 	if !limited.MayUseDomain("dom_2") || limited.MayUseDomain("dom_3") || limited.MayUseDomain("") {
-		t.Error("a key with domains is not limited to them")
+		t.Error("a key with domains was not limited to them")
 	}
 }
 
-// The requests of a session do not use up the rate of the account's programs, nor the other way round.
+// Session requests do not count toward the account's rate limit, and requests with API keys do not count
+// toward the session's.
 func TestSessionsAreCountedSeparately(t *testing.T) {
 	t.Parallel()
 	account := Account{ID: "acc_1", Plan: Plan{RequestsPerSecond: 7}}
 	if got := (Caller{AccountID: "acc_1", KeyID: "key_1"}).RateAccount(account); got.ID != "acc_1" ||
 		got.Plan.RequestsPerSecond != 7 {
-		t.Errorf("requests by a key count for %s at %d a second, want its account at 7", got.ID,
+		t.Errorf("requests with a key count toward %s at %d per second, want its account at 7", got.ID,
 			got.Plan.RequestsPerSecond)
 	}
 	if got := (Caller{AccountID: "acc_1", Person: &Person{SessionID: "ses_1"}}).
 		RateAccount(account); got.ID != "ses_1" || got.Plan.RequestsPerSecond != 20 {
-		t.Errorf("requests by a session count for %s at %d a second, want the session at 20", got.ID,
+		t.Errorf("requests of a session count toward %s at %d per second, want the session at 20", got.ID,
 			got.Plan.RequestsPerSecond)
 	}
 }

@@ -27,12 +27,12 @@ const MaxMonthlyLimit = 1_000_000_000
 type AccountChange struct {
 	Name                *string
 	Email               *string // must be the address of a member
-	RequireSecondFactor *bool   // members without one can do nothing but set one up
+	RequireSecondFactor *bool   // a session without one can only change personal settings
 	Plan                *string
 	ProductionUnlocked  *bool
 	PaymentMethod       *bool // whether one is on file
 	Suspended           *bool
-	MonthlyLimit        **int // own limit of emails per month; a pointer to nil removes it
+	MonthlyLimit        **int // own limit of emails per month; a pointer to nil removes the limit
 	PaymentDue          *bool // a payment is overdue
 	StoredBytes         **int // overrides the plan's cap of stored bytes; a pointer to nil restores the plan's
 	DailyBytes          **int // overrides the plan's cap of bytes per day; a pointer to nil restores the plan's
@@ -40,7 +40,7 @@ type AccountChange struct {
 	RecordRetentionDays *int  // days until the whole email is deleted; at least BodyRetentionDays
 }
 
-// Empty reports whether nothing would change.
+// Empty reports whether the change has no fields.
 func (c AccountChange) Empty() bool { return c == AccountChange{} }
 
 // Validate reports every wrong field that can be checked without reading the account.
@@ -77,7 +77,7 @@ func CheckBytes(wrong fault.Fields, field string, n **int) {
 	}
 }
 
-// checkRetention is pure. A body belongs to its record, so the record must be kept at least as long.
+// A body belongs to its record, so the record must be kept at least as long.
 func (c AccountChange) checkRetention(wrong fault.Fields, current *ent.Account) {
 	body, record := current.BodyRetentionDays, current.RecordRetentionDays
 	if c.BodyRetentionDays != nil {
@@ -96,12 +96,12 @@ func (c AccountChange) checkRetention(wrong fault.Fields, current *ent.Account) 
 }
 
 // UpdateAccount changes an account: immediately in this process, within CacheTTL in others. Emails sent under
-// the old plan count against the caps of the new one.
+// the old plan count toward the caps of the new one.
 func (s *Service) UpdateAccount(ctx context.Context, accountID string, c AccountChange) (*ent.Account, error) {
 	return s.UpdateAccountWith(ctx, accountID, c, func(*ent.Tx) error { return nil })
 }
 
-// UpdateAccountWith is UpdateAccount with an additional function in its transaction.
+// UpdateAccountWith is UpdateAccount that also calls a function in its transaction.
 func (s *Service) UpdateAccountWith(ctx context.Context, accountID string, c AccountChange,
 	also func(*ent.Tx) error) (*ent.Account, error) {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {

@@ -22,7 +22,7 @@ func TestUpdateAccount(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addFree(t, s, "ada@example.com")
-	if _, err := s.Account(t.Context(), made.ID); err != nil { // cached from now on
+	if _, err := s.Account(t.Context(), made.ID); err != nil { // cached from here on
 		t.Fatal(err)
 	}
 	update := func(c AccountChange) *ent.Account {
@@ -38,13 +38,14 @@ func TestUpdateAccount(t *testing.T) {
 		BodyRetentionDays: new(120), RecordRetentionDays: new(365)})
 	if row.Name != "Ada's" || row.PlanID != PlanScale || row.PaymentMethodAt == nil || row.SuspendedAt == nil ||
 		row.BodyRetentionDays != 120 || row.RecordRetentionDays != 365 || row.ProductionUnlocked {
-		t.Errorf("after a change of every setting the account is %+v, want Ada's on Scale, suspended, with a payment method and 120 and 365 days", row)
+		t.Errorf("after changing every setting, the account is %+v, want Ada's on Scale, suspended, "+
+			"with a payment method and 120 and 365 days", row)
 	}
 	if now, err := s.Account(t.Context(), made.ID); err != nil || !now.Suspended || !now.PaymentMethod ||
 		now.Plan.ID != PlanScale {
 		t.Errorf("the change is not visible immediately: %+v, %v", now, err)
 	}
-	// The first time stays, and fields that are not sent stay too.
+	// The time of the first change does not change, and neither do fields that are not sent.
 	again := update(AccountChange{PaymentMethod: new(true), Suspended: new(false), ProductionUnlocked: new(true)})
 	if !again.PaymentMethodAt.Equal(*row.PaymentMethodAt) || again.SuspendedAt != nil || !again.ProductionUnlocked ||
 		again.Name != "Ada's" {
@@ -52,7 +53,8 @@ func TestUpdateAccount(t *testing.T) {
 	}
 	if last := update(AccountChange{PaymentMethod: new(false)}); last.PaymentMethodAt != nil ||
 		last.PlanID != PlanScale {
-		t.Errorf("with the payment method taken away the account is %+v, want none and still the plan Scale", last)
+		t.Errorf("after removing the payment method, the account is %+v, "+
+			"want no payment method and still the plan Scale", last)
 	}
 	_, err := s.UpdateAccount(t.Context(), "acc_unknown", AccountChange{Suspended: new(true)})
 	wantKind(t, err, fault.NotFound)
@@ -76,7 +78,7 @@ func TestSuspensionTakesEffectImmediately(t *testing.T) {
 func TestUpdateAccountReportsEveryWrongField(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	made := addFree(t, s, "ada@example.com") // bodies 30 days, records 90
+	made := addFree(t, s, "ada@example.com") // bodies 30 days, records 90 days
 	for name, c := range map[string]struct {
 		change AccountChange
 		fields []string
@@ -102,7 +104,7 @@ func TestUpdateAccountReportsEveryWrongField(t *testing.T) {
 	}
 }
 
-func TestProfile(t *testing.T) {
+func TestProfileReportsUsage(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made, paid := addFree(t, s, "ada@example.com"), addAccount(t, s, "paid@example.com")
@@ -141,9 +143,9 @@ func TestUnmeteredAccountsHaveNoCaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // from the transaction, then from the cache
+	for range 2 { // the account from the transaction, then from the cache
 		if granted, _ := consume(t, s, uses(made.ID, 200)); granted != 200 {
-			t.Errorf("%d of 200 granted", granted)
+			t.Errorf("got %d of 200 granted, want all", granted)
 		}
 		if _, err := s.Account(t.Context(), made.ID); err != nil {
 			t.Fatal(err)
@@ -158,17 +160,17 @@ func TestOldCountersAreSwept(t *testing.T) {
 	dbtest.Exec(t, d, `INSERT INTO usages (account_id, period, emails)
 		SELECT 'acc_1', to_char((now() AT TIME ZONE 'UTC') - make_interval(months => m), f), 1 FROM generate_series(0, 20) m, (VALUES ('YYYY-MM'), ('YYYY-MM-DD')) AS v (f)`)
 	s := start(t, d, Config{SweepEvery: 10 * time.Millisecond})
-	expect.EventuallyWithin(t, 5*time.Second, "the counters of 7 months are deleted",
+	expect.EventuallyWithin(t, 5*time.Second, "old counters are deleted",
 		func() bool { return dbtest.Count(t, s.db, `SELECT count(*) FROM usages`) <= 28 })
 	if err := s.sweepUsage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := dbtest.Count(t, s.db, `SELECT count(*) FROM usages`); n != 28 {
-		t.Errorf("%d counters, want a day and a month of this month and the 13 before it", n)
+		t.Errorf("got %d counters, want a day and a month for each of 14 months", n)
 	}
 }
 
-// addDomain adds a domain to an account. Only its id matters here.
+// addDomain adds a domain to an account. Only the domain's id matters to these tests.
 func addDomain(t testing.TB, s *Service, accountID string) string {
 	t.Helper()
 	domainID := id.New(id.Domain)
@@ -176,8 +178,8 @@ func addDomain(t testing.TB, s *Service, accountID string) string {
 	return domainID
 }
 
-// A key cannot create a key that may do more than itself, or that lives longer.
-func TestKeysCannotExceedTheirMaker(t *testing.T) {
+// A key cannot create a key with wider limits or a later expiry than its own.
+func TestKeyCannotExceedItsCreator(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	ada, eve := addAccount(t, s, "ada@example.com"), addAccount(t, s, "eve@example.com")
@@ -208,7 +210,7 @@ func TestKeysCannotExceedTheirMaker(t *testing.T) {
 		_, _, err := s.CreateKey(t.Context(), c.in)
 		switch {
 		case c.wrong == "" && err != nil:
-			t.Errorf("%s: CreateKey returned %v, want a key", name, err)
+			t.Errorf("%s: CreateKey returned the error %v", name, err)
 		case c.wrong != "" && (err == nil || fault.From(err).Fields[c.wrong] == "" || len(fault.From(err).Fields) != 1):
 			t.Errorf("%s: CreateKey returned %v, want an error for the field %s", name, err, c.wrong)
 		}
@@ -229,11 +231,13 @@ func TestKeyAndResponseAreOneCommit(t *testing.T) {
 			return undone
 		}})
 	if !errors.Is(err, undone) || shown == "" || s.db.Ent.APIKey.Query().CountX(t.Context()) != 0 {
-		t.Errorf("creating a key whose response could not be stored returned %v and left %s, want the error undone and no key", err, fmt.Sprint(s.db.Ent.APIKey.Query().CountX(t.Context()), " keys"))
+		t.Errorf("after storing the response failed, CreateKey returned %v and left %s, want the error of Keep and "+
+			"no key",
+			err, fmt.Sprint(s.db.Ent.APIKey.Query().CountX(t.Context()), " keys"))
 	}
 }
 
-// However many changes are made concurrently, a record is never kept shorter than its body.
+// Concurrent changes can never leave a record with a shorter retention than its body.
 func TestConcurrentRetentionChanges(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -254,7 +258,8 @@ func TestConcurrentRetentionChanges(t *testing.T) {
 	all.Wait()
 	row, err := s.accountRow(t.Context(), made.ID)
 	if err != nil || row.BodyRetentionDays > row.RecordRetentionDays || refused.Load() != 10 {
-		t.Errorf("bodies %d, records %d, %d refused, %v", row.BodyRetentionDays, row.RecordRetentionDays,
+		t.Errorf("got %d days for bodies, %d for records, %d changes rejected and the error %v", row.BodyRetentionDays,
+			row.RecordRetentionDays,
 			refused.Load(), err)
 	}
 }

@@ -12,27 +12,30 @@ import (
 var DefaultPlan = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_DEFAULT_PLAN", Group: "Billing", Form: setting.Text("PLAN"),
 	DefaultText: "scale; free when billing is on",
-	Help:        "Plan of new accounts, as postrider admin plan list shows them.",
+	Help:        "Plan of new accounts: an id from postrider admin plan list.",
 })
 
 // Config configures the module. The zero value of a field selects its default.
 type Config struct {
-	// CacheTTL is how long a cached credential or account is used without a query: 3 s, and at most 4 s,
-	// because a revocation must take effect within 5 s.
+	// CacheTTL is how long a cached credential or account is used without a query. It defaults to 3 s and
+	// cannot exceed 4 s, because a revocation must take effect within 5 s.
 	CacheTTL time.Duration
-	// CacheSize bounds the number of cached credentials, including unknown ones: 20,000.
+	// CacheSize is the maximum number of cached credentials, including unknown ones. It defaults to 20,000.
 	CacheSize int
-	// LastUsedEvery is the interval at which last_used_at is written: 30 s.
+	// LastUsedEvery is the interval at which last_used_at is written. It defaults to 30 s.
 	LastUsedEvery time.Duration
-	// SweepEvery is the interval at which old counters are deleted: 6 h.
+	// SweepEvery is the interval at which old counters are deleted. It defaults to 6 h.
 	SweepEvery time.Duration
-	// CloseEvery is the interval at which hours that have ended are counted: 1 min.
+	// CloseEvery is the interval at which emails of hours that have ended are counted. It defaults to 1 min.
 	CloseEvery time.Duration
-	// RecountEvery is the interval at which changed plans are looked for: 5 s.
+	// RecountEvery is the interval at which the service looks for accounts with a new plan. It defaults to 5
+	// s.
 	RecountEvery time.Duration
-	// RecountAfter is how long after a change of plan every process is certain to use the new plan: 10 s.
+	// RecountAfter is how long after a change of plan every process is certain to use the new plan. It
+	// defaults to 10 s.
 	RecountAfter time.Duration
-	// DefaultPlan is the plan of teams that people create: scale, whose caps are out of reach.
+	// DefaultPlan is the plan of teams that users create. It defaults to scale, whose caps no account
+	// reaches.
 	DefaultPlan string
 }
 

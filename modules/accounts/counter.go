@@ -8,7 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// The names of the current periods. now() is the start of the transaction, so all of its statements agree.
+// The names of the current periods. now() is the start of the transaction, so all statements of a transaction
+// agree.
 const (
 	dayNow   = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
 	monthNow = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`
@@ -43,7 +44,7 @@ func (t usageCounts) ofDay(accountID, day string) periodCount {
 
 func monthOf(day string) string { return day[:len(monthLayout)] }
 
-// usesByPeriod is SQL that sums uses by period: each use counts in a day and in its month.
+// usesByPeriod is SQL that sums uses by period: each use counts toward a day and its month.
 var usesByPeriod = `wanted AS (
 	SELECT w.account_id, coalesce(NULLIF(w.day, ''), ` + dayNow + `) AS day, w.emails FROM ` + useRows.Source() + `
 ), summed AS (
@@ -52,9 +53,9 @@ var usesByPeriod = `wanted AS (
 	 GROUP BY account_id, period
 )`
 
-// addUsesSQL adds without regard to the caps, because only the row itself knows its value. subtractUsesSQL
-// then takes back the excess under the same locks, so no other transaction sees it. The ORDER BY fixes the
-// lock order.
+// addUsesSQL adds without regard to the caps, because the current value is only known once the row is locked.
+// subtractUsesSQL then subtracts the excess under the same locks, so no other transaction sees it. The ORDER
+// BY fixes the lock order.
 var addUsesSQL = db.Compile(`
 WITH ` + usesByPeriod + `, used AS (
 INSERT INTO usages AS u (account_id, period, emails)
@@ -89,14 +90,14 @@ var useRows = batch.New("w",
 	batch.Int("emails", func(u cappedUse) int64 { return u.emails }),
 )
 
-// Missing counters are inserted, because a row that does not exist cannot be locked, and another transaction
-// could then wait for it out of order.
+// Missing counters are inserted first: a row that does not exist cannot be locked, so the lock order could
+// not be guaranteed.
 const lockCountersSQL = `
 INSERT INTO usages AS u (account_id, period, emails)
 SELECT $1::text, p.period, 0 FROM unnest($2::text[]) AS p (period) GROUP BY p.period ORDER BY p.period COLLATE "C"
 ON CONFLICT (account_id, period) DO UPDATE SET emails = u.emails`
 
-// lockCounters locks counters of an account before a transaction changes them in two steps.
+// lockCounters locks counters of an account, for a transaction that changes them in two steps.
 func lockCounters(ctx context.Context, tx db.Execer, accountID string, periods ...string) error {
 	_, err := tx.ExecContext(ctx, lockCountersSQL, accountID, db.Array(periods))
 	return err

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Emails are counted by the hour for all plans, at no cost to the accept path: each email that was handed to
-// delivery has left a fact. An hour is closed when no transaction can add a fact to it any more
+// Emails are counted by the hour for all plans, at no cost to the accept path, because each email that was
+// handed over for delivery has left a fact. An hour can be closed once no transaction can add a fact to it
 // (bus.Log.Horizon). One statement then counts its facts by account. A mark records the first open hour; open
 // hours are counted on demand.
 
@@ -34,7 +34,7 @@ SELECT account_id, $1::timestamptz, count(*) FROM facts WHERE id >= $2 AND id < 
 ON CONFLICT (account_id, hour) DO UPDATE SET emails = u.emails + excluded.emails`
 )
 
-// closeHours counts the facts of every hour that has ended. Several processes may run it; the one that locks
+// closeHours counts the facts of every hour that has ended. If several processes run it, the one that locks
 // the mark does the work.
 func (s *Service) closeHours(ctx context.Context) error {
 	horizon, err := s.facts.Horizon(ctx)
@@ -77,7 +77,7 @@ func hourOf(factID string, horizon time.Time) time.Time {
 }
 
 // closeHour counts the first open hour if it has ended, and moves the mark to the next hour that has facts.
-// It returns false if there is nothing to close.
+// It returns false if no hour can be closed.
 func closeHour(ctx context.Context, tx db.Execer, horizon time.Time) (bool, error) {
 	hour, err := db.One(ctx, tx, db.Value[time.Time], lockMarkSQL)
 	switch {
@@ -104,8 +104,8 @@ func closeHour(ctx context.Context, tx db.Execer, horizon time.Time) (bool, erro
 	return true, err
 }
 
-// sentSQL counts the emails that an account has handed to delivery on the current day and in the current
-// month: closed hours by their counts, open ones by their facts.
+// sentSQL counts the emails that an account has handed over for delivery on the current day and in the
+// current month: closed hours from their counts, open ones from their facts.
 const sentSQL = `
 SELECT hours.day + recent.day AS day, hours.month + recent.month AS month FROM (
 	SELECT coalesce(sum(emails) FILTER (WHERE hour >= $2), 0)::bigint AS day, coalesce(sum(emails), 0)::bigint AS month
@@ -122,7 +122,7 @@ func sentArgs(accountID string, now time.Time) []any {
 	return []any{accountID, day, month, id.Since(id.Fact, day), id.Since(id.Fact, month)}
 }
 
-// countSent returns the number of emails that an account without caps has handed to delivery.
+// countSent returns the number of emails that an account without caps has handed over for delivery.
 func (s *Service) countSent(ctx context.Context, accountID string) (periodCount, error) {
 	now, err := db.Now(ctx, s.db.Hot)
 	if err != nil {
@@ -147,7 +147,7 @@ SELECT $1::text, hour, count(*) FROM (SELECT h::timestamptz AS hour FROM unnest(
 ON CONFLICT (account_id, hour) DO UPDATE SET emails = u.emails + excluded.emails`
 )
 
-// KeepUsage counts emails whose facts tx is about to delete before their hour is closed.
+// KeepUsage counts the emails of facts that tx is about to delete before their hour is closed.
 func (s *Service) KeepUsage(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error {
 	mark, err := db.All(ctx, tx, db.Value[string], holdMarkSQL)
 	if err != nil {
@@ -173,7 +173,7 @@ const (
 )
 
 // reopenHours reopens hours of usage that were closed while the database clock was ahead
-// (runtime/storage/clockstep). They are counted again from their facts when they end.
+// (runtime/storage/clockstep). They are counted again from their facts once they have ended.
 func (s *Service) reopenHours(ctx context.Context, step clockstep.Step) (rows int64, err error) {
 	hour := step.At.UTC().Truncate(time.Hour)
 	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {

@@ -26,14 +26,14 @@ type NewKey struct {
 	Scope     rights.Scope // empty means full
 	DomainIDs []string     // domains that the key may send from; empty means all
 	ExpiresAt *time.Time   // nil means never
-	// MakerKeyID is the id of the key that makes the request, whose own limits the new key cannot exceed; empty
-	// for the operator.
+	// MakerKeyID is the id of the key that makes the request, whose limits the new key cannot exceed. It is
+	// empty if the operator makes the request.
 	MakerKeyID string
-	// CreatedBy is the id of the person who creates the key. Empty if a key does, whose creator the new key
-	// inherits, or the operator.
+	// CreatedBy is the id of the user who creates the key. It is empty if the operator creates the key, or if
+	// another key does. In the latter case the new key inherits that key's creator.
 	CreatedBy string
-	// Keep, if not nil, stores the response in the transaction that creates the key, so that neither exists
-	// without the other. Its error rolls back both and is returned.
+	// Keep, if not nil, stores the response in the transaction that creates the key. If it fails, the key is
+	// not created, and CreateKey returns its error.
 	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error
 }
 
@@ -70,7 +70,7 @@ func (in NewKey) normalize() (NewKey, fault.Fields) {
 	return in, wrong
 }
 
-// CreateKey creates an API key. The secret is returned here and never again.
+// CreateKey creates an API key. Only its response contains the secret.
 func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret.String, error) {
 	in, wrong := in.normalize()
 	if err := wrong.Err(); err != nil {
@@ -86,7 +86,8 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 		if err != nil {
 			return err
 		}
-		if maker != nil && maker.CreatedBy != nil { // a key created by a key inherits its creator, and so its limits
+		// a key created by a key inherits its creator, and so the creator's limits
+		if maker != nil && maker.CreatedBy != nil {
 			in.CreatedBy = *maker.CreatedBy
 		}
 		if made, err = insertKey(tx.APIKey, in, token, hash).Save(ctx); err != nil || in.Keep == nil {
@@ -100,9 +101,8 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 	return made.Unwrap(), token, nil
 }
 
-// EnsureKey stores a secret that already exists: it returns the account's key with this secret, and creates
-// it if there is none. A revoked key stays revoked. It is safe to call from several processes at the same
-// time.
+// EnsureKey stores a secret that already exists. It returns the account's key with this secret, or creates
+// it. A revoked key stays revoked. It is safe to call from several processes at the same time.
 func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token secret.String,
 	scope rights.Scope) (*ent.APIKey, error) {
 	in, wrong := NewKey{AccountID: accountID, Name: name, Scope: scope}.normalize()
@@ -191,7 +191,7 @@ func (c KeyChange) normalize() (KeyChange, fault.Fields) {
 	return c, wrong
 }
 
-// UpdateKey changes a key and returns it. A revoked key can be changed too, because it stays in the list.
+// UpdateKey changes a key and returns it. Revoked keys can be changed too, because lists still show them.
 func (s *Service) UpdateKey(ctx context.Context, accountID, keyID string, change KeyChange) (*ent.APIKey, error) {
 	change, wrong := change.normalize()
 	if err := wrong.Err(); err != nil {

@@ -46,7 +46,7 @@ func TestKeyAuthenticates(t *testing.T) {
 		t.Error("the stored hash is not the SHA-256 of the secret")
 	}
 	want := Caller{AccountID: owner.ID, KeyID: made.ID, Scope: rights.ScopeSending, DomainIDs: []string{domainID}}
-	for range 2 { // from the database, from the cache
+	for range 2 { // from the database, then from the cache
 		caller, err := s.Authenticate(t.Context(), token)
 		if err != nil {
 			t.Fatal(err)
@@ -70,10 +70,10 @@ func TestSecretIsNotInTheDatabase(t *testing.T) {
 	}
 }
 
-func TestMalformedKeysAreRefusedWithoutAQuery(t *testing.T) {
+func TestMalformedKeysAreRejectedWithoutQuery(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	if err := s.db.SQL.Close(); err != nil { // any query fails now
+	if err := s.db.SQL.Close(); err != nil { // any query would fail now
 		t.Fatal(err)
 	}
 	for _, bearer := range []string{"", "svc_", "svc_short", "sk_" + strings.Repeat("a", 43), strings.Repeat("a", 47),
@@ -87,7 +87,7 @@ func TestMalformedKeysAreRefusedWithoutAQuery(t *testing.T) {
 	}
 }
 
-func TestKeysThatDoNotWork(t *testing.T) {
+func TestUnusableKeysAreUnauthorized(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
@@ -133,7 +133,7 @@ func TestCachedKeyExpires(t *testing.T) {
 	})
 }
 
-func TestSuspendedAccountMayDoAllButSend(t *testing.T) {
+func TestKeyOfSuspendedAccountCannotSend(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
@@ -164,7 +164,7 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 	here, there := start(t, d, Config{}), start(t, d, Config{CacheTTL: 100 * time.Millisecond})
 	owner := addAccount(t, here, "ada@example.com")
 	took := time.Hour
-	for tries := 0; took > 2*time.Second && tries < 5; tries++ { // a stalled machine does not stall every time
+	for tries := 0; took > 2*time.Second && tries < 5; tries++ { // long enough for a busy machine
 		made, token := addKey(t, here, NewKey{AccountID: owner.ID})
 		for _, s := range []*Service{here, there} {
 			if _, err := s.Authenticate(t.Context(), token); err != nil {
@@ -178,7 +178,7 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 		_, err = here.Authenticate(t.Context(), token)
 		wantKind(t, err, fault.Unauthorized) // immediately in this process
 		begin := time.Now()
-		expect.Eventually(t, "the other process refuses the key", func() bool {
+		expect.Eventually(t, "the other process rejects the key", func() bool {
 			_, err := there.Authenticate(t.Context(), token)
 			return fault.KindOf(err) == fault.Unauthorized
 		})
@@ -189,7 +189,7 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 		}
 	}
 	if took > 2*time.Second {
-		t.Errorf("revoked after %s with a cache of 100 ms", took)
+		t.Errorf("the key was revoked after %s, want within the 100 ms of the cache", took)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestUnknownKeyIsCachedUntilItIsCreated(t *testing.T) {
 	}
 	second, err := s.EnsureKey(t.Context(), owner.ID, "development", token, rights.ScopeFull)
 	if err != nil || second.ID != first.ID {
-		t.Errorf("second start: %v, %v, want %s", second, err, first.ID)
+		t.Errorf("EnsureKey at the second start returned %v, %v, want %s", second, err, first.ID)
 	}
 	caller, err := s.Authenticate(t.Context(), token.Reveal())
 	if err != nil || caller.KeyID != first.ID {
@@ -236,7 +236,7 @@ func TestConcurrentLookupsShareOneQuery(t *testing.T) {
 	}
 	all.Wait()
 	if waited := s.db.SQL.Stats().WaitCount - before; waited > 0 {
-		t.Errorf("%d lookups waited for a connection: they did not share a query", waited)
+		t.Errorf("%d lookups waited for a connection, want one shared query", waited)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestLastUseIsWrittenAtStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if at := lastUsed(t, s, owner.ID, used.ID); at == nil || time.Since(*at).Abs() > time.Minute {
-		t.Errorf("last_used_at is %v", at)
+		t.Errorf("last_used_at is %v, want the time of the use", at)
 	}
 	if at := lastUsed(t, s, owner.ID, idle.ID); at != nil {
 		t.Errorf("an unused key has last_used_at %s", at)
@@ -344,7 +344,7 @@ func TestKeysArePagedPerAccount(t *testing.T) {
 		t.Error(diff)
 	}
 
-	_, err := s.Keys(t.Context(), eve.ID, request) // ada's cursor
+	_, err := s.Keys(t.Context(), eve.ID, request) // a cursor of ada
 	wantKind(t, err, fault.Invalid)
 	_, err = s.Keys(t.Context(), ada.ID, page.Request{Limit: 101})
 	wantKind(t, err, fault.Invalid)
@@ -386,7 +386,7 @@ func TestKeysAreRenamed(t *testing.T) {
 	}
 }
 
-func TestKeysByFilter(t *testing.T) {
+func TestKeysAreFiltered(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	ada := addAccount(t, s, "ada@example.com")

@@ -18,8 +18,8 @@ type keyBounds struct {
 	expiresAt *time.Time
 }
 
-// checkKey is pure. A key cannot create a key that may do more than itself, or that lives longer. owned are
-// those of the requested domains that belong to the account.
+// A key cannot create a key with wider limits or a later expiry than its own. owned are those requested
+// domains that belong to the account.
 func (b keyBounds) checkKey(in NewKey, owned []string) fault.Fields {
 	wrong := fault.Fields{}
 	for i, domainID := range in.DomainIDs {
@@ -41,8 +41,8 @@ func (b keyBounds) checkKey(in NewKey, owned []string) fault.Fields {
 	return wrong
 }
 
-// checkBounds checks the new key against its maker's limits and the account's domains, and returns the key
-// that makes it, if any.
+// checkBounds checks the new key against the limits of the key that creates it and the account's domains, and
+// returns the creating key, if any.
 func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey, err error) {
 	var b keyBounds
 	if in.MakerKeyID != "" {

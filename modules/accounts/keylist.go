@@ -14,7 +14,7 @@ import (
 
 // KeyFilter narrows a list of keys; empty fields match everything.
 type KeyFilter struct {
-	Text    string // a part of the name
+	Text    string // part of the name
 	Scope   apikey.Scope
 	Revoked *bool
 }
@@ -36,7 +36,7 @@ func (s *Service) FilteredKeys(ctx context.Context, accountID string, f KeyFilte
 		func(k *ent.APIKey) string { return k.ID })
 }
 
-// CountKeys counts the account's keys that match a filter, up to most.
+// CountKeys returns the number of the account's keys that match a filter, at most most.
 func (s *Service) CountKeys(ctx context.Context, accountID string, f KeyFilter, most int) (int, error) {
 	query, err := s.keyQuery(accountID, f)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Service) keyQuery(accountID string, f KeyFilter) (*ent.APIKeyQuery, err
 	return query, nil
 }
 
-// CreatorsOf returns the creators of keys of the account, by key id. Keys that the operator created are
+// CreatorsOf returns the creators of an account's keys, by key id. Keys that the operator created are
 // omitted.
 func (s *Service) CreatorsOf(ctx context.Context, accountID string,
 	keyIDs ...string) (map[string]rights.Creator, error) {
@@ -75,7 +75,7 @@ func (s *Service) CreatorsOf(ctx context.Context, accountID string,
 	return found, fault.Wrap("creators of keys", err)
 }
 
-// IsWithin reports whether a key is limited to domains, and all of them are among the given ones.
+// IsWithin reports whether a key is limited to domains, all of which are among the given ones.
 func (s *Service) IsWithin(ctx context.Context, accountID, keyID string, domainIDs []string) (bool, error) {
 	found, err := s.Key(ctx, accountID, keyID)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Service) IsWithin(ctx context.Context, accountID, keyID string, domainI
 	return rights.IsSubset(found.DomainIds, domainIDs), nil
 }
 
-// KeysByID returns those of the given keys that belong to the account, in no particular order.
+// KeysByID returns the keys with the given ids that belong to the account, in no particular order.
 func (s *Service) KeysByID(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error) {
 	found, err := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID), apikey.IDIn(keyIDs...)).All(ctx)
 	if err != nil {

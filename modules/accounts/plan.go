@@ -96,8 +96,8 @@ type ByteQuota struct{ Stored, Daily *int }
 // None reports whether nothing is limited.
 func (q ByteQuota) None() bool { return q.Stored == nil && q.Daily == nil }
 
-// ByteQuota returns the quota of the plan, or the one that the operator has set for this account. Unmetered
-// accounts and the installation's own have none.
+// ByteQuota returns the quota of the plan, or the one that the operator has set for this account. It is empty
+// for unmetered accounts and the installation's own account.
 func (a Account) ByteQuota() ByteQuota {
 	if a.Unmetered || a.System {
 		return ByteQuota{}

@@ -12,14 +12,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Usage is the number of emails that an account has sent. With caps, it is what counts against them,
-// including scheduled emails on the day they are due.
+// Usage is the number of emails that an account has sent. With caps, it also includes scheduled emails, on
+// the day they are due.
 type Usage struct {
 	Day, Month           int64 // emails
 	DailyCap, MonthlyCap *int  // nil if unlimited
 	DayEnds, MonthEnds   time.Time
 
-	// Bytes stored in total and today, up to a few seconds ago; nil if nothing limits them.
+	// Bytes stored in total and today, up to a few seconds ago; nil if no quota applies.
 	StoredBytes, DailyBytes       *int64
 	StoredBytesCap, DailyBytesCap *int // nil if unlimited
 }
@@ -92,7 +92,8 @@ func (s *Service) addBytes(ctx context.Context, a Account, usage *Usage) error {
 		bytesSQL, a.ID)
 }
 
-// Accounts lists every account of the installation by email, with its plan, for the operator only.
+// Accounts lists every account of the installation with its plan, by email. Only the operator may see this
+// list.
 func (s *Service) Accounts(ctx context.Context) ([]*ent.Account, error) {
 	rows, err := s.db.Ent.Account.Query().Where(account.System(false)).WithPlan().Order(ent.Asc(account.FieldEmail)).
 		All(ctx)

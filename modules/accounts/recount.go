@@ -9,10 +9,10 @@ import (
 )
 
 // Counters are not kept on plans without caps, so they are computed when an account moves to a plan with
-// caps: from the emails that it has sent on the current day and in the current month, and from pending
-// emails. The transaction of the change does this. Processes that still use the old plan do not count for a
-// few seconds more, so it is done once again when every process knows the new plan and the last of their
-// transactions has ended.
+// caps: from the emails sent on the current day and in the current month, and from pending emails. The
+// transaction of the change does this. For a few more seconds, other processes may use the old plan and count
+// nothing. The counters are therefore computed again once every process knows the new plan and its earlier
+// transactions have ended.
 
 // lockPeriodsSQL creates and locks the counters that a recount sets: the current day and month, the days to
 // come, and the days and months of pending emails.
@@ -28,12 +28,12 @@ SELECT $1::text, period, 0 FROM (
 ON CONFLICT (account_id, period) DO UPDATE SET emails = u.emails
 RETURNING u.period`
 
-// pendingEmails matches the pending emails of an account: scheduled ones, and those to be sent when the account is
-// no longer suspended.
+// pendingEmails matches the pending emails of an account: scheduled ones, and those that will be sent once
+// the account is no longer suspended.
 const pendingEmails = `account_id = $1 AND uncommon IN ('scheduled', 'queued') AND scheduled_at IS NOT NULL`
 
-// recountSQL sets locked counters. One statement sees one snapshot: an email counts as pending or as sent,
-// and never as both.
+// recountSQL sets locked counters. It is one statement and so sees one snapshot, in which an email is either
+// pending or sent.
 const recountSQL = `
 WITH sent AS (` + sentSQL + `
 ), due AS (
@@ -46,8 +46,8 @@ WITH sent AS (` + sentSQL + `
 UPDATE usages u SET emails = coalesce((SELECT sum(c.emails) FROM counted c WHERE c.period = u.period), 0)::bigint
  WHERE u.account_id = $1 AND u.period = ANY($6)`
 
-// recountAccount recomputes the counters of an account in tx. The locks keep others from counting for the account
-// meanwhile.
+// recountAccount recomputes the counters of an account in tx. The locks prevent other transactions from
+// counting emails of the account meanwhile.
 func recountAccount(ctx context.Context, tx db.Execer, accountID string) error {
 	now, err := db.Now(ctx, tx)
 	if err != nil {
@@ -66,7 +66,7 @@ const (
 	askRecountSQL = `
 INSERT INTO usage_recounts (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET ready_at = NULL`
 
-	// The wait begins when a process sees the row, and so after the change was committed.
+	// Measure the wait from when a process sees the row, which is after the change was committed.
 	readySQL = `UPDATE usage_recounts SET ready_at = clock_timestamp() + $1 * interval '1 microsecond' WHERE ready_at IS NULL`
 
 	askedSQL = `SELECT EXISTS (SELECT FROM usage_recounts)`
@@ -77,8 +77,8 @@ INSERT INTO usage_recounts (account_id) VALUES ($1) ON CONFLICT (account_id) DO 
 	SELECT account_id FROM usage_recounts WHERE account_id = $1 AND ready_at < $2 FOR UPDATE SKIP LOCKED) RETURNING account_id`
 )
 
-// recountForNewPlan computes the counters that the account's new plan needs, in the transaction that changes the
-// plan.
+// recountForNewPlan computes the counters that the account's new plan requires, in the transaction that
+// changes the plan.
 func recountForNewPlan(ctx context.Context, tx db.Execer, accountID string) error {
 	limits, err := loadCaps(ctx, tx, []string{accountID})
 	if err != nil || limits[accountID].isUnlimited() {
@@ -96,8 +96,8 @@ func recountForNewPlan(ctx context.Context, tx db.Execer, accountID string) erro
 
 const recountBatch = 100
 
-// recountDue recomputes the counters of accounts whose plan has changed, once no process can add emails under
-// the old plan. It may run in several processes.
+// recountDue recomputes the counters of accounts whose plan has changed, once no process can send emails
+// under the old plan. It may run in several processes.
 func (s *Service) recountDue(ctx context.Context) error {
 	asked, err := db.One(ctx, s.db.SQL, db.Value[bool], askedSQL)
 	if err != nil || !asked {

@@ -58,7 +58,7 @@ func monthDay(now time.Time) (at time.Time, month int64) {
 	return time.Date(now.Year(), now.Month(), 1, 12, 0, 0, 0, time.UTC), 1
 }
 
-func TestPlanChangesLoseNoCount(t *testing.T) {
+func TestPlanChangeKeepsCounts(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addFree(t, s, "ada@example.com")
@@ -66,7 +66,7 @@ func TestPlanChangesLoseNoCount(t *testing.T) {
 	earlier, counts := monthDay(now)
 	handOver(t, s.db.SQL, made.ID, 7, earlier)
 	if granted, _ := consume(t, s, uses(made.ID, 60)); granted != 60 {
-		t.Fatalf("%d of 60 granted", granted)
+		t.Fatalf("got %d of 60 granted, want all", granted)
 	}
 	handOver(t, s.db.SQL, made.ID, 60, now)
 	changePlan(t, s, made.ID, PlanPro)
@@ -81,7 +81,7 @@ func TestPlanChangesLoseNoCount(t *testing.T) {
 	changePlan(t, s, made.ID, PlanFree)
 	wantCounted(t, s, made.ID, 85, 85+7*counts)
 	if granted, _ := consume(t, s, uses(made.ID, 30)); granted != 15 {
-		t.Errorf("%d of 30 granted after 85 of 100 were sent under two plans, want 15", granted)
+		t.Errorf("after 85 of 100 emails were sent under two plans, %d of 30 were granted, want 15", granted)
 	}
 	due := Use{AccountID: made.ID, Due: now.AddDate(0, 0, 40)}
 	list := make([]Use, 100)
@@ -89,13 +89,13 @@ func TestPlanChangesLoseNoCount(t *testing.T) {
 		list[i] = due
 	}
 	if granted, _ := consume(t, s, list); granted != 95 {
-		t.Errorf("%d of 100 granted on a day for which 5 scheduled emails wait, want 95", granted)
+		t.Errorf("on a day with 5 scheduled emails, %d of 100 were granted, want 95", granted)
 	}
 }
 
-// A process that still uses the old plan counts nothing. Its transactions in flight at the change are counted
-// once they have ended.
-func TestEmailsInFlightAtAPlanChangeAreCounted(t *testing.T) {
+// A process that still uses the old plan counts nothing. The emails of its open transactions are counted
+// after these have ended.
+func TestEmailsInFlightAtPlanChangeAreCounted(t *testing.T) {
 	t.Parallel()
 	s := start(t, dbtest.New(t), Config{RecountAfter: time.Millisecond, RecountEvery: 10 * time.Millisecond})
 	made := addAccount(t, s, "ada@example.com")
@@ -131,7 +131,7 @@ func TestEmailsInFlightAtAPlanChangeAreCounted(t *testing.T) {
 		got, err := s.readCounters(t.Context(), s.db.SQL, made.ID)
 		return err == nil && got.day == 50 && got.month == 50
 	})
-	expect.EventuallyWithin(t, 30*time.Second, "no recounts are left", func() bool {
+	expect.EventuallyWithin(t, 30*time.Second, "no recount is pending", func() bool {
 		n, err := db.One(t.Context(), s.db.SQL, db.Value[int], `SELECT count(*) FROM usage_recounts WHERE account_id = $1`, made.ID)
 		return err == nil && n == 0
 	})
@@ -161,7 +161,7 @@ func TestHoursAreClosedOnceByOneProcess(t *testing.T) {
 	for i := range 10 {
 		all.Go(func() {
 			if err := []*Service{first, second}[i%2].closeHours(t.Context()); err != nil {
-				t.Errorf("closing hours: %v", err)
+				t.Errorf("close hours: %v", err)
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestHoursAreClosedOnceByOneProcess(t *testing.T) {
 	}
 }
 
-// An hour stays open while a transaction may still add to it.
+// An hour stays open while a transaction may still add facts to it.
 func TestHoursCloseWhenTheHorizonPasses(t *testing.T) {
 	t.Parallel()
 	s := newIdle(t, dbtest.New(t))
@@ -191,7 +191,7 @@ func TestHoursCloseWhenTheHorizonPasses(t *testing.T) {
 		err := s.db.InTx(t.Context(), func(tx *ent.Tx) error {
 			closed, err := closeHour(t.Context(), tx, hour.Add(c.after))
 			if closed != c.want {
-				t.Errorf("with the horizon %s after its beginning the hour was closed: %v, want %v", c.after,
+				t.Errorf("with the horizon %s after the beginning of the hour, closed is %v, want %v", c.after,
 					closed, c.want)
 			}
 			return err
@@ -205,7 +205,7 @@ func TestHoursCloseWhenTheHorizonPasses(t *testing.T) {
 	}
 }
 
-// Emails erased in an open hour stay counted.
+// Emails that are erased in an open hour still count.
 func TestErasedEmailsStayCounted(t *testing.T) {
 	t.Parallel()
 	s := newIdle(t, dbtest.New(t))
@@ -222,7 +222,7 @@ func TestErasedEmailsStayCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if day, month := usageOf(t, s, made.ID); day != 6 || month != 6 {
-		t.Errorf("after 4 of 6 emails were erased %d are counted in the day and %d in the month, want 6", day, month)
+		t.Errorf("after erasing 4 of 6 emails, the usage is %d for the day and %d for the month, want 6", day, month)
 	}
 	changePlan(t, s, made.ID, PlanFree)
 	wantCounted(t, s, made.ID, 6, 6)
@@ -235,8 +235,8 @@ func newIdle(t testing.TB, d *db.DB) *Service {
 }
 
 // An account's own limit, and the included emails while a payment is overdue, are caps like those of the
-// plan: emails sent earlier count, and the refusal names the cap.
-func TestTheLowestMonthlyCapApplies(t *testing.T) {
+// plan: earlier emails count, and the error names the cap.
+func TestLowestMonthlyCapApplies(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addAccount(t, s, "ada@example.com")
@@ -263,7 +263,7 @@ func TestTheLowestMonthlyCapApplies(t *testing.T) {
 				f := fault.From(r)
 				which = f.Details["cap"]
 				if f.Code != fault.CodePlanLimit || f.UpgradeURL != UpgradeURL {
-					t.Errorf("the refusal is %+v", f)
+					t.Errorf("the plan_limit error is %+v", f)
 				}
 			}
 			return err
@@ -275,37 +275,39 @@ func TestTheLowestMonthlyCapApplies(t *testing.T) {
 	}
 	change(AccountChange{MonthlyLimit: new(new(2))})
 	if granted, which := refusal(1); granted != 0 || which != "own" {
-		t.Errorf("of a limit of 2, 3 were sent: %d more are granted and the cap is %v, want none and own",
+		t.Errorf("with a limit of 2 and 3 emails sent, %d more were granted and the cap is %v, want none and own",
 			granted, which)
 	}
 	change(AccountChange{MonthlyLimit: new(new(5))})
 	if granted, which := refusal(4); granted != 2 || which != "own" {
-		t.Errorf("of a limit of 5, 3 were sent: %d more are granted and the cap is %v, want 2 and own", granted, which)
+		t.Errorf("with a limit of 5 and 3 emails sent, %d more were granted and the cap is %v, want 2 and own",
+			granted, which)
 	}
 	change(AccountChange{MonthlyLimit: new((*int)(nil))})
 	if granted, which := refusal(4); granted != 4 || which != nil {
-		t.Errorf("without the limit %d are granted and the cap is %v, want all and none", granted, which)
+		t.Errorf("without a limit, %d were granted and the cap is %v, want all and no cap", granted, which)
 	}
 	if _, err := s.db.SQL.ExecContext(t.Context(), `UPDATE plans SET included_emails = 4, overage = true WHERE id = 'pro'`); err != nil {
 		t.Fatal(err)
 	}
 	change(AccountChange{PaymentDue: new(true), MonthlyLimit: new(new(100))})
 	if granted, which := refusal(4); granted != 1 || which != "payment_due" {
-		t.Errorf("while a payment is overdue %d more are granted and the cap is %v, want 1 (3 facts of 4 included) and payment_due", granted, which)
+		t.Errorf("while a payment is overdue, %d more were granted and the cap is %v, "+
+			"want 1 (4 included, 3 sent) and payment_due", granted, which)
 	}
 	change(AccountChange{PaymentDue: new(false)})
 	if granted, _ := refusal(4); granted != 4 {
-		t.Errorf("after the payment %d of 4 are granted", granted)
+		t.Errorf("after the payment, %d of 4 were granted, want all", granted)
 	}
 	for _, wrong := range []int{0, -1, MaxMonthlyLimit + 1} {
 		_, err := s.UpdateAccount(t.Context(), made.ID, AccountChange{MonthlyLimit: new(&wrong)})
 		if fault.From(err).Fields["monthly_limit"] == "" {
-			t.Errorf("a limit of %d returned %v", wrong, err)
+			t.Errorf("a limit of %d returned %v, want an error", wrong, err)
 		}
 	}
 }
 
-func TestTheDefaultPlanMustExist(t *testing.T) {
+func TestDefaultPlanMustExist(t *testing.T) {
 	t.Parallel()
 	s, err := New(Params{Config: Config{DefaultPlan: "gold"}, DB: dbtest.New(t),
 		Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})

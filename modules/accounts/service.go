@@ -43,7 +43,7 @@ type Service struct {
 	once  sync.Once
 }
 
-// New creates the service; Start runs its background tasks.
+// New returns a new Service; Start runs its background tasks.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -58,10 +58,10 @@ func New(p Params) (*Service, error) {
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
-// Start starts the background tasks: last_used_at, sweeping and counting. It returns an error if the default
-// plan does not exist.
+// Start starts the background tasks, which write last_used_at, delete old counts and count emails. It returns
+// an error if the default plan does not exist.
 func (s *Service) Start(ctx context.Context) error {
-	if p := s.config.DefaultPlan; p != PlanScale && p != PlanFree { // every installation has these
+	if p := s.config.DefaultPlan; p != PlanScale && p != PlanFree { // exists in every installation
 		known, err := s.db.Ent.Plan.Query().Where(plan.ID(p)).Exist(ctx)
 		if err != nil {
 			return fmt.Errorf("default plan: %w", err)

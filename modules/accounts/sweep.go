@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Deletes counters that are too old to be shown. A day compares with a month as text does: 2025-10-31 sorts
-// after 2025-10.
+// Deletes counters that are too old to be shown. Days and months compare as text: 2025-10-31 sorts after
+// 2025-10.
 const sweepUsageSQL = `
 DELETE FROM usages WHERE id IN (
 	SELECT id FROM usages WHERE period COLLATE "C" < to_char((now() AT TIME ZONE 'UTC') - interval '13 months', 'YYYY-MM')
@@ -24,8 +24,8 @@ DELETE FROM usage_hours WHERE (account_id, hour) IN (
 	SELECT account_id, hour FROM usage_hours WHERE hour < date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '13 months'
 	 LIMIT $1 FOR UPDATE SKIP LOCKED)`
 
-// sweepUsage deletes old counters and counts, except rows that a send has locked. The next sweep deletes the
-// remaining rows if time runs out.
+// sweepUsage deletes old counters and counts, except rows that a send has locked. If it runs out of time, the
+// next sweep deletes the rest.
 func (s *Service) sweepUsage(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()

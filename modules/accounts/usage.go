@@ -14,12 +14,12 @@ import (
 // Use is one email that an account sends.
 type Use struct {
 	AccountID string
-	// Due is the time of a scheduled email, which counts in that day and month, in UTC. Zero means that the
-	// email is sent now.
+	// Due is the time of a scheduled email, which counts toward that day and month, in UTC. Zero means that
+	// the email is sent now.
 	Due time.Time
 }
 
-// dayName returns the day that the use counts in, or "" for today by the database clock.
+// dayName returns the day toward which the use counts, or "" for today by the database clock.
 func (u Use) dayName() string {
 	if u.Due.IsZero() {
 		return ""
@@ -29,14 +29,14 @@ func (u Use) dayName() string {
 
 // planCaps are the hard limits of an account; nil means unlimited.
 type planCaps struct {
-	plan           string // its name, for people
+	plan           string // the plan's name, for people
 	daily, monthly *int
 	cause          string // of the monthly cap: capMonthly, capOwn, capPaymentDue
 }
 
 // The sources of the monthly cap, as values of details.cap.
 const (
-	capMonthly    = "monthly"     // the plan
+	capMonthly    = "monthly"     // the plan's cap
 	capOwn        = "own"         // the account's own limit
 	capPaymentDue = "payment_due" // a payment is overdue, so there is no overage
 )
@@ -94,8 +94,8 @@ func (c planCaps) remaining(used periodCount) int64 {
 	return max(room, 0)
 }
 
-// refusalError returns the error for the cap that is reached. The month comes first: the end of the day does not
-// help when the month is used up.
+// refusalError returns the error for the cap that is reached. It checks the month first: waiting for the next
+// day does not help once the month is used up.
 func (c planCaps) refusalError(used periodCount) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: UpgradeURL}
 	if c.monthly != nil && used.month >= int64(*c.monthly) {
@@ -131,10 +131,10 @@ func (c planCaps) describeMonthlyCap() string {
 }
 
 // Consume counts one email for each use and returns, index-aligned, a plan_limit error for each use that
-// exceeds a cap. The first uses of an account are granted; refused ones are not counted. An email counts in
-// the day and month in which it is sent, by the database clock in UTC, or in those in which a scheduled email
-// is due. The counters stay locked until tx ends, so that concurrent transactions together never grant more
-// than the cap. Accounts without a cap cost no statement.
+// exceeds a cap. The first uses of an account are granted; refused ones are not counted. An email counts
+// toward the day and month in which it is sent, by the database clock in UTC. A scheduled email counts toward
+// those in which it is due. The counters stay locked until tx ends, so that concurrent transactions together
+// never grant more than the cap. Accounts without a cap cost no statement.
 func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]error, error) {
 	refused := make([]error, len(uses))
 	wanted, limits, err := s.sumCappedUses(ctx, tx, uses)
@@ -168,7 +168,7 @@ func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]erro
 	return refused, nil
 }
 
-// Refund takes back uses that Consume granted, in the same transaction or for scheduled emails that will not
+// Refund subtracts uses that Consume granted, in the same transaction or for scheduled emails that will not
 // be sent.
 func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
 	capped, _, err := s.sumCappedUses(ctx, tx, uses)
@@ -181,7 +181,7 @@ func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
 	return nil
 }
 
-// Move counts a scheduled email in the day and month of another time. Error: Limit, as for Consume; the
+// Move counts a scheduled email toward the day and month of another time. Error: Limit, as for Consume; the
 // caller must then roll back tx.
 func (s *Service) Move(ctx context.Context, tx db.Execer, accountID string, from, to time.Time) error {
 	before, after := Use{AccountID: accountID, Due: from}, Use{AccountID: accountID, Due: to}
@@ -225,7 +225,7 @@ func (a Account) caps() planCaps {
 // cappedUse is the number of emails that an account with a cap requests for one day.
 type cappedUse struct {
 	accountID string
-	day       string // "" is today
+	day       string // "" means today
 	emails    int64
 }
 

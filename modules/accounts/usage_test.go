@@ -34,7 +34,7 @@ func uses(accountID string, n int) []Use {
 	return list
 }
 
-// consume counts in a transaction of its own and returns how many uses were granted.
+// consume counts in its own transaction and returns how many uses were granted.
 func consume(t testing.TB, s *Service, list []Use) (granted int, refused []error) {
 	t.Helper()
 	err := s.db.InHotTx(t.Context(), func(tx *sql.Tx) (err error) {
@@ -63,8 +63,7 @@ func wantCounted(t testing.TB, s *Service, accountID string, day, month int64) {
 	}
 }
 
-// moveUsage simulates a database clock that passed the end of a period, by moving its counts to the previous
-// period.
+// moveUsage simulates the end of a period by moving its counts to the previous period.
 func moveUsage(t testing.TB, s *Service, accountID, period, before string) {
 	t.Helper()
 	dbtest.Exec(t, s.db, `UPDATE usages SET period = `+before+` WHERE account_id = $1 AND period = `+period, accountID)
@@ -77,7 +76,7 @@ func TestCapsUnderConcurrency(t *testing.T) {
 	capped, busy := addFree(t, first, "ada@example.com"), addFree(t, first, "bob@example.com")
 	paid := addAccount(t, first, "paid@example.com")
 	if granted, _ := consume(t, first, uses(capped.ID, 90)); granted != 90 {
-		t.Fatalf("%d of 90 granted", granted)
+		t.Fatalf("got %d of 90 granted", granted)
 	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -85,7 +84,7 @@ func TestCapsUnderConcurrency(t *testing.T) {
 	for left, i := 500, 0; left > 0; i++ {
 		n := min(1+rand.IntN(20), left)
 		left -= n
-		// Accounts in any order: the locks are taken in a fixed order.
+		// Accounts in random order: the locks must be taken in a fixed order.
 		list := append(append(append(uses(paid.ID, 1), uses(capped.ID, n)...), uses(busy.ID, 1)...),
 			uses(paid.ID, 1)...)
 		rand.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
@@ -114,7 +113,7 @@ func TestCapsUnderConcurrency(t *testing.T) {
 	}
 	all.Wait()
 	if granted[capped.ID] != 10 {
-		t.Errorf("%d of 500 granted, want 10", granted[capped.ID])
+		t.Errorf("got %d of 500 granted, want 10", granted[capped.ID])
 	}
 	wantCounted(t, first, capped.ID, 100, 100)
 	wantCounted(t, first, busy.ID, int64(granted[busy.ID]), int64(granted[busy.ID]))
@@ -129,11 +128,11 @@ func TestRefusalNamesTheCapAndItsReset(t *testing.T) {
 	made := addFree(t, s, "ada@example.com")
 	granted, refused := consume(t, s, uses(made.ID, 103))
 	if granted != 100 {
-		t.Fatalf("%d of 103 granted", granted)
+		t.Fatalf("got %d of 103 granted, want 100", granted)
 	}
 	for i, err := range refused {
 		if (err != nil) != (i >= 100) {
-			t.Errorf("use %d: %v", i, err)
+			t.Errorf("use %d returned %v", i, err)
 		}
 	}
 	var daily *fault.Error
@@ -145,7 +144,8 @@ func TestRefusalNamesTheCapAndItsReset(t *testing.T) {
 		daily.Details["limit"] != 100 ||
 		!strings.Contains(daily.Message, "Free allows 100 emails per day") ||
 		!strings.HasSuffix(daily.Message, "T00:00:00Z") {
-		t.Errorf("daily refusal: %s, %v, retry after %s", daily.Message, daily.Details, daily.RetryAfter)
+		t.Errorf("the error for the daily cap is %s, %v, retry after %s", daily.Message, daily.Details,
+			daily.RetryAfter)
 	}
 
 	dbtest.Exec(t, s.db, `UPDATE usages SET emails = 2990 WHERE account_id = $1 AND period = `+monthNow, made.ID)
@@ -153,14 +153,15 @@ func TestRefusalNamesTheCapAndItsReset(t *testing.T) {
 	granted, refused = consume(t, s, uses(made.ID, 30))
 	var monthly *fault.Error
 	if !errors.As(refused[29], &monthly) || granted != 10 {
-		t.Fatalf("%d granted, then %v", granted, refused[29])
+		t.Fatalf("got %d granted, then %v", granted, refused[29])
 	}
 	if monthly.RetryAfter != 0 || monthly.Details["cap"] != "monthly" || monthly.Details["limit"] != 3000 ||
 		!strings.Contains(monthly.Message, "Free allows 3000 emails per month") ||
 		!strings.HasSuffix(monthly.Message, "-01T00:00:00Z") {
-		t.Errorf("monthly refusal: %s, %v, retry after %s", monthly.Message, monthly.Details, monthly.RetryAfter)
+		t.Errorf("the error for the monthly cap is %s, %v, retry after %s", monthly.Message, monthly.Details,
+			monthly.RetryAfter)
 	}
-	wantCounted(t, s, made.ID, 10, 3000) // emails refused by the month are not counted in the day
+	wantCounted(t, s, made.ID, 10, 3000) // emails refused by the monthly cap do not count toward the day
 }
 
 func TestNewPeriodsStartAtZero(t *testing.T) {
@@ -169,23 +170,23 @@ func TestNewPeriodsStartAtZero(t *testing.T) {
 	made := addFree(t, s, "ada@example.com")
 	for day := range 3 {
 		if granted, _ := consume(t, s, uses(made.ID, 120)); granted != 100 {
-			t.Errorf("on day %d, %d were granted", day, granted)
+			t.Errorf("on day %d, %d uses were granted", day, granted)
 		}
 		wantCounted(t, s, made.ID, 100, int64(100*(day+1)))
 		moveUsage(t, s, made.ID, dayNow, fmt.Sprintf(`'2020-01-0%d'`, day+1))
 	}
 	dbtest.Exec(t, s.db, `UPDATE usages SET emails = 3000 WHERE account_id = $1 AND period = `+monthNow, made.ID)
 	if granted, _ := consume(t, s, uses(made.ID, 1)); granted != 0 {
-		t.Error("granted beyond the month")
+		t.Error("an email beyond the monthly cap was granted")
 	}
 	moveUsage(t, s, made.ID, monthNow, `'2020-01'`)
 	if granted, _ := consume(t, s, uses(made.ID, 101)); granted != 100 {
-		t.Errorf("%d granted in a new month", granted)
+		t.Errorf("got %d granted in a new month", granted)
 	}
 	wantCounted(t, s, made.ID, 100, 100)
 }
 
-func TestPeriodsFollowTheDatabaseClock(t *testing.T) {
+func TestUsagePeriodsFollowDatabaseClock(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addFree(t, s, "ada@example.com")
@@ -194,7 +195,7 @@ func TestPeriodsFollowTheDatabaseClock(t *testing.T) {
 	err := s.db.SQL.QueryRowContext(t.Context(), `SELECT string_agg(period, ' ' ORDER BY period) FROM usages`).Scan(&periods)
 	now := time.Now().UTC()
 	if want := now.Format("2006-01") + " " + now.Format("2006-01-02"); err != nil || periods != want {
-		t.Errorf("periods %q, %v, want %q", periods, err, want)
+		t.Errorf("got the periods %q, %v, want %q", periods, err, want)
 	}
 	used, err := s.readCounters(t.Context(), s.db.SQL, made.ID)
 	if err != nil {
@@ -225,11 +226,11 @@ func TestRefundReturnsUses(t *testing.T) {
 	}
 	wantCounted(t, s, made.ID, 98, 98)
 	if granted, _ := consume(t, s, uses(made.ID, 5)); granted != 2 {
-		t.Errorf("%d granted after the refund of 2", granted)
+		t.Errorf("got %d granted after a refund of 2", granted)
 	}
 }
 
-// Uses that are rolled back are not counted.
+// Uses of a transaction that is rolled back are not counted.
 func TestRolledBackTransactionCountsNothing(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -247,7 +248,7 @@ func TestRolledBackTransactionCountsNothing(t *testing.T) {
 	wantCounted(t, s, made.ID, 0, 0)
 }
 
-// deaf fails the test on any statement.
+// deaf is a database that fails the test on any statement.
 type deaf struct{ t *testing.T }
 
 func (d deaf) ExecContext(_ context.Context, query string, _ ...any) (sql.Result, error) {
@@ -281,17 +282,17 @@ func TestAccountsWithoutCapsCostNoStatement(t *testing.T) {
 	}
 }
 
-// A plan may have only one kind of cap.
-func TestOneCapAlone(t *testing.T) {
+// A plan may have only one of the two caps.
+func TestPlanWithOneCap(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	dbtest.Exec(t, s.db, `UPDATE plans SET daily_emails = NULL, monthly_emails = 4 WHERE id = 'pro'`)
 	made := addAccount(t, s, "ada@example.com")
 	granted, refused := consume(t, s, uses(made.ID, 6))
 	if granted != 4 || fault.From(refused[5]).Details["cap"] != "monthly" {
-		t.Errorf("%d granted, then %v", granted, refused[5])
+		t.Errorf("got %d granted, then %v", granted, refused[5])
 	}
-	// Lower the cap below the emails already sent: nothing is granted, and nothing fails.
+	// With a cap lowered below the emails already sent, no email is granted, without an internal error.
 	dbtest.Exec(t, s.db, `UPDATE plans SET daily_emails = 2 WHERE id = 'pro'`)
 	if granted, _ := consume(t, s, uses(made.ID, 1)); granted != 0 {
 		t.Error("an email was granted past a lowered cap")

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// keepers is what accounts keep, in days.
+// keepers contains the retention of accounts, in days.
 type keepers map[string]int
 
 func (k keepers) Retentions(_ context.Context, after string, _ int) (list []accounts.Retention, _ error) {
@@ -50,7 +50,7 @@ func newCountedLog(t *testing.T, of keepers) (*Service, *prometheus.Registry) {
 	return s, registry
 }
 
-// countedAs is how many requests the metrics say came to a result.
+// countedAs returns the number of requests that the metrics count with a result.
 func countedAs(t *testing.T, registry *prometheus.Registry, result string) float64 {
 	t.Helper()
 	families, err := registry.Gather()
@@ -64,11 +64,11 @@ func countedAs(t *testing.T, registry *prometheus.Registry, result string) float
 			}
 		}
 	}
-	t.Fatalf("nothing counts %s", result)
+	t.Fatalf("no counter for %s", result)
 	return 0
 }
 
-// stored stores requests, in their order.
+// stored stores requests in order.
 func (s *Service) stored(t *testing.T, of ...Seen) {
 	t.Helper()
 	for i := range of {
@@ -87,7 +87,7 @@ func (s *Service) ids(t *testing.T, account string, f Filter) (ids []string) {
 	for cursor := ""; ; {
 		got, err := s.List(t.Context(), account, f, page.Request{Limit: 2, Cursor: cursor})
 		if err != nil {
-			t.Fatalf("list %+v: %v", f, err)
+			t.Fatalf("List of %+v returned %v", f, err)
 		}
 		for _, r := range got.Items {
 			ids = append(ids, r.ID)
@@ -102,7 +102,7 @@ func jsonBody(text string) CapturedBody {
 	return CapturedBody{Size: int64(len(text)), Media: "application/json", Raw: []byte(text)}
 }
 
-func TestRequestsAreStoredAndFound(t *testing.T) {
+func TestRequestsAreStoredAndListed(t *testing.T) {
 	t.Parallel()
 	s := newLog(t, nil)
 	at := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
@@ -128,29 +128,29 @@ func TestRequestsAreStoredAndFound(t *testing.T) {
 		filter Filter
 		want   []string
 	}{
-		"all":            {Filter{}, []string{"two", "four", "three", "two", "one"}},
-		"methods":        {Filter{Methods: []string{"POST", "PATCH"}}, []string{"four", "three", "one"}},
-		"path":           {Filter{PathPrefix: "/api/emails"}, []string{"three", "two", "one"}},
-		"another path":   {Filter{PathPrefix: "/api/emails/m"}, []string{"two"}},
-		"failures":       {Filter{StatusFrom: 400}, []string{"four", "three"}},
-		"some failures":  {Filter{StatusFrom: 400, StatusBelow: 500}, []string{"three"}},
-		"successes":      {Filter{StatusBelow: 400}, []string{"two", "two", "one"}},
-		"key":            {Filter{APIKeyID: "key_1"}, []string{"two", "four", "one"}},
-		"person":         {Filter{UserID: "usr_1"}, []string{"two"}},
-		"request id":     {Filter{RequestID: "two"}, []string{"two", "two"}},
-		"email":          {Filter{EmailID: email}, []string{"two", "one"}},
-		"since":          {Filter{Since: at.Add(2 * time.Second)}, []string{"two", "four", "three"}},
-		"until":          {Filter{Until: at.Add(2 * time.Second)}, []string{"two", "one"}},
-		"between":        {Filter{Since: at.Add(time.Second), Until: at.Add(3 * time.Second), Methods: []string{"GET"}}, []string{"two"}},
-		"of another":     {Filter{APIKeyID: "key_9"}, nil},
-		"what none have": {Filter{RequestID: "five"}, nil},
+		"all":                {Filter{}, []string{"two", "four", "three", "two", "one"}},
+		"methods":            {Filter{Methods: []string{"POST", "PATCH"}}, []string{"four", "three", "one"}},
+		"path":               {Filter{PathPrefix: "/api/emails"}, []string{"three", "two", "one"}},
+		"another path":       {Filter{PathPrefix: "/api/emails/m"}, []string{"two"}},
+		"failures":           {Filter{StatusFrom: 400}, []string{"four", "three"}},
+		"some failures":      {Filter{StatusFrom: 400, StatusBelow: 500}, []string{"three"}},
+		"successes":          {Filter{StatusBelow: 400}, []string{"two", "two", "one"}},
+		"key":                {Filter{APIKeyID: "key_1"}, []string{"two", "four", "one"}},
+		"person":             {Filter{UserID: "usr_1"}, []string{"two"}},
+		"request id":         {Filter{RequestID: "two"}, []string{"two", "two"}},
+		"email":              {Filter{EmailID: email}, []string{"two", "one"}},
+		"since":              {Filter{Since: at.Add(2 * time.Second)}, []string{"two", "four", "three"}},
+		"until":              {Filter{Until: at.Add(2 * time.Second)}, []string{"two", "one"}},
+		"between":            {Filter{Since: at.Add(time.Second), Until: at.Add(3 * time.Second), Methods: []string{"GET"}}, []string{"two"}},
+		"of another account": {Filter{APIKeyID: "key_9"}, nil},
+		"no matches":         {Filter{RequestID: "five"}, nil},
 	} {
 		if got := s.ids(t, "acc_a", c.filter); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 	if got := s.ids(t, "acc_b", Filter{}); !slices.Equal(got, []string{"two"}) {
-		t.Errorf("the other account has %q", got)
+		t.Errorf("the other account sees %q", got)
 	}
 	one, err := s.Get(t.Context(), "acc_a", "one")
 	want := LoggedRequest{ID: "one", AccountID: "acc_a", Method: "POST", Path: "/api/emails", Operation: "sendEmail",
@@ -159,23 +159,23 @@ func TestRequestsAreStoredAndFound(t *testing.T) {
 			email + `"}`, ResponseOctets: 39, EmailID: email, CreatedAt: at}
 	one.n, one.CreatedAt = 0, one.CreatedAt.UTC()
 	if diff := cmp.Diff(want, one, cmp.AllowUnexported(LoggedRequest{})); err != nil || diff != "" {
-		t.Errorf("what was stored is read as another: %v (-want +got)\n%s", err, diff)
+		t.Errorf("the stored request differs: %v (-want +got)\n%s", err, diff)
 	}
 	if two, err := s.Get(t.Context(), "acc_a", "two"); err != nil || two.Path != "/api/account" {
-		t.Errorf("of two requests of one id the older is read: %+v, %v", two, err)
+		t.Errorf("Get of two requests with one id returned %+v, %v, want the newer", two, err)
 	}
 	if three, err := s.Get(t.Context(), "acc_a", "three"); err != nil || three.ResponseBody != "[text/plain]" ||
 		three.ResponseOctets != 7 {
-		t.Errorf("a body that is no JSON is read as %+v, %v", three, err)
+		t.Errorf("a body that is not JSON was stored as %+v, %v", three, err)
 	}
 	for _, id := range []string{"one", "four", "five", "", "\xff"} {
 		if _, err := s.Get(t.Context(), "acc_b", id); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("another account asks for %q: %v", id, err)
+			t.Errorf("Get of %q by another account returned %v", id, err)
 		}
 	}
 }
 
-func TestWrongFiltersAreRefused(t *testing.T) {
+func TestInvalidLogFiltersAreRejected(t *testing.T) {
 	t.Parallel()
 	s := newLog(t, nil)
 	now := time.Now()
@@ -186,16 +186,16 @@ func TestWrongFiltersAreRefused(t *testing.T) {
 		"long id": {EmailID: strings.Repeat("x", 501)},
 	} {
 		if _, err := s.List(t.Context(), "acc_a", f, page.Request{}); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: the error is %v, want one about the invalid input", name, err)
+			t.Errorf("%s: got the error %v, want Invalid", name, err)
 		}
 	}
 	if _, err := s.List(t.Context(), "acc_a", Filter{},
 		page.Request{Limit: 2, Cursor: "x"}); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("a forged cursor: %v", err)
+		t.Errorf("a forged cursor returned %v", err)
 	}
 }
 
-func TestErasedAddressesAreNowhere(t *testing.T) {
+func TestEraseDeletesRequestsWithAddress(t *testing.T) {
 	t.Parallel()
 	s := newLog(t, nil)
 	s.stored(t,
@@ -207,18 +207,18 @@ func TestErasedAddressesAreNowhere(t *testing.T) {
 		Seen{ID: "other", AccountID: "acc_a", Asked: jsonBody(`{"to":"carol@example.net"}`)},
 		Seen{ID: "stranger", AccountID: "acc_b", Asked: jsonBody(`{"to":"bob@example.net"}`)},
 	)
-	// not stored yet
+	// buffered, but not stored yet
 	s.Add(&Seen{ID: "held", AccountID: "acc_a", Asked: jsonBody(`{"to":"bob@example.net"}`), At: time.Now()})
 	if n, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err != nil || n != 5 {
-		t.Errorf("erased %d rows, %v, want 5", n, err)
+		t.Errorf("Erase returned %d, %v, want 5", n, err)
 	}
 	if n, err := s.EraseUser(t.Context(), "acc_a", `User "17"`); err != nil || n != 1 {
-		t.Errorf("erased %d rows of a user, %v, want 1", n, err)
+		t.Errorf("EraseUser returned %d, %v, want 1", n, err)
 	}
 	if got := s.ids(t, "acc_a", Filter{}); !slices.Equal(got, []string{"other"}) {
-		t.Errorf("left are %q", got)
+		t.Errorf("the remaining requests are %q", got)
 	}
-	// Another process stores what it held from before.
+	// Another process stores requests that it buffered before the erasure.
 	s.stored(t, Seen{ID: "late", AccountID: "acc_a", Asked: jsonBody(`{"to":"bob@example.net"}`)})
 	if err := s.step(t.Context(), time.Now().Add(repeatAfter)); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestErasedAddressesAreNowhere(t *testing.T) {
 		t.Errorf("late requests %q remain, and %d erasures", got, len(s.again))
 	}
 	if got := s.ids(t, "acc_b", Filter{}); !slices.Equal(got, []string{"stranger"}) {
-		t.Errorf("a stranger has left %q", got)
+		t.Errorf("another account has the requests %q", got)
 	}
 }
 
@@ -240,25 +240,25 @@ func TestOldRequestsAreSwept(t *testing.T) {
 		}
 	}
 	if n, err := s.Sweep(t.Context()); err != nil || n != 5 {
-		t.Errorf("swept %d, %v, want 3 that are older than seven days and 2 that are older than their account wants", n,
+		t.Errorf("Sweep returned %d, %v, want 3 older than seven days and 2 older than their account's retention", n,
 			err)
 	}
 	for account, want := range map[string][]string{"acc_a": {"6", "3", "1", "0"}, "acc_b": {"1", "0"},
 		"acc_gone": {"6", "3", "1", "0"}} {
 		if got := s.ids(t, account, Filter{}); !slices.Equal(got, want) {
-			t.Errorf("%s has %q left, want %q", account, got, want)
+			t.Errorf("%s has the remaining requests %q, want %q", account, got, want)
 		}
 	}
 	if n, err := s.inBatches(t.Context(), surplusSQL, "acc_a", 2); err != nil || n != 2 {
-		t.Errorf("of four requests where two are kept %d are deleted, %v", n, err)
+		t.Errorf("Sweep of four requests with a maximum of two deleted %d, %v", n, err)
 	}
 	if got := s.ids(t, "acc_a", Filter{}); !slices.Equal(got, []string{"6", "3"}) {
-		t.Errorf("the newest two that were stored are %q", got)
+		t.Errorf("the remaining requests are %q, want the newest two", got)
 	}
 }
 
-// Adding waits for nothing, also when the database does not take anything for a while.
-func TestOverloadDropsRatherThanWaits(t *testing.T) {
+// Add never waits, even if the database accepts no writes for a while.
+func TestOverloadDropsRequests(t *testing.T) {
 	t.Parallel()
 	s, registry := newCountedLog(t, nil)
 	tx, err := s.db.SQL.BeginTx(t.Context(), nil)
@@ -297,28 +297,29 @@ func TestOverloadDropsRatherThanWaits(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, 20*time.Second, "what was held is stored", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "the buffered requests are stored", func() bool {
 		n, err := db.One(t.Context(), s.db.SQL, db.Value[int], `SELECT count(*) FROM api_requests`)
 		return err == nil && n == bufferRows+1
 	})
 	// after the commit
-	expect.EventuallyWithin(t, 10*time.Second, "all that was stored is counted",
+	expect.EventuallyWithin(t, 10*time.Second, "all stored requests are counted",
 		func() bool { return countedAs(t, registry, "stored") == bufferRows+1 })
 }
 
-// Every filter of a page is answered by an index, however many rows an account has.
-func TestFiltersAreFlat(t *testing.T) {
+// Every filter of a page uses an index, however many rows an account has.
+func TestFiltersUseIndexes(t *testing.T) {
 	t.Parallel()
 	s := newLog(t, nil)
 	const fill = `INSERT INTO api_requests (request_id, account_id, method, path, operation, status, duration_ms, api_key_id, user_id, ip, request_body, request_octets, response_body, response_octets, email_id, created_at)
 		SELECT 'req_' || i, 'acc_' || i % 5, CASE i % 2 WHEN 0 THEN 'GET' ELSE 'POST' END, '/api/p' || i % 1000, 'o', CASE i % 500 WHEN 0 THEN 500 ELSE 200 END, 1, 'key_' || i % 2000, CASE i % 3000 WHEN 0 THEN 'usr_1' ELSE '' END, '', '', 0, '', 0,
 			CASE i % 10 WHEN 0 THEN 'msg_' || i ELSE '' END, now() - i * interval '1 second' FROM generate_series($1::int, $1::int + 4999) AS i`
-	for from := 1; from < 60000; from += 5000 { // each of them within the time of a statement, on a busy machine too
+	// each batch must fit into the statement timeout, even on a busy machine
+	for from := 1; from < 60000; from += 5000 {
 		if _, err := s.db.SQL.ExecContext(t.Context(), fill, from); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// The planner knows every row and not a sample, by whose chance another plan may look cheaper.
+	// Analyze every row instead of a sample, because a random sample can make another plan look cheaper.
 	if _, err := s.db.SQL.ExecContext(t.Context(),
 		`SET default_statistics_target = 10000; ANALYZE api_requests`); err != nil {
 		t.Fatal(err)
@@ -336,13 +337,13 @@ func TestFiltersAreFlat(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text := strings.Join(plan, "\n"); strings.Contains(text, "Seq Scan") {
-			t.Errorf("%s reads the whole table:\n%s", name, text)
+			t.Errorf("%s scans the whole table:\n%s", name, text)
 		}
 		for _, line := range plan {
 			var removed int
 			if _, err := fmt.Sscanf(strings.TrimSpace(line), "Rows Removed by Filter: %d", &removed); err == nil &&
 				removed > 500 {
-				t.Errorf("%s looks at %d rows in vain:\n%s", name, removed, strings.Join(plan, "\n"))
+				t.Errorf("%s reads %d rows that do not match:\n%s", name, removed, strings.Join(plan, "\n"))
 			}
 		}
 	}

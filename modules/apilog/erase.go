@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// erasure is an erasure that is repeated, because other processes may briefly hold older requests in
-// memory.
+// erasure is an erasure that must be repeated, because other processes may still have older requests in their
+// buffers.
 type erasure struct {
 	accountID string
 	words     []string
@@ -20,8 +20,8 @@ type erasure struct {
 
 const repeatAfter = 5 * time.Second
 
-// Erase deletes the requests of an account that contain an address in their path or bodies, in any letter
-// case. It runs now, and again after every process has stored its buffer.
+// Erase deletes the requests of an account that contain an address in their path or bodies, ignoring case. It
+// runs immediately, and again after every process has stored its buffer.
 func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted int64, err error) {
 	return s.eraseNow(ctx, accountID, address, url.QueryEscape(address), url.PathEscape(address))
 }
@@ -69,7 +69,7 @@ func (s *Service) repeatErasures(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Each statement examines a range of an account's rows, so that none takes long.
+// Each statement examines a range of an account's rows, so that no statement takes long.
 const eraseSQL = `
 WITH stretch AS (
 	SELECT n, lower(path || E'\n' || request_body || E'\n' || response_body) AS said FROM api_requests WHERE account_id = $1 AND n > $2 ORDER BY n LIMIT $3

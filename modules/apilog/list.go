@@ -15,10 +15,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Filter selects requests. Zero fields do not filter.
+// Filter narrows a list of requests. Zero fields match everything.
 type Filter struct {
 	Methods     []string
-	PathPrefix  string // as /api/emails
+	PathPrefix  string // for example /api/emails
 	StatusFrom  int
 	StatusBelow int // exclusive
 	APIKeyID    string
@@ -144,7 +144,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter,
 		var ok bool
 		if beside, ok = s.cursors.Reveal(list, at.ID); !ok {
 			return page.Page[LoggedRequest]{},
-				fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+				fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier response")
 		}
 	}
 	q := f.query(columnsSQL, accountID, beside, at.Back, at.Rows())
@@ -155,8 +155,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter,
 	return page.Of(s.cursors, list, rows, at, func(r LoggedRequest) string { return s.cursors.Hide(list, r.n) }), nil
 }
 
-// Count returns the number of requests that match the filter, counting at most up to a limit. Error:
-// Invalid.
+// Count returns the number of requests that match the filter, at most up to a limit. Error: Invalid.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	if err := f.Validate(); err != nil {
 		return 0, err

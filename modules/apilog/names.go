@@ -10,15 +10,15 @@ type secrecy int
 
 const (
 	open    secrecy = iota
-	scalar          // strings and numbers are secret, in lists too; members of an object are checked one by one
-	whole           // all of it is secret
+	scalar          // strings and numbers are secret, also in lists; members of an object are checked individually
+	whole           // the whole value is secret
 	headers         // header fields: their values are secret
-	files           // attachments: their content is not kept
+	files           // attachments: their content is not logged
 	content         // the content of a file
-	code            // in an answer it may be the code of an error
+	code            // in a response, may be an error code
 )
 
-// secretParts are parts of names whose values are secret in any form.
+// secretParts are parts of names that mark a value of any type as secret.
 var secretParts = []string{"password", "passwd", "passphrase", "secret", "token", "cookie", "authorization", "totp",
 	"privatekey", "recoverycode",
 	"signature", "replyurl", "downloadurl", "otpauth"}

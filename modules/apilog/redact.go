@@ -19,8 +19,8 @@ const (
 
 // Redacted is a redacted body.
 type Redacted struct {
-	Text    string // at most 4 KB; ends with …[cut] where the body went on or was not JSON any more
-	EmailID string // of an answer: the email that it has at the top, as `id`; may be empty
+	Text    string // at most 4 KB; ends with …[cut] if the body was longer or stopped being valid JSON
+	EmailID string // in a response: the email id in its top-level member `id`, if any
 }
 
 // Redact rewrites a JSON text without its secrets. raw may be the beginning of a longer text, as indicated
@@ -38,10 +38,10 @@ func Redact(raw []byte, cut, answer bool) Redacted {
 // place is the position of a value.
 type place struct {
 	secrecy secrecy
-	name    string // of the member
-	level   int    // of objects and arrays around it
+	name    string // name of the member
+	level   int    // number of enclosing objects and arrays
 	inFiles bool
-	inField bool // among header fields
+	inField bool // inside of header fields
 }
 
 // scanner reads JSON byte by byte and writes the redacted text. Its methods report false if they cannot
@@ -51,10 +51,10 @@ type scanner struct {
 	at      int
 	cut     bool
 	answer  bool
-	nested  bool // the text is a string of another
+	nested  bool // the text is the content of another string
 	out     []byte
 	room    int
-	muted   int // more than 0: nothing is written
+	muted   int // if positive, no output is written
 	emailID string
 }
 
@@ -264,11 +264,11 @@ func (s *scanner) shown(text string) string {
 	return text
 }
 
-// longestWord is longer than any address: an erasure would not find half an address.
+// longestWord is longer than any address, because an erasure would not find a truncated address.
 const longestWord = 330
 
-// wordEnd returns where to cut a long text: between words, or inside a word that is too long to contain an
-// address.
+// wordEnd returns where to truncate a long text: between words, or inside a word that is too long to contain
+// an address.
 func wordEnd(text string) int {
 	end := strings.LastIndexAny(text[:maxString], " \t\r\n<>\"'(),;&")
 	if end < maxString-longestWord {
@@ -301,7 +301,7 @@ func (s *scanner) word(p place) bool {
 	return s.write(word)
 }
 
-// quote writes a string as JSON that the database takes and people can read.
+// quote writes a string as readable JSON that the database accepts.
 func quote(text string) string {
 	var out strings.Builder
 	out.Grow(len(text) + 2)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestSecretsAreTakenOutOfBodies(t *testing.T) {
+func TestRedactsSecretsInBodies(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 300)
 	for name, c := range map[string]struct {
@@ -17,7 +17,7 @@ func TestSecretsAreTakenOutOfBodies(t *testing.T) {
 		cut, answer bool
 	}{
 		"nothing secret":      {in: ` { "a" : [1, -2.5e3, true , null], "b": {} , "c":[] } `, want: `{"a":[1,-2.5e3,true,null],"b":{},"c":[]}`},
-		"names of secrets":    {in: `{"password":"x","apiKey":"x","API-KEY":"x","auth_token":"x","clientSecret":"x","Set-Cookie":"x","authorization":"x","totp":123456,"private_key":"x","code":"123456","keys":["x","y"]}`, want: `{"password":"[redacted]","apiKey":"[redacted]","API-KEY":"[redacted]","auth_token":"[redacted]","clientSecret":"[redacted]","Set-Cookie":"[redacted]","authorization":"[redacted]","totp":"[redacted]","private_key":"[redacted]","code":"[redacted]","keys":["[redacted]","[redacted]"]}`},
+		"secret names":        {in: `{"password":"x","apiKey":"x","API-KEY":"x","auth_token":"x","clientSecret":"x","Set-Cookie":"x","authorization":"x","totp":123456,"private_key":"x","code":"123456","keys":["x","y"]}`, want: `{"password":"[redacted]","apiKey":"[redacted]","API-KEY":"[redacted]","auth_token":"[redacted]","clientSecret":"[redacted]","Set-Cookie":"[redacted]","authorization":"[redacted]","totp":"[redacted]","private_key":"[redacted]","code":"[redacted]","keys":["[redacted]","[redacted]"]}`},
 		"name in escapes":     {in: `{"pass\u0077ord":"x"}`, want: `{"password":"[redacted]"}`},
 		"secret as a whole":   {in: `{"credentials":{"a":"x","b":[{"c":"x"}]},"z":1}`, want: `{"credentials":"[redacted]","z":1}`},
 		"objects called keys": {in: `{"api_keys":[{"id":"key_1","secret":"x"}]}`, want: `{"api_keys":[{"id":"key_1","secret":"[redacted]"}]}`},
@@ -30,7 +30,7 @@ func TestSecretsAreTakenOutOfBodies(t *testing.T) {
 		"number beyond":        {in: `{"n":12345`, cut: true, want: `{"n":…[cut]`},
 		"mistake":              {in: `{"a":1,b:"secret"}`, want: `{"a":1,…[cut]`},
 		"after the end":        {in: `{"a":1} "secret"`, want: `{"a":1}…[cut]`},
-		"no JSON":              {in: `password=x`, want: `…[cut]`},
+		"not JSON":             {in: `password=x`, want: `…[cut]`},
 		"open secret":          {in: `{"secret":"x`, want: `{"secret":…[cut]`},
 		"control character":    {in: "{\"a\":\"x\ny\"}", want: `{"a":…[cut]`},
 		"header fields":        {in: `{"headers":{"X-Any":"x"},"h":{"headers":[{"name":"X-A","value":"x"}]},"header_names":["X-Any"]}`, want: `{"headers":{"X-Any":"[redacted]"},"h":{"headers":[{"name":"X-A","value":"[redacted]"}]},"header_names":["X-Any"]}`},
@@ -44,16 +44,16 @@ func TestSecretsAreTakenOutOfBodies(t *testing.T) {
 		"key as a name": {in: `{"svc_0123456789abcdef0123":1}`, want: `{"[redacted]":1}`},
 		"link in a text": {in: `{"html":"<a href=\"https://a.example/reset?user=1&reset_token=abc&x=y\">"}`,
 			want: `{"html":"<a href=\"https://a.example/reset?user=1&reset_token=[redacted]&x=y\">"}`},
-		"password in a URL":      {in: `{"url":"https://ada:pass@example.com/x"}`, want: `{"url":"https://[redacted]@example.com/x"}`},
-		"private key in a text":  {in: `{"pem":"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"}`, want: `{"pem":"[redacted]"}`},
-		"JSON in a string":       {in: `{"body":"{\"a\":{\"password\":\"x\"}}"}`, want: `{"body":"{\"a\":{\"password\":\"[redacted]\"}}"}`},
-		"almost JSON in a text":  {in: `{"body":"{ \"password\": \"x y\", {{a}} }"}`, want: `{"body":"{ \"password\": \"[redacted]\", {{a}} }"}`},
-		"address in escapes":     {in: `{"to":"bob\u0040example.net"}`, want: `{"to":"bob@example.net"}`},
-		"what no database takes": {in: `{"a":"\u0000\ud800"}`, want: `{"a":"\u0000` + "\uFFFD" + `"}`},
-		"long string":            {in: `{"text":"` + long + `"}`, want: `{"text":"` + strings.Repeat("word ", 199) + `word…[501 more]"}`},
+		"password in a URL":                    {in: `{"url":"https://ada:pass@example.com/x"}`, want: `{"url":"https://[redacted]@example.com/x"}`},
+		"private key in a text":                {in: `{"pem":"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"}`, want: `{"pem":"[redacted]"}`},
+		"JSON in a string":                     {in: `{"body":"{\"a\":{\"password\":\"x\"}}"}`, want: `{"body":"{\"a\":{\"password\":\"[redacted]\"}}"}`},
+		"almost JSON in a text":                {in: `{"body":"{ \"password\": \"x y\", {{a}} }"}`, want: `{"body":"{ \"password\": \"[redacted]\", {{a}} }"}`},
+		"address in escapes":                   {in: `{"to":"bob\u0040example.net"}`, want: `{"to":"bob@example.net"}`},
+		"characters that the database rejects": {in: `{"a":"\u0000\ud800"}`, want: `{"a":"\u0000` + "\uFFFD" + `"}`},
+		"long string":                          {in: `{"text":"` + long + `"}`, want: `{"text":"` + strings.Repeat("word ", 199) + `word…[501 more]"}`},
 	} {
 		if got := Redact([]byte(c.in), c.cut, c.answer).Text; got != c.want {
-			t.Errorf("%s: %s\ngot  %s\nwant %s", name, c.in, got, c.want)
+			t.Errorf("%s: redacting %s\ngot  %s\nwant %s", name, c.in, got, c.want)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -70,8 +70,8 @@ func TestSecretsAreTakenOutOfBodies(t *testing.T) {
 	}
 }
 
-// A body is kept up to its most bytes, and no address is cut in half.
-func TestLongBodiesAreCutBetweenWords(t *testing.T) {
+// Bodies are truncated to the maximum, and no address is cut in half.
+func TestLongBodiesAreTruncatedBetweenWords(t *testing.T) {
 	t.Parallel()
 	for shift := range 400 {
 		text := strings.Repeat("x", 700+shift) + " <bob.the.builder@example.net>, " + strings.Repeat("y", 3000)
@@ -81,16 +81,16 @@ func TestLongBodiesAreCutBetweenWords(t *testing.T) {
 		}
 		got := Redact(in, false, false).Text
 		if len(got) > maxKept || !strings.HasSuffix(got, cutMark) {
-			t.Fatalf("kept are %d bytes that end with %q", len(got), got[len(got)-20:])
+			t.Fatalf("got %d bytes that end with %q", len(got), got[len(got)-20:])
 		}
 		if strings.Contains(strings.ReplaceAll(got, "bob.the.builder@example.net", ""), "bob") {
-			t.Fatalf("with a shift of %d a part of the address is left: %s", shift, got)
+			t.Fatalf("with a shift of %d, part of the address remains: %s", shift, got)
 		}
 	}
 }
 
-// Whatever the API document calls a secret is taken out: by format, by its words and by its examples.
-func TestSecretsOfTheDocumentAreTakenOut(t *testing.T) {
+// Everything that the API document marks as secret is redacted: by format, by wording and by examples.
+func TestRedactsSecretsOfAPIDocument(t *testing.T) {
 	t.Parallel()
 	encoded, err := os.ReadFile("../../rest/api/testdata/openapi.json")
 	if err != nil {
@@ -102,10 +102,9 @@ func TestSecretsOfTheDocumentAreTakenOut(t *testing.T) {
 	}
 	secretWords := regexp.MustCompile(`(?i)shown (this )?once|keep it secret|never shown`)
 	secretValue := regexp.MustCompile(`\b(svc|svs|whsec)_\w{6}`)
-	// Of a change of password: its operation keeps no body, see TestPeopleLeaveNoBodies of rest.
+	// The operation for password changes logs no body, see TestPeopleLeaveNoBodies in package rest.
 	byOperation := map[string]bool{"current": true, "new": true}
-	// header_names are shown so that the values need not be.
-	// The prefix of a key is shown with every key.
+	// header_names are shown in place of their values. The prefix of a key is shown with every key.
 	notItself := map[string]bool{"header_names": true, "prefix": true}
 	found := map[string]bool{}
 	var walk func(of any)
@@ -140,7 +139,7 @@ func TestSecretsOfTheDocumentAreTakenOut(t *testing.T) {
 	}
 	walk(document)
 	if !found["password"] || !found["secret"] || !found["auth_token"] || !found["reply_url"] {
-		t.Fatalf("the document marks only %v as secret: the test has lost its subject", found)
+		t.Fatalf("the document marks only %v as secret, so this test no longer covers secrets", found)
 	}
 	for name := range found {
 		if byOperation[name] || notItself[name] {
@@ -152,13 +151,13 @@ func TestSecretsOfTheDocumentAreTakenOut(t *testing.T) {
 		}
 		for _, answer := range []bool{false, true} {
 			if got := Redact(body, false, answer).Text; strings.Contains(got, "hunter2") {
-				t.Errorf("the document calls %s a secret, and it is kept: %s", name, got)
+				t.Errorf("the document marks %s as secret, but it is logged: %s", name, got)
 			}
 		}
 	}
 }
 
-// FuzzRedact looks for secrets that get through, and for texts that the database would not take.
+// FuzzRedact looks for secrets that are not redacted, and for texts that the database would reject.
 func FuzzRedact(f *testing.F) {
 	for _, seed := range []string{`{"a":1}`, `{"password":"hunter2"}`, `[{"keys":["hunter2"]}]`,
 		`{"token":{"a":["hunter2"]}}`, `{"attachments":[{"content":"hunter2"}]}`,
@@ -172,13 +171,13 @@ func FuzzRedact(f *testing.F) {
 			for _, in := range [][]byte{given, given[:max(0, min(at, len(given)))]} {
 				got := Redact(in, len(in) < len(given), answer).Text
 				if len(got) > maxKept || !utf8.ValidString(got) || strings.ContainsRune(got, 0) {
-					t.Fatalf("%q is kept as %q", in, got)
+					t.Fatalf("%q was redacted to %q", in, got)
 				}
 				if json.Valid(in) && !strings.HasSuffix(got, cutMark) && !json.Valid([]byte(got)) {
-					t.Fatalf("%q is JSON, and %q is not", in, got)
+					t.Fatalf("%q is JSON, but %q is not", in, got)
 				}
 			}
-			// The value of a secret is in nothing that is kept, wherever it is and the body ends.
+			// The value of a secret appears in no output, wherever the secret is and the body ends.
 			const secret = "hunter2-SVQ9"
 			name, err := json.Marshal(string(given) + "password")
 			if err != nil {
@@ -188,7 +187,7 @@ func FuzzRedact(f *testing.F) {
 			for _, in := range [][]byte{hidden, hidden[:max(0, min(at, len(hidden)))]} {
 				if got := Redact(in, len(in) < len(hidden), answer).Text; strings.Contains(got, secret[:7]) &&
 					!strings.Contains(string(given), "hunter2") {
-					t.Fatalf("%q is kept as %q", in, got)
+					t.Fatalf("%q was redacted to %q", in, got)
 				}
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// MaxRaw is how many bytes of a body are examined.
+// MaxRaw is the maximum number of bytes of a body that are examined.
 const MaxRaw = 32 << 10
 
 const (
@@ -15,27 +15,27 @@ const (
 	maxID   = 64
 )
 
-// IsID reports whether a string can be the id of a request (see X-Request-Id in runtime/base/telemetry).
+// IsID reports whether a string can be a request id (see X-Request-Id in runtime/base/telemetry).
 func IsID(word string) bool {
 	return word != "" && len(word) <= maxID && !strings.ContainsFunc(word, func(r rune) bool {
 		return r != '-' && r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
 }
 
-// CapturedBody is a body as seen by the edge.
+// CapturedBody is a body as seen by the API.
 type CapturedBody struct {
-	Size  int64  // of the whole body
+	Size  int64  // bytes of the whole body
 	Media string // Content-Type
 	Raw   []byte // the first bytes, at most MaxRaw; nil if the body is not logged
 }
 
-// Seen is a request as seen by the edge. The log owns it after Add.
+// Seen is a request as seen by the API. The log owns it after Add.
 type Seen struct {
 	ID        string // X-Request-Id
 	AccountID string
 	Method    string
 	Path      string
-	Operation string // its id in the OpenAPI document
+	Operation string // operation id in the OpenAPI document
 	Status    int
 	Took      time.Duration
 	APIKeyID  string // empty for a request by a user
@@ -65,10 +65,10 @@ type LoggedRequest struct {
 	RequestOctets  int64  // of the whole body
 	ResponseBody   string
 	ResponseOctets int64
-	EmailID        string // of the created or affected email; may be empty
+	EmailID        string // the created or affected email, if any
 	CreatedAt      time.Time
 
-	n int64 // in the order of storing
+	n int64 // in storage order
 }
 
 // line returns the log entry of a request.
@@ -112,7 +112,7 @@ func clean(text string, most int) string {
 	return text
 }
 
-// emailOf returns the string if it is the id of an email, or an empty string.
+// emailOf returns the string if it is the id of an email, and otherwise an empty string.
 func emailOf(text string) string {
 	if id.Is(id.Email, text) {
 		return text

@@ -11,8 +11,8 @@ const (
 	bufferBytes = 16 << 20 // of raw bodies
 	wakeAt      = bufferRows / 2
 
-	// One account uses at most a quarter of the buffer, so that a program that fails continuously leaves
-	// room for others.
+	// One account uses at most a quarter of the buffer, so that a continuously failing program leaves room
+	// for others.
 	accountRows = bufferRows / 4
 
 	accountRate, accountBurst = 5, 200  // successes of one account, per second
@@ -41,7 +41,7 @@ func (b *bucket) fill(now time.Time, rate, burst float64) {
 // share is one account's use of the log.
 type share struct {
 	successes, failures bucket
-	round               uint64 // of the buffer that rows counts
+	round               uint64 // round of the buffer to which rows applies
 	rows                int
 }
 
@@ -50,12 +50,12 @@ type verdict int
 
 const (
 	keep    verdict = iota
-	sampled         // left out because there are too many
-	full            // there is no room
+	sampled         // omitted because there are too many
+	full            // the buffer is full
 )
 
-// sampler decides which requests to log and buffers them until they are stored. It never waits. Safe for
-// concurrent use.
+// sampler decides which requests to log and buffers them until they are stored. It never waits. It is safe
+// for concurrent use.
 type sampler struct {
 	rate  float64 // successes of all accounts, per second
 	now   func() time.Time

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// clock is what the test says it is.
+// clock is a clock that the test sets.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -19,70 +19,70 @@ func counted(s *sampler, account string, status, times int) map[verdict]int {
 	return got
 }
 
-func TestFailuresGoBeforeSuccesses(t *testing.T) {
+func TestFailuresTakePriority(t *testing.T) {
 	t.Parallel()
 	c := &clock{time.Now()}
 	s := newSampler(20, c.now)
 	if got := counted(s, "a", 200, 1000); got[keep] != accountBurst || got[full] != 0 {
-		t.Errorf("of 1000 successes of an account at once %d are kept, want %d", got[keep], accountBurst)
+		t.Errorf("of 1000 concurrent successes of an account, %d were kept, want %d", got[keep], accountBurst)
 	}
 	if got := counted(s, "b", 200, 1000); got[keep] != 0 {
-		t.Errorf("when the process has had its 200, another account has %d", got[keep])
+		t.Errorf("after the process kept its 200, another account got %d", got[keep])
 	}
 	if got := counted(s, "a", 400, failureBurst); got[keep] != failureBurst {
-		t.Errorf("of %d failures %d are kept", failureBurst, got[keep])
+		t.Errorf("of %d failures, %d were kept", failureBurst, got[keep])
 	}
 	c.at = c.at.Add(2 * time.Second)
 	if got := counted(s, "a", 200, 1000); got[keep] != 2*accountRate {
-		t.Errorf("two seconds later %d are kept, want %d", got[keep], 2*accountRate)
+		t.Errorf("two seconds later, %d were kept, want %d", got[keep], 2*accountRate)
 	}
 	if got := counted(s, "b", 200, 1000); got[keep] != 40-2*accountRate {
-		t.Errorf("of another account %d are kept then, want %d", got[keep], 40-2*accountRate)
+		t.Errorf("of another account, %d were then kept, want %d", got[keep], 40-2*accountRate)
 	}
 	if got := counted(newSampler(0, c.now), "a", 200, 10); got[keep] != 0 {
-		t.Errorf("with a rate of 0 %d successes are kept", got[keep])
+		t.Errorf("with a rate of 0, %d successes were kept", got[keep])
 	}
 }
 
-// What finds no room is dropped at once, and one account leaves room for others.
-func TestAFullBufferDrops(t *testing.T) {
+// Requests that do not fit are dropped immediately, and one account leaves room for others.
+func TestFullBufferDropsRequests(t *testing.T) {
 	t.Parallel()
 	c := &clock{time.Now()}
 	s := newSampler(20, c.now)
 	for i := range accountRows {
 		if s.judge("a", 500) != keep || !s.add(&Seen{AccountID: "a"}) {
-			t.Fatalf("request %d finds no room", i)
+			t.Fatalf("request %d was dropped", i)
 		}
 	}
 	if s.judge("a", 500) != full || s.add(&Seen{AccountID: "a"}) {
-		t.Error("an account has more than its part of the buffer")
+		t.Error("an account got more than its share of the buffer")
 	}
 	if s.judge("b", 500) != keep {
-		t.Error("another account finds no room")
+		t.Error("a request of another account was dropped")
 	}
 	for i := 0; len(s.rows) < bufferRows; i++ {
 		s.add(&Seen{AccountID: fmt.Sprint(i)})
 	}
 	if s.judge("c", 500) != full || s.add(&Seen{AccountID: "c"}) {
-		t.Error("a full buffer takes more")
+		t.Error("a full buffer accepted a request")
 	}
 	select {
 	case <-s.woken:
 	default:
-		t.Error("no task was woken to store a buffer that is half full")
+		t.Error("the task was not woken to store a half-full buffer")
 	}
 	if got := len(s.drain()); got != bufferRows {
-		t.Errorf("drained %d, want %d", got, bufferRows)
+		t.Errorf("drain returned %d requests, want %d", got, bufferRows)
 	}
 	if s.judge("a", 500) != keep ||
 		!s.add(&Seen{AccountID: "a", Asked: CapturedBody{Raw: make([]byte, bufferBytes)}}) ||
 		s.add(&Seen{AccountID: "b", Asked: CapturedBody{Raw: []byte("x")}}) {
-		t.Error("bodies have another room than the bytes of the buffer")
+		t.Error("the limit on bodies does not match the bytes of the buffer")
 	}
 }
 
-// Accounts that ask no more are forgotten.
-func TestSharesAreForgotten(t *testing.T) {
+// Accounts that send no more requests are forgotten.
+func TestIdleSharesAreForgotten(t *testing.T) {
 	t.Parallel()
 	c := &clock{time.Now()}
 	s := newSampler(20, c.now)
@@ -92,6 +92,6 @@ func TestSharesAreForgotten(t *testing.T) {
 	c.at = c.at.Add(forgetAfter + time.Second)
 	s.judge("new", 500)
 	if s.drain(); len(s.accounts) != 1 {
-		t.Errorf("%d accounts are remembered, want the one that asked of late", len(s.accounts))
+		t.Errorf("%d accounts are remembered, want only the recently active one", len(s.accounts))
 	}
 }

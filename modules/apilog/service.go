@@ -38,7 +38,7 @@ type Config struct {
 // ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(v setting.Values) Config { return Config{Rate: Rate.Of(v)} }
 
-// Accounts lists how long the accounts keep sent mail.
+// Accounts lists how long accounts keep sent mail.
 type Accounts interface {
 	Retentions(ctx context.Context, after string, limit int) ([]accounts.Retention, error)
 }
@@ -58,7 +58,7 @@ type Params struct {
 	Workers  *worker.Metrics       `optional:"true"`
 }
 
-// Service is the API log. Safe for concurrent use, also across processes.
+// Service is the API log. It is safe for concurrent use, also across processes.
 type Service struct {
 	db       *db.DB
 	accounts Accounts
@@ -69,10 +69,10 @@ type Service struct {
 
 	storing sync.Mutex // held while a buffer is stored
 	pending sync.Mutex
-	again   []erasure // to be repeated
+	again   []erasure // erasures to be repeated
 }
 
-// New returns a new service; nothing is stored before Start.
+// New returns a new Service. Start starts storing requests.
 func New(p Params) (*Service, error) {
 	count, err := newCounters(p.Metrics)
 	if err != nil {
@@ -108,8 +108,8 @@ func (s *Service) step(ctx context.Context, now time.Time) error {
 	return s.repeatErasures(ctx, now)
 }
 
-// Keep decides whether to log a request, when its response begins. It only counts: bodies are copied only
-// for logged requests.
+// Keep decides whether to log a request, when its response begins. It only counts; bodies are copied only for
+// logged requests.
 func (s *Service) Keep(accountID string, status int) bool {
 	switch s.sampler.judge(accountID, status) {
 	case sampled:
@@ -122,7 +122,7 @@ func (s *Service) Keep(accountID string, status int) bool {
 	return true
 }
 
-// Add adds a finished request. It never waits: without room the request is dropped.
+// Add adds a finished request. It never waits: if the buffer is full, the request is dropped.
 func (s *Service) Add(r *Seen) {
 	if !s.sampler.add(r) {
 		s.count.full.Inc()

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// KeptDays is how many days a request is kept at most.
+	// KeptDays is the maximum number of days for which a request is kept.
 	KeptDays = 7
-	// MostRows is the maximum number of requests kept per account, the newest.
+	// MostRows is the maximum number of requests kept per account; older ones are deleted.
 	MostRows = 100_000
 
 	sweepBatch  = 1000
@@ -32,7 +32,7 @@ DELETE FROM api_requests WHERE account_id = $1 AND n IN
 )
 
 // Sweep deletes requests older than seven days, or than the account's retention of email bodies if that is
-// shorter, and the rows of an account beyond MostRows.
+// shorter, and the oldest rows of an account beyond MostRows.
 func (s *Service) Sweep(ctx context.Context) (deleted int64, err error) {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) sweepAccount(ctx context.Context, accountID string, days int,
 	return deleted + n, err
 }
 
-// Purge deletes an account's requests from before the given time.
+// Purge deletes an account's requests from before a time.
 func (s *Service) Purge(ctx context.Context, accountID string, before time.Time) (deleted int64, err error) {
 	return s.inBatches(ctx, purgeSQL, accountID, before)
 }

@@ -28,12 +28,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// world is an installation with billing on, and a double of Stripe.
+// world is an installation with billing enabled, and a fake Stripe.
 type world struct {
 	*Service
 
 	stripe *stripetest.Stripe
-	ada    string // an account on Free
+	ada    string // an account on the free plan
 	t      *testing.T
 }
 
@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// process returns one of several processes on a database.
+// process returns one of several processes that share the database.
 func (w *world) process(d *db.DB) *Service {
 	w.t.Helper()
 	return w.processAt(d, secret.New(stripetest.Key), w.stripe.URL)
@@ -78,7 +78,7 @@ func (w *world) processAt(d *db.DB, key secret.String, url string) *Service {
 	return s
 }
 
-// serve takes events over HTTP, as the edge does.
+// serve handles events over HTTP like the API does.
 func (w *world) serve() (url string) {
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body := make([]byte, r.ContentLength)
@@ -87,7 +87,7 @@ func (w *world) serve() (url string) {
 		}
 		if err := w.Take(r.Context(), body, r.Header.Get("Stripe-Signature")); err != nil {
 			rw.WriteHeader(map[fault.Kind]int{fault.Invalid: 400, fault.Unavailable: 503}[fault.KindOf(err)])
-			rw.Write([]byte(err.Error())) // returned to the poster of the event
+			rw.Write([]byte(err.Error())) // response to the sender of the event
 		}
 	}))
 	w.t.Cleanup(srv.Close)
@@ -165,14 +165,14 @@ func TestCardUnlocksProduction(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := w.CardPage(t.Context(), w.ada, ""); err != nil || again.URL != first.URL {
-		t.Errorf("the page requested again is %+v, %v, want the open one", again, err)
+		t.Errorf("requesting the page again returned %+v, %v, want the open page", again, err)
 	}
 	w.stripe.Pay(first.URL)
 	w.postEvents(url)
 	o := w.checkPlan("a card", "free", StatusNone)
 	if o.PaymentMethod == nil || *o.PaymentMethod != (Card{"visa", "4242", 12, 2099}) || !o.OnFile || o.Mode != Test ||
 		o.Unlocked {
-		t.Errorf("with a card, the overview is %+v; the domain must still be missing", o)
+		t.Errorf("with a card, the overview is %+v, want the domain still missing", o)
 	}
 	w.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ('dom_x', $1, 'example.com', 'verified', 'x', now(), now())`, w.ada)
 	if o := w.overview(); !o.Unlocked || !o.Verified {
@@ -187,7 +187,7 @@ func TestCardUnlocksProduction(t *testing.T) {
 once:
 	if again, err := w.CardPage(t.Context(), w.ada, ""); err != nil || again.URL == first.URL ||
 		!w.stripe.Open(again.URL) {
-		t.Errorf("after completion, the page requested again is %+v, %v, want a new one", again, err)
+		t.Errorf("after completion, requesting the page again returned %+v, %v, want a new page", again, err)
 	}
 	// The card is removed. An expired card does not replace it.
 	w.stripe.AddCard(w.customerID(), "1111", 1, 2020)
@@ -216,7 +216,7 @@ func TestBuyChangeAndEndPlan(t *testing.T) {
 	w.postEvents(url)
 	w.checkPlan("bought", "pro", "active")
 	if _, err := w.PlanPage(t.Context(), w.ada, "scale", ""); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("buying a second plan: %v", err)
+		t.Errorf("buying a second plan returned %v", err)
 	}
 	q, err := w.Preview(t.Context(), w.ada, "pool")
 	if err != nil || q.AmountDue != 1234 || q.Effective != Now {
@@ -224,22 +224,22 @@ func TestBuyChangeAndEndPlan(t *testing.T) {
 	}
 	o, effective, err := w.SetPlan(t.Context(), w.ada, "pool")
 	if err != nil || effective != Now || o.Plan.ID != "pool" {
-		t.Errorf("upgrade: %+v %s %v", o.Plan, effective, err)
+		t.Errorf("the upgrade returned %+v %s %v", o.Plan, effective, err)
 	}
-	// Pool's metered price was added.
+	// The metered price of pool was added.
 	found, err := w.Service.stripe.Subscriptions(t.Context(), w.customerID())
 	if err != nil || len(found) != 1 || len(found[0].Items) != 2 {
 		t.Errorf("the subscription is %+v, %v", found, err)
 	}
 	o, effective, err = w.SetPlan(t.Context(), w.ada, "pro")
 	if err != nil || effective != PeriodEnd || o.Plan.ID != "pool" || o.PendingPlan != "pro" || o.PendingAt == nil {
-		t.Errorf("downgrade: %+v %s %v", o, effective, err)
+		t.Errorf("the downgrade returned %+v %s %v", o, effective, err)
 	}
 	if o, err := w.KeepPlan(t.Context(), w.ada); err != nil || o.PendingPlan != "" {
-		t.Errorf("change taken back: %+v %v", o, err)
+		t.Errorf("canceling the change returned %+v %v", o, err)
 	}
 	if _, err := w.KeepPlan(t.Context(), w.ada); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("change taken back twice: %v", err)
+		t.Errorf("canceling the change again returned %v", err)
 	}
 	if _, _, err = w.SetPlan(t.Context(), w.ada, "pro"); err != nil {
 		t.Fatal(err)
@@ -249,12 +249,12 @@ func TestBuyChangeAndEndPlan(t *testing.T) {
 	w.checkPlan("the period has ended", "pro", "active")
 	o, effective, err = w.SetPlan(t.Context(), w.ada, "free")
 	if err != nil || effective != PeriodEnd || o.CancelAt == nil || o.Plan.ID != "pro" {
-		t.Errorf("change to Free: %+v %s %v", o, effective, err)
+		t.Errorf("the change to the free plan returned %+v %s %v", o, effective, err)
 	}
 	w.stripe.Turn(sub)
 	w.postEvents(url)
 	w.checkPlan("ended", "free", "canceled")
-	// Buy again.
+	// Buy a plan again.
 	w.buy("scale")
 	w.postEvents(url)
 	w.checkPlan("bought again", "scale", "active")
@@ -267,37 +267,37 @@ func TestRefusedChangeStatesReason(t *testing.T) {
 	for plan, want := range map[string]string{"gold": "plan", "deal": "plan", "bare": "plan", "free": "plan",
 		"": "plan"} {
 		if _, err := w.PlanPage(t.Context(), w.ada, plan, ""); fault.From(err).Fields[want] == "" {
-			t.Errorf("buying the plan %q: %v", plan, err)
+			t.Errorf("buying the plan %q returned %v", plan, err)
 		}
 	}
 	for _, path := range []string{"//evil.example", "/\\evil.example", "https://evil.example", "x", "/a b", "/a\r\nb",
 		"/" + strings.Repeat("a", 600)} {
 		if _, err := w.CardPage(t.Context(), w.ada, path); fault.From(err).Fields["return_path"] == "" {
-			t.Errorf("a page that links back to %q: %v", path, err)
+			t.Errorf("a page that links back to %q returned %v", path, err)
 		}
 	}
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("changing a plan without a subscription: %v", err)
+		t.Errorf("changing a plan without a subscription returned %v", err)
 	}
 	sub := w.buy("scale")
 	url := w.serve()
 	w.postEvents(url)
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "scale"); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("changing to the same plan: %v", err)
+		t.Errorf("changing to the same plan returned %v", err)
 	}
 	for i := range 11 {
 		w.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ($1, $2, $3, 'pending', 'x', now(), now())`, fmt.Sprint("dom_", i), w.ada, fmt.Sprint(i, ".example.com"))
 	}
 	_, _, err := w.SetPlan(t.Context(), w.ada, "pro")
 	if f := fault.From(err); f.Code != fault.CodeConflict || f.Details["domains"] != 11 || f.Details["limit"] != 10 {
-		t.Errorf("downgrade with too many domains: %+v", f)
+		t.Errorf("a downgrade with too many domains returned %+v", f)
 	}
 	w.stripe.Set(sub, "status", "past_due", "customer.subscription.updated")
 	w.postEvents(url)
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); fault.From(err).Code != fault.CodePaymentDue {
-		t.Errorf("changing a plan while a payment is overdue: %v", err)
+		t.Errorf("changing a plan while a payment is overdue returned %v", err)
 	}
-	// Of two concurrent changes, one is made.
+	// One of two concurrent changes succeeds.
 	w.stripe.Set(sub, "status", "active", "customer.subscription.updated")
 	w.postEvents(url)
 	var wait sync.WaitGroup
@@ -307,7 +307,7 @@ func TestRefusedChangeStatesReason(t *testing.T) {
 	}
 	wait.Wait()
 	if (results[0] == nil) == (results[1] == nil) {
-		t.Errorf("two concurrent changes: %v and %v, want one refused", results[0], results[1])
+		t.Errorf("two concurrent changes returned %v and %v, want one of them rejected", results[0], results[1])
 	}
 }
 
@@ -326,7 +326,7 @@ func TestDunning(t *testing.T) {
 	w.exec(`UPDATE billing_subscriptions SET past_due_since = now() - interval '8 days'`)
 	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 	w.synced()
-	if o := w.checkPlan("a week went by", "free", "past_due"); o.PaymentDue {
+	if o := w.checkPlan("a week after the failed payment", "free", "past_due"); o.PaymentDue {
 		t.Errorf("on Free, want no payment due: %+v", o)
 	}
 	w.stripe.Set(sub, "status", "active", "invoice.paid")
@@ -337,8 +337,8 @@ func TestDunning(t *testing.T) {
 	}
 }
 
-// The state is the provider's, whatever the order and repetition of events.
-func TestOrderAndRepetitionOfEventsDoNotMatter(t *testing.T) {
+// The state is that of the provider, whatever the order and repetition of events.
+func TestOrderAndRepetitionOfEventsAreIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -357,7 +357,7 @@ func TestOrderAndRepetitionOfEventsDoNotMatter(t *testing.T) {
 		dice := rand.New(rand.NewPCG(1, uint64(round)))
 		posts := append(append([]stripetest.Event{}, events...), events...)
 		dice.Shuffle(len(posts), func(i, k int) { posts[i], posts[k] = posts[k], posts[i] })
-		for _, e := range posts[:len(posts)-dice.IntN(len(events))] { // some never arrive
+		for _, e := range posts[:len(posts)-dice.IntN(len(events))] { // some are never delivered
 			if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
 				t.Fatalf("%s: %d %s", e.Type, status, said)
 			}
@@ -375,7 +375,7 @@ func TestOrderAndRepetitionOfEventsDoNotMatter(t *testing.T) {
 		}
 	}
 	if want.Plan.ID != "pro" || want.CancelAt == nil || want.PaymentDue {
-		t.Errorf("the state is %+v", want)
+		t.Errorf("the final state is %+v", want)
 	}
 }
 
@@ -437,11 +437,11 @@ func TestEventRequiresValidSignature(t *testing.T) {
 	}
 	wait.Wait()
 	if n, err := db.One(t.Context(), w.db.SQL, db.Value[int], `SELECT count(*) FROM billing_events WHERE id = $1`, e.ID); err != nil || n != 1 {
-		t.Errorf("the event is stored %d times, %v", n, err)
+		t.Errorf("the event is stored %d times (%v), want once", n, err)
 	}
 }
 
-func TestOperatorsPlanHoldsUntilSubscriptionChanges(t *testing.T) {
+func TestOperatorsPlanStaysUntilSubscriptionChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -487,8 +487,8 @@ func TestPriceOfUnknownPlanChangesNothing(t *testing.T) {
 	w.postEvents(url)
 	w.checkPlan("a product without a plan", "pro", "active")
 	problems, err := db.One(t.Context(), w.db.SQL, db.Value[string], `SELECT problems::text FROM billing_customers`)
-	if err != nil || !strings.Contains(problems, "price of no known plan") {
-		t.Errorf("the operator sees %s, %v", problems, err)
+	if err != nil || !strings.Contains(problems, "price that belongs to no known plan") {
+		t.Errorf("the operator sees the problems %s, %v", problems, err)
 	}
 }
 
@@ -508,7 +508,7 @@ func TestProviderOutageAffectsOnlyPrices(t *testing.T) {
 		"invoices":  func() error { _, err := w.Invoices(t.Context(), w.ada, page.Request{}); return err },
 	} {
 		if err := call(); fault.KindOf(err) != fault.Upstream || fault.From(err).Code != fault.CodeUpstream {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s returned %v", name, err)
 		}
 	}
 	w.checkPlan("away", "pro", "active")
@@ -521,7 +521,7 @@ func TestProviderOutageAffectsOnlyPrices(t *testing.T) {
 	}
 	due, err := db.One(t.Context(), w.db.SQL, db.Value[bool], `SELECT sync_due_at < now() + interval '60 seconds' AND failures > 0 FROM billing_customers`)
 	if err != nil || !due {
-		t.Errorf("within a minute, want no other sync: %v, %v", due, err)
+		t.Errorf("within a minute there was another sync: %v, %v", due, err)
 	}
 }
 
@@ -571,40 +571,40 @@ func TestCreateCustomerOnce(t *testing.T) {
 	for range 2 {
 		if _, err := w.CardPage(t.Context(), w.ada, ""); len(w.stripe.Customers()) == 0 || err != nil &&
 			fault.KindOf(err) != fault.Upstream {
-			t.Fatalf("adding a card over a cut connection: %v; the customers are %v", err, w.stripe.Customers())
+			t.Fatalf("adding a card over a cut connection returned %v; the customers are %v", err, w.stripe.Customers())
 		}
 	}
 	w.stripe.SetFault(nil)
 	first := w.customerID()
 	if customers := w.stripe.Customers(); len(customers) != 1 || customers[0] != first {
-		t.Errorf("the customers are %v and the account has %s; want only that one", customers, first)
+		t.Errorf("the customers are %v and the account has %s, want only that customer", customers, first)
 	}
 	w.stripe.Set(first, "deleted", true, "customer.deleted")
 	w.postEvents(w.serve())
 	if _, err := w.CardPage(t.Context(), w.ada, ""); err != nil || w.customerID() == first {
-		t.Errorf("adding a card after the customer was deleted: %v; the account has %s", err, w.customerID())
+		t.Errorf("adding a card after the customer was deleted returned %v; the account has %s", err, w.customerID())
 	}
 }
 
-// A request for a plan that is not for sale, or from an account without a subscription, is refused and creates
-// nothing.
+// A request for a plan that is not for sale, or from an account without a subscription, is rejected and
+// creates nothing.
 func TestRefusedChangeCreatesNoCustomer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "gold"); fault.From(err).Fields["plan"] == "" {
-		t.Errorf("changing to an unknown plan: %v", err)
+		t.Errorf("changing to an unknown plan returned %v", err)
 	}
 	if _, err := w.Preview(t.Context(), w.ada, "gold"); fault.From(err).Fields["plan"] == "" {
-		t.Errorf("previewing an unknown plan: %v", err)
+		t.Errorf("previewing an unknown plan returned %v", err)
 	}
 	if _, err := w.PlanPage(t.Context(), w.ada, "gold", ""); fault.From(err).Fields["plan"] == "" {
-		t.Errorf("buying an unknown plan: %v", err)
+		t.Errorf("buying an unknown plan returned %v", err)
 	}
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("changing a plan without a subscription: %v", err)
+		t.Errorf("changing a plan without a subscription returned %v", err)
 	}
 	if _, err := w.KeepPlan(t.Context(), w.ada); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("keeping a plan without a subscription: %v", err)
+		t.Errorf("keeping a plan without a subscription returned %v", err)
 	}
 	if made := w.stripe.Customers(); len(made) != 0 {
 		t.Errorf("the customers are %v, want none", made)
@@ -618,8 +618,8 @@ func (w *world) addHour(at time.Time, emails int) {
 	w.exec(`INSERT INTO usage_hours AS u (account_id, hour, emails) VALUES ($1, $2, $3) ON CONFLICT (account_id, hour) DO UPDATE SET emails = u.emails + $3`, w.ada, at, emails)
 }
 
-// Processes are killed between reporting and recording, responses are lost, and hours are corrected. The meter
-// still has exactly what was sent.
+// Processes are killed between reporting and recording, responses are lost, and hours are corrected. The
+// meter still counts exactly the emails that were sent.
 func TestMeterMatchesSentEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -664,7 +664,7 @@ func TestMeterMatchesSentEmails(t *testing.T) {
 		}
 		wait.Wait()
 		w.exec(`UPDATE usage_reports SET due_at = now() WHERE reported_revision < revision`) // the pause has ended, or the lease of a killed process
-		// reported, and killed before that was recorded
+		// reported, and killed before recording the report
 		if i%4 == 0 {
 			w.exec(`UPDATE usage_reports SET reported_revision = 0 WHERE hour = $1`, start.Add(time.Duration(i/3)*time.Hour))
 		}
@@ -685,7 +685,7 @@ func TestMeterMatchesSentEmails(t *testing.T) {
 	if err != nil || backlog.Hours != 0 || len(backlog.Stuck) != 0 {
 		t.Errorf("the backlog is %+v, %v", backlog, err)
 	}
-	// A total changed at the provider is detected and corrected.
+	// A total that was changed at the provider is detected and corrected.
 	w.stripe.Forge(w.customerID(), start.Unix(), 1_000_000)
 	if err := w.meter.Reconcile(t.Context()); err != nil {
 		t.Fatal(err)
@@ -729,7 +729,7 @@ func TestInvoiceWaitsForUsage(t *testing.T) {
 		return status
 	}
 	if got := post(); got != http.StatusServiceUnavailable {
-		t.Errorf("while hours of the period are open, the invoice is answered %d", got)
+		t.Errorf("while hours of the period are open, the response to the invoice is %d", got)
 	}
 	w.addHour(start.Add(time.Hour), 6)
 	w.addHour(start.Add(2*time.Hour), 7)
@@ -737,18 +737,18 @@ func TestInvoiceWaitsForUsage(t *testing.T) {
 		return stripetest.Fault{Status: map[bool]int{true: 500}[r.URL.Path == "/v1/billing/meter_events"]}
 	}
 	if got := post(); got != http.StatusServiceUnavailable {
-		t.Errorf("while reports fail, the invoice is answered %d", got)
+		t.Errorf("while reports fail, the response to the invoice is %d", got)
 	}
 	w.stripe.Fault = nil
 	w.exec(`UPDATE usage_reports SET due_at = now()`)
 	if got := post(); got != http.StatusOK {
-		t.Errorf("after everything was reported, the invoice is answered %d", got)
+		t.Errorf("after all hours were reported, the response to the invoice is %d", got)
 	}
-	// A usage report that fails for 60 hours no longer delays the invoice.
+	// After 60 hours, failing usage reports no longer delay the invoice.
 	w.addHour(start, 1)
 	w.stripe.SetFault(func(*http.Request) stripetest.Fault { return stripetest.Fault{Status: http.StatusServiceUnavailable} })
 	if got := post(); got != http.StatusServiceUnavailable {
-		t.Errorf("while a corrected hour cannot be reported, the invoice is answered %d", got)
+		t.Errorf("while a corrected hour cannot be reported, the response to the invoice is %d", got)
 	}
 	fresh := e.Body
 	e.Body = bytes.Replace(fresh, fmt.Appendf(nil, `"created":%d,"data"`, w.createdOf(fresh)),
@@ -757,7 +757,7 @@ func TestInvoiceWaitsForUsage(t *testing.T) {
 		t.Fatal("the event has no creation time")
 	}
 	if got := post(); got != http.StatusOK {
-		t.Errorf("after 60 hours the invoice is answered %d", got)
+		t.Errorf("after 60 hours, the response to the invoice is %d", got)
 	}
 	w.stripe.SetFault(nil)
 	w.exec(`UPDATE usage_reports SET due_at = now()`)
@@ -773,8 +773,8 @@ func TestInvoiceWaitsForUsage(t *testing.T) {
 	}
 }
 
-// The metered price ends with its plan, by a downgrade or a change to Free. Usage until then is still reported,
-// although its last hour is counted later, and the last invoice waits for it.
+// The metered price ends with its plan, because of a downgrade or a change to the free plan. Usage until then
+// is still reported, although its last hour is counted later, and the last invoice waits for it.
 func TestReportsUsageUntilEndOfPlan(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{"pro", "free"} {
@@ -798,7 +798,7 @@ func TestReportsUsageUntilEndOfPlan(t *testing.T) {
 			e := w.stripe.Invoice(w.customerID(), now.Add(-10*time.Hour), now)
 			if status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body,
 				time.Now()); status != http.StatusServiceUnavailable {
-				t.Errorf("while the last hour is open, the last invoice is answered %d", status)
+				t.Errorf("while the last hour is open, the response to the last invoice is %d", status)
 			}
 			w.addHour(now.Add(-time.Hour), 7)
 			for range 2 { // the result is the same a day later
@@ -806,7 +806,7 @@ func TestReportsUsageUntilEndOfPlan(t *testing.T) {
 				w.synced()
 				if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body,
 					time.Now()); status != http.StatusOK {
-					t.Errorf("after all hours were closed, the last invoice is answered %d %s", status, said)
+					t.Errorf("after all hours were closed, the response to the last invoice is %d %s", status, said)
 				}
 			}
 			want := map[int64]int64{now.Add(-3 * time.Hour).Unix(): 5, now.Add(-time.Hour).Unix(): 7}
@@ -824,8 +824,8 @@ func TestReportsUsageUntilEndOfPlan(t *testing.T) {
 	}
 }
 
-// Unreported hours of a customer that was deleted at the provider are marked stuck, however many there are, and
-// other customers are not delayed.
+// Unreported hours of a customer that was deleted at the provider are marked stuck, however many there are,
+// and do not delay other customers.
 func TestDeletedCustomerDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -843,7 +843,7 @@ func TestDeletedCustomerDoesNotDelayOthers(t *testing.T) {
 	w.stripe.Set(w.customerID(), "deleted", true, "customer.deleted")
 	w.postEvents(url)
 	if _, err := w.lookupCustomer(t.Context(), w.ada); fault.KindOf(err) != fault.Conflict {
-		t.Fatalf("the customer was deleted at the provider, but still exists here: %v", err)
+		t.Fatalf("the customer was not marked as deleted: %v", err)
 	}
 	gone := w.ada
 	bob, err := w.accounts.CreateAccount(t.Context(),
@@ -870,8 +870,8 @@ func TestDeletedCustomerDoesNotDelayOthers(t *testing.T) {
 	}
 }
 
-// A dispute contains only a charge and no customer. The operator sees it until it is closed, and it has no
-// other effect.
+// A dispute refers only to a charge, not to a customer. The operator sees it until it is closed, and it has
+// no other effect.
 func TestOperatorSeesDisputes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -897,23 +897,23 @@ func TestOperatorSeesDisputes(t *testing.T) {
 	events := w.stripe.Dispute(w.customerID(), true)
 	w.stripe.SetFault(func(*http.Request) stripetest.Fault { return stripetest.Fault{Status: http.StatusServiceUnavailable} })
 	if got := post(events[0]); got != http.StatusServiceUnavailable {
-		t.Errorf("without an answer to whose charge it is, the event is answered %d", got)
+		t.Errorf("while the customer of the charge cannot be looked up, the response to the event is %d", got)
 	}
 	w.stripe.SetFault(nil)
 	for range 2 {
 		if got := post(events[0]); got != http.StatusOK {
-			t.Errorf("the dispute is answered %d", got)
+			t.Errorf("the response to the dispute is %d", got)
 		}
 	}
 	seen("disputed, and posted twice", metering.BillingProblem{AccountID: w.ada, What: "A payment is disputed"})
 	w.checkPlan("disputed", "pro", "active")
 	if got := post(events[1]); got != http.StatusOK {
-		t.Errorf("the closed dispute is answered %d", got)
+		t.Errorf("the response to the closed dispute is %d", got)
 	}
 	seen("closed")
 	for _, customer := range []string{"cus_other", ""} {
 		if got := post(w.stripe.Dispute(customer, false)[0]); got != http.StatusOK {
-			t.Errorf("the dispute of %q is answered %d", customer, got)
+			t.Errorf("the response to the dispute of %q is %d", customer, got)
 		}
 	}
 	seen("disputes of unknown customers")
@@ -930,7 +930,7 @@ func TestNoConnectionsWhileBillingIsOff(t *testing.T) {
 	s, err := New(Params{Config: Config{URL: "http://127.0.0.1:1"}, DB: d, Accounts: a, Plans: plans.New(d, a),
 		Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil || s.stripe != nil || s.meter != nil {
-		t.Fatalf("billing is off, but has a client: %v", err)
+		t.Fatalf("billing is disabled, but has a client: %v", err)
 	}
 	made, err := a.CreateAccount(t.Context(),
 		accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanPool})
@@ -959,13 +959,13 @@ func TestNoConnectionsWhileBillingIsOff(t *testing.T) {
 		t.Errorf("the overview is %+v, %v", o, err)
 	}
 	if err := s.Take(t.Context(), []byte(`{}`), ""); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("an event is accepted: %v", err)
+		t.Errorf("an event was accepted: %v", err)
 	}
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if names := s.tasks.Names(); len(names) != 0 {
-		t.Errorf("these tasks run: %v", names)
+		t.Errorf("the running tasks are %v, want none", names)
 	}
 	if err := s.Stop(t.Context()); err != nil {
 		t.Error(err)
@@ -1010,7 +1010,7 @@ func TestBestSubscriptionDeterminesEntitlement(t *testing.T) {
 		for range 4 {
 			got := entitle(c.all, c.before, week, now)
 			if got.plan != c.plan || got.paymentDue != c.due {
-				t.Errorf("%s: %+v, want %s, %v", name, got, c.plan, c.due)
+				t.Errorf("%s: the entitlement is %+v, want %s, %v", name, got, c.plan, c.due)
 			}
 			rand.Shuffle(len(c.all), func(i, k int) { c.all[i], c.all[k] = c.all[k], c.all[i] })
 		}
@@ -1034,6 +1034,6 @@ func TestInvoicesBelongToAccount(t *testing.T) {
 	}
 	if _, err := w.Invoices(t.Context(), w.ada, page.Request{Cursor: "in_000001"}); fault.From(err).
 		Fields["cursor"] == "" {
-		t.Errorf("an ID as a cursor: %v", err)
+		t.Errorf("an invoice ID as a cursor returned %v", err)
 	}
 }

@@ -16,13 +16,14 @@ import (
 // promised is how long a caller may wait for a change to billing while the provider is down.
 const promised = 6 * time.Second
 
-// A caller is answered when the budget of answerLimit is spent, however many calls a change makes, and whether
-// the provider is silent from the first one or slow with each. In this test, the budget is a fraction of the
-// limit of one exchange, so that a call outside of the budget shows on any machine.
+// A caller gets its response when the budget of answerLimit is used up, however many calls a change makes,
+// and whether the provider does not respond at all or responds slowly to each call. In this test, the budget
+// is a fraction of the limit of one exchange, so that a call without the budget fails the test on any
+// machine.
 func TestCallersAreAnsweredWithinBudget(t *testing.T) {
 	t.Parallel()
 	if answerLimit > promised-time.Second {
-		t.Errorf("a caller waits %s for the provider, which leaves less than a second of %s", answerLimit, promised)
+		t.Errorf("callers wait %s for the provider, which leaves less than a second of %s", answerLimit, promised)
 	}
 	const budget, outside = 100 * time.Millisecond, 4 * time.Second // one exchange may take five seconds
 	for name, first := range map[string]time.Duration{"silent": 0, "slow": budget * 2 / 3} {
@@ -31,7 +32,7 @@ func TestCallersAreAnsweredWithinBudget(t *testing.T) {
 			w := newWorld(t)
 			w.buy("pro")
 			w.synced()
-			other := w.process(w.db) // which has not read prices yet
+			other := w.process(w.db) // which has not loaded prices yet
 			w.Service.config.Answer, other.config.Answer = budget, budget
 			open := make(chan struct{})
 			t.Cleanup(func() { close(open) })
@@ -66,7 +67,7 @@ func TestCallersAreAnsweredWithinBudget(t *testing.T) {
 				} {
 					var err error
 					took := time.Hour
-					for tries := 0; took > outside && tries < 3; tries++ { // a stalled machine does not stall each time
+					for tries := 0; took > outside && tries < 3; tries++ { // long enough for a busy machine
 						begun := time.Now()
 						err = call(t.Context())
 						took = time.Since(begun)
@@ -81,7 +82,7 @@ func TestCallersAreAnsweredWithinBudget(t *testing.T) {
 						}
 					}
 					if took > outside {
-						t.Errorf("%s takes %s, want the budget of %s", name, took, budget)
+						t.Errorf("%s took %s, want the budget of %s", name, took, budget)
 					}
 					switch kind := fault.KindOf(err); {
 					case first > 0: // one call may finish in time
@@ -101,8 +102,8 @@ func TestCallersAreAnsweredWithinBudget(t *testing.T) {
 	}
 }
 
-// A caller that may wait long reads prices. Callers with shorter deadlines are not delayed by it, however many
-// there are.
+// Prices are loaded for a caller with a long deadline. Callers with shorter deadlines are not delayed by
+// this, however many there are.
 func TestReadingPricesDelaysNoOtherCaller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -119,16 +120,16 @@ func TestReadingPricesDelaysNoOtherCaller(t *testing.T) {
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		if _, err := w.catalog.get(t.Context()); err != nil {
-			t.Errorf("the caller that may wait: %v", err)
+			t.Errorf("the caller with the long deadline got %v", err)
 		}
 	})
 	<-asked
 	for range 20 {
 		if _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); fault.KindOf(err) != fault.Upstream {
-			t.Errorf("a concurrent change: %v, want 502", err)
+			t.Errorf("a concurrent change returned %v, want 502", err)
 		}
 		if offers, err := w.Offers(t.Context(), w.ada); err != nil || len(offers) == 0 || offers[1].Price != nil {
-			t.Errorf("the plans meanwhile: %+v %v, want them without prices", offers, err)
+			t.Errorf("meanwhile, the plans are %+v %v, want them without prices", offers, err)
 		}
 	}
 	close(open)

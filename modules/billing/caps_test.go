@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// 3,000 emails a month, 100 a day and one domain. With billing on, these caps apply to accounts without a
-// subscription. With billing off, new accounts never reach a cap, and these apply to accounts that the operator
-// puts on Free.
+// 3,000 emails per month, 100 per day and one domain. With billing enabled, these caps apply to accounts
+// without a subscription. With billing disabled, new accounts never reach a cap, and these apply to accounts
+// that the operator moves to the free plan.
 func TestCapsOfFreePlan(t *testing.T) {
 	t.Parallel()
 	var off setting.Values
@@ -48,7 +48,7 @@ func TestCapsOfFreePlan(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s.Enabled() != c.on {
-				t.Fatalf("billing on is %v, want %v", s.Enabled(), c.on)
+				t.Fatalf("billing is enabled: %v, want %v", s.Enabled(), c.on)
 			}
 			made, err := a.CreateAccount(t.Context(),
 				accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: DefaultPlan(c.values)})
@@ -78,11 +78,11 @@ func TestCapsOfFreePlan(t *testing.T) {
 				return granted, last
 			}
 			if o, err := s.Overview(t.Context(), made.ID); err != nil || o.Plan.ID != c.plan || o.Enabled != c.on {
-				t.Fatalf("a new account has %+v, %v, want the plan %s", o, err, c.plan)
+				t.Fatalf("a new account is %+v, %v, want the plan %s", o, err, c.plan)
 			}
 			if c.plan != accounts.PlanFree {
 				if granted, refused := send(3101); granted != 3101 {
-					t.Errorf("on %s, %d of 3,101 emails are accepted: %v", c.plan, granted, refused)
+					t.Errorf("on the plan %s, %d of 3,101 emails were accepted: %v", c.plan, granted, refused)
 				}
 				if _, err := a.UpdateAccount(t.Context(), made.ID,
 					accounts.AccountChange{Plan: new(accounts.PlanFree)}); err != nil {
@@ -93,7 +93,7 @@ func TestCapsOfFreePlan(t *testing.T) {
 			if granted != 100 || refused.Kind != fault.Limit || refused.Code != fault.CodePlanLimit ||
 				refused.UpgradeURL != accounts.UpgradeURL || refused.Details["cap"] != "daily" ||
 				refused.Details["limit"] != 100 {
-				t.Errorf("on Free, %d of 101 emails of a day are accepted: %+v", granted, refused)
+				t.Errorf("on the free plan, %d of 101 emails per day were accepted: %+v", granted, refused)
 			}
 			for _, statement := range []string{
 				`UPDATE usages SET emails = 2999 WHERE period = to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`,
@@ -106,7 +106,7 @@ func TestCapsOfFreePlan(t *testing.T) {
 			granted, refused = send(2)
 			if granted != 1 || refused.Code != fault.CodePlanLimit || refused.Details["cap"] != "monthly" ||
 				refused.Details["limit"] != 3000 {
-				t.Errorf("on Free, %d emails are accepted after 2,999 in the month: %+v", granted, refused)
+				t.Errorf("on the free plan, %d emails were accepted after 2,999 in the month: %+v", granted, refused)
 			}
 			o, err := s.Overview(t.Context(), made.ID)
 			if err != nil || o.Plan.ID != accounts.PlanFree || o.Plan.MaxDomains != 1 || o.Emails != 3000 ||

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// answerLimit bounds how long a caller waits for the payment provider, over all its calls. Operations that
-// change money are answered within six seconds.
+// answerLimit is how long a caller waits for the payment provider, in total for all its calls. Operations
+// that change money respond within six seconds.
 const answerLimit = 5 * time.Second
 
 const emailSQL = `UPDATE billing_customers SET billing_email = $2, updated_at = now() WHERE id = $1`
@@ -30,8 +30,8 @@ func upstreamOnTimeout(asking context.Context, err error) error {
 	return provider.Upstream(err)
 }
 
-// Update changes how an account is billed. The account's own monthly limit applies whether billing is on or
-// off.
+// Update changes how an account is billed. The account's own monthly limit applies even if billing is
+// disabled.
 func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Overview, err error) {
 	wrong := c.Validate()
 	if err := wrong.Err(); err != nil {
@@ -63,7 +63,7 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Ove
 	return s.Overview(ctx, accountID)
 }
 
-// When a change of plan takes effect.
+// The times at which a change of plan takes effect.
 const (
 	Now       = "now"
 	PeriodEnd = "period_end"
@@ -87,7 +87,8 @@ func (c choice) effectiveAt() string {
 
 const countDomainsSQL = `SELECT count(*) FROM domains WHERE account_id = $1`
 
-// checkPlanChange decides whether an account may change to a plan. Errors: Invalid, Conflict, Upstream.
+// checkPlanChange returns an error unless the account may change to a plan. Errors: Invalid, Conflict,
+// Upstream.
 func (s *Service) checkPlanChange(ctx context.Context, accountID, customer, planID string) (c choice, err error) {
 	if c.to, c.prices, err = s.findOffer(ctx, planID); err != nil {
 		return c, err
@@ -222,10 +223,11 @@ type Quote struct {
 	provider.ChangeCost
 
 	Effective string
-	At        *time.Time // for PeriodEnd
+	At        *time.Time // if At is PeriodEnd
 }
 
-// Preview returns what a change of plan would cost now and when it would take effect. Errors: as for SetPlan.
+// Preview returns what a change of plan would cost now and when it would take effect. Errors: those of
+// SetPlan.
 func (s *Service) Preview(ctx context.Context, accountID, planID string) (q Quote, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()

@@ -15,9 +15,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// A change at the provider is made under a lease of the customer's row, so that an account makes one change at
-// a time. Each change has a number, which is stored before the call and is part of the call's idempotency key.
-// A lease that ends later than any lease can was taken before the database clock moved back, and is ignored.
+// A change at the provider is made under a lease on the customer's row, so that an account makes one change
+// at a time. Each change has a number, which is stored before the call and is part of the call's idempotency
+// key. A lease that ends later than any new one could dates from before the database clock was set back, and
+// is ignored.
 
 const (
 	makeRowSQL = `INSERT INTO billing_customers (id) VALUES ($1) ON CONFLICT (id) DO NOTHING`
@@ -40,7 +41,7 @@ type customers struct {
 	db       *db.DB
 	accounts *accounts.Service
 	plans    *plans.Service
-	stripe   *provider.Client // nil if billing is off
+	stripe   *provider.Client // nil if billing is disabled
 	catalog  *catalog
 	log      *slog.Logger
 }
@@ -60,8 +61,8 @@ func (w *pendingChange) key(kind string) string {
 	return fmt.Sprintf("%s:%s:%d", kind, w.accountID, w.number)
 }
 
-// begin claims the customer's row of an account for a change, and creates the customer if there is none.
-// Errors: Conflict while another change is in progress; Upstream.
+// begin leases the customer's row of an account for a change, and creates the customer if necessary. Errors:
+// Conflict while another change is in progress; Upstream.
 func (s *customers) begin(ctx context.Context, accountID string) (*pendingChange, error) {
 	if !s.config.on() {
 		return nil, errDisabled()
@@ -109,8 +110,8 @@ func (s *customers) makeCustomer(ctx context.Context, w *pendingChange, email, n
 	return id, provider.Upstream(err)
 }
 
-// noteLimit is how long storing a result of the provider may take. It continues when the caller disconnects or
-// its deadline passes.
+// noteLimit is how long storing a result of the provider may take. Storing continues when the caller
+// disconnects or its deadline passes.
 const noteLimit = 5 * time.Second
 
 func (s *customers) storeResult(ctx context.Context, statement string, args ...any) error {
@@ -125,7 +126,7 @@ func (s *customers) storeResult(ctx context.Context, statement string, args ...a
 // end releases the row and schedules a sync that reads the result of the change.
 func (s *customers) end(ctx context.Context, w *pendingChange) {
 	if err := s.storeResult(ctx, endSQL, w.accountID, w.number); err != nil {
-		s.log.WarnContext(ctx, "cannot release a billing change; the account's next change must wait 20 seconds",
+		s.log.WarnContext(ctx, "cannot release a billing change; the next change of the account must wait 20 seconds",
 			"account_id", w.accountID, "error", err)
 	}
 }

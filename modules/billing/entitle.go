@@ -13,13 +13,13 @@ type subscriptionState struct {
 	id         string
 	plan       string // empty if the price belongs to no known plan
 	status     string
-	pastDue    time.Time // since when, as first seen; zero if the payment is not overdue
+	pastDue    time.Time // the time since which the payment is overdue, as first seen; zero if it is not
 	created    time.Time
 	rank       int
 	accessible bool // its plan exists in this installation
 }
 
-// entitlement is what an account is entitled to by its subscriptions.
+// entitlement is the result of an account's subscriptions.
 type entitlement struct {
 	plan       string // empty if the operator decides
 	paymentDue bool
@@ -27,7 +27,7 @@ type entitlement struct {
 	problems   []string  // for the operator
 }
 
-// entitle is a pure function that evaluates subscriptions, in any order. before is the plan of the last
+// entitle evaluates subscriptions, in any order. It is a pure function. before is the plan of the last
 // evaluation.
 func entitle(all []subscriptionState, before string, grace time.Duration, now time.Time) (e entitlement) {
 	var best *subscriptionState
@@ -43,7 +43,8 @@ func entitle(all []subscriptionState, before string, grace time.Duration, now ti
 			}
 			if !s.accessible {
 				e.problems = append(e.problems,
-					fmt.Sprintf("The subscription %s has a price of no known plan: the account keeps its plan", s.id))
+					fmt.Sprintf("The subscription %s has a price that belongs to no known plan: the account keeps "+
+						"its plan", s.id))
 				if before != "" && before != accounts.PlanFree {
 					e.plan = before
 				}
@@ -67,7 +68,7 @@ func entitle(all []subscriptionState, before string, grace time.Duration, now ti
 		if e.paymentDue {
 			e.until = best.pastDue.Add(grace)
 		}
-	case e.plan != "": // of an unknown price
+	case e.plan != "": // has an unknown price
 	case ended || before != "":
 		e.plan = accounts.PlanFree
 	}
@@ -93,7 +94,7 @@ func isAlive(status string) bool {
 	return false
 }
 
-// bestSubscription returns the subscription to show: the best that is alive, else the latest.
+// bestSubscription returns the subscription to show: the best one in force, else the latest.
 func bestSubscription(all []*ent.BillingSubscription) (best *ent.BillingSubscription) {
 	for _, b := range all {
 		if best == nil || isBetter(b, best) {

@@ -22,8 +22,8 @@ import (
 // Results of an event, as counted by the metrics.
 const (
 	eventTaken   = "taken"
-	eventForeign = "foreign" // of another mode, or of an unknown customer
-	eventHeld    = "held"    // an invoice that waits for the last hours of usage
+	eventForeign = "foreign" // for another mode, or for an unknown customer
+	eventHeld    = "held"    // an invoice that waits for usage of the last hours
 	eventRefused = "refused"
 )
 
@@ -47,15 +47,15 @@ const maxInvoiceDelay = 60 * time.Hour
 type events struct {
 	config  *Config
 	db      *db.DB
-	stripe  *provider.Client  // nil if billing is off
-	meter   *metering.Service // nil if billing is off
+	stripe  *provider.Client  // nil if billing is disabled
+	meter   *metering.Service // nil if billing is disabled
 	metrics metricSet
 	log     *slog.Logger
 }
 
-// Take processes an event of the provider, which only names a customer to sync. Errors: NotFound while billing
-// is off; Invalid if no secret matches the signature; an unavailable error if the provider must send the event
-// again.
+// Take processes an event of the provider, which only identifies a customer to sync. Errors: NotFound while
+// billing is disabled; Invalid if the signature matches no secret; an unavailable error if the provider must
+// send the event again.
 func (s *events) Take(ctx context.Context, body []byte, signature string) error {
 	if !s.config.on() {
 		return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
@@ -113,14 +113,14 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 
 // verifySignature verifies the signature with each secret.
 func (s *events) verifySignature(body []byte, signature string) (stripe.Event, error) {
-	if at := signedAt(signature); at.After(time.Now().Add(tolerance)) { // the library accepts future times
+	if at := signedAt(signature); at.After(time.Now().Add(tolerance)) { // the library accepts times in the future
 		return stripe.Event{}, fault.Invalidf("The signature's time is in the future")
 	}
 	for _, secret := range s.config.Secrets {
 		if secret.IsZero() {
 			continue // with an empty secret, the library accepts any signature
 		}
-		// Only IDs are read from an event, and they are the same in every API version.
+		// Only IDs are read from an event, and those are the same in every API version.
 		event, err := webhook.ConstructEventWithOptions(body, signature, secret.Reveal(),
 			webhook.ConstructEventOptions{Tolerance: tolerance, IgnoreAPIVersionMismatch: true})
 		if err == nil && event.ID != "" {
@@ -151,9 +151,9 @@ func signedAt(signature string) time.Time {
 	return time.Time{}
 }
 
-// findCustomer returns the customer of an event, or an empty string if it has none. A dispute contains only a charge,
-// so the provider is asked for the customer. If it does not answer, the error is unavailable, and the event is
-// sent again.
+// findCustomer returns the customer of an event, or an empty string if it has none. A dispute contains only a
+// charge, so findCustomer asks the provider for the customer. If the provider does not answer, the error is
+// unavailable, and the event will be sent again.
 func (s *events) findCustomer(ctx context.Context, e stripe.Event) (string, error) {
 	if !strings.HasPrefix(string(e.Type), "charge.dispute.") || e.Data == nil {
 		return customerOf(e), nil
@@ -205,7 +205,7 @@ func customerOf(e stripe.Event) string {
 	return parseID(before)
 }
 
-// parseID returns an ID, which may be given directly or as the ID of an expanded object.
+// parseID returns an ID, which may appear directly or as the ID of an expanded object.
 func parseID(raw json.RawMessage) string {
 	var id string
 	if json.Unmarshal(raw, &id) == nil {

@@ -12,12 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// settleLimit is how long the response to an event waits for its usage to be reported. The provider gives up
-// soon after, and sends the event again.
+// settleLimit is how long the response to an event waits for its usage to be reported. After about that time,
+// the provider gives up and sends the event again.
 const settleLimit = 8 * time.Second
 
 // Settled delays an invoice of a metered subscription until the usage of its period is reported, because an
-// invoice becomes final an hour after its event is accepted. While hours are missing, the error is unavailable.
+// invoice becomes final an hour after its event was accepted. While hours are missing, the error is
+// unavailable.
 func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) error {
 	var invoice struct {
 		Customer    json.RawMessage `json:"customer"`
@@ -50,7 +51,7 @@ func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) 
 	return nil
 }
 
-// usageNotReported returns the error of an invoice whose usage is not reported yet.
+// usageNotReported returns the error for an invoice whose usage has not been reported yet.
 func usageNotReported() error {
 	return &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Minute,
 		Message: "The usage of the invoice's period is not reported yet. Send the event again."}

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// liveKey names the variable with the key of a test-mode account. `make stripe-live` sets it.
+// liveKey is the variable that contains the key of a test-mode account. `make stripe-live` sets it.
 const liveKey = "POSTRIDER_STRIPE_TEST_KEY"
 
 // customerAtStripe acts as a customer on Stripe's pages.
@@ -68,8 +68,8 @@ func (a atStripe) leave(t *testing.T, customer string) {
 	}
 }
 
-// Everything that Postrider does at Stripe, from setup to the end. It runs against the double, and with `make
-// stripe-live` against a test-mode account, which alone proves that the double is right.
+// Covers every call of Postrider to Stripe, from setup to the end. It runs against the fake, and with `make
+// stripe-live` against a test-mode account, which is the only proof that the fake is accurate.
 func TestStripeAndDoubleAgree(t *testing.T) {
 	t.Parallel()
 	w := &world{t: t}
@@ -92,7 +92,7 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 	}
 	w.ada = made.ID
 
-	// The operator runs the setup twice. The second run finds everything.
+	// The operator runs the setup twice. The second run creates nothing.
 	operator, err := desk.New(d, w.plans, key, url, "")
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 		t.Errorf("a second setup created %q, %v", again.Made, err)
 	}
 
-	// Add a card, buy a plan, upgrade, downgrade, and take that back.
+	// Add a card, buy a plan, upgrade, downgrade, and cancel the downgrade.
 	first, err := w.CardPage(t.Context(), w.ada, "")
 	if err != nil || !strings.HasPrefix(first.URL, "https://") {
 		t.Fatalf("the page for a card is %+v, %v", first, err)
@@ -133,14 +133,14 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 	}
 	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pool"); err != nil || effective != Now ||
 		o.Plan.ID != "pool" {
-		t.Errorf("upgrade: %+v %s %v", o.Plan, effective, err)
+		t.Errorf("the upgrade returned %+v %s %v", o.Plan, effective, err)
 	}
 	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pro"); err != nil || effective != PeriodEnd ||
 		o.Plan.ID != "pool" || o.PendingPlan != "pro" {
-		t.Errorf("downgrade: %+v %s %v", o, effective, err)
+		t.Errorf("the downgrade returned %+v %s %v", o, effective, err)
 	}
 	if o, err := w.KeepPlan(t.Context(), w.ada); err != nil || o.PendingPlan != "" || o.Plan.ID != "pool" {
-		t.Errorf("change taken back: %+v %v", o, err)
+		t.Errorf("canceling the change returned %+v %v", o, err)
 	}
 	if to, err := w.Portal(t.Context(), w.ada, ""); err != nil || !strings.HasPrefix(to, "https://") {
 		t.Errorf("the portal is %q, %v", to, err)
@@ -159,20 +159,20 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, patience, "the meter to have 140 emails, the latest report of the hour", func() bool {
+	expect.EventuallyWithin(t, patience, "the meter has 140 emails, the latest report of the hour", func() bool {
 		told, err := w.Service.stripe.ReportedUsage(t.Context(), meter, customer, hour, hour.Add(time.Hour))
 		return err == nil && told[hour] == 140
 	})
 
 	if _, effective, err := w.SetPlan(t.Context(), w.ada, "free"); err != nil || effective != PeriodEnd {
-		t.Errorf("change to Free: %s %v", effective, err)
+		t.Errorf("the change to the free plan returned %s %v", effective, err)
 	}
 	if o := w.overview(); o.CancelAt == nil {
-		t.Errorf("change to Free: the overview is %+v, want an end", o)
+		t.Errorf("after the change to the free plan, the overview is %+v, want an end", o)
 	}
 }
 
-// ask syncs the account with Stripe now.
+// ask syncs the account with Stripe immediately.
 func (w *world) ask() {
 	w.t.Helper()
 	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)

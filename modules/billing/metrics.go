@@ -25,7 +25,8 @@ func newMetricSet() metricSet {
 	f := metricSet{
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "billing",
 			Name: "events_total",
-			Help: "Events of the payment provider, by result: foreign (no customer of this installation), held (an invoice that waits for usage), refused, taken."}, []string{"result"}),
+			Help: "Events of the payment provider, by result: foreign (not a customer of this installation), held " +
+				"(an invoice that waits for usage), refused, taken."}, []string{"result"}),
 		due:         gauge("sync_due", "Customers that are due for a sync with the payment provider."),
 		hours:       gauge("unreported_hours", "Hours of usage not yet reported to the payment provider."),
 		oldestHours: gauge("oldest_unreported_seconds", "Age of the oldest unreported hour, measured from its end."),

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/clockstep"
 )
 
-// Module provides *Service, which syncs with the payment provider in the background while billing is on.
+// Module provides *Service, which syncs with the payment provider in the background while billing is enabled.
 var Module = fx.Module("billing",
 	fx.Provide(ConfigOf, New),
 	module.Repairs(func() clockstep.Repair {
@@ -29,8 +29,8 @@ var Module = fx.Module("billing",
 	}),
 )
 
-// Start starts notifying people of their limits and, while billing is on, syncing customers and reporting
-// usage.
+// Start starts notifying users about their limits and, while billing is enabled, syncing customers and
+// reporting usage.
 func (s *Service) Start(context.Context) error {
 	if s.tell != nil {
 		s.tasks.Start(worker.Every("mails about plans and payments", notifyEvery, s.tell.Run))

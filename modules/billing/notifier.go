@@ -17,10 +17,10 @@ type Mailer interface {
 	Send(ctx context.Context, n notices.Notice, hold func(ctx context.Context, tx db.Execer) (bool, error)) error
 }
 
-// Notifier sends mail to the people who pay for an account (owners, and members with the role billing) about
-// approached and reached limits, failed payments and changed plans. Each mail is sent once per person, kind and
-// period: the transaction that stores a mail also records that it was sent. Safe for concurrent use, and in several
-// processes.
+// Notifier sends mail to the members who manage billing (owners, and members with the role billing) about
+// approaching and reached limits, failed payments and changed plans. Each mail is sent once per person, kind
+// and period: the transaction that stores a mail also records that it was sent. It is safe for concurrent
+// use, also across processes.
 type Notifier struct {
 	db      *db.DB
 	mailer  Mailer
@@ -30,9 +30,9 @@ type Notifier struct {
 // NewNotifier returns a new Notifier.
 func NewNotifier(d *db.DB, m Mailer, baseURL string) *Notifier { return &Notifier{d, m, baseURL} }
 
-// dueNoticesSQL selects the notices that are due. The emails of a month are the larger of two counts: those counted
-// against a cap, and those sent. A failed payment is announced on the same day, after three days and after
-// seven; a change of plan within a day.
+// dueNoticesSQL selects the notices that are due. The emails of a month are the larger of two counts: those
+// counted toward a cap, and those sent. A failed payment causes a notice on the same day, after three days
+// and after seven; a change of plan causes one within a day.
 const dueNoticesSQL = `
 WITH month AS (SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS name, date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS start),
 used AS (

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// mailer stores mail as the real one does, in the transaction that holds it.
+// mailer stores mail like the real one, within the transaction of hold.
 type mailer struct {
 	db *db.DB
 
@@ -79,7 +79,7 @@ func TestNotifiesPayingPeopleOnce(t *testing.T) {
 	run := func(what, want string) {
 		t.Helper()
 		var wait sync.WaitGroup
-		for range 3 { // as several processes do
+		for range 3 { // concurrently, like several processes
 			wait.Go(func() {
 				if err := service.Run(t.Context()); err != nil && m.fail == nil {
 					t.Errorf("%s: %v", what, err)

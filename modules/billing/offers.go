@@ -21,7 +21,7 @@ const catalogFor = 10 * time.Minute
 type catalog struct {
 	stripe *provider.Client
 
-	turn *limit.Semaphore // guards have and at; unlike a mutex, waiting for it ends with the caller's context
+	turn *limit.Semaphore // semaphore that guards have and at; unlike a mutex, it can be awaited with a context
 	have provider.Catalog
 	at   time.Time
 }
@@ -47,20 +47,20 @@ func (c *catalog) get(ctx context.Context) (provider.Catalog, error) {
 	return found, nil
 }
 
-// pricesLimit is how long a list of plans waits for prices. Without an answer it omits them.
+// pricesLimit is how long listing plans waits for prices. Without a response, they are omitted.
 const pricesLimit = 2 * time.Second
 
-// offers lists what customers can buy.
+// offers lists the plans that customers can buy.
 type offers struct {
 	config   *Config
 	accounts *accounts.Service
 	plans    *plans.Service
-	catalog  *catalog // nil if billing is off
+	catalog  *catalog // nil if billing is disabled
 	log      *slog.Logger
 }
 
 // Offers lists the plans that a customer may choose, and the account's own plan. While the provider does not
-// answer, they have no prices.
+// respond, they have no prices.
 func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) 
 	return out, nil
 }
 
-// findOffer returns a plan that a customer may choose. Its error is Invalid and names the field plan.
+// findOffer returns a plan that a customer may choose. Its error is Invalid, for the field plan.
 func (s *offers) findOffer(ctx context.Context, planID string) (accounts.Plan, provider.Prices, error) {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {

@@ -21,13 +21,13 @@ type HostedPage struct {
 const (
 	keepPageSQL = `UPDATE billing_customers SET checkout_id = $2, checkout_kind = $3, checkout_url = $4, checkout_expires_at = $5 WHERE id = $1`
 
-	// minPageLifetime is the remaining lifetime that an open page must have to be returned again.
+	// minPageLifetime is the minimum remaining lifetime of an open page that is returned again.
 	minPageLifetime = 5 * time.Minute
-	card            = "card" // the kind of a page that collects a payment method
+	card            = "card" // the kind of pages that collect a payment method
 )
 
-// returnURL returns the URL that a page links back to. Only a path of this service is allowed, never another host,
-// whatever slashes it contains.
+// returnURL returns the URL that a page links back to. It accepts only paths of this service, never another
+// host, whatever slashes the path contains.
 func (s *Service) returnURL(path string) (string, error) {
 	if path == "" {
 		path = accounts.UpgradeURL
@@ -88,7 +88,8 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 	})
 }
 
-// openPage returns the open page if it is of the same kind, or ends it and creates a new one.
+// openPage returns the open page if it is of the same kind. Otherwise it ends the open page and creates a new
+// one.
 func (s *Service) openPage(ctx context.Context, accountID, kind string,
 	open func(*pendingChange) (provider.Session, error)) (HostedPage, error) {
 	w, err := s.customers.begin(ctx, accountID)
@@ -118,8 +119,8 @@ func (s *Service) openPage(ctx context.Context, accountID, kind string,
 	return HostedPage{made.URL, made.Expires}, nil
 }
 
-// keepPage reports whether the page in w is of the same kind and still open, so neither completed nor expired at
-// the provider. It ends a page of another kind.
+// keepPage reports whether the page in w is of the same kind and still open, that is, neither completed nor
+// expired at the provider. It ends a page of another kind.
 func (s *Service) keepPage(ctx context.Context, w *pendingChange, kind string) (bool, error) {
 	if w.kind == kind && w.checkout.URL != "" {
 		if still, err := s.stripe.PageOpen(ctx, w.checkout.ID); still || err != nil {
@@ -155,7 +156,7 @@ func (s *Service) Invoices(ctx context.Context, accountID string,
 		return found, err
 	}
 	customer, err := s.lookupCustomer(ctx, accountID)
-	if fault.KindOf(err) == fault.Conflict { // it has bought nothing
+	if fault.KindOf(err) == fault.Conflict { // the account has never bought anything
 		return found, nil
 	}
 	if err != nil {
@@ -198,8 +199,8 @@ func (s *Service) Sync(ctx context.Context, accountID string) (o Overview, err e
 	return s.syncAndRead(ctx, asking, accountID)
 }
 
-// syncAndRead syncs an account that is due, unless another process is doing so, and returns the account's state
-// afterwards. The sync ends with asking.
+// syncAndRead syncs an account that is due, unless another process is doing so, and then returns the
+// account's state. asking bounds the sync.
 func (s *Service) syncAndRead(ctx, asking context.Context, accountID string) (Overview, error) {
 	claims, err := s.customers.claimDue(ctx, accountID)
 	if err != nil {

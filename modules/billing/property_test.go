@@ -21,11 +21,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Random histories of accounts. `make billing-properties` plays ROUNDS of each kind. The suite plays few,
-// always the same ones. POSTRIDER_BILLING_SEED sets the seed of the first history.
+// Random histories of accounts. `make billing-properties` plays ROUNDS of each kind. The test suite plays a
+// few, always the same ones. POSTRIDER_BILLING_SEED sets the seed of the first history.
 const (
 	shortRounds = 12
-	aWorldEach  = 100 // histories, because the double scans all its objects
+	aWorldEach  = 100 // few histories, because the fake scans all its objects
 )
 
 // eachLife plays histories. Some of them share an installation, one after the other, each with its own account.
@@ -89,8 +89,8 @@ func (l *life) of(list ...string) string { return list[l.dice.IntN(len(list))] }
 
 func (l *life) service() *Service { return l.services[l.dice.IntN(len(l.services))] }
 
-// do runs a step that may be interrupted anywhere: requests fail, connections are cut, and the process dies at
-// a request or after it. Its claims are then free, as after their lease.
+// do runs a step that may be interrupted anywhere: requests fail, connections are cut, and the process dies
+// before or after a request. Its leases are then released, as if they had expired.
 func (l *life) do(what string, step func(ctx context.Context) error) {
 	l.t.Helper()
 	ctx, kill := context.WithCancel(l.t.Context())
@@ -130,7 +130,7 @@ func (l *life) do(what string, step func(ctx context.Context) error) {
 	l.events = append(l.events, l.stripe.Events()...)
 }
 
-// deliver posts some of the events in any order, some of them repeatedly and some never.
+// deliver posts some of the events in random order, some repeatedly and some never.
 func (l *life) deliver() {
 	l.t.Helper()
 	posts := append(slices.Clone(l.events), l.events...)
@@ -140,11 +140,11 @@ func (l *life) deliver() {
 		l.note("event %s %s", e.ID, e.Type)
 		if err := l.service().Take(l.t.Context(), e.Body,
 			stripetest.Sign(stripetest.Secret, e.Body, time.Now())); err != nil {
-			l.t.Errorf("the event %s is refused: %v", e.Body, err)
+			l.t.Errorf("the event %s was rejected: %v", e.Body, err)
 		}
 	}
 	if l.dice.IntN(3) == 0 {
-		l.events = nil // the rest never arrives
+		l.events = nil // the remaining events are never delivered
 	}
 }
 
@@ -245,8 +245,8 @@ func (l *life) step() {
 	}
 }
 
-// After a sync, the account has what it pays for: whatever happened at the provider and here, in whatever order
-// and however often events arrived, and wherever a process died.
+// After a sync, the account has the plan that it pays for, whatever happened at the provider and here, in
+// whatever order and however often events arrived, and wherever a process died.
 func TestPropertyAccountMatchesProvider(t *testing.T) {
 	t.Parallel()
 	eachLife(t, func(w *world, l *life) {
@@ -286,7 +286,7 @@ func (l *life) has() outcome {
 		Ends: o.CancelAt != nil}
 }
 
-// follows derives the outcome independently of the code under test, as the design describes it.
+// follows derives the outcome from the design, independently of the code under test.
 func follows(s stripetest.Standing) outcome {
 	o := outcome{Plan: "free", Status: StatusNone}
 	for _, card := range s.Cards {
@@ -328,8 +328,8 @@ func follows(s stripetest.Standing) outcome {
 	return o
 }
 
-// The meter has for each hour what was sent in it, whatever two concurrent processes interrupt, correct and
-// report twice.
+// For each hour, the meter has the emails that were sent in it, however two concurrent processes interrupt,
+// correct and repeat the reports.
 func TestPropertyMeterMatchesSentEmails(t *testing.T) {
 	t.Parallel()
 	eachLife(t, func(w *world, l *life) {

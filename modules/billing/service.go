@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Params are the dependencies of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -32,12 +32,12 @@ type Params struct {
 	Plans    *plans.Service
 	Cursors  *page.Codec
 	Logger   *slog.Logger
-	Notices  *notices.Service      `optional:"true"` // nil if no mail is sent
+	Notices  *notices.Service      `optional:"true"` // nil disables mail
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service manages what accounts pay. Safe for concurrent use.
+// Service manages what accounts pay. It is safe for concurrent use.
 type Service struct {
 	*events
 	*offers
@@ -46,13 +46,13 @@ type Service struct {
 	db        *db.DB
 	accounts  *accounts.Service
 	cursors   *page.Codec
-	stripe    *provider.Client // nil if billing is off
+	stripe    *provider.Client // nil if billing is disabled
 	customers *customers
-	tell      *Notifier // nil if no mail is sent
+	tell      *Notifier // nil disables mail
 	tasks     *worker.Tasks
 }
 
-// New returns a new Service. While billing is off, it has no client and makes no connections.
+// New returns a new Service. While billing is disabled, it has no client and makes no connections.
 func New(p Params) (*Service, error) {
 	config := p.Config.withDefaults()
 	s := &Service{config: &config, db: p.DB, accounts: p.Accounts, cursors: p.Cursors,
@@ -74,13 +74,13 @@ func New(p Params) (*Service, error) {
 	return s, s.events.metrics.registerMetrics(p.Registry)
 }
 
-// Enabled reports whether billing is on.
+// Enabled reports whether billing is enabled.
 func (s *Service) Enabled() bool { return s.config.on() }
 
-// errDisabled returns the error of an operation that requires billing.
+// errDisabled is the error of an operation that requires billing.
 func errDisabled() error {
 	return fault.Conflictf(fault.CodeBillingDisabled,
-		"This installation takes no payments. Its operator assigns plans.")
+		"This installation does not accept payments. Its operator assigns plans.")
 }
 
 // Modes of the payment provider.
@@ -94,16 +94,16 @@ const StatusNone = "none"
 
 // Card describes a payment method.
 type Card struct {
-	Brand string // or the type, if it is not a card
+	Brand string // or its type, if it is not a card
 	Last4 string
 	Month int // of expiry; 0 if it does not expire
 	Year  int
 }
 
-// Overview is what an account has, pays and may do.
+// Overview describes the plan, usage and payment state of an account.
 type Overview struct {
 	Enabled       bool
-	Mode          string // Test or Live; empty while billing is off
+	Mode          string // Test or Live; empty while billing is disabled
 	Plan          accounts.Plan
 	Status        string // StatusNone, or that of the subscription
 	PaymentMethod *Card
@@ -121,12 +121,12 @@ type Overview struct {
 	Verified      bool // has a verified domain
 	OnFile        bool // has a payment method
 	PaymentDue    bool
-	Problems      []string // what people of the account should do
+	Problems      []string // required actions of the account's members
 }
 
 const verifiedSQL = `SELECT EXISTS (SELECT FROM domains WHERE account_id = $1 AND status = 'verified')`
 
-// Overview returns what an account has, pays and may do.
+// Overview returns the plan, usage and payment state of an account.
 func (s *Service) Overview(ctx context.Context, accountID string) (Overview, error) {
 	p, err := s.accounts.Profile(ctx, accountID)
 	if err != nil {
@@ -180,7 +180,8 @@ func (s *Service) addSubscription(ctx context.Context, accountID string, o *Over
 	}
 	if o.PaymentDue {
 		o.Problems = append(o.Problems,
-			"A payment is overdue: pay it or add another card. Until then, no emails beyond the included ones are sent, and the plan will end.")
+			"A payment is overdue: pay it or add another card. Until then, only the included emails are sent, and "+
+				"the plan will end.")
 	}
 	return nil
 }
@@ -204,7 +205,7 @@ func (c Change) Validate() fault.Fields {
 type Offer struct {
 	accounts.Plan
 
-	Price        *Price // nil if there is none, or if it is unknown now
+	Price        *Price // nil if the plan has none, or if it is currently unknown
 	OveragePrice *Price // per OverageUnit emails beyond the included ones
 	Current      bool
 }
@@ -219,7 +220,8 @@ type Price struct {
 	Interval string // month or year; empty if metered
 }
 
-// Watch returns what is pending, failing, or needs attention. The mode is empty while billing is off.
+// Watch returns pending and failing work, and problems that need attention. The mode is empty while billing
+// is disabled.
 func (s *Service) Watch(ctx context.Context) (mode string, state metering.BillingState, err error) {
 	if !s.config.on() {
 		return "", metering.BillingState{}, nil

@@ -19,12 +19,13 @@ const chapter = "Billing"
 // stripeURL is the base URL of Stripe's API.
 const stripeURL = "https://api.stripe.com"
 
-// The settings that turn billing on. With only one of them, Postrider does not start.
+// The settings that enable billing. With only one of them, Postrider does not start.
 var (
 	StripeKey = setting.Declare(setting.Setting[secret.String]{
 		Name: "POSTRIDER_STRIPE_KEY", Group: chapter, Secret: true, DefaultText: "none",
 		Form: setting.Form[secret.String]{Placeholder: "KEY", Parse: parseKey},
-		Help: "Secret or restricted key of the Stripe account that receives payments: sk_… or rk_…, in test or live mode. Billing is on when this and POSTRIDER_STRIPE_WEBHOOK_SECRET are set.",
+		Help: "Secret or restricted key of the Stripe account that receives payments: sk_… or rk_…, in test or " +
+			"live mode. Billing is enabled if this and POSTRIDER_STRIPE_WEBHOOK_SECRET are set.",
 	})
 	WebhookSecrets = setting.Declare(setting.Setting[[]secret.String]{
 		Name: "POSTRIDER_STRIPE_WEBHOOK_SECRET", Group: chapter, Secret: true, DefaultText: "none",
@@ -94,15 +95,16 @@ func parseURL(text string) (string, error) {
 		return "", errors.New("must be a URL with only a scheme and a host")
 	}
 	if addr := net.ParseIP(parsed.Hostname()); parsed.Hostname() != "localhost" && (addr == nil || !addr.IsLoopback()) {
-		return "", fmt.Errorf("must be %s, or on this machine", stripeURL)
+		return "", fmt.Errorf("must be %s, or a URL on this machine", stripeURL)
 	}
 	return text, nil
 }
 
-// On reports whether billing is on.
+// On reports whether billing is enabled.
 func On(v setting.Values) bool { return !StripeKey.Of(v).IsZero() && len(WebhookSecrets.Of(v)) > 0 }
 
-// DefaultPlan returns the plan of new accounts. Without billing, it is a plan with caps that are never reached.
+// DefaultPlan returns the plan of new accounts. If billing is disabled, it is a plan with caps that are never
+// reached.
 func DefaultPlan(v setting.Values) string {
 	switch given := accounts.DefaultPlan.Of(v); {
 	case given != "":
@@ -116,7 +118,7 @@ func DefaultPlan(v setting.Values) string {
 
 // Config is the configuration of the module.
 type Config struct {
-	Key     secret.String // of Stripe; zero if billing is off
+	Key     secret.String // Stripe key; zero if billing is disabled
 	Secrets []secret.String
 	URL     string
 	Grace   time.Duration
@@ -137,7 +139,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// on reports whether billing is on.
+// on reports whether billing is enabled.
 func (c Config) on() bool { return !c.Key.IsZero() && len(c.Secrets) > 0 }
 
 // live reports whether the key is for live mode.

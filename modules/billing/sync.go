@@ -101,8 +101,8 @@ func (s *customers) claimDue(ctx context.Context, accountID string) ([]claim, er
 	return list, nil
 }
 
-// syncCustomer reads one customer from the provider and stores its state. An unavailable provider is not an error: the
-// sync is repeated later. The calls to the provider end with asking.
+// syncCustomer reads one customer from the provider and stores its state. An unavailable provider is not an
+// error, because the sync is repeated later. asking bounds the calls to the provider.
 func (s *customers) syncCustomer(ctx, asking context.Context, c claim) error {
 	state, err := s.readState(asking, c)
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *customers) readSubscription(ctx context.Context, b provider.Subscriptio
 	return one, nil
 }
 
-// chooseCard finds the default payment method that has not expired. If there is none but another can be
+// chooseCard returns the default payment method if it has not expired. Otherwise, if another one can be
 // charged, that one becomes the default.
 func (s *customers) chooseCard(ctx context.Context, c claim, out *state, charged map[string]bool) error {
 	now := time.Now()
@@ -322,8 +322,8 @@ func (s *customers) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen
 	return err
 }
 
-// applyEntitlement updates the account if the entitlement differs from the last one. A decision of the
-// operator in between therefore holds until something changes at the provider.
+// applyEntitlement updates the account if the entitlement differs from the last one. A decision that the
+// operator made in between therefore applies until something changes at the provider.
 func (s *customers) applyEntitlement(ctx context.Context, tx *ent.Tx, c claim, seen state,
 	e entitlement) (bool, error) {
 	current, err := tx.Account.Get(ctx, c.accountID)

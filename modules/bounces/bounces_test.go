@@ -27,7 +27,7 @@ const (
 	bob     = "bob@example.net"
 )
 
-// mailroom simulates sending: one recipient, which can bounce once.
+// mailroom simulates the sending module: it has one recipient, which can bounce once.
 type mailroom struct {
 	mu        sync.Mutex
 	away      error
@@ -45,7 +45,7 @@ func (m *mailroom) Addressee(context.Context, string, int64) (records.Addressee,
 
 func (m *mailroom) LockAddressee(ctx context.Context, tx db.Execer, _ string,
 	_ int64) (records.Addressee, bool, error) {
-	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil { // as the row's lock does
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil { // like the row lock does
 		return records.Addressee{}, false, err
 	}
 	return m.Addressee(ctx, "", 0)
@@ -124,8 +124,8 @@ func (w *world) receive(t *testing.T, message string) error {
 	return w.Receive(t.Context(), w.mark, netip.MustParseAddr("192.0.2.1"), strings.NewReader(message))
 }
 
-// The same report many times at once, and several about the same recipient: each is
-// recorded once, and one has an effect.
+// Many concurrent copies of one report and several reports about one recipient are each recorded once, and
+// only one has an effect.
 func TestReportsHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -148,34 +148,34 @@ func TestReportsHaveOneEffect(t *testing.T) {
 			r.Status != "5.1.1" ||
 			r.Class != "bad_address" || r.Reporter != "x.example" || r.RemoteAddr != "192.0.2.1" ||
 			strings.Contains(r.Diagnostic, "@") {
-			t.Errorf("row: %+v", r)
+			t.Errorf("the row is %+v", r)
 		}
 	}
 	if len(rows) != 3 || effective != 1 || len(w.mail.bounces) != 3 {
-		t.Errorf("%d rows, %d effective, %d calls", len(rows), effective, len(w.mail.bounces))
+		t.Errorf("got %d rows, %d effective ones and %d calls", len(rows), effective, len(w.mail.bounces))
 	}
 	if b := w.mail.bounces[0]; b.EmailID != about || b.RecipientID != 7 || !b.Permanent || b.Code != 550 ||
 		b.Diagnostic != "550 <bob@example.net> unknown" {
-		t.Errorf("bounce: %+v", b)
+		t.Errorf("the bounce is %+v", b)
 	}
 }
 
-// Nothing is stored of a report that did not come whole.
-func TestAReportThatIsCutIsNotStored(t *testing.T) {
+// A report that was not received completely is not stored.
+func TestTruncatedReportIsNotStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cut := errors.New("cut")
 	for _, whole := range []string{dsnOf(1), dsnOf(1) + strings.Repeat("x", maxRead)} {
 		err := w.Receive(t.Context(), w.mark, netip.Addr{}, &cutReader{strings.NewReader(whole), cut})
 		if !errors.Is(err, cut) {
-			t.Errorf("got %v", err)
+			t.Errorf("a truncated report returned %v", err)
 		}
 	}
 	if rows := w.reports(t); len(rows) != 0 || len(w.mail.bounces) != 0 {
-		t.Errorf("%d rows, %d bounces", len(rows), len(w.mail.bounces))
+		t.Errorf("got %d rows and %d bounces", len(rows), len(w.mail.bounces))
 	}
 	if err := w.receive(t, dsnOf(1)+strings.Repeat("x", 3*maxRead)); err != nil || len(w.reports(t)) != 1 {
-		t.Errorf("a large one: %v", err)
+		t.Errorf("a large report returned %v", err)
 	}
 }
 
@@ -210,38 +210,37 @@ func (w *world) talk(t *testing.T, to string, data string) (rcpt, stored error) 
 	return nil, s.Data(t.Context(), strings.NewReader(data))
 }
 
-// Not a Reply: the listener answers 451 4.3.0 then, and the report comes again.
-func TestADatabaseThatIsAwayRefusesNothingForGood(t *testing.T) {
+// The error is not a Reply, so the listener replies 451 4.3.0, and the report is sent again.
+func TestUnavailableDatabaseDefersReports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var reply *smtpserver.Reply
 	w.mail.away = errors.New("connection refused")
 	if rcpt, _ := w.talk(t, w.path, ""); rcpt == nil || errors.As(rcpt, &reply) {
-		t.Errorf("RCPT: %v", rcpt)
+		t.Errorf("RCPT returned %v", rcpt)
 	}
 	err := w.receive(t, dsnOf(1))
 	if err == nil || errors.As(refusal(err), &reply) || len(w.reports(t)) != 0 {
-		t.Errorf("DATA: %v", err)
+		t.Errorf("DATA returned %v", err)
 	}
 	w.mail.away = nil
 	if rcpt, stored := w.talk(t, w.path, dsnOf(1)); rcpt != nil || stored != nil || len(w.reports(t)) != 1 {
-		t.Errorf("when it is back: %v %v", rcpt, stored)
+		t.Errorf("once the database is available again, the session returned %v %v", rcpt, stored)
 	}
 }
 
-// Between RCPT and the end of the message the email may have been deleted.
-func TestAnEmailThatIsGoneMeanwhileIsRefused(t *testing.T) {
+// The email may be deleted between RCPT and the end of the message.
+func TestReportForDeletedEmailIsRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.mail.gone = true
 	var reply *smtpserver.Reply
 	if err := refusal(w.receive(t, dsnOf(1))); !errors.As(err, &reply) || reply.Code != 550 {
-		t.Errorf("got %v", err)
+		t.Errorf("the report returned %v", err)
 	}
 }
 
-// Reports go with their email.
-func TestReportsGoWithTheirEmail(t *testing.T) {
+func TestReportsAreDeletedWithTheirEmail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if err := w.receive(t, dsnOf(1)); err != nil {
@@ -249,6 +248,6 @@ func TestReportsGoWithTheirEmail(t *testing.T) {
 	}
 	dbtest.Exec(t, w.db, `DELETE FROM emails WHERE id = $1`, about)
 	if rows := w.reports(t); len(rows) != 0 {
-		t.Errorf("%d rows are left", len(rows))
+		t.Errorf("%d rows remain", len(rows))
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 const corpusPath = "bounce+token@rp.dev.test"
 
-// judgeMessage judges a message that came to the return path of bob.
+// judgeMessage judges a message that arrived at the return path of bob.
 func judgeMessage(t *testing.T, message string) judgement {
 	t.Helper()
 	report, err := dsn.Parse(strings.NewReader(message))
@@ -24,7 +24,7 @@ func judgeMessage(t *testing.T, message string) judgement {
 	return judgeReport(report, bob)
 }
 
-// describeJudgement returns the kind, and of a bounce its class and effect on the recipient.
+// describeJudgement returns the kind and, for a bounce, its class and effect on the recipient.
 func describeJudgement(j judgement) string {
 	switch {
 	case j.bounce == nil:
@@ -35,8 +35,9 @@ func describeJudgement(j judgement) string {
 	return "failed " + j.class
 }
 
-// Reports from the field. A message without Return-Path comes from the null path; {RCPT} is our recipient.
-func TestCasesFromTheField(t *testing.T) {
+// Reports collected from real systems. A message without Return-Path comes from the null path; {RCPT} is our
+// recipient.
+func TestRealReports(t *testing.T) {
 	t.Parallel()
 	expect.Cases(t, "testdata/cases", func(t *testing.T, input []byte) string {
 		message := strings.NewReplacer("{RCPT}", bob, "{PATH}", corpusPath).Replace(string(input))
@@ -66,14 +67,14 @@ func readReplies(t *testing.T) (all []remoteReply) {
 		}
 		m := replyLine.FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil {
-			t.Fatalf("testdata/replies.txt has the line %q", line)
+			t.Fatalf("testdata/replies.txt has the invalid line %q", line)
 		}
 		all = append(all, remoteReply{m[1], m[2], m[3], m[4], m[5]})
 	}
 	return all
 }
 
-// phaseWords are how mail systems name the phases.
+// phaseWords are the names that mail systems use for the phases.
 var phaseWords = map[string]map[string]string{
 	"session": {"{POSTFIX}": "EHLO command", "{EXIM}": "initial connection", "{EXIM1}": "HELO",
 		"{SENDMAIL}": "EHLO mx.example.net", "{QMAIL}": "Connected to 203.0.113.25 but my name was rejected.", "{STATE}": "2"},
@@ -104,8 +105,8 @@ func (r remoteReply) render(form string) string {
 		guess).Replace(form)
 }
 
-// The corpus is every reply in the form of every mail system. A dead address must be recognized, and a refusal
-// that is the sender's fault must not suppress the recipient.
+// The corpus combines every reply with the report format of every mail system. A dead address must be
+// recognized, and a rejection that is the sender's fault must not suppress the recipient.
 func TestCorpusOfReports(t *testing.T) {
 	t.Parallel()
 	forms, err := filepath.Glob("testdata/forms/*.eml")
@@ -114,7 +115,7 @@ func TestCorpusOfReports(t *testing.T) {
 	}
 	replies := readReplies(t)
 	if len(forms) < 25 || len(forms)*len(replies) < 300 {
-		t.Fatalf("the corpus has %d forms and %d replies", len(forms), len(replies))
+		t.Fatalf("the corpus has only %d formats and %d replies", len(forms), len(replies))
 	}
 	count := map[string]int{}
 	wrong := map[string]int{}
@@ -130,7 +131,7 @@ func TestCorpusOfReports(t *testing.T) {
 			bounces := j.bounce != nil && j.bounce.Verdict.Bounces
 			if j.kind != deliveryreport.KindBounce {
 				unread++
-				t.Logf("%s, %s %s: not read as a failure but as %s", filepath.Base(path), reply.code,
+				t.Logf("%s, %s %s: judged as %s, want a failure", filepath.Base(path), reply.code,
 					reply.text, j.kind)
 			}
 			if bounces != (reply.fault != "sender") {
@@ -141,12 +142,13 @@ func TestCorpusOfReports(t *testing.T) {
 		}
 	}
 	percent := func(fault string) float64 { return 100 * float64(wrong[fault]) / float64(count[fault]) }
-	t.Logf("%d forms, %d reports: %.1f %% of dead addresses recognized, %.1f %% of full mailboxes; %.1f %% of the sender's faults suppress the recipient",
+	t.Logf("%d formats, %d reports: %.1f %% of dead addresses recognized, %.1f %% of full mailboxes; %.1f %% of "+
+		"the sender's faults suppress the recipient",
 		len(forms), len(forms)*len(replies), 100-percent("gone"), 100-percent("full"), percent("sender"))
 	if 100*unread > 3*len(forms)*len(replies) {
-		t.Errorf("%d reports are not read", unread)
+		t.Errorf("%d reports were not recognized", unread)
 	}
 	if percent("gone") > 3 || percent("full") > 3 || percent("sender") > 3 {
-		t.Errorf("wrong: %v of %v", wrong, count)
+		t.Errorf("got the wrong judgements %v of %v", wrong, count)
 	}
 }

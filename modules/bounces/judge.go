@@ -15,12 +15,12 @@ import (
 type judgement struct {
 	kind      deliveryreport.Kind
 	bounce    *records.LateBounce // set for a bounce
-	complaint *event.Complaint    // set for a complaint to publish
+	complaint *event.Complaint    // set for a complaint that must be published
 	// Stored with the report:
 	status, diagnostic, class, reporter string
 }
 
-// judgeReport returns the meaning of a report for the recipient with this address. It is pure.
+// judgeReport returns the meaning of a report for the recipient with this address. It is a pure function.
 func judgeReport(r dsn.Report, address string) judgement {
 	switch r.Kind {
 	case dsn.Failed, dsn.Delayed, dsn.Delivered:
@@ -56,8 +56,8 @@ func judgeDelivery(r dsn.Report, address string) judgement {
 	return j
 }
 
-// lineFor returns what is said of the address, and whether the report names it. A forwarding host knows another
-// one, so without a match the worst line counts.
+// lineFor returns the line about the address, and whether the report contains that address. After forwarding,
+// the report contains another address, so without a match the worst line counts.
 func lineFor(lines []dsn.RecipientReport, address string) (line dsn.RecipientReport, named bool) {
 	var worst dsn.RecipientReport
 	rank := map[dsn.Action]int{dsn.ActionDelivered: 1, dsn.ActionRelayed: 1, dsn.ActionExpanded: 1,
@@ -73,8 +73,8 @@ func lineFor(lines []dsn.RecipientReport, address string) (line dsn.RecipientRep
 	return worst, false
 }
 
-// isPermanent reports whether a failure is permanent, by the status (RFC 3463), then by the reply's first
-// digit. A server that gave up after long enough retries reports a 4xx status.
+// isPermanent reports whether a failure is permanent, according to the status (RFC 3463), otherwise to the
+// reply's first digit. A server that gave up after retrying for long enough reports a 4xx status.
 func isPermanent(line dsn.RecipientReport, class bounce.Class) bool {
 	switch {
 	case strings.HasPrefix(line.Status, "5."):
@@ -87,8 +87,8 @@ func isPermanent(line dsn.RecipientReport, class bounce.Class) bool {
 	return !class.Soft()
 }
 
-// judgeComplaint separates complaints of people from automated authentication failure reports (RFC 6591),
-// which are no reason to stop mail to the recipient.
+// judgeComplaint distinguishes complaints by people from automated authentication failure reports (RFC 6591),
+// which are no reason to suppress the recipient.
 func judgeComplaint(r dsn.Report) judgement {
 	kind := r.Feedback.Type
 	j := judgement{kind: deliveryreport.KindComplaint, class: kind,
@@ -98,7 +98,7 @@ func judgeComplaint(r dsn.Report) judgement {
 		return j
 	case "abuse", "fraud", "virus", "not-spam":
 	case "":
-		kind = "abuse" // as all other types are
+		kind = "abuse" // like all other types
 	default: // RFC 5965, 3.1: unknown type
 		kind = "other"
 	}
@@ -109,7 +109,7 @@ func judgeComplaint(r dsn.Report) judgement {
 // mailAddress matches generously: removing text that only resembles an address does no harm.
 var mailAddress = regexp.MustCompile(`[^\s<>()\[\]"',;:]*@[^\s<>()\[\]"',;:]+`)
 
-// forRecord removes text that could identify a person from a line that outlives an erasure.
+// forRecord removes text that could identify a person from a line, because the line is kept after an erasure.
 func forRecord(s string) string {
 	const most = 1000
 	s = mailAddress.ReplaceAllString(s, "(address)")

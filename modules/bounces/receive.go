@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// maxRead is the number of bytes of a report that are examined. The rest is the returned message: it is
-// drained, because a report counts only when it was received completely.
+// maxRead is the number of bytes of a report that are examined. The rest is the returned message. It is
+// drained, because a report counts only if it was received completely.
 const maxRead = 1 << 20
 
 // Receive stores a report to a return path, and its effect, in one transaction. raw begins with the
@@ -57,7 +57,7 @@ func (s *Service) Receive(ctx context.Context, mark Mark, remote netip.Addr, raw
 	return nil
 }
 
-// arrival is one report received completely.
+// arrival is a report that was received completely.
 type arrival struct {
 	mark   Mark
 	remote netip.Addr
@@ -89,8 +89,8 @@ func (s *Service) applyReport(ctx context.Context, tx *ent.Tx, a arrival) (outco
 	if err != nil || o.repeated {
 		return o, err
 	}
-	// Runs before the report is inserted, because the report refers to the email. Locks are taken in the
-	// order of the other writers: recipient, then email.
+	// Runs before the report is inserted, because the report refers to the email. Locks are acquired in the
+	// same order as elsewhere: recipient, then email.
 	if o.effective, err = s.applyEffect(ctx, tx, a.mark, to, o.judgement); err != nil {
 		return o, err
 	}

@@ -58,7 +58,7 @@ type Service struct {
 	logger *slog.Logger
 }
 
-// New returns a new service.
+// New returns a new Service.
 func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("bounces: Budget is required")

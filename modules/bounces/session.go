@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// Listening returns a handler for a listener that only receives reports. Addresses that are not return
-// paths are refused with Elsewhere.
+// Listening returns a handler for a listener that only receives reports. Addresses that are not return paths
+// are rejected with Elsewhere.
 func (s *Service) Listening() smtpserver.Handler { return handler{s} }
 
 type handler struct{ service *Service }
@@ -22,7 +22,7 @@ func (h handler) NewSession(_ context.Context, p smtpserver.Peer) (smtpserver.Se
 	return &session{service: h.service, peer: p}, nil
 }
 
-// session is one connection; runtime/mail/smtpserver calls one method at a time.
+// session is one connection. Its methods are not called concurrently (runtime/mail/smtpserver).
 type session struct {
 	service *Service
 	peer    smtpserver.Peer
@@ -31,12 +31,12 @@ type session struct {
 }
 
 // Elsewhere is the reply to an address that is not a return path. A listener that also accepts other mail
-// continues with its own handling.
+// handles the address itself instead.
 var Elsewhere = smtpserver.Refuse(550, "5.7.1", "Only reports to return paths are received here")
 
 var (
 	replyUnknown = smtpserver.Refuse(550, "5.1.1", "No such return path")
-	replyGone    = smtpserver.Refuse(550, "5.1.1", "The message of this return path is over")
+	replyGone    = smtpserver.Refuse(550, "5.1.1", "The message of this return path no longer exists")
 	replyNoRoom  = smtpserver.Refuse(452, "4.3.1", "Too many large messages at once, try again later")
 )
 
@@ -54,7 +54,7 @@ func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
 	return nil
 }
 
-// refusal returns a reply that only says the address is unknown. It does not reveal whether a token is
+// refusal returns a reply that only says that the address is unknown. It does not reveal whether a token is
 // forged or expired.
 func refusal(err error) error {
 	switch {
@@ -85,8 +85,8 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 	if len(s.marks) == 1 {
 		return refusal(s.service.Receive(ctx, s.marks[0], s.peer.Remote, text.Reader()))
 	}
-	// One message may be for several return paths. If storing fails for one of them, a retry of the message
-	// does not store the others again.
+	// A message may have several return paths. If storing fails for one of them, a retry of the message does
+	// not store the others again.
 	for _, m := range s.marks {
 		if err := s.service.Receive(ctx, m, s.peer.Remote, text.Reader()); err != nil && !errors.Is(err, ErrGone) {
 			return err

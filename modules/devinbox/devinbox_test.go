@@ -43,7 +43,7 @@ func deliver(t *testing.T, s *Service, to []string, raw string) {
 	}
 }
 
-func TestCapturedMailIsKeptAsReceived(t *testing.T) {
+func TestCapturedMailIsStoredAsReceived(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
 	raw := "From: =?utf-8?q?J=C3=B6rg?= <joerg@dev.test>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nMessage-ID: <x@dev.test>\r\n\r\nHello\r\n.dot\r\n"
@@ -52,56 +52,56 @@ func TestCapturedMailIsKeptAsReceived(t *testing.T) {
 
 	all, err := s.List(t.Context(), MailQuery{})
 	if err != nil || len(all) != 2 {
-		t.Fatalf("list: %v %v", all, err)
+		t.Fatalf("List returned %v %v", all, err)
 	}
 	first := all[1]
 	if first.From != "Jörg <joerg@dev.test>" || first.Subject != "Grüße" || first.MessageID != "x@dev.test" ||
 		first.MailFrom != "bounce@rp.dev.test" || first.Size != len(raw) {
-		t.Errorf("row: %+v", first)
+		t.Errorf("the listed mail is %+v", first)
 	}
 	whole, err := s.Get(t.Context(), first.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(raw, string(whole.Raw)); diff != "" {
-		t.Errorf("message (-want +got):\n%s", diff)
+		t.Errorf("the message differs (-want +got):\n%s", diff)
 	}
 	only, err := s.List(t.Context(), MailQuery{To: "CAROL@"})
 	if err != nil || len(only) != 1 || only[0].ID != first.ID {
-		t.Errorf("filtered: %v %v", only, err)
+		t.Errorf("List with a filter returned %v %v", only, err)
 	}
 	if _, err := s.Get(t.Context(), 999999); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("unknown id: %v", err)
+		t.Errorf("Get of an unknown id returned %v", err)
 	}
 	if err := s.Clear(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if all, err := s.List(t.Context(), MailQuery{}); err != nil || len(all) != 0 {
-		t.Errorf("after clear: %v %v", all, err)
+		t.Errorf("after Clear, List returned %v %v", all, err)
 	}
 }
 
-func TestLargeMailIsKeptInParts(t *testing.T) {
+func TestLargeMailIsStoredInParts(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
 	for _, size := range []int{partSize - 1, partSize, partSize + 1, 3*partSize + 17} {
 		var b strings.Builder
 		b.WriteString("Subject: large\r\n\r\n")
 		for b.Len() < size-102 {
-			fmt.Fprintf(&b, "%098d\r\n", b.Len()) // lines that differ: parts in the wrong order show
+			fmt.Fprintf(&b, "%098d\r\n", b.Len()) // distinct lines, so that parts in the wrong order are detected
 		}
 		raw := b.String() + strings.Repeat("x", size-b.Len()-2) + "\r\n"
 		deliver(t, s, []string{"bob@example.net"}, raw)
 		all, err := s.List(t.Context(), MailQuery{Limit: 1})
 		if err != nil || len(all) != 1 || all[0].Size != size {
-			t.Fatalf("list of a mail of %d bytes: %+v %v", size, all, err)
+			t.Fatalf("List of a mail of %d bytes returned %+v %v", size, all, err)
 		}
 		whole, err := s.Get(t.Context(), all[0].ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if string(whole.Raw) != raw {
-			t.Errorf("a mail of %d bytes came back as another one of %d", size, len(whole.Raw))
+			t.Errorf("a mail of %d bytes was returned as a different one of %d", size, len(whole.Raw))
 		}
 	}
 	if err := s.Clear(t.Context()); err != nil {
@@ -109,11 +109,11 @@ func TestLargeMailIsKeptInParts(t *testing.T) {
 	}
 	var left int
 	if err := s.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM captured_parts`).Scan(&left); err != nil || left != 0 {
-		t.Errorf("%d parts are left of mails that are gone, %v", left, err)
+		t.Errorf("%d parts of deleted mails remain, %v", left, err)
 	}
 }
 
-func TestOldMailGoes(t *testing.T) {
+func TestOldMailIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
 	if _, err := s.db.SQL.ExecContext(t.Context(),
@@ -128,6 +128,6 @@ func TestOldMailGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left != Keep || oldest != 51 {
-		t.Errorf("%d left, the oldest is number %d; want %d and 51", left, oldest, Keep)
+		t.Errorf("got %d mails and the oldest number %d, want %d and 51", left, oldest, Keep)
 	}
 }

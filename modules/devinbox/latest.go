@@ -16,17 +16,17 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// MaxWait bounds how long Latest waits.
+// MaxWait limits how long Latest waits.
 const MaxWait = time.Minute
 
-// lookAgain is the poll interval for mail stored by another process with the same database.
+// lookAgain is the poll interval for mail stored by another process on the same database.
 const lookAgain = time.Second
 
 // LatestQuery selects the mail that Latest returns.
 type LatestQuery struct {
-	To      string        // a complete envelope address, in any case; empty for any
-	Subject string        // part of the subject, in any case; empty for any
-	Wait    time.Duration // how long to wait for one, 0 to MaxWait
+	To      string        // a complete envelope address, ignoring case; empty means any
+	Subject string        // part of the subject, ignoring case; empty means any
+	Wait    time.Duration // how long to wait for a match, 0 to MaxWait
 }
 
 // maxSubject is the maximum length of a subject filter, in bytes.
@@ -52,7 +52,7 @@ func (w LatestQuery) Validate() error {
 	return wrong.Err()
 }
 
-// Latest returns the newest matching mail with its content, waiting until one arrives. Errors: Invalid,
+// Latest returns the newest matching mail with its content, and waits until one arrives. Errors: Invalid,
 // NotFound after the wait, Unavailable if the service stops meanwhile, and the error of ctx.
 func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail, error) {
 	if err := w.Validate(); err != nil {
@@ -82,7 +82,7 @@ func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail,
 	}
 }
 
-// notFoundMessage returns a sentence that describes the failed query.
+// notFoundMessage describes the query that matched no mail.
 func (w LatestQuery) notFoundMessage() string {
 	said := "No mail"
 	if w.To != "" {
@@ -114,16 +114,16 @@ func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedM
 		return nil, nil //nolint:nilnil // no match is not an error here
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look for captured mail: %w", err)
+		return nil, fmt.Errorf("find captured mail: %w", err)
 	}
 	found, err := s.Get(ctx, id)
-	if fault.KindOf(err) == fault.NotFound { // cleared between the two queries
+	if fault.KindOf(err) == fault.NotFound { // deleted between the two queries
 		return nil, nil //nolint:nilnil // as above
 	}
 	return found, err
 }
 
-// Drain ends every wait of Latest.
+// Drain ends all waiting calls of Latest.
 func (s *Service) Drain() { s.waits.drained.Do(func() { close(s.waits.draining) }) }
 
 // waits is the state of waiting Latest calls.

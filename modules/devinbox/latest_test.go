@@ -11,7 +11,7 @@ import (
 
 const hello = "From: ada@dev.test\r\nSubject: Your code: 100% (A_B)\r\n\r\nHello\r\n"
 
-func TestLatestFindsTheNewestThatMatches(t *testing.T) {
+func TestLatestReturnsNewestMatch(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
 	deliver(t, s, []string{"bob@example.net", "Carol+1@Example.net"}, hello)
@@ -39,14 +39,14 @@ func TestLatestFindsTheNewestThatMatches(t *testing.T) {
 		found, err := s.Latest(t.Context(), c.wanted)
 		switch {
 		case c.raw == "" && fault.KindOf(err) != fault.NotFound:
-			t.Errorf("looking for %+v gave %v and %v, want NotFound", c.wanted, found, err)
+			t.Errorf("Latest for %+v returned %v and %v, want NotFound", c.wanted, found, err)
 		case c.raw != "" && (err != nil || string(found.Raw) != c.raw):
-			t.Errorf("looking for %+v gave %v and %v, want the mail\n%s", c.wanted, found, err, c.raw)
+			t.Errorf("Latest for %+v returned %v and %v, want the mail\n%s", c.wanted, found, err, c.raw)
 		}
 	}
 }
 
-func TestLatestWaitsForAMail(t *testing.T) {
+func TestLatestWaitsForMail(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
 	type answer struct {
@@ -67,14 +67,14 @@ func TestLatestWaitsForAMail(t *testing.T) {
 	select {
 	case a := <-got:
 		if a.err != nil || a.raw != hello {
-			t.Errorf("waiting for a mail gave %q and %v, want the mail", a.raw, a.err)
+			t.Errorf("waiting for a mail returned %q and %v, want the mail", a.raw, a.err)
 		}
 	case <-time.After(MaxWait / 2):
-		t.Error("a mail came, and its waiter was not notified")
+		t.Error("a mail arrived, but the waiting call was not notified")
 	}
 }
 
-// Another process may have stored it, without a notification to this one.
+// Another process may have stored the mail, without notifying this one.
 func TestLatestSeesMailOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
@@ -83,25 +83,25 @@ func TestLatestSeesMailOfOtherProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Latest(t.Context(), LatestQuery{To: "bob@example.net", Wait: MaxWait}); err != nil {
-		t.Errorf("a mail that is there is not found: %v", err)
+		t.Errorf("an existing mail was not found: %v", err)
 	}
 }
 
-func TestWaitsEnd(t *testing.T) {
+func TestWaitsEndOnTimeoutAndStop(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
 	if _, err := s.Latest(t.Context(), LatestQuery{Wait: time.Millisecond}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a wait that is over ends with %v, want NotFound", err)
+		t.Errorf("after the wait, Latest returned %v, want NotFound", err)
 	}
 	left, leave := context.WithCancel(t.Context())
 	leave()
 	if _, err := s.Latest(left, LatestQuery{Wait: MaxWait}); !errors.Is(err, context.Canceled) {
-		t.Errorf("who has left is answered with %v, want that he has left", err)
+		t.Errorf("after a cancellation, Latest returned %v, want the error of the context", err)
 	}
 	s.Drain()
 	s.Drain()
 	if _, err := s.Latest(t.Context(), LatestQuery{Wait: MaxWait}); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("a wait during a stop ends with %v, want Unavailable", err)
+		t.Errorf("a wait during a stop returned %v, want Unavailable", err)
 	}
 }
 
@@ -113,6 +113,6 @@ func TestListHasSnippets(t *testing.T) {
 	lines, err := s.List(t.Context(), MailQuery{})
 	if err != nil || len(lines) != 2 || lines[0].Snippet != "Second" || lines[1].Snippet != "Hello" ||
 		lines[0].Raw != nil {
-		t.Errorf("list: %+v %v, want the snippets Second and Hello and no contents", lines, err)
+		t.Errorf("List returned %+v %v, want the snippets Second and Hello and no contents", lines, err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MailQuery selects mails, newest first.
+// MailQuery narrows a list of mails.
 type MailQuery struct {
-	To     string // part of an envelope recipient, in any case; empty: all
+	To     string // part of an envelope recipient, ignoring case; empty means all
 	Before int64  // id to continue below; 0 to start at the newest
 	Limit  int    // 1-200; 0: 50
 }
@@ -36,7 +36,7 @@ var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, c
 	capturedmail.FieldRcptTo,
 	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
 
-// List returns mails without their content.
+// List returns mails without their content, newest first.
 func (s *Service) List(ctx context.Context, q MailQuery) ([]Line, error) {
 	if q.Limit == 0 {
 		q.Limit = defaultLimit

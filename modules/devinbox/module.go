@@ -8,11 +8,11 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
-// Module provides *Service and runs the sink. It starts before sending, which delivers to it, and so stops
-// after it.
+// Module provides *Service and runs the sink. It starts before the sending module, which delivers to it, and
+// stops after it.
 var Module = fx.Module("devinbox",
 	fx.Provide(New),
-	module.Drains(func(s *Service) module.Drain { return s.Drain }), // waiting requests would delay a stop
+	module.Drains(func(s *Service) module.Drain { return s.Drain }), // because waiting requests would delay a stop
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },

@@ -11,11 +11,12 @@ import (
 	"github.com/postrider/postrider/ent"
 )
 
-// partSize is how much of a mail is held in memory at a time. The first part of a larger mail is in
+// partSize is the number of bytes of a mail held in memory at a time. The first part of a larger mail is in
 // captured_mails, the others are in captured_parts.
 const partSize = 1 << 20
 
-// Plain SQL over the pool that sends bytes in binary format: in text format, a mail would be twice its size.
+// Plain SQL on the pool that transfers bytes in binary format: in text format, a mail would be twice its
+// size.
 const (
 	insertMailSQL = `INSERT INTO captured_mails (mail_from, rcpt_to, "from", subject, message_id, size, raw) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
 	insertPartSQL = `INSERT INTO captured_parts (mail_id, position, data) VALUES ($1, $2, $3)`
@@ -23,7 +24,7 @@ const (
 	selectPartSQL = `SELECT data FROM captured_parts WHERE mail_id = $1 AND position = $2`
 )
 
-// readPart fills a part; more reports whether the mail may continue.
+// readPart fills a part. more reports whether the mail may continue.
 func readPart(r io.Reader, buffer []byte) (part []byte, more bool, err error) {
 	n, err := io.ReadFull(r, buffer)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -32,7 +33,7 @@ func readPart(r io.Reader, buffer []byte) (part []byte, more bool, err error) {
 	return buffer[:n], err == nil, err
 }
 
-// insert stores a mail in one transaction: its first part has been read, the rest is in r.
+// insert stores a mail in one transaction. Its first part has already been read, the rest is in r.
 func (s *Service) insert(ctx context.Context, m mail, buffer []byte, more bool, r io.Reader) error {
 	to, err := json.Marshal(m.to)
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *Service) loadParts(ctx context.Context, m *ent.CapturedMail) (err error
 	if len(m.Raw) >= m.Size {
 		return nil
 	}
-	statement, err := s.db.Hot.PrepareContext(ctx, selectPartSQL) // returns bytes, not text
+	statement, err := s.db.Hot.PrepareContext(ctx, selectPartSQL) // returns bytes instead of text
 	if err != nil {
 		return err
 	}

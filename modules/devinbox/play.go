@@ -21,17 +21,17 @@ type scenario string
 const (
 	scenarioAccept     scenario = ""
 	scenarioBounce     scenario = "bounce"      // rejected permanently
-	scenarioSoftBounce scenario = "soft-bounce" // accepted, then reported as a bounce: mailbox full for too long
-	scenarioDelay      scenario = "delay"       // deferred, and accepted at the next attempt
+	scenarioSoftBounce scenario = "soft-bounce" // accepted, then reported as a bounce because the mailbox stayed full
+	scenarioDelay      scenario = "delay"       // deferred, then accepted at the next attempt
 	scenarioComplain   scenario = "complain"    // accepted, then reported as spam through the feedback loop
 	scenarioSlow       scenario = "slow"        // accepted after a delay
 )
 
-// Suppressed is the local part of addresses on the suppression list. The sink simulates nothing for it, because no
-// mail is sent to them.
+// Suppressed is the local part of addresses on the suppression list. The sink does not simulate it, because
+// no mail is sent to these addresses.
 const Suppressed = "suppress"
 
-// slowness is long enough to notice and short enough for a test to wait for.
+// slowness is long enough to notice and short enough for tests.
 const slowness = 10 * time.Second
 
 // ScenarioAddresses returns the local parts of the addresses that simulate failures, for display.
@@ -84,15 +84,15 @@ func (s *simulator) stop() { s.stopped.Do(func() { close(s.stopping) }) }
 // maxGreylisted limits the entries of greylist.
 const maxGreylisted = 10_000
 
-// greylist defers unknown envelopes once. It is in memory: a restart defers them again, as may a restarted
-// greylisting server.
+// greylist defers unknown envelopes once. It is held in memory, so a restart defers them again, which real
+// greylisting servers do as well.
 type greylist struct {
 	mu    sync.Mutex
 	seen  map[string]bool
-	order []string // oldest first; still contains those that were admitted
+	order []string // oldest first; still contains admitted envelopes
 }
 
-// admit reports whether an envelope was seen before, and removes it in that case.
+// admit reports whether an envelope was seen before, and then removes it.
 func (g *greylist) admit(from, to string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -56,27 +56,27 @@ func (r report) compose(now time.Time) (raw []byte, err error) {
 		return dsn.ComposeComplaint(dsn.ComplaintReport{From: address.Address{Name: "Feedback Loop", Local: "feedback",
 			Domain: domain}, To: to,
 			Subject: "A reader complains", MessageID: messageID, Date: now, Headers: r.header,
-			Text: "A reader marked a message as spam. Development mode plays this for " + r.recipient + ".\n",
+			Text: "A reader marked a message as spam. Development mode simulates this for " + r.recipient + ".\n",
 			Feedback: dsn.Feedback{Type: "abuse", UserAgent: userAgent, OriginalMailFrom: r.mailFrom,
 				OriginalRcptTo: []string{r.recipient}, ArrivalDate: r.arrived}})
 	}
 	return dsn.Compose(dsn.Notification{From: address.Address{Name: "Mail Delivery System", Local: "mailer-daemon",
 		Domain: domain}, To: to, Subject: "Undelivered Mail Returned to Sender", MessageID: messageID, Date: now,
-		Text:         "The mailbox of " + r.recipient + " was full for too long. Development mode plays this.\n",
+		Text:         "The mailbox of " + r.recipient + " was full for too long. Development mode simulates this.\n",
 		ReportingMTA: "mx." + domain, ArrivalDate: r.arrived, Headers: r.header,
 		Recipients: []dsn.RecipientReport{{Address: r.recipient, Action: dsn.ActionFailed, Status: "4.2.2",
 			RemoteMTA:  "store." + domain,
-			Diagnostic: "452 4.2.2 <" + r.recipient + ">: the mailbox is over quota (development mode plays this)"}}})
+			Diagnostic: "452 4.2.2 <" + r.recipient + ">: the mailbox is over quota (simulated by development mode)"}}})
 }
 
 func (r report) domain() string { return r.recipient[strings.LastIndexByte(r.recipient, '@')+1:] }
 
 const reportTimeout = 30 * time.Second
 
-// hand submits a report to the server that accepts mail to return paths, as any other mail system would.
+// hand submits a report to the server that accepts mail to return paths, like any other mail system would.
 func (r report) hand(ctx context.Context, server string) error {
 	if server == "" {
-		return permanentError{errors.New("nothing takes mail to return paths: the module bounces is off")}
+		return permanentError{errors.New("no server accepts mail to return paths: the module bounces is disabled")}
 	}
 	raw, err := r.compose(time.Now())
 	if err != nil {
@@ -100,8 +100,8 @@ func (r report) hand(ctx context.Context, server string) error {
 	return err
 }
 
-// sendReport sends a report in one SMTP transaction: a bounce with the null sender (RFC 5321, 4.5.5), a complaint
-// from the feedback loop.
+// sendReport sends a report in one SMTP transaction: a bounce with the null sender (RFC 5321, 4.5.5), or a
+// complaint from the feedback loop.
 func (r report) sendReport(client *smtp.Client, raw []byte) error {
 	if err := client.Hello("mx." + r.domain()); err != nil {
 		return err

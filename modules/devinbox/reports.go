@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// reportAfter delays reports until the delivery is stored, as with real reports.
+	// reportAfter delays reports until the delivery has been stored, like real reports.
 	reportAfter = 2 * time.Second
 	reportTries = 8
-	maxReports  = 1000 // maximum number of waiting reports; a mail that needs one more is deferred
+	maxReports  = 1000 // maximum number of waiting reports; a mail that needs another one is deferred
 )
 
-// reports queues reports until they are due. They are in memory: a stop loses them.
+// reports queues reports until they are due. They are held in memory, so a stop loses them.
 type reports struct {
 	mu      sync.Mutex
 	server  string // host:port of the server for return paths; empty for none
@@ -29,7 +29,7 @@ type reports struct {
 
 func newReports() *reports { return &reports{woken: make(chan struct{}, 1)} }
 
-// ReportTo sets the server that accepts mail to our return paths, as host:port; empty for none.
+// ReportTo sets the server that accepts mail to our return paths, as host:port; empty if there is none.
 func (s *Service) ReportTo(server string) {
 	s.reports.mu.Lock()
 	defer s.reports.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *Service) handIn(ctx context.Context, r report) error {
 	r.tries++
 	r.due = time.Now().Add(reportAfter << r.tries)
 	if _, final := errors.AsType[permanentError](err); final || r.tries == reportTries || !s.reports.addReports(r) {
-		s.log.WarnContext(ctx, "a report that development mode plays was given up", "part", string(r.part),
+		s.log.WarnContext(ctx, "cannot submit a simulated report", "part", string(r.part),
 			telemetry.KeyError, err)
 		return nil
 	}

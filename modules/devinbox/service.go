@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Keep is how many mails are kept; MaxSize is the maximum size of one, in bytes.
+// Keep is the number of mails that are kept; MaxSize is the maximum size of a mail, in bytes.
 const (
 	Keep    = 1000
 	MaxSize = 150 << 20
@@ -33,7 +33,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service is the sink and its captured mail.
+// Service is the sink with its captured mail.
 type Service struct {
 	db       *db.DB
 	log      *slog.Logger
@@ -47,7 +47,7 @@ type Service struct {
 	tasks    *worker.Tasks
 }
 
-// New listens on a free loopback port; the sink does not respond before Start.
+// New listens on a free loopback port. The sink does not respond before Start.
 func New(p Params) (*Service, error) {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -68,14 +68,14 @@ func (s *Service) Start(context.Context) error {
 	go func() {
 		defer close(s.served)
 		if err := s.server.Serve(s.listener); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
-			s.log.Error("the development inbox has ended", telemetry.KeyError, err)
+			s.log.Error("the development inbox stopped unexpectedly", telemetry.KeyError, err)
 		}
 	}()
 	s.tasks.Start(s.reportTask())
 	return nil
 }
 
-// Stop stops the sink; deliveries must have stopped before.
+// Stop stops the sink. Deliveries must have stopped before.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	s.stage.stop()

@@ -25,14 +25,14 @@ const (
 	trimEvery    = 100             // captures between two deletions of old mail
 )
 
-// newServer sets no limits on clients: only this process knows the port, and it is on loopback.
+// newServer sets no limits on clients, because only this process knows the port, which is on loopback.
 func newServer(s *Service) *smtp.Server {
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
 		return &session{inbox: s},
 			nil
 	}))
 	server.Domain = "inbox.localhost"
-	server.MaxMessageBytes = MaxSize + 1 // the library rejects a message of exactly the limit
+	server.MaxMessageBytes = MaxSize + 1 // because the library rejects a message of exactly the limit
 	server.MaxLineLength = 64 << 10
 	server.EnableSMTPUTF8 = true
 	server.ReadTimeout, server.WriteTimeout = sinkTimeout, sinkTimeout
@@ -57,11 +57,11 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	switch s.inbox.stage.scenarioOf(to) {
 	case scenarioBounce:
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "<" + to +
-			">: no such mailbox (development mode plays this)"}
+			">: no such mailbox (simulated by development mode)"}
 	case scenarioDelay:
 		if !s.inbox.stage.greylist.admit(s.from, to) {
 			return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "<" + to +
-				">: greylisted, come back in a minute (development mode plays this)"}
+				">: greylisted, try again in a minute (simulated by development mode)"}
 		}
 	}
 	s.to = append(s.to, to)
@@ -88,10 +88,10 @@ func (s *session) Data(r io.Reader) error {
 	if err := s.inbox.capture(newMail(s.from, s.to, head), buffer, more, r); err != nil {
 		s.inbox.log.Error("captured mail could not be stored", telemetry.KeyError, err)
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0},
-			Message: "The inbox cannot store it now"}
+			Message: "The inbox cannot store the mail at the moment"}
 	}
 	if !s.inbox.reports.addReports(said...) {
-		s.inbox.log.Warn("too many reports wait: development mode does not play the rest", "reports", len(said))
+		s.inbox.log.Warn("too many simulated reports are waiting; further ones are omitted", "reports", len(said))
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ const (
 	snippetLen  = 160      // characters of a snippet
 )
 
-// snippet returns the beginning of a mail's text on one line, given the first bytes of the mail: from its
-// text part, or else its HTML. It is empty for a mail without either.
+// snippet returns the beginning of a mail's text on one line, from its text part, or else from its HTML. The
+// argument is the beginning of the mail. The snippet is empty for a mail with neither.
 func snippet(beginning []byte) string {
 	read, err := message.ReadFull(bytes.NewReader(beginning), message.Bounds{Text: snippetRead, Contents: 1})
 	if err != nil { // never of a bytes.Reader

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSnippetIsHowTheTextBegins(t *testing.T) {
+func TestSnippetIsBeginningOfText(t *testing.T) {
 	t.Parallel()
 	const alternative = "MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n"
 	for what, c := range map[string]struct{ raw, want string }{
@@ -24,7 +24,7 @@ func TestSnippetIsHowTheTextBegins(t *testing.T) {
 		if got := snippet([]byte(c.raw)); got != c.want {
 			t.Errorf("the snippet of a mail with %s is %q, want %q", what, got, c.want)
 		} else if n := len([]rune(got)); n > snippetLen {
-			t.Errorf("the snippet of a mail with %s has %d characters, want %d at most", what, n, snippetLen)
+			t.Errorf("the snippet of a mail with %s has %d characters, want at most %d", what, n, snippetLen)
 		}
 	}
 }

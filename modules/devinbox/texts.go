@@ -42,7 +42,7 @@ func (s *Service) CatchText(ctx context.Context, t TextMessage) error {
 	return nil
 }
 
-// Texts returns text messages, newest first. Query.To is a part of the number.
+// Texts returns text messages, newest first. Query.To is part of the number.
 func (s *Service) Texts(ctx context.Context, q MailQuery) ([]*ent.CapturedSMS, error) {
 	if q.Limit == 0 {
 		q.Limit = defaultLimit

@@ -24,11 +24,12 @@ type AddInput struct {
 	Keep           Keep
 }
 
-// Keep stores the response for this request in the transaction that creates or changes a domain, so that neither
-// exists without the other; nil for none. If it fails, both are rolled back and its error is returned.
+// Keep stores the response for this request in the transaction that creates or changes a domain, so that
+// neither exists without the other. It may be nil. If it fails, both are rolled back and its error is
+// returned.
 type Keep func(ctx context.Context, tx idempotency.Execer, d *ent.Domain) error
 
-// Add creates a domain with its key. It is pending until its records are found.
+// Add creates a domain with its key. The domain is pending until its records are found.
 func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Domain, error) {
 	if in.InboundEnabled && !s.on.Has("inbound") {
 		return nil, fault.InvalidField("inbound_enabled", off, "inbound")
@@ -37,7 +38,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 	if err != nil {
 		return nil, err
 	}
-	// Checked before the expensive creation of a key, and again under the lock.
+	// Check before the expensive creation of a key, and again under the lock.
 	if err := admit(ctx, s.db.Ent.Domain, account, name); err != nil {
 		return nil, s.explain(ctx, err, accountID, name)
 	}
@@ -46,7 +47,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		return nil, err
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		// One account adds one domain at a time, because the plan's limit is a count.
+		// An account adds one domain at a time, because the plan's limit is a count.
 		if err := lockAccount(ctx, tx, accountID); err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func firstDue(ctx context.Context, tx *ent.Tx, domainID string) error {
 	return err
 }
 
-// errTaken is replaced with domain_claimed and its instructions, which are created outside the transaction.
+// errTaken is replaced with domain_claimed, whose instructions are created outside of the transaction.
 var errTaken = errors.New("another account has verified the name")
 
 func (s *Service) explain(ctx context.Context, err error, accountID, name string) error {

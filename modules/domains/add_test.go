@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
+func TestAddCreatesPendingDomainWithKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.keys = signing.NewRing(w.box, dkim.GenerateKey, nil)
@@ -32,7 +32,7 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 		t.Errorf("the new domain is %+v, want mail.example.com of Ada, pending, receiving, not seeded", d)
 	}
 	if d.DueAt == nil || time.Until(*d.DueAt) < 30*time.Second || time.Until(*d.DueAt) > 90*time.Second {
-		t.Errorf("first check at %v", d.DueAt)
+		t.Errorf("the first check is due at %v", d.DueAt)
 	}
 	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
 	if err != nil || len(facts[d.ID]) != 1 || facts[d.ID][0].Type != event.DomainAdded ||
@@ -40,7 +40,7 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 		t.Errorf("got %+v, %v", facts, err)
 	}
 	if len(d.Edges.Keys) != 1 {
-		t.Fatalf("%d keys", len(d.Edges.Keys))
+		t.Fatalf("the domain has %d keys, want 1", len(d.Edges.Keys))
 	}
 	row := d.Edges.Keys[0]
 	key, err := w.keys.Signer(t.Context(), row)
@@ -50,24 +50,25 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	public, isRSA := key.Public().(*rsa.PublicKey)
 	if !isRSA || public.N.BitLen() != 2048 || dkim.PublicKey(key) != row.PublicKey || row.State != "active" ||
 		row.ActivatedAt == nil {
-		t.Errorf("%T, public key fits: %t, %+v", key.Public(), dkim.PublicKey(key) == row.PublicKey, row)
+		t.Errorf("the private key is a %T, matches the public key: %t, the stored key is %+v", key.Public(),
+			dkim.PublicKey(key) == row.PublicKey, row)
 	}
 	private, err := dkim.MarshalPrivate(key)
 	if err != nil || bytes.Contains(row.PrivateKey, private[50:80]) {
-		t.Errorf("the key lies open in the row (%v)", err)
+		t.Errorf("the row contains the private key in plain text (%v)", err)
 	}
 	if got := w.states(d); got != "mmmmm" {
-		t.Errorf("states %s", got)
+		t.Errorf("the records have the states %s", got)
 	}
 	for _, r := range w.Records(d) {
 		if r.Error == "" || r.Found == nil {
-			t.Errorf("the record %s of a new domain is %+v, want an error and no found values",
+			t.Errorf("the record %s of a new domain is %+v, want advice and no found values",
 				r.Purpose, r)
 		}
 	}
 }
 
-func TestAddRefuses(t *testing.T) {
+func TestAddRejectsInvalidNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, w.ada, "example.com")
@@ -95,7 +96,7 @@ func TestPlanLimit(t *testing.T) {
 		t.Errorf("a second domain on the free plan got %+v, want the limit of 1 and the link to billing", refused)
 	}
 	_, err = w.Add(t.Context(), free, AddInput{Name: "one.example.org"})
-	wantFault(t, err, fault.Conflict, fault.CodeConflict) // more to the point than the limit
+	wantFault(t, err, fault.Conflict, fault.CodeConflict) // this error is more useful than the limit
 }
 
 func TestPlanLimitUnderConcurrency(t *testing.T) {
@@ -117,15 +118,15 @@ func TestPlanLimitUnderConcurrency(t *testing.T) {
 	close(kinds)
 	for kind := range kinds {
 		if kind != fault.Limit {
-			t.Errorf("refused with kind %d", kind)
+			t.Errorf("Add returned an error of kind %d", kind)
 		}
 	}
 	if count := w.db.Ent.Domain.Query().CountX(t.Context()); count != most {
-		t.Errorf("%d domains, want %d", count, most)
+		t.Errorf("the account has %d domains, want %d", count, most)
 	}
 }
 
-func TestSameNameAtOnceIsAddedOnce(t *testing.T) {
+func TestConcurrentAddsCreateOneDomain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	errs := make(chan error, 8)
@@ -144,17 +145,17 @@ func TestSameNameAtOnceIsAddedOnce(t *testing.T) {
 		}
 	}
 	if added != 1 {
-		t.Errorf("added %d times", added)
+		t.Errorf("the domain was added %d times", added)
 	}
 }
 
-func TestTenantsAreKeptApart(t *testing.T) {
+func TestDomainsAreIsolatedByTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var mine []string
 	for i := range 5 {
 		mine = append([]string{w.add(t, w.ada, fmt.Sprintf("a%d.example.com", i)).ID}, mine...)
-		w.add(t, w.eve, fmt.Sprintf("a%d.example.com", i)) // the same names, unverified: there is no conflict
+		w.add(t, w.eve, fmt.Sprintf("a%d.example.com", i)) // the same names, unverified, which is not a conflict
 	}
 	var got []string
 	request := page.Request{Limit: 2}
@@ -182,16 +183,16 @@ func TestTenantsAreKeptApart(t *testing.T) {
 	_, err = w.Get(t.Context(), w.eve, "dom_unknown")
 	unknown := wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 	if strings.ReplaceAll(foreign.Message, mine[0], "") != strings.ReplaceAll(unknown.Message, "dom_unknown", "") {
-		t.Errorf("%q and %q distinguish a foreign id from an unknown one", foreign.Message, unknown.Message)
+		t.Errorf("%q and %q reveal that an id belongs to another account", foreign.Message, unknown.Message)
 	}
 	_, err = w.Verify(t.Context(), w.eve, mine[0])
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 	if n := len(w.zone.Queries()); n != 0 {
-		t.Errorf("%d lookups for another account", n)
+		t.Errorf("another account caused %d DNS lookups", n)
 	}
 }
 
-func TestDomainsByFilter(t *testing.T) {
+func TestDomainsAreFiltered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop, news := w.add(t, w.ada, "shop.example.com").ID, w.add(t, w.ada, "news.example.org").ID
@@ -219,7 +220,7 @@ func TestDomainsByFilter(t *testing.T) {
 	}
 	_, err := w.Filtered(t.Context(), w.ada, Filter{Text: "a\x00"}, page.Request{})
 	if wantFault(t, err, fault.Invalid, fault.CodeValidation).Fields["query"] == "" {
-		t.Errorf("a text with NUL: %v, want query named", err)
+		t.Errorf("a query with NUL returned %v, want an error for query", err)
 	}
 }
 
@@ -264,9 +265,9 @@ func checkClaim(t *testing.T, w *world, refused *fault.Error) {
 		t.Errorf("claim %v", claim)
 	}
 	if token(w.ada, "example.com") == claim["value"] || token(w.eve, "example.org") == claim["value"] {
-		t.Error("the value is not bound to the account and the name")
+		t.Error("the token does not depend on the account and the name")
 	}
 	if strings.Contains(fmt.Sprint(refused.Details, refused.Message), w.ada) {
-		t.Errorf("%v reveals its owner", refused)
+		t.Errorf("%v reveals the owner of the domain", refused)
 	}
 }

@@ -20,13 +20,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Change is the input of Update. Settings that are nil stay as they are.
+// Change is the input of Update. A nil field stays unchanged.
 type Change struct {
 	OpenTracking   *bool
 	ClickTracking  *bool
 	TLSMode        *string // opportunistic, enforced
 	InboundEnabled *bool
-	Ed25519        *bool // whether mail is also signed with an Ed25519 key
+	Ed25519        *bool // whether to sign mail with an Ed25519 key as well
 }
 
 // Validate reports every invalid field.
@@ -38,10 +38,10 @@ func (c Change) Validate() fault.Fields {
 	return wrong
 }
 
-// off is the reason why a setting is refused.
-const off = "is a setting of the module %s, which is switched off here"
+// off is the error for a setting of a disabled module.
+const off = "requires the module %s, which is disabled in this installation"
 
-// refuseOff rejects settings of modules that are disabled, as they would have no effect.
+// refuseOff rejects settings of disabled modules, because they would have no effect.
 func (c Change) refuseOff(on module.On, wrong fault.Fields) {
 	for field, setting := range map[string]struct {
 		given  bool
@@ -54,19 +54,19 @@ func (c Change) refuseOff(on module.On, wrong fault.Fields) {
 	}
 }
 
-// delivers reports whether the change contains settings that require a domain which may send.
+// delivers reports whether the change contains settings that require a domain that can send.
 func (c Change) delivers() bool {
 	return c.OpenTracking != nil || c.ClickTracking != nil || c.TLSMode != nil
 }
 
-// A domain that starts receiving is checked soon, because of its MX record; one without a next check (seeded,
-// lost) still has none.
+// A domain that starts receiving is checked soon because of its MX record. A domain without a next check
+// (seeded, lost) stays without one.
 const storeSettings = `
 UPDATE domains SET open_tracking = $2, click_tracking = $3, tls_mode = $4, inbound_enabled = $5, updated_at = now(),
        due_at = CASE WHEN $5 AND NOT inbound_enabled AND due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $6)) ELSE due_at END
  WHERE id = $1 RETURNING now()`
 
-// Update changes settings of a domain. Delivery settings of a domain that may not send are refused with
+// Update changes settings of a domain. Delivery settings of a domain that cannot send are rejected with
 // domain_not_verified.
 func (s *Service) Update(ctx context.Context, accountID, domainID string, c Change) (*ent.Domain, error) {
 	wrong := c.Validate()
@@ -83,7 +83,7 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 		}
 		if c.delivers() && !Sends(before.Status) {
 			return fault.Conflictf(fault.CodeDomainNotVerified,
-				"The domain %s is not verified: open_tracking, click_tracking and tls_mode are set after that",
+				"The domain %s is not verified: verify it before you set open_tracking, click_tracking or tls_mode",
 				before.Name)
 		}
 		now = before
@@ -133,13 +133,14 @@ func (c Change) apply(d *ent.Domain) (changed []string) {
 	}
 	set("inbound_enabled", &d.InboundEnabled, c.InboundEnabled)
 	if c.Ed25519 != nil && *c.Ed25519 != d.Ed25519 {
-		changed = append(changed, "ed25519") // setEd25519 changes it along with its key
+		changed = append(changed, "ed25519") // setEd25519 sets it together with the key
 	}
 	return changed
 }
 
-// Delete deletes a domain with its keys and its history. Its emails stay and can be read; undelivered ones fail at
-// their next attempt, because nothing can sign them any more. Adding the name again creates a new domain.
+// Delete deletes a domain with its keys and its history. Its emails remain readable, but undelivered ones
+// fail at their next attempt, because they can no longer be signed. Adding the name again creates a new
+// domain.
 func (s *Service) Delete(ctx context.Context, accountID, domainID string) error {
 	var gone *ent.Domain
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -175,7 +176,7 @@ func remove(ctx context.Context, tx *ent.Tx, d *ent.Domain) (at time.Time, err e
 	return db.One(ctx, tx, db.Value[time.Time], `DELETE FROM domains WHERE id = $1 RETURNING now()`, d.ID)
 }
 
-// lockDomain locks and reads a domain of the account.
+// lockDomain locks and returns a domain of the account.
 func lockDomain(ctx context.Context, tx *ent.Tx, accountID, domainID string) (*ent.Domain, error) {
 	locked, err := db.One(ctx, tx, db.Value[string], `SELECT id FROM domains WHERE id = $1 AND account_id = $2 FOR UPDATE`, domainID, accountID)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-func TestSettingsOfAVerifiedDomain(t *testing.T) {
+func TestVerifiedDomainAcceptsDeliverySettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -24,15 +24,16 @@ func TestSettingsOfAVerifiedDomain(t *testing.T) {
 	got, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on, ClickTracking: &off, TLSMode: &enforced})
 	if err != nil || !got.OpenTracking || got.ClickTracking || got.TLSMode != "enforced" || got.InboundEnabled ||
 		!got.UpdatedAt.After(d.UpdatedAt) {
-		t.Fatalf("after a change of settings the domain is %+v, %v, want opens tracked, clicks not, TLS enforced, and a new time of change", got, err)
+		t.Fatalf("after changing the settings, the domain is %+v, %v, want opens tracked, clicks not, TLS "+
+			"enforced, and a new update time", got, err)
 	}
 	if identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com")); err != nil ||
 		identity.TLSMode != "enforced" {
-		t.Errorf("mail does not obey: %+v, %v", identity, err)
+		t.Errorf("the identity does not have the new TLS mode: %+v, %v", identity, err)
 	}
 	if again, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on}); err != nil ||
 		!again.UpdatedAt.Equal(got.UpdatedAt) {
-		t.Errorf("a change to what is set changed %+v, %v", again, err)
+		t.Errorf("an update with the current settings changed %+v, %v", again, err)
 	}
 	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
 	if err != nil || len(facts[d.ID]) != 3 || facts[d.ID][2].Type != event.DomainUpdated {
@@ -50,7 +51,7 @@ func TestSettingsOfAVerifiedDomain(t *testing.T) {
 	}
 }
 
-func TestSettingsThatAreRefused(t *testing.T) {
+func TestInvalidDomainSettingsAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.add(t, w.ada, "example.com")
@@ -66,27 +67,27 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	wantFault(t, err, fault.Invalid, fault.CodeValidation)
 	if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || now.InboundEnabled || now.Ed25519 ||
 		len(now.Edges.Keys) != 1 {
-		t.Errorf("half of a change was made: %+v, %v", now, err)
+		t.Errorf("a rejected change was applied in part: %+v, %v", now, err)
 	}
 	_, err = w.Update(t.Context(), w.eve, d.ID, Change{InboundEnabled: &on})
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 	if len(w.told(t, d)) != 0 {
-		t.Error("facts of what did not happen")
+		t.Error("a rejected change published facts")
 	}
 }
 
-func TestEd25519IsASetting(t *testing.T) {
+func TestEd25519CanBeEnabled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
 	on := true
 	d, err := w.Update(t.Context(), w.ada, d.ID, Change{Ed25519: &on})
 	if err != nil || !d.Ed25519 || len(signing.Keys(d)) != 2 {
-		t.Fatalf("after Ed25519 was turned on the domain is %+v, %v, want two keys", d, err)
+		t.Fatalf("after enabling Ed25519, the domain is %+v, %v, want two keys", d, err)
 	}
 	w.publish(t, d)
 	if d = w.verify(t, d); signing.Keys(d)[1].State != "active" {
-		t.Errorf("after its record was published the keys are %+v, want the Ed25519 key active", signing.Keys(d))
+		t.Errorf("after publishing its record, the keys are %+v, want the Ed25519 key active", signing.Keys(d))
 	}
 }
 
@@ -108,7 +109,7 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 			mx)
 	}
 	if until := time.Until(*d.DueAt); until > 2*time.Minute {
-		t.Errorf("looked at in %s", until)
+		t.Errorf("the next check is due in %s", until)
 	}
 	if got, err := w.Receiver(t.Context(), rcpt); err != nil ||
 		got != (Receiver{AccountID: w.ada, DomainID: d.ID, Domain: "example.com"}) {
@@ -119,7 +120,7 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 	}
 	w.zone.Add(t, "example.com. 300 IN MX 10 SMTP.postrider.example.")
 	if d = w.verify(t, d); w.byPurpose(d)[dnscheck.InboundMX].Status != dnscheck.Verified {
-		t.Errorf("after it was published the MX record is %+v, want verified", w.byPurpose(d)[dnscheck.InboundMX])
+		t.Errorf("after publishing it, the MX record is %+v, want verified", w.byPurpose(d)[dnscheck.InboundMX])
 	}
 	_, err = w.Receiver(t.Context(), mailbox(t, "help@mail.example.com"))
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
@@ -130,7 +131,7 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 }
 
-func TestOnlyAVerifiedDomainReceives(t *testing.T) {
+func TestOnlyVerifiedDomainReceivesMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hers, err := w.Add(t.Context(), w.eve, AddInput{Name: "example.com", InboundEnabled: true})
@@ -139,7 +140,7 @@ func TestOnlyAVerifiedDomainReceives(t *testing.T) {
 	}
 	rcpt := mailbox(t, "help@example.com")
 	if _, shown := w.byPurpose(hers)[dnscheck.InboundMX]; shown {
-		t.Error("an MX record before verification leads mail to nowhere")
+		t.Error("an unverified domain lists an MX record, with which mail would be lost")
 	}
 	for status, receives := range map[string]bool{"pending": false, "failed": false, "verified": true,
 		"temporary_failure": true} {
@@ -151,7 +152,7 @@ func TestOnlyAVerifiedDomainReceives(t *testing.T) {
 	}
 }
 
-func TestDeletedDomain(t *testing.T) {
+func TestDeletedDomainCanBeAddedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -171,17 +172,17 @@ func TestDeletedDomain(t *testing.T) {
 	}
 	keys, checks := w.db.Ent.DKIMKey.Query().CountX(t.Context()), w.db.Ent.DomainCheck.Query().CountX(t.Context())
 	if keys != 0 || checks != 0 {
-		t.Errorf("%d keys and %d checks are left", keys, checks)
+		t.Errorf("%d keys and %d checks remain", keys, checks)
 	}
-	// The name is free again, for every account, with other keys and another proof.
+	// Every account can add the name again, with other keys and another token.
 	again := w.add(t, w.eve, "example.com")
 	if again.ID == d.ID || again.OwnershipToken == d.OwnershipToken ||
 		again.Edges.Keys[0].Selector == d.Edges.Keys[0].Selector {
-		t.Errorf("the name added again returned %+v, want another id, another proof and other keys than before", again)
+		t.Errorf("adding the name again returned %+v, want another id, ownership token and key", again)
 	}
 }
 
-func TestZoneFileIsPublishedAsItIs(t *testing.T) {
+func TestZoneFileCanBePublishedUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d, on := w.verified(t, w.ada, "mail.example.com"), true
@@ -193,7 +194,7 @@ func TestZoneFileIsPublishedAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A real zone takes it as it is, and the domain verifies by it.
+	// A real zone accepts the file unchanged, and the domain is then verified.
 	w.zone.Remove("mail.example.com")
 	for _, r := range w.Records(d) {
 		w.zone.Remove(r.Name)
@@ -206,14 +207,14 @@ func TestZoneFileIsPublishedAsItIs(t *testing.T) {
 	}
 	w.zone.Add(t, lines...)
 	if d = w.verify(t, d); d.Status != "verified" || strings.Trim(w.states(d), "v") != "" {
-		t.Errorf("with its zone file published the domain is %s with records %s, want all verified", d.Status,
+		t.Errorf("after publishing its zone file, the domain is %s with records %s, want all verified", d.Status,
 			w.states(d))
 	}
 	_, err = w.ZoneFile(t.Context(), w.eve, d.ID)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 }
 
-func TestHealthKeepsChangesAndOneOfEveryDay(t *testing.T) {
+func TestHistoryKeepsChangesAndOneCheckPerDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -221,7 +222,7 @@ func TestHealthKeepsChangesAndOneOfEveryDay(t *testing.T) {
 		w.verify(t, d) // nothing new
 	}
 	w.zone.Remove("_dmarc.example.com")
-	w.verify(t, d) // advice changed, the status did not
+	w.verify(t, d) // the advice changed, but not the status
 	w.zone.Remove("_service.example.com")
 	w.verify(t, d)
 	health := func(first int) []string {
@@ -245,7 +246,7 @@ func TestHealthKeepsChangesAndOneOfEveryDay(t *testing.T) {
 	if diff := cmp.Diff([]string{"temporary_failure mvvvm", "temporary_failure mvvvm"}, health(2)); diff != "" {
 		t.Error(diff)
 	}
-	// What is older than 90 days goes when the next one comes.
+	// The next check deletes checks older than 90 days.
 	w.exec(t, `UPDATE domain_checks SET checked_at = now() - interval '91 days' WHERE status = 'verified'`)
 	w.publish(t, d)
 	w.verify(t, d)
@@ -271,12 +272,12 @@ func TestHistoryIsBounded(t *testing.T) {
 	w.zone.Remove("_dmarc.example.com")
 	w.verify(t, d)
 	if n := w.db.Ent.DomainCheck.Query().Where(domaincheck.DomainID(d.ID)).CountX(t.Context()); n != keepChecks {
-		t.Errorf("%d checks are kept", n)
+		t.Errorf("%d checks are kept, want the maximum", n)
 	}
 }
 
-// A resolver turns the order of values round; which is not a change.
-func TestOrderOfValuesIsNoChange(t *testing.T) {
+// Resolvers rotate the order of values, which is not a change.
+func TestOrderOfValuesIsIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -293,8 +294,9 @@ func TestOrderOfValuesIsNoChange(t *testing.T) {
 	}
 }
 
-// Mail for the postmaster of the installation reaches the domain of its host, else an operator, else the only account.
-func TestPostmasterIsOfTheInstallation(t *testing.T) {
+// Mail to the postmaster of the installation goes to the domain of its host, else to an operator, else to the
+// only account.
+func TestFindsPostmasterOfInstallation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	on := true
@@ -307,11 +309,11 @@ func TestPostmasterIsOfTheInstallation(t *testing.T) {
 	}
 	want := func(when, host string, want Receiver) {
 		t.Helper()
-		got, err := w.process(t).Postmaster(t.Context(), host) // without what another process has in memory
+		got, err := w.process(t).Postmaster(t.Context(), host) // without the cache of another process
 		if want == (Receiver{}) {
 			wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 		} else if err != nil || got != want {
-			t.Errorf("%s, the postmaster at %s is %+v (%v), want %+v", when, host, got, err, want)
+			t.Errorf("%s: Postmaster of %s returned %+v (%v), want %+v", when, host, got, err, want)
 		}
 	}
 	silent := w.verified(t, w.ada, "silent.example")

@@ -34,8 +34,8 @@ const (
 	ClaimExpired   ClaimStatus = "expired"
 )
 
-// claimLife is how long a claim can be verified, by the database clock; maxClaims is how many open claims an
-// account may have.
+// claimLife is how long a claim can be verified, by the database clock. maxClaims is the maximum number of
+// open claims per account.
 const (
 	claimLife = 7 * 24 * time.Hour
 	maxClaims = 100
@@ -67,8 +67,8 @@ type claims struct {
 	key     []byte // of tokens
 }
 
-// StartClaim starts a claim, or returns the open claim of the account for the name. keep is like Keep, for the
-// claim. It returns Conflict if no other account has the name verified.
+// StartClaim starts a claim, or returns the account's open claim for the name. keep is the counterpart of
+// Keep for claims. It returns Conflict if no other account has verified the name.
 func (s *claims) StartClaim(ctx context.Context, accountID, input string,
 	keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
 	account, name, err := s.names.parseRequest(ctx, accountID, input)
@@ -77,7 +77,7 @@ func (s *claims) StartClaim(ctx context.Context, accountID, input string,
 	}
 	var started *ent.DomainClaim
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		// Serialized with Add of the account, because both count against its plan.
+		// Serialized with Add for this account, because both count toward the limit of its plan.
 		if err := lockAccount(ctx, tx, accountID); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *claims) StartClaim(ctx context.Context, accountID, input string,
 	return toClaim(started, started.CreatedAt), nil
 }
 
-// openClaim returns the open claim for a name, or creates one.
+// openClaim returns the open claim for a name, or creates a new one.
 func (s *claims) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Account,
 	name string) (*ent.DomainClaim, error) {
 	found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), domainclaim.Name(name), open()).
@@ -136,11 +136,11 @@ func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name st
 	switch {
 	case ent.IsNotFound(err):
 		return fault.Conflictf(fault.CodeConflict,
-			"No other account has verified %s: add and verify it, it needs no claim", name)
+			"No other account has verified %s: add and verify it; a claim is not required", name)
 	case err != nil:
 		return err
 	case owner.AccountID != nil && *owner.AccountID == account.ID:
-		return fault.Conflictf(fault.CodeConflict, "This account has the domain %s verified already", name)
+		return fault.Conflictf(fault.CodeConflict, "This account has already verified the domain %s", name)
 	}
 	n, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), open()).Count(ctx)
 	switch {
@@ -148,12 +148,12 @@ func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name st
 		return err
 	case n >= maxClaims:
 		return fault.Conflictf(fault.CodeConflict,
-			"This account has %d claims open; complete them first, or wait until they expire", n)
+			"This account has %d open claims: complete them first, or wait until they expire", n)
 	}
 	return roomFor(ctx, tx, account, name)
 }
 
-// roomFor returns plan_limit if the name would exceed the number of domains.
+// roomFor returns plan_limit if the name would exceed the plan's number of domains.
 func roomFor(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) error {
 	others, err := tx.Domain.Query().Where(domain.AccountID(account.ID), domain.NameNEQ(name)).Count(ctx)
 	switch {
@@ -208,7 +208,7 @@ func (s *claims) ListClaims(ctx context.Context, accountID string, r page.Reques
 // clock returns the time of the database, which decides whether a claim has expired.
 func (s *claims) clock(ctx context.Context) (now time.Time, err error) {
 	if err := s.db.SQL.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
-		return now, fmt.Errorf("ask for the time: %w", err)
+		return now, fmt.Errorf("read database clock: %w", err)
 	}
 	return now, nil
 }
@@ -225,8 +225,8 @@ func toClaim(c *ent.DomainClaim, now time.Time) Claim {
 	return out
 }
 
-// refuseClaimed rejects a name that another account has verified, with instructions to prove control of it. The
-// value belongs to the calling account, so no other account can use these instructions.
+// refuseClaimed rejects a name that another account has verified, with instructions for proving control of
+// it. The token depends on the calling account, so no other account can use these instructions.
 func (s *claims) refuseClaimed(ctx context.Context, accountID, name string) error {
 	token, err := s.claimToken(ctx, s.db.Ent.DomainClaim, accountID, name)
 	if err != nil {
@@ -239,13 +239,13 @@ func (s *claims) refuseClaimed(ctx context.Context, accountID, name string) erro
 			"name":  record.Name,
 			"value": record.Value,
 			"start": map[string]any{"method": "POST", "path": "/domains/claims", "body": map[string]any{"name": name}},
-			"how": fmt.Sprintf("If you control %s, start a claim with POST /domains/claims {\"name\": %q}, publish this TXT record in addition to existing ones, "+
+			"how": fmt.Sprintf("If you control %s, start a claim with POST /domains/claims {\"name\": %q}, publish this TXT record without removing existing ones, "+
 				"then POST /domains/claims/{id}/verify.", name, name),
 		})
 }
 
-// claimToken returns the required value of the TXT record for the current or next claim of the account. Each claim
-// that ends leads to a new value, because a leftover record does not prove who controls the name by then.
+// claimToken returns the required value of the TXT record for the current or next claim of the account. Every
+// claim that ends changes this value, because a leftover record does not prove control of the name later.
 func (s *claims) claimToken(ctx context.Context, c *ent.DomainClaimClient, accountID, name string) (string, error) {
 	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), domainclaim.Not(open())).
 		Count(ctx)

@@ -56,38 +56,39 @@ func TestClaimMovesTheDomain(t *testing.T) {
 	told, ok := wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed).Details["claim"].(map[string]any)
 	c := w.startClaim(t, w.eve, "Example.COM.")
 	if !ok || told["name"] != c.Record.Name || told["value"] != c.Record.Value {
-		t.Errorf("got %v, claim %+v", told, c)
+		t.Errorf("StartClaim returned %v, %+v", told, c)
 	}
 	if life := c.ExpiresAt.Sub(c.CreatedAt); c.Status != ClaimPending || life != 7*24*time.Hour ||
 		c.Name != "example.com" {
-		t.Errorf("%+v, lives %s", c, life)
+		t.Errorf("the claim is %+v and expires in %s", c, life)
 	}
 
 	c, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
 	if err != nil || d != nil || c.Status != ClaimPending || c.LastCheckedAt == nil ||
 		c.Record.Status != dnscheck.Mismatch || !strings.Contains(c.Record.Error, c.Record.Value) {
-		t.Fatalf("before it is published: %+v, %+v, %v", c, d, err)
+		t.Fatalf("before its record is published, VerifyClaim returned %+v, %+v, %v", c, d, err)
 	}
 	w.publishClaim(t, c)
 	c, d, err = w.VerifyClaim(t.Context(), w.eve, c.ID)
 	if err != nil || d == nil || c.Status != ClaimCompleted || c.CompletedAt == nil {
-		t.Fatalf("with the proof published VerifyClaim returned %+v, %+v, %v, want a completed claim and the domain", c,
+		t.Fatalf("after its record was published, VerifyClaim returned %+v, %+v, %v, want a completed claim and "+
+			"the domain", c,
 			d, err)
 	}
 	if d.ID == his.ID || *d.AccountID != w.eve || d.Status != "pending" || d.VerifiedAt != nil || d.DueAt == nil ||
 		d.Edges.Keys[0].PublicKey == his.Edges.Keys[0].PublicKey ||
 		d.Edges.Keys[0].Selector == before.Selector || d.OwnershipToken == his.OwnershipToken {
-		t.Errorf("hers: %+v", d)
+		t.Errorf("the claimed domain is %+v", d)
 	}
 	if again, same, err := w.VerifyClaim(t.Context(), w.eve, c.ID); err != nil || again.Status != ClaimCompleted ||
 		same == nil || same.ID != d.ID {
-		t.Errorf("verified twice: %+v, %v", again, err)
+		t.Errorf("verifying the claim again returned %+v, %v", again, err)
 	}
 
-	// What the former owner published is still in DNS; it does not bring the name back.
+	// The records that the former owner published are still in DNS. They do not restore the domain.
 	his = w.verify(t, his)
 	if his.Status != "failed" || w.byPurpose(his)[dnscheck.Ownership].Status == dnscheck.Verified {
-		t.Errorf("the former owner's: %s, %+v", his.Status, his.Records)
+		t.Errorf("the former owner's domain is %s, %+v", his.Status, his.Records)
 	}
 	_, err = w.Identity(t.Context(), w.ada, from)
 	wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
@@ -99,11 +100,11 @@ func TestClaimMovesTheDomain(t *testing.T) {
 	}
 	w.publishBeside(t, d)
 	if d = w.verify(t, d); d.Status != "verified" {
-		t.Errorf("with the records of its new owner the domain is %s: %+v, want verified", d.Status, w.Records(d))
+		t.Errorf("with the records of its new owner, the domain is %s: %+v, want verified", d.Status, w.Records(d))
 	}
 }
 
-func TestLostDomainSaysSoAndIsNotCheckedByItself(t *testing.T) {
+func TestLostDomainIsNotCheckedAutomatically(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	his := w.verified(t, w.ada, "example.com")
@@ -115,9 +116,9 @@ func TestLostDomainSaysSoAndIsNotCheckedByItself(t *testing.T) {
 	his, err := w.Get(t.Context(), w.ada, his.ID)
 	if err != nil || his.DueAt != nil || !strings.HasPrefix(w.byPurpose(his)[dnscheck.Ownership].Error,
 		"Another account proved control of example.com on ") {
-		t.Errorf("due %v, %+v, %v", his.DueAt, his.Records, err)
+		t.Errorf("the lost domain is due at %v with the records %+v, %v", his.DueAt, his.Records, err)
 	}
-	// Nothing about the other account is in what its owner may read.
+	// The former owner can see nothing about the other account.
 	health, err := w.Health(t.Context(), w.ada, 10, his.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -132,21 +133,21 @@ func TestLostDomainSaysSoAndIsNotCheckedByItself(t *testing.T) {
 	}
 	for _, foreign := range []string{w.eve, c.ID, c.Record.Value, "eve@example.net"} {
 		if strings.Contains(string(all), foreign) {
-			t.Errorf("%s leaks to the former owner", foreign)
+			t.Errorf("the former owner can see %s", foreign)
 		}
 	}
-	// He takes it back by proving control again, now that no account has it verified.
+	// The former owner takes the name back by proving control again, now that no account has it verified.
 	w.publish(t, his)
 	if got := w.verify(t, his); got.Status != "verified" {
-		t.Errorf("taken back: %s", got.Status)
+		t.Errorf("after the former owner verified it again, the domain is %s", got.Status)
 	}
 }
 
-func TestCheckUnderWayDoesNotUndoAClaim(t *testing.T) {
+func TestRunningCheckDoesNotUndoClaim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	his := w.verified(t, w.ada, "example.com")
-	seen, err := w.checks.check(t.Context(), his) // everything sound
+	seen, err := w.checks.check(t.Context(), his) // all records are valid
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,16 +159,16 @@ func TestCheckUnderWayDoesNotUndoAClaim(t *testing.T) {
 	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
 		o, err := w.checks.store(t.Context(), tx, his, nil, seen)
 		if err == nil && !o.gone {
-			t.Errorf("storing a check of a claimed domain returned %+v, want it gone", o)
+			t.Errorf("storing the check of a claimed domain returned %+v, want gone", o)
 		}
 		return err
 	})
 	if err != nil || w.status(t, his) != "failed" {
-		t.Errorf("after a late check the lost domain is %s, %v, want failed", w.status(t, his), err)
+		t.Errorf("after a late check, the lost domain is %s, %v, want failed", w.status(t, his), err)
 	}
 }
 
-func TestClaimsThatAreRefused(t *testing.T) {
+func TestInvalidClaimsAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.verified(t, w.ada, "example.com")
@@ -196,7 +197,7 @@ func TestClaimsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestClaimEndsByTheDatabaseClock(t *testing.T) {
+func TestClaimExpiresByDatabaseClock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.verified(t, w.ada, "example.com")
@@ -209,40 +210,40 @@ func TestClaimEndsByTheDatabaseClock(t *testing.T) {
 	_, _, err := w.VerifyClaim(t.Context(), w.eve, first.ID)
 	wantFault(t, err, fault.Conflict, fault.CodeConflict)
 	if got, err := w.GetClaim(t.Context(), w.eve, first.ID); err != nil || got.Status != ClaimExpired {
-		t.Errorf("a claim past its time is %+v, %v, want expired", got, err)
+		t.Errorf("after its lifetime, the claim is %+v, %v, want expired", got, err)
 	}
-	// The leftover record proves nothing for the next claim.
+	// A leftover record does not prove the next claim.
 	second := w.startClaim(t, w.eve, "example.com")
 	if second.ID == first.ID || second.Record.Value == first.Record.Value {
-		t.Errorf("%+v follows %+v", second, first)
+		t.Errorf("the claim after %[2]v is %+[1]v, want another token", second, first)
 	}
 	if c, d, err := w.VerifyClaim(t.Context(), w.eve, second.ID); err != nil || d != nil ||
 		c.Record.Status != dnscheck.Mismatch {
-		t.Errorf("with the record of an expired claim published the next claim is %+v, %v, want a mismatch", c, err)
+		t.Errorf("with the record of an expired claim, the next claim is %+v, %v, want a mismatch", c, err)
 	}
 }
 
-func TestClaimWithoutAnswerStays(t *testing.T) {
+func TestClaimWithoutAnswerStaysPending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	his := w.verified(t, w.ada, "example.com")
 	c := w.startClaim(t, w.eve, "example.com")
 	w.zone.Fault("_service.example.com", dnsxtest.ServFail)
 	got, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
-	if err != nil || d != nil || got.Status != ClaimPending || !strings.Contains(got.Record.Error, "gave no answer") ||
+	if err != nil || d != nil || got.Status != ClaimPending || !strings.Contains(got.Record.Error, "did not answer") ||
 		w.status(t, his) != "verified" {
-		t.Errorf("a claim whose DNS gave no answer is %+v, %v, want pending, and the domain still verified", got, err)
+		t.Errorf("a claim whose lookup got no answer is %+v, %v, want pending, and the domain still verified", got, err)
 	}
 }
 
-func TestClaimsOfOthersDoNotExist(t *testing.T) {
+func TestClaimsAreIsolatedByTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.verified(t, w.ada, "example.com")
 	mal := w.addAccount(t, "mal@example.org", accounts.PlanPro)
 	hers, his := w.startClaim(t, w.eve, "example.com"), w.startClaim(t, mal, "example.com")
 	if hers.Record.Value == his.Record.Value {
-		t.Error("two accounts have the same proof")
+		t.Error("two accounts have the same token")
 	}
 	_, err := w.GetClaim(t.Context(), w.eve, his.ID)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
@@ -252,10 +253,10 @@ func TestClaimsOfOthersDoNotExist(t *testing.T) {
 	if err != nil || len(list.Items) != 1 || list.Items[0].ID != hers.ID || list.HasMore {
 		t.Errorf("Eve's claims are %+v, %v, want only %s", list, err, hers.ID)
 	}
-	// The other's record proves nothing for her.
+	// The record of another account does not prove eve's claim.
 	w.publishClaim(t, his)
 	if c, d, err := w.VerifyClaim(t.Context(), w.eve, hers.ID); err != nil || d != nil || c.Status != ClaimPending {
-		t.Errorf("with another account's proof published the claim is %+v, %v, want pending", c, err)
+		t.Errorf("with the record of another account, the claim is %+v, %v, want pending", c, err)
 	}
 }
 
@@ -275,13 +276,13 @@ func TestClaimantKeepsTheIDOfItsUnverifiedDomain(t *testing.T) {
 	if err != nil || d.ID != own.ID || !d.InboundEnabled || len(d.Edges.Keys) != 1 ||
 		d.Edges.Keys[0].Selector == own.Edges.Keys[0].Selector ||
 		d.Edges.Keys[0].PublicKey == own.Edges.Keys[0].PublicKey || d.OwnershipToken == own.OwnershipToken {
-		t.Errorf("%+v after %+v, %v", d, own, err)
+		t.Errorf("the claim returned %+v for the domain %+v, %v", d, own, err)
 	}
 }
 
-// Two teams claim at once, the owner checks and a third adds: in the end at most
-// one has the name verified, and every request was answered as one of the
-// outcomes that it may have.
+// Two accounts verify claims concurrently while the owner checks the domain and a third account adds the
+// name. In the end, at most one account has verified the name, and every request got one of its allowed
+// responses.
 func TestClaimRaces(t *testing.T) {
 	t.Parallel()
 	for i := range 3 {
@@ -303,7 +304,8 @@ func TestClaimRaces(t *testing.T) {
 						got, d, err := []*Service{w.Service, other}[j%2].VerifyClaim(t.Context(), account, c.ID)
 						if err != nil || got.Status != ClaimCompleted || d == nil || *d.AccountID != account ||
 							d.Status != "pending" {
-							t.Errorf("VerifyClaim of account %s along with others returned %+v, %+v, %v, want a completed claim and a pending domain of its account", account, got, d, err)
+							t.Errorf("VerifyClaim of the account %s, concurrently with others, returned %+v, %+v, "+
+								"%v, want a completed claim and a pending domain of the account", account, got, d, err)
 						}
 					})
 				}
@@ -317,13 +319,13 @@ func TestClaimRaces(t *testing.T) {
 			})
 			all.Wait()
 			if status := w.status(t, his); status != "failed" {
-				t.Errorf("the former owner's is %s", status)
+				t.Errorf("the former owner's domain is %s", status)
 			}
 			if n := w.count(t, `status = 'verified'`); n != 0 {
-				t.Errorf("%d verified", n)
+				t.Errorf("%d accounts have verified the name", n)
 			}
 			if n := w.count(t, `name = 'example.com'`); n != 3 {
-				t.Errorf("%d rows", n)
+				t.Errorf("got %d rows for the name", n)
 			}
 			if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainLost}, w.told(t, his)); diff != "" {
 				t.Error(diff)

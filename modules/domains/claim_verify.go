@@ -29,9 +29,9 @@ import (
 var errChanged = fault.Conflictf(fault.CodeConflict,
 	"The claim or the domain was changed at the same time; verify the claim again")
 
-// VerifyClaim looks up the claim's TXT record. If it is found, the domain moves to the account: a new domain with
-// new keys, pending until its own records are found. If not, the claim is unchanged and its record says what to
-// do. The domain is nil in that case, and if it has been deleted since.
+// VerifyClaim looks up the claim's TXT record. If it is found, the domain moves to the account: a new domain
+// with new keys, pending until its own records are found. Otherwise the claim is unchanged and its record
+// contains advice; domain is then nil. It is also nil if the domain has been deleted since.
 func (s *claims) VerifyClaim(ctx context.Context, accountID, claimID string) (Claim, *ent.Domain, error) {
 	c, now, err := s.findClaim(ctx, accountID, claimID)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *claims) VerifyClaim(ctx context.Context, accountID, claimID string) (Cl
 	}
 	record := s.checker.LookProof(ctx, dnscheck.Proof(c.Name, c.Token))
 	if err := ctx.Err(); err != nil {
-		return Claim{}, nil, err // the caller disconnected, which aborted the lookup
+		return Claim{}, nil, err // the caller disconnected, which canceled the lookup
 	}
 	if record.Status != dnscheck.Verified {
 		_, err := s.db.SQL.ExecContext(ctx, `UPDATE domain_claims SET last_checked_at = now() WHERE id = $1`, c.ID)
@@ -71,7 +71,8 @@ func (s *claims) claimAndDomain(ctx context.Context, accountID, claimID string) 
 	if err != nil {
 		return Claim{}, nil, err
 	}
-	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).WithKeys(signing.LoadListedKeys).
+	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).
+		WithKeys(signing.LoadListedKeys).
 		Only(ctx)
 	if err != nil && !ent.IsNotFound(err) {
 		return Claim{}, nil, fmt.Errorf("read claimed domain: %w", err)
@@ -79,8 +80,8 @@ func (s *claims) claimAndDomain(ctx context.Context, accountID, claimID string) 
 	return c, own, nil
 }
 
-// completeClaim moves the domain. A second claimant finds the former owner's row already moved, and still gets a
-// pending domain.
+// completeClaim moves the domain. A second claimant finds that the former owner has already lost it, and
+// still gets a pending domain.
 func (s *claims) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
 	account, err := s.names.accounts.Account(ctx, c.AccountID)
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *claims) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
 			return err
 		}
 		if former != nil && *former.AccountID == c.AccountID {
-			former = nil // the account has verified it again: there is nothing to move
+			former = nil // the account itself has verified the name meanwhile: there is nothing to move
 			return nil
 		}
 		if former != nil {
@@ -138,8 +139,8 @@ func (s *claims) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
 	return nil
 }
 
-// claimMaterial creates the keys before the transaction. An unverified domain of the account keeps its id, which
-// API keys may refer to, and nothing else.
+// claimMaterial creates the keys before the transaction. If the account already has the domain unverified,
+// its id is kept, because API keys may refer to it, and nothing else.
 func (s *claims) claimMaterial(ctx context.Context, c *ent.DomainClaim) (material, error) {
 	m, err := newMaterial(ctx, s.keys)
 	if err != nil {
@@ -167,7 +168,7 @@ func closeClaim(ctx context.Context, tx *ent.Tx, c *ent.DomainClaim) (time.Time,
 	return at, err
 }
 
-// lockOwner returns the domain of the account that has the name verified, or nil.
+// lockOwner locks and returns the domain of the account that has verified the name, or returns nil.
 func lockOwner(ctx context.Context, tx *ent.Tx, name string) (*ent.Domain, error) {
 	owner, err := db.One(ctx, tx, db.Value[string],
 		`SELECT id FROM domains WHERE name = $1 AND status IN ('verified', 'temporary_failure') AND account_id IS NOT NULL FOR UPDATE`, name)
@@ -180,10 +181,11 @@ func lockOwner(ctx context.Context, tx *ent.Tx, name string) (*ent.Domain, error
 	return tx.Domain.Get(ctx, owner)
 }
 
-const lostAdvice = "Another account proved control of %s on %s. If it is yours, publish this record, which is new, and verify the domain again."
+const lostAdvice = "Another account proved control of %s on %s. If the domain is yours, publish this new record " +
+	"and verify the domain again."
 
-// lose fails the domain of the former owner. Its ownership token changes, so that its published records cannot
-// verify the name again; it is only checked on request.
+// lose marks the domain of the former owner as failed. Its ownership token changes, so that its published
+// records cannot verify the name again. It is checked only on request.
 func (s *claims) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time) error {
 	records := []shape.RecordState{{Purpose: string(dnscheck.Ownership), Status: string(dnscheck.Missing),
 		Found: []string{},
@@ -235,7 +237,7 @@ func (s *claims) win(ctx context.Context, tx *ent.Tx, account accounts.Account, 
 	return firstDue(ctx, tx, m.id)
 }
 
-// notExpired selects rows that have not expired, by the clock of the database.
+// notExpired selects rows that have not expired by the clock of the database.
 func notExpired(selector *entsql.Selector) {
 	selector.Where(entsql.ExprP(selector.C(domainclaim.FieldExpiresAt) + " > now()"))
 }

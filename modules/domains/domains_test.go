@@ -25,7 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// world is an installation for a test: a database, a DNS server, two customers.
+// world is an installation with a database, a DNS server and two customers.
 type world struct {
 	*Service
 	db       *db.DB
@@ -36,7 +36,7 @@ type world struct {
 	ada, eve string // account ids
 }
 
-// ourRecords are what the operator of the service publishes for it.
+// ourRecords are the records that the operator publishes for the installation.
 var ourRecords = []string{`spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`,
 	`rp.postrider.example. 60 IN TXT "v=spf1 include:spf.postrider.example -all"`}
 
@@ -64,7 +64,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// process makes one more Service of the same installation.
+// process returns another Service of the same installation.
 func (w *world) process(t testing.TB) *Service {
 	t.Helper()
 	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
@@ -109,7 +109,7 @@ func (w *world) add(t testing.TB, accountID, name string) *ent.Domain {
 	return made
 }
 
-// publish does what the customer does with the records shown.
+// publish publishes the records shown to the customer.
 func (w *world) publish(t testing.TB, d *ent.Domain) {
 	t.Helper()
 	for _, r := range w.Records(d) {
@@ -133,18 +133,18 @@ func (w *world) verify(t testing.TB, d *ent.Domain) *ent.Domain {
 	return now
 }
 
-// verified adds, publishes and verifies.
+// verified adds a domain, publishes its records and verifies it.
 func (w *world) verified(t testing.TB, accountID, name string) *ent.Domain {
 	t.Helper()
 	d := w.add(t, accountID, name)
 	w.publish(t, d)
 	if d = w.verify(t, d); d.Status != "verified" {
-		t.Fatalf("%s is %s: %+v", name, d.Status, d.Records)
+		t.Fatalf("the domain %s is %s: %+v", name, d.Status, d.Records)
 	}
 	return d
 }
 
-// told lists the facts about a domain, without that it was added.
+// told lists the facts about a domain, except domain.added.
 func (w *world) told(t testing.TB, d *ent.Domain) []event.Type {
 	t.Helper()
 	facts, err := w.facts.Facts(t.Context(), *d.AccountID, d.ID)
@@ -167,7 +167,7 @@ func (w *world) exec(t testing.TB, query string, args ...any) {
 	}
 }
 
-// states is one letter per record: v verified, m missing, x mismatch.
+// states returns one letter per record: v verified, m missing, x mismatch.
 func (w *world) states(d *ent.Domain) string {
 	var b strings.Builder
 	for _, r := range w.Records(d) {
@@ -184,13 +184,14 @@ func wantFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Err
 	}
 	refused := fault.From(err)
 	if refused.Kind != kind || refused.Code != code {
-		t.Fatalf("%v (kind %d, code %q), want kind %d, code %q", err, refused.Kind, refused.Code, kind, code)
+		t.Fatalf("got the error %v (kind %d, code %q), want kind %d, code %q", err, refused.Kind, refused.Code,
+			kind, code)
 	}
 	return refused
 }
 
-// eventually asks again until the answer is yes or the time is over.
+// eventually polls until the condition holds, or fails the test.
 func eventually(t testing.TB, within time.Duration, ask func() bool) {
 	t.Helper()
-	expect.EventuallyWithin(t, within, "the answer is yes", ask)
+	expect.EventuallyWithin(t, within, "the condition holds", ask)
 }

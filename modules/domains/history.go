@@ -27,13 +27,13 @@ INSERT INTO domain_checks (domain_id, account_id, checked_at, status, records)
 SELECT $1::text, $2::text, now(), $3::text, $4::jsonb
  WHERE $5::bool OR NOT EXISTS (SELECT 1 FROM domain_checks WHERE domain_id = $1::text AND checked_at > now() - interval '20 hours')`
 
-// A domain's own next check deletes its old checks, so no separate job is necessary.
+// The next kept check of a domain deletes its old checks, so no separate job is necessary.
 const sweepChecks = `
 DELETE FROM domain_checks WHERE domain_id = $1
    AND (checked_at < now() - make_interval(days => $2)
         OR id IN (SELECT id FROM domain_checks WHERE domain_id = $1 ORDER BY checked_at DESC, id DESC OFFSET $3))`
 
-// remember stores a check in the history if it has to be kept.
+// remember stores a check in the history if it must be kept.
 func remember(ctx context.Context, tx *ent.Tx, d *ent.Domain, status domain.Status, records []shape.RecordState,
 	changed bool) error {
 	encoded, err := json.Marshal(records)

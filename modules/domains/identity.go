@@ -26,13 +26,13 @@ type SigningIdentity struct {
 	Key      crypto.Signer // RSA
 	Second   *SecondKey    // nil if messages carry one signature
 	Sandbox  bool          // the installation's shared domain
-	Failing  bool          // its DNS records broke; it stops sending unless they are repaired
+	Failing  bool          // its DNS records are broken; it will stop sending unless they are fixed
 	TLSMode  string        // opportunistic, enforced
 
 	OpenTracking, ClickTracking bool
 }
 
-// SecondKey is the Ed25519 key of a domain that signs with both (RFC 8463).
+// SecondKey is the Ed25519 key of a domain that signs with both algorithms (RFC 8463).
 type SecondKey struct {
 	Selector string
 	Key      crypto.Signer
@@ -49,7 +49,7 @@ func (i SigningIdentity) Signers() []dkim.Signer {
 
 type identityKey struct{ accountID, name string }
 
-// sender is a cached answer for a name, including names that may not send.
+// sender is a cached result for a name, possibly a name that cannot send.
 type sender struct {
 	identity SigningIdentity
 	status   domain.Status // empty if the account has no such domain
@@ -57,17 +57,17 @@ type sender struct {
 
 const (
 	identityTTL   = 10 * time.Second // maximum time until changes of another process are visible
-	refusalTTL    = time.Second      // how long a refusal is cached
+	refusalTTL    = time.Second      // how long a negative result is cached
 	lookupTimeout = 5 * time.Second
 )
 
-// Sends reports whether a domain with this status may send.
+// Sends reports whether a domain with this status can send.
 func Sends(status domain.Status) bool {
 	return status == domain.StatusVerified || status == domain.StatusTemporaryFailure
 }
 
-// ttl returns how long the answer is cached. Refusals are short, so that an account can send
-// as soon as it has verified a domain.
+// ttl returns how long the result is cached. Negative results expire soon, so that an account can send right
+// after it has verified a domain.
 func (s sender) ttl() time.Duration {
 	if Sends(s.status) {
 		return identityTTL
@@ -75,11 +75,11 @@ func (s sender) ttl() time.Duration {
 	return refusalTTL
 }
 
-// lookups caches the answers for mail for some seconds: the identities that sign, and the accounts that receive.
+// lookups caches results for a few seconds: the identities that sign, and the accounts that receive.
 type lookups struct {
 	db         *db.DB
 	keys       *signing.Ring
-	sandbox    string // the domain that every account may use
+	sandbox    string // the sandbox domain, which every account may use
 	identities *cache.Cache[identityKey, sender]
 	receivers  *cache.Cache[string, receipt]
 }
@@ -94,8 +94,8 @@ func newLookups(d *db.DB, keys *signing.Ring, sandbox string) *lookups {
 			LoadTimeout: lookupTimeout})}
 }
 
-// Identity returns the identity that signs mail from the address, or domain_not_verified. It allows the sandbox
-// domain for every account.
+// Identity returns the identity that signs mail from the address, or domain_not_verified. Every account may
+// use the sandbox domain.
 func (l *lookups) Identity(ctx context.Context, accountID string, from address.Address) (SigningIdentity, error) {
 	key := identityKey{accountID: accountID, name: from.Domain}
 	if from.Domain == l.sandbox {
@@ -119,8 +119,9 @@ func refuse(name string, status domain.Status) *fault.Error {
 			"The domain %s is not verified yet: publish its DNS records and verify it", name)
 	case domain.StatusFailed:
 		return fault.Forbiddenf(fault.CodeDomainNotVerified,
-			"The domain %s lost its verification: its DNS records broke, or another account proved control of it. "+
-				"See what its records say, then verify it again", name)
+			"The domain %s is no longer verified: its DNS records are broken, or another account proved control "+
+				"of it. "+
+				"Check the advice for its records, then verify it again", name)
 	default:
 		return fault.Forbiddenf(fault.CodeDomainNotVerified,
 			"The domain %s is not a domain of this account: add it and verify it", name)
@@ -151,11 +152,12 @@ func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, erro
 	return answer, l.giveKeys(ctx, row, &answer.identity)
 }
 
-// giveKeys loads the signing keys. A domain without its own key does not send, as no other key may sign for it.
+// giveKeys loads the signing keys. A domain without its own key cannot send, because no other key may sign
+// for it.
 func (l *lookups) giveKeys(ctx context.Context, d *ent.Domain, i *SigningIdentity) error {
 	for _, k := range d.Edges.Keys {
 		if k.Algorithm == dkimkey.AlgorithmEd25519Sha256 && !dnscheck.Ready(d, k) {
-			continue // its record was removed: a second signature that fails has no benefit
+			continue // its record was removed: an invalid second signature has no benefit
 		}
 		signer, err := l.keys.Signer(ctx, k)
 		switch {
@@ -168,7 +170,7 @@ func (l *lookups) giveKeys(ctx context.Context, d *ent.Domain, i *SigningIdentit
 		}
 	}
 	if i.Key == nil {
-		return fmt.Errorf("domain %s has no key that signs", d.ID)
+		return fmt.Errorf("domain %s has no active key", d.ID)
 	}
 	return nil
 }

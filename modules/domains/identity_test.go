@@ -21,7 +21,7 @@ func mailbox(t testing.TB, text string) address.Address {
 	return a
 }
 
-func TestIdentityIsExactAndOfTheAccount(t *testing.T) {
+func TestIdentityRequiresExactDomainOfAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "bücher.example.com")
@@ -32,19 +32,20 @@ func TestIdentityIsExactAndOfTheAccount(t *testing.T) {
 	if identity.DomainID != d.ID || identity.Domain != "xn--bcher-kva.example.com" ||
 		identity.Selector != signing.Current(d).Selector || identity.Second != nil ||
 		identity.Sandbox || identity.TLSMode != "opportunistic" {
-		t.Errorf("the identity is %+v, want the verified domain with its one active key, opportunistic TLS and no sandbox", identity)
+		t.Errorf("the identity is %+v, want the verified domain with its active key, opportunistic TLS, not sandboxed",
+			identity)
 	}
 	for account, from := range map[string]string{w.ada: "a@mail.bücher.example.com", w.eve: "a@bücher.example.com"} {
 		_, err := w.Identity(t.Context(), account, mailbox(t, from))
 		refused := wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
 		if !strings.Contains(refused.Message, "bücher.example.com") ||
 			!strings.Contains(refused.Message, "add it and verify it") {
-			t.Errorf("%q does not say what to do", refused.Message)
+			t.Errorf("the error %q does not say what to do", refused.Message)
 		}
 	}
 }
 
-func TestIdentityOfAnotherProcessFollowsAtOnceAndBounded(t *testing.T) {
+func TestIdentityCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	there := w.process(t)
@@ -55,7 +56,7 @@ func TestIdentityOfAnotherProcessFollowsAtOnceAndBounded(t *testing.T) {
 	w.publish(t, d)
 	w.verify(t, d)
 	if _, err := w.Identity(t.Context(), w.ada, from); err != nil {
-		t.Errorf("where it was verified: %v", err)
+		t.Errorf("in the process that verified it: %v", err)
 	}
 	eventually(t, 2*time.Second, func() bool {
 		_, err := there.Identity(t.Context(), w.ada, from)
@@ -63,7 +64,7 @@ func TestIdentityOfAnotherProcessFollowsAtOnceAndBounded(t *testing.T) {
 	})
 }
 
-func TestSandboxIsForEveryAccount(t *testing.T) {
+func TestEveryAccountCanUseSandbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	rows := make(chan string, 6)
@@ -80,13 +81,13 @@ func TestSandboxIsForEveryAccount(t *testing.T) {
 	first := <-rows
 	for range cap(rows) - 1 {
 		if other := <-rows; other != first {
-			t.Errorf("%s and %s", first, other)
+			t.Errorf("got the sandbox domains %s and %s", first, other)
 		}
 	}
 	for _, account := range []string{w.ada, w.eve} {
 		identity, err := w.Identity(t.Context(), account, mailbox(t, "x@sandbox.postrider.example"))
 		if err != nil || !identity.Sandbox || identity.DomainID != first || identity.Key == nil {
-			t.Errorf("the account %s sends from the sandbox as %+v, %v, want the one sandbox domain %s with a key",
+			t.Errorf("the sandbox identity of the account %s is %+v, %v, want the sandbox domain %s with a key",
 				account, identity, err, first)
 		}
 	}
@@ -102,7 +103,7 @@ func TestSeededDomainSendsAndIsNeverChecked(t *testing.T) {
 	added := w.add(t, w.ada, "dev.test")
 	d, err := w.EnsureSeeded(t.Context(), w.ada, "dev.test")
 	if err != nil || d.ID != added.ID {
-		t.Fatalf("seeding a domain that was added returned %+v, %v, want the domain %s", d, err, added.ID)
+		t.Fatalf("seeding an added domain returned %+v, %v, want the domain %s", d, err, added.ID)
 	}
 	again, err := w.process(t).EnsureSeeded(t.Context(), w.ada, "DEV.test")
 	if err != nil || again.ID != d.ID {
@@ -116,7 +117,7 @@ func TestSeededDomainSendsAndIsNeverChecked(t *testing.T) {
 		t.Error(err)
 	}
 	if got := w.verify(t, d); got.Status != "verified" || len(w.zone.Queries()) != 0 {
-		t.Errorf("%s after %v", got.Status, w.zone.Queries())
+		t.Errorf("the domain is %s after %v", got.Status, w.zone.Queries())
 	}
 	_, err = w.EnsureSeeded(t.Context(), w.eve, "dev.test")
 	wantFault(t, err, fault.Conflict, fault.CodeConflict)
@@ -136,7 +137,7 @@ func BenchmarkIdentityCached(b *testing.B) {
 	}
 }
 
-func TestLostMasterKeyIsToldAtTheStart(t *testing.T) {
+func TestLostMasterKeyIsReportedAtStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if _, err := w.EnsureSandbox(t.Context()); err != nil {
@@ -148,6 +149,6 @@ func TestLostMasterKeyIsToldAtTheStart(t *testing.T) {
 	}
 	w.box = other
 	if _, err := w.process(t).EnsureSandbox(t.Context()); !errors.Is(err, secret.ErrUnknownKey) {
-		t.Errorf("%v, want %v", err, secret.ErrUnknownKey)
+		t.Errorf("EnsureSeeded returned %v, want %v", err, secret.ErrUnknownKey)
 	}
 }

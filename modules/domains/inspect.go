@@ -19,15 +19,15 @@ import (
 type Inspection struct {
 	Config    Config
 	Resolver  *dnsx.Resolver
-	DB        *db.DB      // nil: only checks that need neither ownership nor keys
-	Box       *secret.Box // with DB: opens the keys to sign a sample with each; nil: keys are only compared
+	DB        *db.DB      // if nil, only checks that need neither ownership nor keys
+	Box       *secret.Box // with DB: opens the keys to sign a sample with each; if nil, keys are only compared
 	Name      string
-	AccountID string // with DB; empty: the account that has the name verified, else the one that added it last
-	Selector  string // without DB: the selector to check; empty for none
+	AccountID string // with DB; if empty, the account that has verified the name, else the one that added it last
+	Selector  string // without DB: the selector to check, if any
 }
 
-// Inspect looks up everything that a check does and stores nothing. It fails if the master key does not open the
-// keys of the domain.
+// Inspect performs the lookups of a check without storing anything. It fails if the master key does not open
+// the keys of the domain.
 func Inspect(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 	config := in.Config.withDefaults()
 	name, reason := newReserved(config).parseName(in.Name)
@@ -41,7 +41,7 @@ func Inspect(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 			return nil, err
 		}
 		if d.Seeded {
-			return nil, fmt.Errorf("%q is a domain of the installation itself, whose records are never looked up", name)
+			return nil, fmt.Errorf("%q is a domain of the installation itself, whose records are never checked", name)
 		}
 	}
 	signers, err := signing.OpenAll(in.Box, d)
@@ -86,8 +86,8 @@ func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error)
 	return rows[0], nil
 }
 
-// InspectSandbox checks the records of the sandbox domain, which the operator has to publish. There is no result
-// before the first start of a service has created the domain.
+// InspectSandbox checks the records of the sandbox domain, which the operator must publish. It returns no
+// result before the first start of a service, which creates the domain.
 func InspectSandbox(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 	d, err := in.DB.Ent.Domain.Query().Where(domain.Name(dnsx.Canonical(in.Config.SandboxDomain)),
 		domain.AccountIDIsNil()).WithKeys(signing.LoadListedKeys).Only(ctx)

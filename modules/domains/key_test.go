@@ -14,35 +14,35 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-func TestSealedKeyIsBoundToItsDomainAndItsRecord(t *testing.T) {
+func TestSealedKeyIsBoundToDomainAndRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, b := w.add(t, w.ada, "a.example.com"), w.rotate(t, w.add(t, w.ada, "b.example.com"))
 	if signing.Current(a).Selector == signing.Current(b).Selector || a.OwnershipToken == b.OwnershipToken {
-		t.Errorf("two domains have the selectors %s and %s and the proofs %s and %s, want different ones",
+		t.Errorf("two domains have the selectors %s and %s and the tokens %s and %s, want them to differ",
 			signing.Current(a).Selector, signing.Current(b).Selector, a.OwnershipToken, b.OwnershipToken)
 	}
-	// Someone with write access to the table moves keys.
+	// An attacker with write access to the table moves keys.
 	mine, next := *a.Edges.Keys[0], *b.Edges.Keys[1]
 	mine.PrivateKey = b.Edges.Keys[0].PrivateKey
 	if _, err := w.keys.Signer(t.Context(), &mine); !errors.Is(err, secret.ErrNotGenuine) {
-		t.Errorf("a key of another domain: %v", err)
+		t.Errorf("signing with the key of another domain: %v", err)
 	}
 	next.PrivateKey = b.Edges.Keys[0].PrivateKey
 	if _, err := w.keys.Signer(t.Context(), &next); !errors.Is(err, signing.ErrMoved) {
-		t.Errorf("another key of the domain: %v", err)
+		t.Errorf("signing with another key of the domain: %v", err)
 	}
 }
 
-func TestDomainWithoutItsKeyDoesNotSend(t *testing.T) {
+func TestDomainWithoutKeyCannotSend(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]string{
-		"no key":           `DELETE FROM dkim_keys WHERE domain_id = $1`,
-		"only a retired":   `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1`,
-		"only a waiting":   `UPDATE dkim_keys SET state = 'pending' WHERE domain_id = $1`,
-		"the sandbox's":    `UPDATE dkim_keys SET private_key = (SELECT k.private_key FROM dkim_keys k JOIN domains d ON d.id = k.domain_id WHERE d.account_id IS NULL) WHERE domain_id = $1`,
-		"no secret":        `UPDATE dkim_keys SET private_key = '' WHERE domain_id = $1`,
-		"only the Ed25519": `UPDATE dkim_keys SET algorithm = 'ed25519-sha256' WHERE domain_id = $1`,
+		"no key":               `DELETE FROM dkim_keys WHERE domain_id = $1`,
+		"only a retired one":   `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1`,
+		"only a pending one":   `UPDATE dkim_keys SET state = 'pending' WHERE domain_id = $1`,
+		"the sandbox's":        `UPDATE dkim_keys SET private_key = (SELECT k.private_key FROM dkim_keys k JOIN domains d ON d.id = k.domain_id WHERE d.account_id IS NULL) WHERE domain_id = $1`,
+		"no secret":            `UPDATE dkim_keys SET private_key = '' WHERE domain_id = $1`,
+		"only the Ed25519 one": `UPDATE dkim_keys SET algorithm = 'ed25519-sha256' WHERE domain_id = $1`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,15 +54,14 @@ func TestDomainWithoutItsKeyDoesNotSend(t *testing.T) {
 			w.exec(t, spoil, d.ID)
 			identity, err := w.process(t).Identity(t.Context(), w.ada, mailbox(t, "a@example.com"))
 			if err == nil || identity.Key != nil || identity.Domain != "" {
-				t.Errorf("%+v, %v: something else signs", identity, err)
+				t.Errorf("Identity returned %+v, %v, want an error", identity, err)
 			}
 		})
 	}
 }
 
-// TestKeysOfBeforeTheirOwnTable migrates a database whose domains held their keys
-// themselves, sealed with the id of the domain.
-func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
+// Migrates a database in which a domain's row contained its key, sealed with the id of the domain.
+func TestMigratesKeysToTheirOwnTable(t *testing.T) {
 	t.Parallel()
 	const moved = "20261121104344_domain_keys_in_use.sql"
 	old, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), Connections: 8}, quiet())
@@ -117,7 +116,7 @@ func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
 	s := w.process(t)
 	identity, err := s.Identity(t.Context(), w.ada, mailbox(t, "a@sandbox.postrider.example"))
 	if err != nil || identity.Selector != "pr1old" || identity.DomainID != id {
-		t.Fatalf("after the migration the identity is %+v, %v, want the domain %s with selector pr1old",
+		t.Fatalf("after the migration, the identity is %+v, %v, want the domain %s with the selector pr1old",
 			identity, err, id)
 	}
 	signed, err := dkim.Sign([]byte("From: a@sandbox.postrider.example\r\n\r\nx\r\n"), identity.Signers()...)
@@ -132,6 +131,7 @@ func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
 	row := old.Ent.Domain.Query().WithKeys(signing.LoadListedKeys).OnlyX(t.Context())
 	if key := signing.Current(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 ||
 		row.Records[0].Selector != "" {
-		t.Errorf("after the migration the key is %+v and the records are %+v, want a ready key with its time and two records without selector", key, row.Records)
+		t.Errorf("after the migration, the key is %+v and the records are %+v, want a ready key with its time and "+
+			"two records without selector", key, row.Records)
 	}
 }

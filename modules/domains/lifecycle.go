@@ -20,7 +20,7 @@ const (
 	afterNoAnswer   = 10 * time.Minute // maximum after an unanswered check
 )
 
-// failAfter is how long the records of a verified domain may be broken before it fails.
+// failAfter is how long the records of a verified domain can be broken before it fails.
 const failAfter = 72 * time.Hour
 
 // facts are the events published when a domain enters a status.
@@ -56,7 +56,7 @@ func judge(before standing, seen []dnscheck.Observation) verdict {
 	case answered && sound:
 		v.status = domain.StatusVerified
 	case sound:
-		// No record is known to be broken, but some did not answer: no change.
+		// No record is known to be broken, but some lookups got no answer: no change.
 	case before.status == domain.StatusVerified:
 		v.status = domain.StatusTemporaryFailure
 	case before.status == domain.StatusTemporaryFailure && before.overdue:
@@ -72,8 +72,8 @@ func judge(before standing, seen []dnscheck.Observation) verdict {
 	return v
 }
 
-// assess reports whether every required record answered, and whether any of those that did is broken. A fault that
-// only the operator can fix counts as unanswered.
+// assess reports whether every required record was answered, and whether any answered record is broken. A
+// fault that only the operator can fix counts as unanswered.
 func assess(seen []dnscheck.Observation) (answered, sound bool) {
 	answered, sound = true, true
 	for _, o := range seen {
@@ -101,8 +101,8 @@ func distance(status domain.Status, attempts int) time.Duration {
 	return min(firstCheck<<attempts, longestFrequent)
 }
 
-// untilWaiting returns the time until the next lookup of a pending key's record: half its age, so that a record
-// published soon is found soon, and a forgotten one costs little.
+// untilWaiting returns the time until the next lookup of a pending key's record: half its age. A record that
+// is published soon is found soon, and a forgotten one causes few lookups.
 func untilWaiting(age time.Duration) time.Duration {
 	return min(max(age/2, firstCheck), seldom)
 }

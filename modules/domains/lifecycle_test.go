@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 )
 
-// sight builds the observations of a check: v verified, m missing, x mismatch,
-// ? no answer, in the order ownership, dkim, return path, spf, dmarc.
+// sight returns the observations of a check: v verified, m missing, x mismatch, ? no answer, in the order
+// ownership, dkim, return path, spf, dmarc.
 func sight(code string) []dnscheck.Observation {
 	purposes := []dnscheck.Purpose{dnscheck.Ownership, dnscheck.DKIM, dnscheck.ReturnPath, dnscheck.SPF, dnscheck.DMARC}
 	seen := make([]dnscheck.Observation, len(code))
@@ -30,7 +30,7 @@ func TestJudge(t *testing.T) {
 		over   bool
 		seen   string
 		want   domain.Status
-		within time.Duration // until the next check, at most
+		within time.Duration // maximum time until the next check
 	}{
 		{"all right", pending, false, "vvvvv", verified, 12 * time.Hour},
 		{"dmarc is advice", pending, false, "vvvvm", verified, 12 * time.Hour},
@@ -54,47 +54,48 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			v := judge(standing{status: c.from, overdue: c.over, attempts: 3}, sight(c.seen))
 			if v.status != c.want {
-				t.Errorf("%s, want %s", v.status, c.want)
+				t.Errorf("got the status %s, want %s", v.status, c.want)
 			}
 			if v.next <= 0 || v.next > c.within {
-				t.Errorf("next check in %s, want at most %s", v.next, c.within)
+				t.Errorf("the next check is in %s, want at most %s", v.next, c.within)
 			}
 			wantAttempts := 4
 			if c.want != c.from {
 				wantAttempts = 0
 			}
 			if v.attempts != wantAttempts {
-				t.Errorf("attempts %d, want %d", v.attempts, wantAttempts)
+				t.Errorf("got %d attempts, want %d", v.attempts, wantAttempts)
 			}
 		})
 	}
 }
 
-func TestChecksGrowApart(t *testing.T) {
+func TestCheckIntervalsGrow(t *testing.T) {
 	t.Parallel()
 	var total time.Duration
 	last := time.Duration(0)
 	for attempts := range 100 {
 		next := distance(domain.StatusPending, attempts)
 		if next < last || next > 6*time.Hour {
-			t.Fatalf("after %d checks %s, before it %s", attempts, next, last)
+			t.Fatalf("after %d checks the interval is %s, before it was %s", attempts, next, last)
 		}
 		last = next
 		total += next
 	}
 	if distance(domain.StatusPending, 0) != time.Minute || distance(domain.StatusPending, 10) != time.Hour ||
 		last != 6*time.Hour {
-		t.Errorf("first %s, tenth %s, last %s", distance(domain.StatusPending, 0), distance(domain.StatusPending, 10),
+		t.Errorf("got the first interval %s, the tenth %s and the last %s", distance(domain.StatusPending, 0),
+			distance(domain.StatusPending, 10),
 			last)
 	}
 }
 
-func TestLooksForAWaitingKeyGrowApart(t *testing.T) {
+func TestPendingKeyCheckIntervalsGrow(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[time.Duration]time.Duration{0: time.Minute, time.Hour: 30 * time.Minute,
 		30 * 24 * time.Hour: 6 * time.Hour} {
 		if got := untilWaiting(age); got != want {
-			t.Errorf("after %s: %s, want %s", age, got, want)
+			t.Errorf("for a key of age %s, the interval is %s, want %s", age, got, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// names decides which names an account may request.
+// names parses the names that accounts request.
 type names struct {
 	reserved reserved
 	accounts accountReader
@@ -26,7 +26,7 @@ func (n names) parseRequest(ctx context.Context, accountID, input string) (accou
 	return account, name, err
 }
 
-// reserved are the names of this installation, which accounts cannot add.
+// reserved contains the names of this installation, which accounts cannot add.
 type reserved struct {
 	hosts   map[string]string // name to its use in the installation
 	sandbox string
@@ -45,7 +45,7 @@ func newReserved(c Config) reserved {
 	return r
 }
 
-// parseName returns the normalized name (A-labels, lower case, no final dot), or a sentence fragment why accounts
+// parseName returns the normalized name (A-labels, lower case, no final dot), or the reason why accounts
 // cannot add it.
 func (r reserved) parseName(input string) (name, reason string) {
 	input = strings.Trim(input, " ") // except line breaks, which are rejected below
@@ -60,10 +60,10 @@ func (r reserved) parseName(input string) (name, reason string) {
 		return "", "is " + what
 	}
 	if name == r.sandbox || strings.HasSuffix(name, "."+r.sandbox) {
-		return "", "is, or lies under, the sandbox domain of this service"
+		return "", "is the sandbox domain of this service, or a subdomain of it"
 	}
 	if address.IsPublicSuffix(name) {
-		return "", "is a public suffix, under which others register names; add a domain of your own"
+		return "", "is a public suffix, under which others can register names; add your own domain"
 	}
 	return name, ""
 }

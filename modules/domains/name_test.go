@@ -11,14 +11,14 @@ func testConfig() Config {
 		SPFInclude:     "spf.postrider.example", SMTPHost: "smtp.postrider.example", Hostname: "mx1.postrider.example"}
 }
 
-func TestNamesAreNormalised(t *testing.T) {
+func TestNamesAreNormalized(t *testing.T) {
 	t.Parallel()
 	for input, want := range map[string]string{
 		"Example.COM":                      "example.com",
 		" mail.example.com. ":              "mail.example.com",
 		"bücher.example":                   "xn--bcher-kva.example",
 		"XN--BCHER-KVA.example":            "xn--bcher-kva.example",
-		"postrider.example":                "postrider.example", // the parent of our hosts is the operator's own
+		"postrider.example":                "postrider.example", // the operator's own domain, the parent of our hosts
 		"a.rp.postrider.example":           "a.rp.postrider.example",
 		"notsandbox.postrider.example.com": "notsandbox.postrider.example.com",
 		"user.github.io":                   "user.github.io",
@@ -31,7 +31,7 @@ func TestNamesAreNormalised(t *testing.T) {
 	}
 }
 
-func TestNamesThatNobodyMayAdd(t *testing.T) {
+func TestReservedAndInvalidNamesAreRejected(t *testing.T) {
 	t.Parallel()
 	for input, want := range map[string]string{
 		"":                                "is required",
@@ -78,9 +78,9 @@ func TestLongestName(t *testing.T) {
 	label := strings.Repeat("a", 61)
 	longest := strings.Join([]string{label, label, label, strings.Repeat("b", 63), "com"}, ".") // 253 bytes
 	if name, reason := newReserved(testConfig()).parseName(longest); len(longest) != 253 || name != longest {
-		t.Errorf("%d bytes: %q, %q", len(longest), name, reason)
+		t.Errorf("a name of %d bytes returned %q, %q", len(longest), name, reason)
 	}
 	if _, reason := newReserved(testConfig()).parseName("a" + longest); reason == "" {
-		t.Error("254 bytes pass")
+		t.Error("a name of 254 bytes was accepted")
 	}
 }

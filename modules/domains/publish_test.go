@@ -25,7 +25,7 @@ func (w *world) publisher(t testing.TB) *publish.Service {
 	return p
 }
 
-func TestProviderIsFoundForTheOwnerOnly(t *testing.T) {
+func TestProviderIsVisibleToOwnerOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.publisher(t)
@@ -48,7 +48,7 @@ func TestProviderIsFoundForTheOwnerOnly(t *testing.T) {
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 }
 
-func TestApplyNeedsAZone(t *testing.T) {
+func TestApplyRequiresZone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.add(t, w.ada, "unregistered.example")

@@ -16,7 +16,7 @@ import (
 
 // Get returns one domain of the account.
 func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
-	if !id.Is(id.Domain, domainID) { // some strings would fail as a parameter: PostgreSQL does not accept NUL
+	if !id.Is(id.Domain, domainID) { // some strings fail as a parameter: PostgreSQL does not accept NUL
 		return nil, fault.NoSuch("domain", domainID)
 	}
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).
@@ -35,7 +35,7 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (p
 	return s.Filtered(ctx, accountID, Filter{}, r)
 }
 
-// Filtered is List with a filter.
+// Filtered returns one page of the account's domains that match a filter.
 func (s *Service) Filtered(ctx context.Context, accountID string, f Filter,
 	r page.Request) (page.Page[*ent.Domain], error) {
 	query, err := s.query(accountID, f)
@@ -47,7 +47,7 @@ func (s *Service) Filtered(ctx context.Context, accountID string, f Filter,
 		func(d *ent.Domain) string { return d.ID })
 }
 
-// Count counts the account's domains that match a filter, up to most.
+// Count returns the number of the account's domains that match a filter, at most most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	query, err := s.query(accountID, f)
 	if err != nil {
@@ -57,9 +57,9 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 	return len(found), err
 }
 
-// Filter selects domains. Empty fields select all.
+// Filter narrows a list of domains. Empty fields match everything.
 type Filter struct {
-	Text    string // a part of the name
+	Text    string // part of the name
 	Status  domain.Status
 	Inbound *bool // whether it receives mail
 	IDs     []string
@@ -104,11 +104,11 @@ func (s *Service) Find(ctx context.Context, accountID, nameOrID string) (*ent.Do
 	return found, nil
 }
 
-// Expected returns the records that the domain has to publish. The domain must be loaded with its keys.
+// Expected returns the records that the domain must publish. The domain must be loaded with its keys.
 func (s *Service) Expected(d *ent.Domain) dnscheck.Set { return expectedRecords(d, s.checks.hosts) }
 
 func expectedRecords(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {
-	// If an MX record pointed here before the domain is verified, its mail would be lost.
+	// With an MX record that points here before the domain is verified, its mail would be lost.
 	if !d.InboundEnabled || !Sends(d.Status) {
 		hosts.Inbound = ""
 	}
@@ -119,7 +119,7 @@ func expectedRecords(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {
 func (s *Service) Checker() dnscheck.Checker { return s.checks.checker }
 
 // Records returns the domain's DNS records with the results of the last check.
-func (s *Service) Records(d *ent.Domain) []dnscheck.RecordCheck { return s.Expected(d).Shown(d) }
+func (s *Service) Records(d *ent.Domain) []dnscheck.RecordCheck { return s.Expected(d).RecordChecks(d) }
 
 // ZoneFile returns the domain's records as lines of a zone file. Error: NotFound.
 func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (string, error) {
@@ -130,7 +130,7 @@ func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (str
 	return dnscheck.ZoneFile(d, s.Records(d)), nil
 }
 
-// Several returns those domains of the ids that belong to the account, in no particular order.
+// Several returns the domains with the given ids that belong to the account, in no particular order.
 func (s *Service) Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).
 		WithKeys(signing.LoadListedKeys).All(ctx)

@@ -22,11 +22,11 @@ type Receiver struct {
 	Domain    string // A-labels
 }
 
-// receipt is a cached answer for a name; without DomainID, the name does not receive.
+// receipt is a cached result for a name; without DomainID, the name does not receive mail.
 type receipt struct{ receiver Receiver }
 
-// ttl returns how long the answer is cached. That a name is unknown is cached only briefly; this
-// bounds the cost of guessing names.
+// ttl returns how long the result is cached. Unknown names are cached only briefly; this still bounds the
+// cost of guessing names.
 func (r receipt) ttl() time.Duration {
 	if r.receiver.DomainID == "" {
 		return refusalTTL
@@ -34,9 +34,9 @@ func (r receipt) ttl() time.Duration {
 	return identityTTL
 }
 
-// Receiver returns the account that receives mail for the address: the one that has its domain verified, by exact
-// name, with inbound enabled. Error: NotFound. The answer may lag up to identityTTL after a change made by another
-// process.
+// Receiver returns the account that receives mail for the address: the one that has verified exactly this
+// domain, with inbound enabled. Error: NotFound. The result may lag up to identityTTL after a change by
+// another process.
 func (l *lookups) Receiver(ctx context.Context, rcpt address.Address) (Receiver, error) {
 	found, err := l.receivers.Get(ctx, rcpt.Domain, l.loadReceiver)
 	if err != nil {
@@ -62,8 +62,8 @@ func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error
 	return answer, nil
 }
 
-// postmasterSQL finds who receives mail for the postmaster of the installation. $1 are the names of its host and those
-// above it. The sandbox domain has no account, so it is the domain of operators without one of their own.
+// postmasterSQL finds the account that receives mail for the postmaster of the installation. $1 contains the name of
+// its host and its parents. The sandbox domain has no account, so it is the domain of operators without one of their own.
 const postmasterSQL = `
 WITH operated AS (SELECT m.account_id AS id FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.role = 'owner' AND u.operator AND u.disabled_at IS NULL),
@@ -79,8 +79,8 @@ WITH operated AS (SELECT m.account_id AS id FROM memberships m JOIN users u ON u
 SELECT account_id, id, name FROM ranked WHERE rank IS NOT NULL
 ORDER BY rank, CASE rank WHEN 1 THEN -length(name) END, id LIMIT 1`
 
-// Postmaster returns who receives mail for the postmaster of the installation, whom RCPT TO:<postmaster> names (RFC
-// 5321 section 4.5.1): the receiving domain of the host, or the nearest one above it; otherwise the oldest receiving
+// Postmaster returns the account and domain that receive mail for the postmaster of the installation, as addressed
+// by RCPT TO:<postmaster> (RFC 5321 section 4.5.1): the receiving domain of the host, or the nearest one above it; otherwise the oldest receiving
 // domain of an account that an operator owns; otherwise such an account without one, under its oldest verified domain
 // or the sandbox domain; otherwise, without operators, the only account that receives mail. Other accounts do not get
 // mail about an installation that is not theirs. Error: NotFound.

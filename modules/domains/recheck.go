@@ -23,7 +23,7 @@ type job struct {
 	fence  int64
 }
 
-// checked is the result of a check; an error changes nothing.
+// checked is the result of a check. A check with an error changes nothing.
 type checked struct {
 	seen []dnscheck.Observation
 	err  error
@@ -74,8 +74,8 @@ func (s *checks) claim(ctx context.Context, limit int, lease time.Duration) ([]j
 	return jobs, nil
 }
 
-// check looks up the records of a domain. DNS failures are observations; it returns an error if a key cannot be
-// opened.
+// check looks up the records of a domain. DNS failures are observations. It returns an error if a key cannot
+// be opened.
 func (s *checks) check(ctx context.Context, d *ent.Domain) ([]dnscheck.Observation, error) {
 	signers, err := s.keys.Signers(ctx, d)
 	if err != nil {
@@ -87,12 +87,12 @@ func (s *checks) check(ctx context.Context, d *ent.Domain) ([]dnscheck.Observati
 func (s *checks) run(ctx context.Context, j job, _ *worker.Lease) checked {
 	seen, err := s.check(ctx, j.domain)
 	if err == nil && ctx.Err() != nil {
-		err = context.Cause(ctx) // a canceled lookup says nothing about DNS
+		err = context.Cause(ctx) // a canceled lookup proves nothing
 	}
 	return checked{seen: seen, err: err}
 }
 
-// settle stores the results of a batch; the lease of a failed check expires.
+// settle stores the results of a batch. A failed check is repeated when its lease expires.
 func (s *checks) settle(ctx context.Context, results []worker.Result[job, checked]) error {
 	outcomes := make([]outcome, len(results))
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -113,7 +113,7 @@ func (s *checks) settle(ctx context.Context, results []worker.Result[job, checke
 	}
 	for i, r := range results {
 		if r.Value.err != nil {
-			s.log.Warn("domain not checked, tried again when the lease is over", "domain_id", r.Job.domain.ID, "error",
+			s.log.Warn("domain check failed; retried after its lease expires", "domain_id", r.Job.domain.ID, "error",
 				r.Value.err)
 		}
 		s.announce(r.Job.domain, outcomes[i])

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-func TestDueDomainsAreCheckedInTheBackground(t *testing.T) {
+func TestDueDomainsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d, broken := w.add(t, w.ada, "example.com"), w.verified(t, w.ada, "example.org")
@@ -42,54 +42,54 @@ func TestDueDomainsAreCheckedInTheBackground(t *testing.T) {
 		t.Errorf("the seeded domain %s was looked up", seeded.ID)
 	}
 	if due := w.count(t, `due_at <= now() AND NOT seeded`); due != 0 {
-		t.Errorf("%d still due", due)
+		t.Errorf("%d domains are still due", due)
 	}
 }
 
-// claimOne takes the domain as a worker does.
+// claimOne claims the domain like a worker does.
 func (w *world) claimOne(t testing.TB, d *ent.Domain) job {
 	t.Helper()
 	w.exec(t, `UPDATE domains SET due_at = now() WHERE id = $1`, d.ID)
 	jobs, err := w.checks.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 1 || jobs[0].domain.ID != d.ID {
-		t.Fatalf("claiming the one domain that is due returned %+v, %v, want %s", jobs, err, d.ID)
+		t.Fatalf("claiming the only due domain returned %+v, %v, want %s", jobs, err, d.ID)
 	}
 	return jobs[0]
 }
 
-func TestCheckThatLostItsLeaseChangesNothing(t *testing.T) {
+func TestCheckWithoutLeaseChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
 	slow := w.claimOne(t, d)
 	w.zone.Remove("_service.example.com")
-	stale := w.checks.run(t.Context(), slow, nil) // saw it broken
+	stale := w.checks.run(t.Context(), slow, nil) // found the records broken
 	if stale.err != nil {
 		t.Fatal(stale.err)
 	}
 	w.publish(t, d)
 	for name, overtake := range map[string]func(){
-		"by another worker": func() { w.claimOne(t, d) },
-		"by hand":           func() { w.verify(t, d) },
+		"another worker": func() { w.claimOne(t, d) },
+		"a user":         func() { w.verify(t, d) },
 	} {
 		overtake()
 		if err := w.checks.settle(t.Context(), []worker.Result[job, checked]{{Job: slow, Value: stale}}); err != nil {
 			t.Fatal(err)
 		}
 		if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || now.Status != "verified" {
-			t.Errorf("overtaken %s: %s, %v", name, now.Status, err)
+			t.Errorf("overtaken by %s, the check left the status %s, %v", name, now.Status, err)
 		}
 	}
 }
 
-func TestSettlingTwiceCountsOnce(t *testing.T) {
+func TestSettlingTwiceHasOneEffect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
 	w.zone.Remove("_service.example.com")
 	mine := w.claimOne(t, d)
 	results := []worker.Result[job, checked]{{Job: mine, Value: w.checks.run(t.Context(), mine, nil)}}
-	for range 2 { // the answer to the first was lost on the way
+	for range 2 { // the response to the first call was lost
 		if err := w.checks.settle(t.Context(), results); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestReleasedDomainIsDueAgain(t *testing.T) {
 	d := w.add(t, w.ada, "example.com")
 	mine := w.claimOne(t, d)
 	if jobs, err := w.checks.claim(t.Context(), 10, time.Minute); err != nil || len(jobs) != 0 {
-		t.Fatalf("claimed twice: %+v, %v", jobs, err)
+		t.Fatalf("claiming a claimed domain returned %+v, %v", jobs, err)
 	}
 	if err := w.checks.release(t.Context(), []job{mine}); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestReleasedDomainIsDueAgain(t *testing.T) {
 	}
 }
 
-func TestOneOfABatchThatIsClaimedDoesNotHoldUpTheOthers(t *testing.T) {
+func TestLostClaimDoesNotBlockBatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hers := w.add(t, w.eve, "example.com")
@@ -140,7 +140,7 @@ func TestOneOfABatchThatIsClaimedDoesNotHoldUpTheOthers(t *testing.T) {
 	for d, want := range map[*ent.Domain]string{hers: "pending", other: "verified"} {
 		now, err := w.Get(t.Context(), w.eve, d.ID)
 		if err != nil || string(now.Status) != want || w.states(now) != "vvvvv" {
-			t.Errorf("after its check the domain %s is %s with records %s, %v, want %s with all records verified",
+			t.Errorf("after its check, the domain %s is %s with records %s, %v, want %s with all records verified",
 				now.Name, now.Status, w.states(now), err, want)
 		}
 	}

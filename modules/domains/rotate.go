@@ -16,15 +16,15 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// RotateDKIM creates the next signing key, and also an Ed25519 key if the domain signs with both. The active key
-// continues to sign until a check has verified a signature of the new one with its published record; see doc.go.
-// While a key is pending, another rotation is a conflict.
+// RotateDKIM creates the next signing key, and also an Ed25519 key if the domain signs with both algorithms.
+// The active key continues to sign until a check has verified a signature of the new one with its published
+// record; see doc.go. While a key is pending, another rotation is a conflict.
 func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, keep Keep) (*ent.Domain, error) {
 	d, err := s.Get(ctx, accountID, domainID)
 	if err != nil {
 		return nil, err
 	}
-	// Checked before the expensive creation of a key, and again under the lock.
+	// Check before the expensive creation of a key, and again under the lock.
 	if err := mayRotate(d, d.Edges.Keys); err != nil {
 		return nil, err
 	}
@@ -60,14 +60,14 @@ func mayRotate(d *ent.Domain, keys []*ent.DKIMKey) error {
 		return nil
 	}
 	return fault.Conflictf(fault.CodeConflict,
-		"The key %s of %s waits for its record already: publish it at %s, then verify the domain",
+		"The key %s of %s is already pending: publish its record at %s, then verify the domain",
 		waiting.Selector, address.ReadableDomain(d.Name), dkim.RecordName(waiting.Selector, d.Name)).
 		With("selector", waiting.Selector)
 }
 
-// setEd25519 starts or ends signing with a second key, in a transaction that has locked the domain. Messages carry
-// the second signature once a check has found the record of its key. Verification does not depend on that record.
-// The caller must forget the identity after its commit.
+// setEd25519 enables or disables signing with a second key, in a transaction that has locked the domain.
+// Messages carry the second signature once a check has found the record of its key. Verification does not
+// depend on that record. The caller must forget the identity after its commit.
 func (s *Service) setEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, on bool) error {
 	return s.changeLockedKeys(ctx, tx, d, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
 		return s.switchEd25519(ctx, tx, d, keys, on)
@@ -118,7 +118,8 @@ func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, ke
 	return nil
 }
 
-// A running check does not know of the change, so the fencing number increases; the next check is due soon.
+// A running check does not know about the change, so the fencing number increases. The next check is due
+// soon.
 const afterKeyChange = `
 UPDATE domains SET fence = fence + 1, updated_at = now(),
        due_at = CASE WHEN due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $2)) END
@@ -126,7 +127,7 @@ UPDATE domains SET fence = fence + 1, updated_at = now(),
 
 func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domain,
 	change func(*ent.Tx, *ent.Domain, []*ent.DKIMKey) error) error {
-	keys, err := signing.Locked(ctx, tx, d.ID)
+	keys, err := signing.LockKeys(ctx, tx, d.ID)
 	if err != nil {
 		return err
 	}
@@ -146,8 +147,8 @@ func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domai
 	return err
 }
 
-// activate makes keys active and retires the previous ones in the same transaction. It returns how many were
-// retired, each with a fact.
+// activate makes keys active and retires the previous ones in the same transaction. It publishes a fact for
+// each retired key and returns their number.
 func activate(ctx context.Context, tx *ent.Tx, b publisher, d *ent.Domain, at time.Time,
 	ripe []*ent.DKIMKey) (rotated int, err error) {
 	turns, err := signing.Activate(ctx, tx, d.ID, ripe)

@@ -33,8 +33,8 @@ func (w *world) rotate(t testing.TB, d *ent.Domain) *ent.Domain {
 	return now
 }
 
-// keyStates is "selector state ready" per key, in the order shown, with the
-// selectors as their rank among those given.
+// keyStates returns "selector state ready" for each key, in display order. Selectors are replaced by their
+// rank among the given ones.
 func keyStates(d *ent.Domain, selectors ...string) string {
 	var out []string
 	for _, k := range signing.Keys(d) {
@@ -52,8 +52,8 @@ func keyStates(d *ent.Domain, selectors ...string) string {
 	return strings.Join(out, ", ")
 }
 
-// sent signs a message as a delivery does and verifies it as a receiver does; it
-// returns the selectors, top first.
+// sent signs a message like a delivery does and verifies it like a receiver does. It returns the selectors,
+// topmost first.
 func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	t.Helper()
 	identity, err := w.Identity(t.Context(), *d.AccountID, mailbox(t, "a@"+d.Name))
@@ -71,7 +71,8 @@ func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	signatures, err := dkim.Verify(signed,
 		func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != len(identity.Signers()) {
-		t.Fatalf("the signatures of a message verify as %+v, %v, want %d", signatures, err, len(identity.Signers()))
+		t.Fatalf("verifying the signatures of a message returned %+v, %v, want %d", signatures, err,
+			len(identity.Signers()))
 	}
 	for _, s := range signatures {
 		if s.Err != nil || s.Domain != d.Name {
@@ -88,32 +89,33 @@ func recordOf(t testing.TB, records []dnscheck.RecordCheck, selector string) dns
 			return r
 		}
 	}
-	t.Fatalf("no record of %s in %+v", selector, records)
+	t.Fatalf("no record for %s in %+v", selector, records)
 	return dnscheck.RecordCheck{}
 }
 
-func TestRotationHasNoGap(t *testing.T) {
+func TestRotationKeepsOneActiveKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
 	first := signing.Current(d).Selector
 	d = w.rotate(t, d)
 	if len(signing.Keys(d)) != 2 {
-		t.Fatalf("after a rotation the keys are %+v, want two", signing.Keys(d))
+		t.Fatalf("after a rotation, the keys are %+v, want two", signing.Keys(d))
 	}
 	second := signing.Keys(d)[1].Selector
 	if got, want := keyStates(d, first, second), "A active, B? pending"; got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("got the keys %s, want %s", got, want)
 	}
 	if until := time.Until(*d.DueAt); until > time.Minute+time.Second {
-		t.Errorf("the new record is looked for in %s", until)
+		t.Errorf("the next check is in %s", until)
 	}
 	if r := recordOf(t, w.Records(d), second); r.Required || r.Status != dnscheck.Missing ||
 		r.Error != dnscheck.NotChecked || r.Name != second+"._domainkey.example.com" {
-		t.Errorf("after a rotation the record of the new key is %+v, want it not required, missing and not checked", r)
+		t.Errorf("after a rotation, the record of the new key is %+v, want it not required, missing and not checked", r)
 	}
 
-	// Not there, wrong, or not answered: the first goes on, and the domain stays verified.
+	// If the record is missing, wrong or unanswered, the first key keeps signing and the domain stays
+	// verified.
 	name := second + "._domainkey.example.com"
 	for _, spoil := range []func(){
 		func() {},
@@ -123,10 +125,10 @@ func TestRotationHasNoGap(t *testing.T) {
 		spoil()
 		d = w.verify(t, d)
 		if got, want := keyStates(d, first, second), "A active, B? pending"; got != want || d.Status != "verified" {
-			t.Errorf("%s, want %s; %s", got, want, d.Status)
+			t.Errorf("got the keys %s, want %s; %s", got, want, d.Status)
 		}
 		if until := time.Until(*d.DueAt); until > 2*time.Minute {
-			t.Errorf("looked for again in %s", until)
+			t.Errorf("the next check is in %s", until)
 		}
 		if diff := cmp.Diff([]string{first}, w.sent(t, d)); diff != "" {
 			t.Error(diff)
@@ -137,19 +139,20 @@ func TestRotationHasNoGap(t *testing.T) {
 	w.publish(t, d)
 	d = w.verify(t, d)
 	if got, want := keyStates(d, first, second), "B active, A retired"; got != want || d.Status != "verified" {
-		t.Errorf("%s, want %s; %s", got, want, d.Status)
+		t.Errorf("got the keys %s, want %s; %s", got, want, d.Status)
 	}
 	if diff := cmp.Diff([]string{second}, w.sent(t, d)); diff != "" {
 		t.Error(diff)
 	}
 	if old, next := recordOf(t, w.Records(d), first), recordOf(t, w.Records(d), second); old.Required ||
 		old.Status != dnscheck.Verified || !next.Required || next.Status != dnscheck.Verified {
-		t.Errorf("after the change of keys the records are\n%+v\n%+v, want the old one verified and not required, the new one verified and required", old, next)
+		t.Errorf("after the rotation, the records are\n%+v\n%+v, want the old one verified and not required, the "+
+			"new one verified and required", old, next)
 	}
 	old := signing.Keys(d)[1]
 	if old.KeepUntil == nil || old.RetiredAt == nil || old.KeepUntil.Sub(*old.RetiredAt) != dnscheck.KeepRetired ||
 		signing.Current(d).ActivatedAt.Before(*old.RetiredAt) {
-		t.Errorf("after the change of keys they are %+v, want the old one kept for %s after it retired",
+		t.Errorf("after the rotation, the keys are %+v, want the old one kept for %s after it retired",
 			signing.Keys(d), dnscheck.KeepRetired)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
@@ -164,7 +167,7 @@ func TestRotationHasNoGap(t *testing.T) {
 	}
 }
 
-func TestRetiredKeyLeavesAfterAWeek(t *testing.T) {
+func TestRetiredKeyIsDeletedAfterAWeek(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -175,23 +178,24 @@ func TestRetiredKeyLeavesAfterAWeek(t *testing.T) {
 	w.zone.Remove(first + "._domainkey.example.com")
 	d = w.verify(t, d)
 	if r := recordOf(t, w.Records(d), first); r.Status != dnscheck.Missing ||
-		!strings.HasPrefix(r.Error, "Put the TXT record at "+first) || d.Status != "verified" {
-		t.Errorf("without the record of the retired key the domain is %s and the record is %+v, want verified, and advice to put the record back", d.Status, r)
+		!strings.HasPrefix(r.Error, "Restore the TXT record at "+first) || d.Status != "verified" {
+		t.Errorf("without the record of the retired key, the domain is %s and the record is %+v, want verified, "+
+			"and advice to restore the record", d.Status, r)
 	}
 	w.exec(t, `UPDATE dkim_keys SET retired_at = now() - interval '7 days' WHERE state = 'retired'`)
 	d, err := w.Get(t.Context(), w.ada, d.ID)
 	if err != nil || len(signing.Keys(d)) != 1 || strings.Contains(dnscheck.ZoneFile(d, w.Records(d)), first) {
-		t.Errorf("a week after it retired the keys are %+v, %v, want the old one gone from keys and zone file",
+		t.Errorf("a week after it retired, the keys are %+v, %v, want the old one gone from keys and zone file",
 			signing.Keys(d), err)
 	}
 	w.verify(t, d)
 	if n := w.db.Ent.DKIMKey.Query().CountX(t.Context()); n != 1 {
-		t.Errorf("%d keys are kept", n)
+		t.Errorf("%d keys are kept, want 1", n)
 	}
 }
 
-// The answer that a caller is to get and the change are one commit.
-func TestAnswerThatCannotBeKeptUndoesTheChange(t *testing.T) {
+// The response to the caller and the change are committed together.
+func TestFailedResponseStorageUndoesChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -199,32 +203,32 @@ func TestAnswerThatCannotBeKeptUndoesTheChange(t *testing.T) {
 	_, err := w.RotateDKIM(t.Context(), w.ada, d.ID,
 		func(_ context.Context, _ idempotency.Execer, now *ent.Domain) error {
 			if keys := signing.Keys(now); len(keys) != 2 || keys[1].State != "pending" || len(w.Records(now)) != 6 {
-				t.Errorf("the answer would be %+v", keys)
+				t.Errorf("the response would contain %+v", keys)
 			}
 			return full
 		})
 	if !errors.Is(err, full) {
-		t.Errorf("rotation: %v", err)
+		t.Errorf("the rotation returned %v", err)
 	}
 	if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || len(now.Edges.Keys) != 1 {
-		t.Errorf("%d keys, %v", len(now.Edges.Keys), err)
+		t.Errorf("got %d keys, %v", len(now.Edges.Keys), err)
 	}
 	_, err = w.StartClaim(t.Context(), w.eve, "example.com",
 		func(_ context.Context, _ idempotency.Execer, c Claim) error {
 			if c.Status != ClaimPending || c.Record.Value == "" {
-				t.Errorf("the answer would be %+v", c)
+				t.Errorf("the response would contain %+v", c)
 			}
 			return full
 		})
 	if !errors.Is(err, full) {
-		t.Errorf("claim: %v", err)
+		t.Errorf("the claim returned %v", err)
 	}
 	if claims, err := w.ListClaims(t.Context(), w.eve, page.Request{Limit: 10}); err != nil || len(claims.Items) != 0 {
-		t.Errorf("after an answer that could not be kept the claims are %+v, %v, want none", claims, err)
+		t.Errorf("after storing the response failed, the claims are %+v, %v, want none", claims, err)
 	}
 }
 
-func TestNewRecordInPlaceOfTheOldOne(t *testing.T) {
+func TestNewRecordMayReplaceOldOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -234,14 +238,15 @@ func TestNewRecordInPlaceOfTheOldOne(t *testing.T) {
 	w.zone.Remove(first + "._domainkey.example.com")
 	d = w.verify(t, d)
 	if d.Status != "verified" || signing.Current(d).Selector == first {
-		t.Errorf("with the new record in place of the old one the domain is %s with keys %+v, want verified and signing with the new key", d.Status, signing.Keys(d))
+		t.Errorf("with the new record instead of the old one, the domain is %s with keys %+v, want verified and "+
+			"signing with the new key", d.Status, signing.Keys(d))
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestBackgroundCheckFinishesARotation(t *testing.T) {
+func TestBackgroundCheckCompletesRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.rotate(t, w.verified(t, w.ada, "example.com"))
@@ -279,14 +284,14 @@ func TestOneRotationAtATime(t *testing.T) {
 		if err := <-errs; err == nil {
 			made++
 		} else if refused := wantFault(t, err, fault.Conflict, fault.CodeConflict); refused.Details["selector"] == "" {
-			t.Errorf("a second rotation is refused with %+v, want the selector of the first in its details", refused)
+			t.Errorf("a second rotation returned %+v, want the selector of the first in its details", refused)
 		}
 	}
 	d, err := w.Get(t.Context(), w.ada, d.ID)
 	if err != nil || made != 1 || len(signing.Keys(d)) != 2 {
-		t.Fatalf("%d made, %+v, %v", made, signing.Keys(d), err)
+		t.Fatalf("got %d rotations, %+v, %v", made, signing.Keys(d), err)
 	}
-	// Nor are there two turns when two see the record at once.
+	// Two checks that find the record concurrently cause only one change of keys.
 	w.publish(t, d)
 	for i := range cap(errs) {
 		go func() {
@@ -304,7 +309,7 @@ func TestOneRotationAtATime(t *testing.T) {
 	}
 }
 
-func TestCheckFromBeforeARotationKeepsTheNewKeyWaiting(t *testing.T) {
+func TestStaleCheckKeepsNewKeyPending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -317,7 +322,7 @@ func TestCheckFromBeforeARotationKeepsTheNewKeyWaiting(t *testing.T) {
 	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
 		stored, err := w.checks.store(t.Context(), tx, slow.domain, &slow.fence, seen.seen)
 		if err != nil || !stored.gone {
-			t.Errorf("%+v, %v: it knew nothing of the rotation", stored, err)
+			t.Errorf("after a check from before the rotation, the keys are %+v, %v", stored, err)
 		}
 		return err
 	})
@@ -326,7 +331,7 @@ func TestCheckFromBeforeARotationKeepsTheNewKeyWaiting(t *testing.T) {
 	}
 }
 
-func TestRotationIsOfTheAccount(t *testing.T) {
+func TestRotationIsLimitedToOwnAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -341,11 +346,11 @@ func TestRotationIsOfTheAccount(t *testing.T) {
 		wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 	}
 	if n := w.db.Ent.DKIMKey.Query().CountX(t.Context()); n != 2 {
-		t.Errorf("%d keys", n)
+		t.Errorf("got %d keys", n)
 	}
 }
 
-func TestSeededDomainRotatesAtOnce(t *testing.T) {
+func TestSeededDomainRotatesImmediately(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d, err := w.EnsureSeeded(t.Context(), w.ada, "dev.test")
@@ -359,12 +364,12 @@ func TestSeededDomainRotatesAtOnce(t *testing.T) {
 	d = w.rotate(t, d)
 	if signing.Current(d).Selector == first || !signing.Current(d).Ready || len(signing.Keys(d)) != 4 ||
 		d.DueAt != nil {
-		t.Errorf("after the rotation of a seeded domain the keys are %+v, want 4 with a new ready one signing",
+		t.Errorf("after rotating a seeded domain, the keys are %+v, want 4 with a new ready one signing",
 			signing.Keys(d))
 	}
 	identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@dev.test"))
 	if err != nil || identity.Selector != signing.Current(d).Selector || identity.Second == nil {
-		t.Errorf("after the rotation of a seeded domain it signs as %+v, %v, want the new key and a second signature",
+		t.Errorf("after rotating a seeded domain, the identity is %+v, %v, want the new key and a second signature",
 			identity, err)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainDKIMRotated, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {

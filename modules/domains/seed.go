@@ -12,13 +12,14 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// EnsureSandbox returns the installation's own domain, and creates it if necessary. It belongs to no account.
+// EnsureSandbox returns the installation's own domain, which belongs to no account. It creates the domain if
+// necessary.
 func (s *Service) EnsureSandbox(ctx context.Context) (*ent.Domain, error) {
 	return s.ensureSeeded(ctx, nil, s.lookups.sandbox)
 }
 
-// EnsureSeeded returns a domain of the account that counts as verified without any DNS lookup, for development
-// mode. If the account had already added it, it is changed.
+// EnsureSeeded returns a domain of the account that counts as verified without any DNS lookup, for
+// development mode. If the account has already added the domain, EnsureSeeded changes it.
 func (s *Service) EnsureSeeded(ctx context.Context, accountID, name string) (*ent.Domain, error) {
 	name, err := address.ParseDomain(name)
 	if err != nil {
@@ -58,7 +59,8 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 	})
 	if ent.IsConstraintError(err) {
 		return nil, fault.Conflictf(fault.CodeConflict,
-			"The domain %s is verified by an account of this installation and cannot be seeded", name).WithCause(err)
+			"The domain %s has been verified by an account of this installation and cannot be seeded", name).
+			WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("seed domain %s: %w", name, err)
@@ -74,7 +76,7 @@ func (s *Service) findSeeded(ctx context.Context, owner predicate.Domain, name s
 	if err != nil {
 		return nil, err
 	}
-	// Report a different master key at startup rather than with the first mail.
+	// Report a changed master key at startup rather than with the first mail.
 	if _, err := s.keys.Signers(ctx, found); err != nil {
 		return nil, err
 	}

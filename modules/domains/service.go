@@ -30,8 +30,8 @@ type Params struct {
 	Bus      *bus.Bus
 	Accounts *accounts.Service
 	Resolver *dnsx.Resolver
-	Engine   *signer.Engine   `optional:"true"` // nil for Go
-	NewKey   signing.Generate `optional:"true"` // nil for dkim.GenerateKey
+	Engine   *signer.Engine   `optional:"true"` // defaults to Go
+	NewKey   signing.Generate `optional:"true"` // defaults to dkim.GenerateKey
 	Box      *secret.Box
 	Cursors  *page.Codec
 	Logger   *slog.Logger
@@ -39,7 +39,7 @@ type Params struct {
 	On       module.On       `optional:"true"`
 }
 
-// accountReader is the part of accounts that this module uses.
+// accountReader is the part of the accounts module that this module uses.
 type accountReader interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
@@ -50,7 +50,7 @@ type publisher interface {
 	Wake()
 }
 
-// Service manages domains. Safe for concurrent use.
+// Service manages domains. It is safe for concurrent use.
 type Service struct {
 	*lookups
 	*claims
@@ -65,7 +65,7 @@ type Service struct {
 	checks  *checks
 }
 
-// New creates the service; Start begins the checks in the background.
+// New returns a new Service; Start starts the background checks.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Start begins the checks in the background.
+// Start starts the background checks.
 func (s *Service) Start(ctx context.Context) error { return s.checks.worker.Start(ctx) }
 
 // Stop waits for running checks and stores their results.

@@ -19,11 +19,11 @@ import (
 
 // outcome is the result of storing a check.
 type outcome struct {
-	gone    bool // the row was deleted, or another worker has the job
+	gone    bool // the row was deleted, or another worker has claimed the check
 	from    domain.Status
 	to      domain.Status
-	claimed bool // valid, but another account has the name verified
-	rotated int  // keys that replaced others
+	claimed bool // valid, but another account has verified the name
+	rotated int  // replacements of keys
 }
 
 const standingSQL = `
@@ -42,8 +42,9 @@ UPDATE domains SET status = $2::text, records = $3::jsonb, check_attempts = $4, 
  WHERE id = $1 RETURNING now()`
 
 // store applies the results of a check to the current row, and stores them with their fact. With a fence, it
-// applies only to that claim; without one, the check was requested by a user and takes precedence. Neither applies
-// if the domain was lost meanwhile: the results then prove what the former owner published.
+// applies only to that claim. Without one, the check was requested by a user and takes precedence. Neither
+// applies if the domain was lost meanwhile, because then the results only prove what the former owner
+// published.
 func (s *checks) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64,
 	seen []dnscheck.Observation) (outcome, error) {
 	before, err := lockStanding(ctx, tx, d, fence)
@@ -93,12 +94,12 @@ func lockStanding(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64) 
 	if err != nil {
 		return standing{}, err
 	}
-	before.keys, err = signing.Locked(ctx, tx, d.ID)
+	before.keys, err = signing.LockKeys(ctx, tx, d.ID)
 	return before, err
 }
 
-// promote writes the verdict. Verifying a domain can violate the index that allows one owner per name, so it uses
-// a savepoint and the transaction survives.
+// promote writes the verdict. Verifying a domain can violate the index that allows one owner per name, so it
+// uses a savepoint that keeps the transaction usable.
 func promote(ctx context.Context, tx *ent.Tx, d *ent.Domain, before standing, v verdict) (time.Time, error) {
 	if Sends(before.status) || !Sends(v.status) {
 		return write(ctx, tx, d, v)
@@ -124,7 +125,7 @@ func write(ctx context.Context, tx *ent.Tx, d *ent.Domain, v verdict) (at time.T
 		v.next.Seconds())
 }
 
-// announce notifies other parts after a commit.
+// announce notifies other modules after a commit.
 func (s *checks) announce(d *ent.Domain, o outcome) {
 	switch {
 	case o.gone:

@@ -7,8 +7,9 @@ import (
 	"github.com/postrider/postrider/ent"
 )
 
-// Verify checks a domain's records now and stores the results. A domain that stays unverified is not an error: its
-// records say what to do. It returns domain_claimed if all records are valid but another account was first.
+// Verify checks a domain's records now and stores the results. A domain that stays unverified is not an
+// error: its records contain advice. It returns domain_claimed if all records are valid but another account
+// was first.
 func (s *Service) Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
 	d, err := s.Get(ctx, accountID, domainID)
 	if err != nil || d.Seeded {

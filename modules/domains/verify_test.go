@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-func TestVerifyFromAddToSending(t *testing.T) {
+func TestVerifyLetsDomainSend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.add(t, w.ada, "example.com")
@@ -29,21 +29,22 @@ func TestVerifyFromAddToSending(t *testing.T) {
 
 	d = w.verify(t, d)
 	if d.Status != "pending" || w.states(d) != "mmmmm" || d.LastCheckedAt == nil || d.CheckAttempts != 1 {
-		t.Errorf("before anything is published: %s, %s, %+v", d.Status, w.states(d), d)
+		t.Errorf("before publishing, the domain is %s with records %s: %+v", d.Status, w.states(d), d)
 	}
 	for _, r := range w.Records(d) {
 		if !strings.HasPrefix(r.Error, "Publish a ") || len(r.Found) != 0 {
-			t.Errorf("before it is published the record %s says %q and found %v, want advice to publish it and nothing found", r.Purpose, r.Error, r.Found)
+			t.Errorf("before publishing, the record %s has the advice %q and the found values %v, want advice to "+
+				"publish it and no values", r.Purpose, r.Error, r.Found)
 		}
 	}
 
 	w.publish(t, d)
 	d = w.verify(t, d)
 	if d.Status != "verified" || w.states(d) != "vvvvv" || d.VerifiedAt == nil || d.FailingSince != nil {
-		t.Fatalf("after it: %s, %s, %+v", d.Status, w.states(d), d.Records)
+		t.Fatalf("after publishing, the domain is %s with records %s: %+v", d.Status, w.states(d), d.Records)
 	}
 	if until := time.Until(*d.DueAt); until < 10*time.Hour || until > 14*time.Hour {
-		t.Errorf("next check in %s", until)
+		t.Errorf("the next check is in %s", until)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.told(t, d)); diff != "" {
 		t.Error(diff)
@@ -58,18 +59,19 @@ func TestVerifyFromAddToSending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
+	signatures, err := dkim.Verify(signed,
+		func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
-		t.Errorf("mail of a verified domain has signatures %+v, %v, want one valid", signatures, err)
+		t.Errorf("mail of a verified domain has the signatures %+v, %v, want one valid signature", signatures, err)
 	}
 }
 
-func TestVerifyAgainstOddZones(t *testing.T) {
+func TestVerifyHandlesUnusualZones(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(*testing.T, *world, map[dnscheck.Purpose]dnscheck.RecordCheck)
-		want   string // states
+		want   string // expected states
 	}{
 		{"several TXT records", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Add(t, r[dnscheck.Ownership].Name+`. TXT "something-else=1"`, r[dnscheck.SPF].Name+
@@ -128,10 +130,10 @@ func TestVerifyAgainstOddZones(t *testing.T) {
 			c.change(t, w, w.byPurpose(d))
 			d = w.verify(t, d)
 			if got := w.states(d); got != c.want {
-				t.Errorf("states %s, want %s\n%+v", got, c.want, d.Records)
+				t.Errorf("got the states %s, want %s\n%+v", got, c.want, d.Records)
 			}
 			if sound := c.want[:4] == "vvvv"; sound != (d.Status == "verified") {
-				t.Errorf("status %s", d.Status)
+				t.Errorf("got the status %s", d.Status)
 			}
 		})
 	}
@@ -145,7 +147,7 @@ func (w *world) byPurpose(d *ent.Domain) map[dnscheck.Purpose]dnscheck.RecordChe
 	return records
 }
 
-func TestNoAnswerChangesNothing(t *testing.T) {
+func TestUnansweredCheckChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]dnsxtest.Fault{"servfail": dnsxtest.ServFail, "refused": dnsxtest.Refused,
 		"timeout": dnsxtest.Timeout} {
@@ -162,23 +164,25 @@ func TestNoAnswerChangesNothing(t *testing.T) {
 			w.exec(t, `UPDATE domains SET failing_since = now() - interval '30 days'`) // even so
 			now := w.verify(t, d)
 			if now.Status != "verified" || cmp.Diff(d.Records, now.Records) != "" {
-				t.Errorf("without an answer of DNS the domain is %s with changed records %s, want verified and no change", now.Status, cmp.Diff(d.Records, now.Records))
+				t.Errorf("without an answer from DNS, the domain is %s with changed records %s, want verified and "+
+					"no change", now.Status, cmp.Diff(d.Records, now.Records))
 			}
 			if until := time.Until(*now.DueAt); until > 11*time.Minute+time.Second {
-				t.Errorf("tried again in %s", until)
+				t.Errorf("the next check is in %s", until)
 			}
 			if got := w.verify(t, fresh); got.Status != "pending" ||
-				!strings.Contains(w.Records(got)[0].Error, "gave no answer") {
-				t.Errorf("without an answer of DNS the new domain is %s: %+v, want pending and the advice that DNS did not answer", got.Status, got.Records)
+				!strings.Contains(w.Records(got)[0].Error, "did not answer") {
+				t.Errorf("without an answer from DNS, the new domain is %s: %+v, want pending and advice that DNS "+
+					"did not answer", got.Status, got.Records)
 			}
 			if told := w.told(t, d); len(told) != 1 {
-				t.Errorf("published %v", told)
+				t.Errorf("got the facts %v", told)
 			}
 		})
 	}
 }
 
-func TestOneRecordWithoutAnswerKeepsItsOwnState(t *testing.T) {
+func TestUnansweredRecordPreventsPromotion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.add(t, w.ada, "example.com")
@@ -191,15 +195,16 @@ func TestOneRecordWithoutAnswerKeepsItsOwnState(t *testing.T) {
 	w.publish(t, d)
 	w.zone.Fault(records[dnscheck.DKIM].Name, dnsxtest.ServFail)
 	if d = w.verify(t, d); w.states(d) != "vvvvv" || d.Status != "pending" {
-		t.Errorf("%s with states %s: a domain rises only when all required records answered", d.Status, w.states(d))
+		t.Errorf("the domain is %s with records %s, want it promoted only if all required records answered", d.Status,
+			w.states(d))
 	}
 	w.zone.Fault(records[dnscheck.DKIM].Name, 0)
 	if d = w.verify(t, d); d.Status != "verified" {
-		t.Errorf("when all records answer the domain is %s, want verified", d.Status)
+		t.Errorf("once all records answer, the domain is %s, want verified", d.Status)
 	}
 }
 
-func TestVerifiedDomainBreaksAndFailsAndComesBack(t *testing.T) {
+func TestBrokenDomainFailsAndRecovers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
@@ -207,26 +212,26 @@ func TestVerifiedDomainBreaksAndFailsAndComesBack(t *testing.T) {
 	w.zone.Remove("_service.example.com")
 
 	if d = w.verify(t, d); d.Status != "temporary_failure" || d.FailingSince == nil {
-		t.Fatalf("without its ownership record the domain is %+v, want temporary_failure with the time it began", d)
+		t.Fatalf("without its ownership record, the domain is %+v, want temporary_failure and the time it began", d)
 	}
 	if _, err := w.Identity(t.Context(), w.ada, from); err != nil {
-		t.Errorf("does not send any more: %v", err)
+		t.Errorf("the domain cannot send: %v", err)
 	}
 	since := *d.FailingSince
 	w.exec(t, `UPDATE domains SET failing_since = now() - interval '71 hours'`)
 	if d = w.verify(t, d); d.Status != "temporary_failure" || !d.FailingSince.Before(since) {
-		t.Errorf("after 71 h: %s since %s", d.Status, d.FailingSince)
+		t.Errorf("after 71 h, the domain is %s since %s", d.Status, d.FailingSince)
 	}
 	w.exec(t, `UPDATE domains SET failing_since = now() - interval '72 hours'`)
 	if d = w.verify(t, d); d.Status != "failed" {
-		t.Errorf("after 72 h: %s", d.Status)
+		t.Errorf("after 72 h, the domain is %s", d.Status)
 	}
 	_, err := w.Identity(t.Context(), w.ada, from)
 	wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
 
 	w.publish(t, d)
 	if d = w.verify(t, d); d.Status != "verified" || d.FailingSince != nil {
-		t.Errorf("repaired: %+v", d)
+		t.Errorf("after repairing its records, the domain is %+v", d)
 	}
 	want := []event.Type{event.DomainVerified, event.DomainTemporaryFailure, event.DomainFailed, event.DomainVerified}
 	if diff := cmp.Diff(want, w.told(t, d)); diff != "" {
@@ -252,7 +257,7 @@ func TestSecondToVerifyMustClaim(t *testing.T) {
 	}
 }
 
-// publishBeside adds the records that differ between accounts.
+// publishBeside publishes additional records where they differ between accounts.
 func (w *world) publishBeside(t *testing.T, d *ent.Domain) {
 	t.Helper()
 	for _, r := range w.Records(d) {
@@ -262,7 +267,7 @@ func (w *world) publishBeside(t *testing.T, d *ent.Domain) {
 	}
 }
 
-func TestOfTwoAtOnceOneIsVerified(t *testing.T) {
+func TestConcurrentVerifyHasOneWinner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	rows := []*ent.Domain{w.add(t, w.ada, "example.com"), w.add(t, w.eve, "example.com")}
@@ -285,14 +290,14 @@ func TestOfTwoAtOnceOneIsVerified(t *testing.T) {
 		}
 	}
 	if len(refused) != 1 {
-		t.Errorf("refused: %v", refused)
+		t.Errorf("the other account got %v", refused)
 	}
 	var facts int
 	for _, d := range rows {
 		facts += len(w.told(t, d))
 	}
 	if verified := w.count(t, `status = 'verified'`); verified != 1 || facts != 1 {
-		t.Errorf("%d verified, %d facts", verified, facts)
+		t.Errorf("got %d verified domains and %d facts", verified, facts)
 	}
 }
 
@@ -304,7 +309,7 @@ func (w *world) count(t testing.TB, where string) (n int) {
 	return n
 }
 
-func TestHostileZoneIsStoredClean(t *testing.T) {
+func TestHostileZoneIsSanitized(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.add(t, w.ada, "example.com")
@@ -315,16 +320,17 @@ func TestHostileZoneIsStoredClean(t *testing.T) {
 	}
 	w.zone.Add(t, `example.com. TXT "v=spf1 include:\000\255.example -all"`)
 	if d = w.verify(t, d); d.Status != "pending" || w.byPurpose(d)[dnscheck.DKIM].Status != dnscheck.Mismatch {
-		t.Errorf("with a hostile zone the domain is %s: %+v, want pending with a mismatch of DKIM", d.Status, d.Records)
+		t.Errorf("with a hostile zone, the domain is %s: %+v, want pending with a mismatch of DKIM",
+			d.Status, d.Records)
 	}
 	for _, state := range d.Records {
 		checkClean(t, state)
 	}
 }
 
-// A domain whose owner did everything right does not rise and does not fall while a record
-// of the installation is missing; its records say whose fault it is.
-func TestADomainWaitsForTheOperatorsRecords(t *testing.T) {
+// If a record of the installation is missing, a domain whose owner did everything right is neither promoted
+// nor demoted, and its records name the operator.
+func TestDomainKeepsStateWithoutOperatorsRecords(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"spf.postrider.example", "rp.postrider.example"} {
 		w := newWorld(t)
@@ -333,7 +339,7 @@ func TestADomainWaitsForTheOperatorsRecords(t *testing.T) {
 		w.zone.Remove(name)
 		d = w.verify(t, d)
 		if d.Status != "pending" {
-			t.Errorf("without %s a new domain is %s, want pending", name, d.Status)
+			t.Errorf("without %s, a new domain is %s, want pending", name, d.Status)
 		}
 		said := 0
 		for _, r := range w.Records(d) {
@@ -342,7 +348,7 @@ func TestADomainWaitsForTheOperatorsRecords(t *testing.T) {
 			}
 		}
 		if said != 1 {
-			t.Errorf("without %s %d records name the operator, want one: %+v", name, said, w.Records(d))
+			t.Errorf("without %s, %d records name the operator, want one: %+v", name, said, w.Records(d))
 		}
 		for _, record := range ourRecords {
 			if strings.HasPrefix(record, name) {
@@ -350,11 +356,11 @@ func TestADomainWaitsForTheOperatorsRecords(t *testing.T) {
 			}
 		}
 		if d = w.verify(t, d); d.Status != "verified" {
-			t.Errorf("with the records of the installation the domain is %s, want verified: %+v", d.Status, d.Records)
+			t.Errorf("with the records of the installation, the domain is %s, want verified: %+v", d.Status, d.Records)
 		}
 		w.zone.Remove(name)
 		if d = w.verify(t, d); d.Status != "verified" {
-			t.Errorf("a verified domain is %s without %s, want verified still", d.Status, name)
+			t.Errorf("a verified domain is %s without %s, want it still verified", d.Status, name)
 		}
 	}
 }
@@ -363,7 +369,7 @@ func checkClean(t *testing.T, state shape.RecordState) {
 	t.Helper()
 	for _, text := range append(state.Found, state.Error) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || len(text) > 4000 {
-			t.Errorf("%s stores %q", state.Purpose, text)
+			t.Errorf("the record %s stores %q", state.Purpose, text)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// New facts have ids from before the position, so the export starts again there. Facts from
-// before the step are exported a second time.
+// New facts have ids before the position, so the export continues from there. Facts from before the step are
+// exported a second time.
 const resumeEarlierSQL = `
 UPDATE event_exports SET position = least(position, $1 COLLATE "C"), again = again OR position > $1, moved_at = least(moved_at, now()), due_at = least(due_at, now() + $2 * interval '1 microsecond'),
 	fence = fence + 1, node = NULL

@@ -18,9 +18,9 @@ const target = "nats"
 type cursor struct {
 	position string
 	fence    int64
-	open     bool // a page after the position was started before
-	again    bool // Rewind has set it back
-	failures int  // pages in a row
+	open     bool // a page after the position was already started
+	again    bool // Rewind has moved it back
+	failures int  // failed pages in a row
 	horizon  time.Time
 }
 
@@ -28,15 +28,15 @@ type cursor struct {
 type page struct {
 	position string // the stream has every fact up to it
 	sent     int
-	more     bool // facts wait before the horizon
+	more     bool // facts are waiting before the horizon
 	err      error
-	cut      bool // by the end of the lease or of this process, which is not a failure
+	cut      bool // interrupted by the end of the lease or of this process, which is not a failure
 }
 
 const createSQL = `
 INSERT INTO event_exports (name, position, due_at, moved_at) VALUES ($1, $2, now(), now()) ON CONFLICT (name) DO NOTHING`
 
-// create inserts the row at the horizon if it does not exist: only later facts are exported.
+// create inserts the row at the horizon if it does not exist, so that only later facts are exported.
 func (s *Service) create(ctx context.Context) error {
 	horizon, err := s.facts.Horizon(ctx)
 	if err == nil {
@@ -48,7 +48,7 @@ func (s *Service) create(ctx context.Context) error {
 	return nil
 }
 
-// claimSQL claims the row if a fact waits. The fact is selected in id order, so that the index is used
+// claimSQL claims the row if a fact is waiting. The fact is selected in id order, so that the index is used
 // regardless of the planner's estimate of the range.
 var claimSQL = db.Compile(`
 UPDATE event_exports e SET due_at = now() + @lease * interval '1 microsecond', fence = e.fence + 1, node = NULLIF(@node::int, 0), open = true
@@ -89,7 +89,7 @@ func (s *Service) extend(ctx context.Context, cursors []cursor, lease time.Durat
 	for i, c := range cursors {
 		n, err := db.Exec(ctx, s.db.Hot, extendSQL, target, c.fence, lease.Microseconds())
 		if err != nil {
-			return nil, fmt.Errorf("prolong the export of events: %w", err)
+			return nil, fmt.Errorf("extend the export of events: %w", err)
 		}
 		held[i] = n == 1
 	}
@@ -109,7 +109,7 @@ func (s *Service) release(ctx context.Context, cursors []cursor) error {
 
 const handBackSQL = `UPDATE event_exports SET due_at = now(), fence = fence + 1, node = NULL WHERE node = $1`
 
-// handBackOf releases the claim of a node that is gone. Its page stays open.
+// handBackOf releases the claim of a dead node. Its page stays open.
 func (s *Service) handBackOf(ctx context.Context, gone int32) (int64, error) {
 	n, err := db.Exec(ctx, s.db.Hot, handBackSQL, gone)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Service) tell(c cursor, p page) {
 	case p.err != nil && c.failures == 0:
 		s.log.Warn("event export: publishing failed, retrying until it succeeds", telemetry.KeyError, p.err)
 	case p.err == nil && c.failures > 0:
-		s.log.Info("event export: works again", "failures", c.failures)
+		s.log.Info("event export: recovered", "failures", c.failures)
 	}
 	if p.more && p.err == nil {
 		s.worker.Nudge()

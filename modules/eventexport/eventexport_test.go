@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Two processes, three accounts, an internal fact: the stream has each public
-// one once, in the order of its account, under its subject, as the event log shows it.
-func TestEveryFactIsInTheStreamOnceAndInOrder(t *testing.T) {
+// With two processes, three accounts and an internal fact, the stream has each public fact once, in the order
+// of its account, under its subject and encoded like in the event log.
+func TestStreamHasEveryFactOnceInOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start(numbered{id: 1})
@@ -34,20 +34,20 @@ func TestEveryFactIsInTheStreamOnceAndInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range messages {
-		// jsonb keeps the members in an order of its own
+		// jsonb does not keep the order of members
 		if m.ID == first.ID && (m.Subject != "postrider.facts.acc_a.email.sent" || len(m.Data) != len(body)) {
 			t.Errorf("the first fact is at %s as\n%s, want it at postrider.facts.acc_a.email.sent as\n%s", m.Subject,
 				m.Data, body)
 		}
 	}
 	if is := w.standing(); is.Behind != 0 || is.Failures != 0 || is.Error != "" || is.Again {
-		t.Errorf("after catching up the export is at %+v", is)
+		t.Errorf("after catching up, the export is at %+v", is)
 	}
 }
 
-// A server that is away holds the position, and says why; nothing is lost or doubled when it
-// is back.
-func TestAServerThatWasAwayGetsWhatHappenedMeanwhile(t *testing.T) {
+// While the server is down, the position stays and the error is reported. Once the server is back, no fact is
+// missing or duplicated.
+func TestExportCatchesUpAfterOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.start(nil)
@@ -55,34 +55,35 @@ func TestAServerThatWasAwayGetsWhatHappenedMeanwhile(t *testing.T) {
 	w.caughtUp()
 	w.server.Stop()
 	w.happen(60, "acc_a", "acc_b")
-	expect.EventuallyWithin(t, patience, "the export fails and says so", func() bool {
+	expect.EventuallyWithin(t, patience, "the export reports its failure", func() bool {
 		is := w.standing()
 		return is.Failures > 1 && is.Error != "" && is.FailedAt != nil && is.Waiting == 60 && is.Behind > 0
 	})
 	if off, err := (&Service{}).condition(t.Context()); err != nil || !off.Off {
-		t.Errorf("where nothing is exported the condition is %+v, %v; want off", off, err)
+		t.Errorf("without an export, the condition is %+v, %v; want off", off, err)
 	}
 	condition, err := s.condition(t.Context())
 	if err != nil || len(condition.Details) != 1 || condition.Degraded {
-		t.Errorf("seconds late the condition is %+v, %v; want the reason, and not degraded yet", condition, err)
+		t.Errorf("after a delay of seconds, the condition is %+v, %v; want the reason, and not degraded yet",
+			condition, err)
 	}
-	w.server.Again()
+	w.server.Restart()
 	w.caughtUp()
 	w.once()
 	if is := w.standing(); is.Failures != 0 || is.FailedAt == nil {
-		t.Errorf("after the outage the export is at %+v, want no failures in a row, and when the last one was", is)
+		t.Errorf("after the outage, the export is at %+v, want no failures in a row and the time of the last one", is)
 	}
-	for _, line := range []string{"publishing failed", "works again"} {
+	for _, line := range []string{"publishing failed", "recovered"} {
 		if n := strings.Count(w.log.String(), line); n != 1 {
-			t.Errorf("the log says %d times that %s, want once:\n%s", n, line, w.log.String())
+			t.Errorf("the log contains %[2]q %[1]d times, want once:\n%[3]s", n, line, w.log.String())
 		}
 	}
 }
 
-// A process that dies in the middle of a page leaves a part of it in the stream. Another one
-// goes on, in the order of each account and without a double, although the stream has
-// forgotten the ids that it had.
-func TestAPageThatWasCutOffIsFinishedByAnother(t *testing.T) {
+// A process that dies in the middle of a page leaves part of it in the stream. Another process continues in
+// the order of each account and without duplicates, although the stream has already forgotten the message
+// ids.
+func TestAnotherProcessCompletesInterruptedPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.config.Stream.Duplicates = 100 * time.Millisecond
@@ -90,7 +91,7 @@ func TestAPageThatWasCutOffIsFinishedByAnother(t *testing.T) {
 	w.happen(40, "acc_a", "acc_b", "acc_c")
 	dead, other := w.service(numbered{id: 1}), w.service(numbered{id: 2})
 	var claimed []cursor
-	expect.EventuallyWithin(t, patience, "all facts are before the horizon, and the page is claimed", func() bool {
+	expect.EventuallyWithin(t, patience, "all facts are before the horizon and the page is claimed", func() bool {
 		horizon, err := w.bus.Log().Horizon(t.Context())
 		if err != nil || horizon.Before(w.facts[39].CreatedAt.Add(time.Second)) {
 			return false
@@ -102,7 +103,7 @@ func TestAPageThatWasCutOffIsFinishedByAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range w.facts { // all of one account, and half of another
+	for _, f := range w.facts { // all facts of one account, and half of those of another
 		if f.AccountID == "acc_a" || f.AccountID == "acc_b" && f.ID < w.facts[20].ID {
 			if _, err := stream.Publish(t.Context(), []event.Fact{f}, func() error { return nil }); err != nil {
 				t.Fatal(err)
@@ -110,14 +111,14 @@ func TestAPageThatWasCutOffIsFinishedByAnother(t *testing.T) {
 		}
 	}
 	if again, err := other.claim(t.Context(), 1, lease); err != nil || len(again) != 0 {
-		t.Fatalf("under the lease another one claims %+v, %v", again, err)
+		t.Fatalf("during the lease, another process claimed %+v, %v", again, err)
 	}
 	for _, c := range []struct {
 		gone int32
 		want int64
 	}{{2, 0}, {1, 1}, {1, 0}} {
 		if n, err := other.handBackOf(t.Context(), c.gone); err != nil || n != c.want {
-			t.Errorf("of node %d were handed back %d, %v; want %d", c.gone, n, err, c.want)
+			t.Errorf("handing back the claims of node %d returned %d, %v; want %d", c.gone, n, err, c.want)
 		}
 	}
 	forgotten(t, w)
@@ -125,11 +126,11 @@ func TestAPageThatWasCutOffIsFinishedByAnother(t *testing.T) {
 	w.caughtUp()
 	w.once()
 	if held, err := dead.extend(t.Context(), claimed, lease); err != nil || held[0] {
-		t.Errorf("the dead one may prolong its claim: %t, %v", held[0], err)
+		t.Errorf("extending the claim of the dead process returned %t, %v", held[0], err)
 	}
 }
 
-// forgotten waits until the stream takes an id again that it has had, and leaves only gaps.
+// forgotten waits until the stream's deduplication window has passed, and leaves only gaps.
 func forgotten(t *testing.T, w *world) {
 	t.Helper()
 	js := w.server.JetStream()
@@ -141,7 +142,7 @@ func forgotten(t *testing.T, w *world) {
 		return ack
 	}
 	first, again := probe(), (*nats.PubAck)(nil)
-	expect.EventuallyWithin(t, patience, "the window of duplicates is over",
+	expect.EventuallyWithin(t, patience, "the deduplication window has passed",
 		func() bool { again = probe(); return !again.Duplicate })
 	for _, ack := range []*nats.PubAck{first, again} {
 		if err := js.DeleteMsg(streamName, ack.Sequence); err != nil {
@@ -150,9 +151,9 @@ func forgotten(t *testing.T, w *world) {
 	}
 }
 
-// A stream that is full refuses, as it does on a full disk. What it refuses waits, and goes
-// on where it was when there is room.
-func TestAFullStreamLosesNothing(t *testing.T) {
+// A full stream rejects messages, like a full disk. The rejected facts wait, and the export continues once
+// there is room.
+func TestFullStreamLosesNoFacts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start(nil)
@@ -161,20 +162,21 @@ func TestAFullStreamLosesNothing(t *testing.T) {
 	js := w.server.JetStream()
 	resize(t, js, 8<<10)
 	w.happen(120, "acc_a", "acc_b")
-	expect.EventuallyWithin(t, patience, "the stream is full and refuses",
+	expect.EventuallyWithin(t, patience, "the stream is full and rejects messages",
 		func() bool { return strings.Contains(w.standing().Error, "maximum bytes exceeded") })
 	stuck := w.standing()
 	if stuck.Waiting == 0 || stuck.Waiting > 119 {
-		t.Errorf("%d facts wait while the stream is full, want some, and not those that it took", stuck.Waiting)
+		t.Errorf("%d facts are waiting while the stream is full, want some, but not those that it accepted",
+			stuck.Waiting)
 	}
 	resize(t, js, -1)
 	w.caughtUp()
 	w.once()
 }
 
-// A server whose disk is full takes nothing. What happens meanwhile waits, the status has the reason, and everything
-// is in the stream once there is room and the server was started again.
-func TestAFullDiskOfTheServerLosesNothing(t *testing.T) {
+// A server with a full disk accepts no messages. New facts wait, the status reports the reason, and all facts
+// reach the stream once there is room and the server was restarted.
+func TestFullServerDiskLosesNoFacts(t *testing.T) {
 	t.Parallel()
 	folder := dbtest.SmallDisk(t, "16m")
 	w := newWorldAt(t, jetstreamtest.Start(t, func(o *server.Options) { o.StoreDir, o.SyncAlways = folder, true }))
@@ -183,13 +185,13 @@ func TestAFullDiskOfTheServerLosesNothing(t *testing.T) {
 	w.caughtUp()
 	undo := dbtest.Fill(t, folder)
 	w.happen(400, "acc_a", "acc_b")
-	expect.EventuallyWithin(t, patience, "the export fails and says so", func() bool {
+	expect.EventuallyWithin(t, patience, "the export reports its failure", func() bool {
 		is := w.standing()
 		return is.Waiting > 0 && strings.Contains(is.Error, "the server does not acknowledge; its disk is full")
 	})
 	undo()
-	w.server.Stop() // it goes on with a full disk's stream only after that
-	w.server.Again()
+	w.server.Stop() // after a full disk, the server continues the stream only after a restart
+	w.server.Restart()
 	w.caughtUp()
 	w.once()
 }
@@ -207,16 +209,16 @@ func resize(t *testing.T, js nats.JetStreamContext, octets int64) {
 	}
 }
 
-// What was sent is sent again after Rewind, in order, and nothing twice from then on.
+// After Rewind, facts are sent again, in order, and not duplicated afterwards.
 func TestRewindSendsAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.config.Stream.Duplicates = 100 * time.Millisecond
 	if _, err := Look(t.Context(), w.db); !errors.Is(err, ErrNothing) {
-		t.Errorf("before there is an export its position returned %v, want ErrNothing", err)
+		t.Errorf("before the first export, Look returned %v, want ErrNothing", err)
 	}
 	if _, err := Rewind(t.Context(), w.db, time.Now()); !errors.Is(err, ErrNothing) {
-		t.Errorf("before there is an export rewinding returned %v, want ErrNothing", err)
+		t.Errorf("before the first export, Rewind returned %v, want ErrNothing", err)
 	}
 	since := time.Now().Add(-time.Minute)
 	w.start(nil)
@@ -225,14 +227,14 @@ func TestRewindSendsAgain(t *testing.T) {
 	w.once()
 	for _, late := range []time.Time{time.Now().Add(time.Hour), time.Now()} {
 		if _, err := Rewind(t.Context(), w.db, late); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("rewinding to %s returned %v, want Invalid", late, err)
+			t.Errorf("Rewind to %s returned %v, want Invalid", late, err)
 		}
 	}
 	forgotten(t, w)
 	if _, err := Rewind(t.Context(), w.db, since); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, patience, "everything was sent again",
+	expect.EventuallyWithin(t, patience, "all facts were sent again",
 		func() bool { is := w.standing(); return is.Waiting == 0 && !is.Again })
 	messages := jetstreamtest.Messages(t, w.server.JetStream(), streamName)
 	seen := map[string]int{}
@@ -241,7 +243,7 @@ func TestRewindSendsAgain(t *testing.T) {
 	}
 	for _, f := range w.facts {
 		if seen[f.ID] != 2 {
-			t.Errorf("%s is in the stream %d times, want twice", f.ID, seen[f.ID])
+			t.Errorf("the fact %s is in the stream %d times, want twice", f.ID, seen[f.ID])
 		}
 	}
 }

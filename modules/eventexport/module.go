@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Module provides *Service and exports in the background.
+// Module provides *Service, which exports in the background.
 var Module = fx.Module("eventexport",
 	fx.Provide(ConfigOf, New),
 	module.Repairs(func(s *Service) clockstep.Repair {

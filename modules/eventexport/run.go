@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Limits of a page in both events and bytes, to bound the memory of a process.
+// Limits of a page in facts and in bytes, which bound the memory of a process.
 const (
 	pageFacts = 1000
 	pageBytes = 4 << 20
@@ -46,8 +46,8 @@ func failedPage(ctx context.Context, position string, sent int, err error) page 
 
 var errNotOurs = errors.New("the lease of the export has expired")
 
-// hand publishes the facts that the stream lacks. there[i] reports whether the stream now has facts[i], or
-// must not have it.
+// hand publishes the facts that the stream lacks. there[i] reports whether the stream has facts[i], or must
+// not have it.
 func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact,
 	lease *worker.Lease) (there []bool, sent int, err error) {
 	there = make([]bool, len(facts))
@@ -86,14 +86,14 @@ func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact,
 	return there, sent, err
 }
 
-// public reports whether a type is exported. A type unknown to this version comes from a newer version and
-// is exported, because the position would otherwise skip it.
+// public reports whether a type is exported. Types unknown to this version come from a newer version and are
+// exported, because otherwise the position would skip them.
 func public(t event.Type) bool {
 	entry, known := event.Lookup(t)
 	return !known || entry.Public()
 }
 
-// positionReached returns the position after the facts before the first missing one.
+// positionReached returns the position before the first missing fact.
 func positionReached(position string, facts []event.Fact, there []bool) string {
 	if first := slices.Index(there, false); first >= 0 {
 		facts = facts[:first]

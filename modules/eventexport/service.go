@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Config configures the export. Zero fields use the defaults; without a target nothing is exported.
+// Config configures the export. Zero fields use the defaults; without a target, nothing is exported.
 type Config struct {
 	Stream jetstream.Config
 	Poll   time.Duration  // poll interval, five times longer while idle; default 400 ms
@@ -41,7 +41,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// lease is how long a dead process, not yet detected as gone, delays the export.
+// lease is how long a process that died, and whose death was not detected, delays the export.
 const lease = 12 * time.Second
 
 // Facts reads the published facts.
@@ -55,8 +55,8 @@ var _ Facts = (*bus.Log)(nil)
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32              // 0: none
-	ClaimsUntil() time.Time // by the database clock, for claims; zero: any time
+	ID() int32              // 0 without an id
+	ClaimsUntil() time.Time // by the database clock, for claims; zero means any time
 	OnDead(what string, f node.ReleaseFunc)
 }
 
@@ -73,7 +73,7 @@ type Params struct {
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service exports events. Safe for concurrent use, also across processes.
+// Service exports events. It is safe for concurrent use, also across processes.
 type Service struct {
 	config Config
 	db     *db.DB
@@ -85,10 +85,10 @@ type Service struct {
 
 	mu       sync.Mutex
 	stream   *jetstream.Stream // nil before the first page
-	doubtful bool              // the latest page has failed
+	doubtful bool              // the latest page failed
 }
 
-// New returns a new service; nothing runs before Start.
+// New returns a new Service. Start starts the export.
 func New(p Params) (*Service, error) {
 	if p.Node == nil {
 		p.Node = node.None{}
@@ -115,7 +115,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return s.worker.Start(ctx)
 }
 
-// Stop stops the export. The page being published finishes while ctx lasts.
+// Stop stops the export. It completes the current page unless ctx ends first.
 func (s *Service) Stop(ctx context.Context) error {
 	err := s.worker.Stop(ctx)
 	s.disconnect()

@@ -14,7 +14,7 @@ import (
 
 const group = "Event export"
 
-// To is the export target; zero for none.
+// To is the export target; zero if there is none.
 var To = setting.Declare(setting.Setting[jetstream.Target]{
 	Name: "POSTRIDER_EVENTS_TO", Group: group, Secret: true, DefaultText: "nowhere",
 	Help: "NATS JetStream servers that receive every event, as nats://host:4222,host2:4222; tls:// for TLS; user:password@ or a token before the first host.",
@@ -53,7 +53,8 @@ var (
 var (
 	Stream = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_STREAM", Group: group, Default: "postrider-facts",
-		Help: "Name of the stream. It is created if it does not exist. A stream that was created otherwise is checked and not changed.",
+		Help: "Name of the stream. It is created if it does not exist. A stream that was created by other means is " +
+			"checked but not changed.",
 		Form: setting.Form[string]{Placeholder: "NAME", Parse: parseStream},
 	})
 	Subjects = setting.Declare(setting.Setting[string]{
@@ -82,7 +83,7 @@ func streamOf(v setting.Values, log *slog.Logger) jetstream.Config {
 
 func parseStream(text string) (string, error) {
 	if len(text) > 255 || strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
-		return "", fmt.Errorf("is %q; want letters, digits, - and _", text)
+		return "", fmt.Errorf("is %q; it must consist of letters, digits, - and _", text)
 	}
 	return text, nil
 }
@@ -90,7 +91,8 @@ func parseStream(text string) (string, error) {
 func parseSubjects(text string) (string, error) {
 	for token := range strings.SplitSeq(text, ".") {
 		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return !plain(r) }) {
-			return "", fmt.Errorf("is %q; want words of letters, digits, - and _, with dots between them", text)
+			return "", fmt.Errorf("is %q; it must consist of words of letters, digits, - and _, separated by dots",
+				text)
 		}
 	}
 	return text, nil

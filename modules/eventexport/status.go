@@ -20,24 +20,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// BehindLimit is the delay from which the export counts as degraded.
+// BehindLimit is the delay after which the export counts as degraded.
 const BehindLimit = time.Minute
 
 // countLimit bounds the count of waiting facts.
 const countLimit = 100_000
 
-// Standing is the progress of the export.
+// Standing is the state of the export.
 type Standing struct {
 	Position   string        // the stream has every fact up to it
-	PositionAt time.Time     // when that was
+	PositionAt time.Time     // time of the position
 	MovedAt    time.Time     // when the position last changed
 	Waiting    int           // facts after it, counted up to 100,000
 	Behind     time.Duration // age of the oldest of them; 0 if none waits
-	Again      bool          // rewound, and not caught up
+	Again      bool          // rewound and not caught up yet
 	Failures   int           // consecutive failed pages; 0 if it works
 	Error      string        // of the latest page that failed
 	FailedAt   *time.Time    // nil if none failed
-	Node       string        // the process that publishes now; empty for none
+	Node       string        // the process that currently publishes, if any
 }
 
 const standingSQL = `
@@ -46,10 +46,10 @@ SELECT position, moved_at, again, failures, error, failed_at, coalesce((SELECT n
 	(SELECT count(*) FROM (SELECT FROM facts WHERE id > position ORDER BY id LIMIT $2) waiting)
 FROM event_exports e WHERE name = $1`
 
-// ErrNothing means that there is no position.
+// ErrNothing is returned if no export was ever started.
 var ErrNothing = errors.New("nothing is exported: no process was ever started with POSTRIDER_EVENTS_TO")
 
-// Look returns the progress of the export. Error: ErrNothing.
+// Look returns the state of the export. Error: ErrNothing.
 func Look(ctx context.Context, d *db.DB) (Standing, error) { return look(ctx, d, countLimit) }
 
 func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
@@ -75,8 +75,8 @@ func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
 	return found.Standing, nil
 }
 
-// Copies returns how many of the configured servers have the stream; 0 if it does not exist yet. It changes
-// nothing. The error says why the stream cannot be used.
+// Copies returns how many of the configured servers have the stream, or 0 if it does not exist yet. It
+// changes nothing. The error says why the stream cannot be used.
 func Copies(ctx context.Context, v setting.Values) (int, error) {
 	return jetstream.Replicas(ctx, streamOf(v, slog.New(slog.DiscardHandler)))
 }
@@ -85,8 +85,8 @@ const rewindSQL = `
 UPDATE event_exports SET position = $2, again = true, fence = fence + 1, failures = 0, moved_at = now(), due_at = CASE WHEN node IS NULL THEN now() ELSE due_at END
 WHERE name = $1 AND position > $2`
 
-// Rewind exports all facts since a time again. A page that is being published finishes first. Errors:
-// Invalid naming `since`, ErrNothing.
+// Rewind exports all facts since a time again. A page that is being published is completed first. Errors:
+// Invalid for since, ErrNothing.
 func Rewind(ctx context.Context, d *db.DB, since time.Time) (Standing, error) {
 	before, err := look(ctx, d, 0)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 
 const scrapeLimit = 3 * time.Second
 
-// measure registers the metrics. They exist even if nothing is exported, so that one alert rule serves all
+// measure registers the metrics. They exist even without an export, so that one alert rule works for all
 // installations.
 func (s *Service) measure(reg prometheus.Registerer) error {
 	s.sent = prometheus.NewCounter(prometheus.CounterOpts{Namespace: telemetry.Namespace,
@@ -136,7 +136,9 @@ func (s *Service) measure(reg prometheus.Registerer) error {
 	}
 	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
 		Name: "event_export_oldest_seconds",
-		Help: "Age of the oldest event that was not exported; about 2 where all is well, 0 where none waits or nothing is exported. It is the database's: dashboards take the maximum over processes."},
+		Help: "Age of the oldest event that was not exported. Normally about 2; 0 if no event is waiting or " +
+			"nothing is exported. All processes report the same database, so dashboards should use the maximum " +
+			"over processes."},
 		func() float64 {
 			if !s.on() {
 				return 0

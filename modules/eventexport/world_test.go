@@ -33,7 +33,7 @@ type world struct {
 	server *jetstreamtest.Server
 	config Config
 	log    *expect.Log
-	facts  []event.Fact // that have happened, in the order of their ids
+	facts  []event.Fact // published facts, in the order of their ids
 }
 
 func newWorld(t *testing.T) *world {
@@ -61,7 +61,7 @@ func targetAt(t *testing.T, url string) jetstream.Target {
 	return parsed
 }
 
-// numbered is a process with an id, as claims have it.
+// numbered is a process with an id, as stored in claims.
 type numbered struct {
 	node.None
 	id int32
@@ -69,12 +69,12 @@ type numbered struct {
 
 func (n numbered) ID() int32 { return n.id }
 
-// service makes one more process.
+// service returns another process.
 func (w *world) service(n Node) *Service {
 	w.t.Helper()
 	w.t.Cleanup(func() {
 		if w.t.Failed() {
-			w.t.Logf("the export is at %+v\n%s", w.standing(), w.log)
+			w.t.Logf("the state of the export is %+v\n%s", w.standing(), w.log)
 		}
 	})
 	log := slog.New(slog.NewTextHandler(w.log, nil))
@@ -88,7 +88,7 @@ func (w *world) service(n Node) *Service {
 	return s
 }
 
-// start makes one that runs until the test ends.
+// start starts a process that runs until the test ends.
 func (w *world) start(n Node) *Service {
 	w.t.Helper()
 	s := w.service(n)
@@ -105,7 +105,7 @@ func (w *world) start(n Node) *Service {
 	return s
 }
 
-// happen publishes facts of accounts in turn, each in a transaction of its own.
+// happen publishes facts of alternating accounts, each in its own transaction.
 func (w *world) happen(n int, accounts ...string) {
 	w.t.Helper()
 	for i := range n {
@@ -125,7 +125,7 @@ func (w *world) tell(f event.Fact) {
 		func(tx *sql.Tx) error { return w.bus.Publish(w.t.Context(), tx, f) }); err != nil {
 		w.t.Fatal(err)
 	}
-	// It is stored under another id if the machine stood still in between.
+	// Stored under another id if the machine was paused in between.
 	stored, err := db.One(w.t.Context(), w.db.SQL, db.Value[string], `SELECT id FROM facts WHERE substr(id, 15) = substr($1, 15)`, f.ID)
 	if err != nil {
 		w.t.Fatal(err)
@@ -134,7 +134,7 @@ func (w *world) tell(f event.Fact) {
 	w.facts = append(w.facts, f)
 }
 
-// begun makes the cursor, before facts happen.
+// begun creates the cursor before the first facts.
 func (w *world) begun() {
 	w.t.Helper()
 	if err := w.service(nil).create(w.t.Context()); err != nil {
@@ -151,7 +151,7 @@ func (w *world) standing() Standing {
 	return is
 }
 
-// caughtUp waits until the stream has everything.
+// caughtUp waits until the stream has all facts.
 func (w *world) caughtUp() {
 	w.t.Helper()
 	last := w.facts[len(w.facts)-1].ID
@@ -161,7 +161,7 @@ func (w *world) caughtUp() {
 	})
 }
 
-// once looks that the stream has every public fact once, and those of an account in order.
+// once checks that the stream has every public fact once, and those of each account in order.
 func (w *world) once() []jetstreamtest.Message {
 	w.t.Helper()
 	messages := jetstreamtest.Messages(w.t, w.server.JetStream(), streamName)
@@ -177,7 +177,8 @@ func (w *world) once() []jetstreamtest.Message {
 	for account, ids := range want {
 		slices.Sort(ids)
 		if !slices.Equal(byAccount[account], ids) {
-			w.t.Errorf("of %s the stream has %d messages\n%s\nwant %d\n%s", account, len(byAccount[account]),
+			w.t.Errorf("for the account %s, the stream has %d messages\n%s\nwant %d\n%s", account,
+				len(byAccount[account]),
 				strings.Join(byAccount[account], " "), len(ids), strings.Join(ids, " "))
 		}
 	}

@@ -6,8 +6,8 @@
 //
 // Guarantees:
 //   - A reader that continues from the end of the previous page misses no event and receives none twice.
-//     See Horizon in runtime/work/bus. In return, an event appears half a second after it happened, and
-//     later while a transaction that publishes stays open.
+//     See Horizon in runtime/work/bus. In return, an event appears half a second after it happened, or
+//     later if a transaction that publishes stays open.
 //   - A stream delivers an event within a second, even if nothing else consumes the account's events
 //     (wake.go).
 //   - Only the account's own events are returned. An event id of another account works as a position, like

@@ -54,7 +54,7 @@ func stream(t *testing.T, app *harness.App, query string, headers ...string) (li
 // ended is the last line of a stream that was not cut off.
 const ended = "the server has ended the stream"
 
-// linesOf returns the lines of an answer that goes on.
+// linesOf returns the lines of a continuous response.
 func linesOf(t *testing.T, app *harness.App, req *http.Request) <-chan string {
 	t.Helper()
 	req.Header.Set("Authorization", "Bearer "+app.APIKey)
@@ -63,7 +63,7 @@ func linesOf(t *testing.T, app *harness.App, req *http.Request) <-chan string {
 		t.Fatal(err)
 	}
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("the stream is answered %d %s", res.StatusCode, res.Header)
+		t.Fatalf("the response to the stream is %d %s", res.StatusCode, res.Header)
 	}
 	out := make(chan string, 1000)
 	go func() {
@@ -80,7 +80,7 @@ func linesOf(t *testing.T, app *harness.App, req *http.Request) <-chan string {
 	return out
 }
 
-// until returns the line that has the text.
+// until returns the next line that contains the text.
 func until(t *testing.T, lines <-chan string, text string) string {
 	t.Helper()
 	over := time.After(expect.Patience)
@@ -88,7 +88,7 @@ func until(t *testing.T, lines <-chan string, text string) string {
 		select {
 		case line, open := <-lines:
 			if !open {
-				t.Fatalf("the stream has ended before %q", text)
+				t.Fatalf("the stream ended before %q", text)
 			}
 			if strings.Contains(line, text) {
 				return line
@@ -99,7 +99,7 @@ func until(t *testing.T, lines <-chan string, text string) string {
 	}
 }
 
-func TestEventLogInPagesAndAsAStream(t *testing.T) {
+func TestEventLogPagesAndStreams(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -110,12 +110,12 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	emailID := app.Send(t, anEmail)
 	if line := until(t, lines, `"type":"email.`); !strings.Contains(line, `"type":"email.sent"`) ||
 		!strings.Contains(line, emailID) {
-		t.Errorf("first of an email on the stream: %s", line)
+		t.Errorf("the first email event on the stream is %s", line)
 	}
 	until(t, lines, `"type":"email.delivered"`)
 
 	var found logged
-	harness.Eventually(t, "both events are in the log", func() bool {
+	harness.Eventually(t, "the log contains both events", func() bool {
 		found = eventLog(t, app, "?types=email.sent,email.delivered")
 		return len(found.Events) == 2
 	})
@@ -126,15 +126,15 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	second := eventLog(t, app, "?limit=1&types=email.sent,email.delivered&after="+first.NextCursor)
 	if !first.HasMore || first.NextCursor != first.Events[0].ID || len(second.Events) != 1 ||
 		second.Events[0].ID != found.Events[1].ID {
-		t.Errorf("pages %+v and %+v", first, second)
+		t.Errorf("got the pages %+v and %+v", first, second)
 	}
 	again, _ := stream(t, app, "?after=latest", "Last-Event-ID", found.Events[0].ID)
 	if line := until(t, again, "data: "); !strings.Contains(line, found.Events[1].ID) {
-		t.Errorf("after the first event comes %s", line)
+		t.Errorf("the event after the first is %s", line)
 	}
-	// Another's id is a position and shows nothing of another's.
+	// The event id of another account is a position, and reveals nothing about that account.
 	if got := eventLog(t, stranger, "?after="+first.Events[0].ID); len(got.Events) != 0 {
-		t.Errorf("a stranger is shown %+v", got)
+		t.Errorf("another account sees the events %+v", got)
 	}
 	for _, query := range []string{"?after=msg_1", "?types=email.sent,domain.eaten", "?types=email.rescheduled",
 		"?limit=0", "?after=evt_1"} {
@@ -144,25 +144,25 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 			}
 		}
 	}
-	// A stop does not wait for streams: it ends them, before their time of grace is over and they are cut off.
+	// A stop does not wait for streams: it ends them before its grace period is over and they are cut off.
 	if err := app.Stop(); err != nil {
 		t.Error(err)
 	}
 	last := ""
 	for line := range foreign {
 		if last = line; strings.HasPrefix(line, "data:") {
-			t.Errorf("a stranger's stream has %s", line)
+			t.Errorf("the stream of another account has %s", line)
 		}
 	}
 	if last != ended {
-		t.Errorf("a stream that was open at the stop was cut off after %q", last)
+		t.Errorf("the stream that was open during the stop was cut off after %q", last)
 	}
 	for range lines {
 		continue // it has ended
 	}
 }
 
-func TestStreamsOfAnAccountAreCounted(t *testing.T) {
+func TestStreamsOfAnAccountAreLimited(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	var leave func()
@@ -171,12 +171,12 @@ func TestStreamsOfAnAccountAreCounted(t *testing.T) {
 	}
 	if got := app.Do(t, http.MethodGet, "/api/event-log/stream", nil); got.Status != http.StatusTooManyRequests ||
 		got.Header.Get("Retry-After") == "" {
-		t.Errorf("the eleventh is answered %d %s", got.Status, got.Body)
+		t.Errorf("the response to the eleventh stream is %d %s", got.Status, got.Body)
 	}
 	other, _ := stream(t, app.Stranger(t, "other"), "")
 	until(t, other, "id: ")
 	leave()
-	harness.Eventually(t, "there is room again", func() bool {
+	harness.Eventually(t, "another stream is accepted", func() bool {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, app.BaseURL+"/api/event-log/stream", nil)
@@ -193,9 +193,9 @@ func TestStreamsOfAnAccountAreCounted(t *testing.T) {
 	})
 }
 
-// The same over GraphQL: events after a position that happened before the request,
-// and then new events.
-func TestEventsAsASubscription(t *testing.T) {
+// A GraphQL subscription returns the events after a position that happened before the request, and then new
+// events.
+func TestEventSubscription(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -207,17 +207,17 @@ func TestEventsAsASubscription(t *testing.T) {
 		`\",types:[\"email.sent\"]){type data}}`)
 	if line := until(t, lines, "data: "); !strings.Contains(line, `{"data":{"events":{"type":"email.sent","data":{`) ||
 		!strings.Contains(line, first) {
-		t.Errorf("first on the stream: %s", line)
+		t.Errorf("the first event on the stream is %s", line)
 	}
 	second := app.Send(t, anEmail)
 	if line := until(t, lines, "data: "); !strings.Contains(line, second) {
-		t.Errorf("second on the stream: %s", line)
+		t.Errorf("the second event on the stream is %s", line)
 	}
 	for {
 		select {
 		case line := <-foreign:
 			if strings.Contains(line, "data:") {
-				t.Errorf("a stranger sees %s", line)
+				t.Errorf("another account sees %s", line)
 			}
 			continue
 		default:

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Reach is how far back events can be read.
+// Reach is the age up to which events can be read.
 const Reach = 30 * 24 * time.Hour
 
 // Latest is the position after the newest readable event.
@@ -38,7 +38,7 @@ type Log interface {
 
 var _ Log = (*bus.Log)(nil)
 
-// Limits on the streams of one process.
+// Limits for the streams of one process.
 const (
 	maxAccountStreams = 10
 	maxStreams        = 200

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// streamPage is the number of events a stream reads per query.
+// streamPage is the number of events that a stream reads per query.
 const streamPage = 100
 
 // Stream is a continuous read of the event log. It must be used by one goroutine only.
@@ -36,7 +36,7 @@ func (s *Service) Open(ctx context.Context, accountID string, q EventQuery) (*St
 	if err := s.streams.enter(stream); err != nil {
 		return nil, err
 	}
-	if q.After == Latest { // from when the stream was opened, not from its first read
+	if q.After == Latest { // measured from the opening of the stream, not from its first read
 		horizon, err := s.log.Horizon(ctx)
 		if err != nil {
 			stream.Close()
@@ -64,7 +64,7 @@ func (s *Stream) Close() {
 // Position returns the position to continue from.
 func (s *Stream) Position() string { return s.query.After }
 
-// Next waits at most maxWait for events and returns an empty page if there are none. The error is io.EOF
+// Next waits at most maxWait for events, and returns an empty page if there are none. The error is io.EOF
 // when the service drains.
 func (s *Stream) Next(ctx context.Context, maxWait time.Duration) (page.Page[event.Fact], error) {
 	over := time.NewTimer(maxWait)

@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Nothing but an open stream wants the events of these accounts, and streams do not poll:
-// each is woken by the events of its account, those that were opened while others were open too.
-func TestStreamsAreWokenByEventsThatNothingElseWants(t *testing.T) {
+// These accounts have open streams and no other consumers, and streams do not poll. Each stream is woken by
+// the events of its account, even if other streams were already open.
+func TestStreamsAreWokenByTheirEvents(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	publisher := bus.New(d, slog.New(slog.DiscardHandler), bus.Options{})
@@ -41,7 +41,7 @@ func TestStreamsAreWokenByEventsThatNothingElseWants(t *testing.T) {
 		t.Helper()
 		found, err := on.Next(t.Context(), expect.Patience)
 		if err != nil || len(found.Items) != 1 || found.Items[0].SubjectID != want {
-			t.Errorf("the stream shows %v, %v, want the event of %s", found.Items, err, want)
+			t.Errorf("the stream returned %v, %v, want the event of %s", found.Items, err, want)
 		}
 	}
 	open := map[string]*eventlog.Stream{}
@@ -52,7 +52,7 @@ func TestStreamsAreWokenByEventsThatNothingElseWants(t *testing.T) {
 		}
 		t.Cleanup(stream.Close)
 		if quiet, err := stream.Next(t.Context(), time.Millisecond); err != nil || len(quiet.Items) != 0 {
-			t.Fatalf("before anything happens the stream shows %v, %v", quiet.Items, err)
+			t.Fatalf("before the first event, the stream returned %v, %v", quiet.Items, err)
 		}
 		open[account] = stream
 		for range 2 {

@@ -4,6 +4,6 @@
 //
 // Notices are sent like any other email, from an account without members that appears in no list and is
 // exempt from caps and the sandbox. A notice is stored in one transaction with its sender's own records
-// (sending.Guard), so none is lost or sent twice. Its body may contain a sign-in link, so it is deleted
+// (sending.Guard), so no notice is lost or sent twice. Its body may contain a sign-in link, so it is deleted
 // within an hour of delivery.
 package notices

@@ -26,13 +26,13 @@ var Module = fx.Module("notices",
 	}),
 )
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
 	Config   Config
 	Accounts *accounts.Service
-	Sender   *sending.Service `optional:"true"` // nil: no notices are sent
+	Sender   *sending.Service `optional:"true"` // nil disables notices
 	Records  *records.Service `optional:"true"`
 }
 
@@ -45,7 +45,7 @@ type Service struct {
 	account  atomic.Pointer[string] // id of the sending account; nil until looked up
 }
 
-// New creates the service.
+// New returns a new Service.
 func New(p Params) *Service {
 	return &Service{config: p.Config, accounts: p.Accounts, sender: p.Sender, records: p.Records}
 }
@@ -53,7 +53,7 @@ func New(p Params) *Service {
 // CanSend reports whether notices can be sent here.
 func (s *Service) CanSend() bool { return s.sender != nil }
 
-// Kind is the subject of a notice.
+// Kind is the kind of a notice.
 type Kind string
 
 // Kinds of notices.
@@ -64,7 +64,7 @@ const (
 	Email             Kind = "email"   // confirm a new email
 	Invite            Kind = "invite"  // an invitation to a team
 
-	EmailAsked          Kind = "email_asked" // sent to the old email: a change was requested, which the link cancels
+	EmailAsked          Kind = "email_asked" // to the old email: a change was requested, which the link cancels
 	EmailChanged        Kind = "email_changed"
 	PasswordChanged     Kind = "password_changed"
 	SecondFactorAdded   Kind = "second_factor_added"
@@ -77,10 +77,10 @@ const (
 	RoleChanged         Kind = "role_changed"
 	MemberRemoved       Kind = "member_removed"
 
-	LimitNear       Kind = "limit_near"       // 80 % of a team's monthly limit
-	LimitReached    Kind = "limit_reached"    // all of it
-	IncludedNear    Kind = "included_near"    // 80 % of the emails included in the plan
-	IncludedReached Kind = "included_reached" // all of it
+	LimitNear       Kind = "limit_near"       // 80 % of a team's monthly limit is used
+	LimitReached    Kind = "limit_reached"    // all of it is used
+	IncludedNear    Kind = "included_near"    // 80 % of the emails included in the plan are used
+	IncludedReached Kind = "included_reached" // all of them are used
 	PaymentFailed   Kind = "payment_failed"
 	PlanChanged     Kind = "plan_changed"
 )
@@ -107,14 +107,14 @@ var groups = map[Kind]group{
 // IsSecurity reports whether a notice is about credentials and contains a password reset link.
 func (k Kind) IsSecurity() bool { return groups[k] == securityGroup }
 
-// Notice is an email to one user. Path is the page that its link opens. Token is in the URL fragment if it is
-// set. Without Path there is no link.
+// Notice is an email to one user. Path is the page that its link opens; without Path it has no link. Token,
+// if set, is in the URL fragment.
 type Notice struct {
 	To   string
 	Kind Kind
 	// placeholders of the kind: name, team, inviter, role, before, email, plan, number, time, browser, ip
 	Values   map[string]string
-	Language string // empty: the recipient's preference
+	Language string // defaults to the recipient's preference
 	BaseURL  string
 	Path     string
 	Token    secret.String

@@ -30,7 +30,7 @@ var From = setting.Declare(setting.Setting[string]{
 	},
 })
 
-// Config of the module.
+// Config configures the module.
 type Config struct{ From string }
 
 // ConfigOf reads the settings.

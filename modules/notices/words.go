@@ -27,11 +27,11 @@ type words struct {
 
 	Hello     string `json:"hello"`
 	HelloName string `json:"hello_name"` // {name}
-	Someone   string `json:"someone"`    // an inviter without a name
-	ATeam     string `json:"a_team"`     // a team whose name cannot be shown
-	Unknown   string `json:"unknown"`    // a browser or an address
+	Someone   string `json:"someone"`    // used for an inviter without a name
+	ATeam     string `json:"a_team"`     // used for a team whose name cannot be shown
+	Unknown   string `json:"unknown"`    // used for an unknown browser or address
 
-	Details        []string `json:"details"` // {time}, {browser}, {ip}: of alerts
+	Details        []string `json:"details"` // {time}, {browser}, {ip}: details of alerts
 	SecurityButton string   `json:"security_button"`
 	SecurityEnd    string   `json:"security_end"`
 	TeamEnd        string   `json:"team_end"`
@@ -41,7 +41,7 @@ type words struct {
 	Kinds map[Kind]sentences `json:"kinds"`
 }
 
-// sentences are the texts of one kind of notice. Without a button or an end, those of its group apply.
+// sentences are the texts of one kind of notice. A missing button or end defaults to that of its group.
 type sentences struct {
 	Subject string   `json:"subject"`
 	Lines   []string `json:"lines"`
@@ -112,8 +112,8 @@ func fill(text string, names map[string]string) string {
 
 const maxShown = 80 // characters of a name
 
-// shownName returns a user-chosen name as shown in an email. It replaces names that may contain a link with
-// otherwise: older names may break today's rules.
+// shownName returns a user-chosen name as shown in an email. It replaces a name that may contain a link with
+// otherwise, because older names may violate the current rules.
 func shownName(name, otherwise string) string {
 	if name == "" || !isPlain(name) {
 		return otherwise

@@ -30,7 +30,7 @@ func findPlaceholders(texts ...string) []string {
 	return found
 }
 
-// Each language has a text for every notice, with the same placeholders as English.
+// Each language has texts for every notice, with the same placeholders as English.
 func TestEveryLanguageHasEveryNotice(t *testing.T) {
 	t.Parallel()
 	if len(Languages) != 9 {
@@ -40,7 +40,7 @@ func TestEveryLanguageHasEveryNotice(t *testing.T) {
 	for _, name := range Languages {
 		w := wordsFor(name)
 		if w.Language != name {
-			t.Errorf("language %s has the texts of %s", name, w.Language)
+			t.Errorf("the file of the language %s has the texts of %s", name, w.Language)
 		}
 		if len(w.Kinds) != len(allKinds) {
 			t.Errorf("%s: texts for %d notices, want %d", name, len(w.Kinds), len(allKinds))
@@ -71,8 +71,8 @@ func TestEveryLanguageHasEveryNotice(t *testing.T) {
 	}
 }
 
-// User-chosen names never become a link, a line or a header of a mail, even if they are older than the rules
-// for names.
+// User-chosen names never become a link, a line or a header of an email, even if they are older than the
+// rules for names.
 func TestSanitizesNamesInNotices(t *testing.T) {
 	t.Parallel()
 	hostile := []string{"URGENT: open https://evil.example now", "x\r\nBcc: eve@evil.example", "see evil.com today",

@@ -12,21 +12,21 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// ViaFallback is the Via of a delivery that must use the fallback smarthost.
+// ViaFallback is the value of Via for a delivery that must use the fallback smarthost.
 const ViaFallback = "fallback"
 
-// Question describes one delivery that needs a route.
+// Question describes a delivery that needs a route.
 type Question struct {
-	AccountID, DomainID string // DomainID: of the sender; may be empty
+	AccountID, DomainID string // DomainID is the sender's domain, if any.
 	Destination         string // the recipient's domain
 	Via                 string // ViaFallback, or empty
 }
 
 var errNotStarted = errors.New("outbound routes: not started")
 
-// Choose returns the route of each delivery, index-aligned, and reserves the allowance of addresses that
-// warm up. It queries no database, except for plans that the accounts' cache lacks. Callers must not modify
-// the returned ways, which are shared.
+// Choose returns the route of each delivery, index-aligned, and reserves the allowance of addresses that warm
+// up. It does not query the database, except for plans that are not in the accounts' cache. Callers must not
+// modify the returned ways, which are shared.
 func (w *Ways) Choose(ctx context.Context, questions []Question) ([]smtpclient.Way, error) {
 	ways := make([]smtpclient.Way, len(questions))
 	if w.config.Captured || len(questions) == 0 {
@@ -57,8 +57,8 @@ func (w *Ways) Choose(ctx context.Context, questions []Question) ([]smtpclient.W
 	return ways, nil
 }
 
-// Return releases the allowance that Choose reserved for deliveries that do not begin now. It is optional:
-// the next read has the same effect.
+// Return releases the allowance that Choose reserved for deliveries that do not begin now. Calling it is
+// optional: the next read of the configuration has the same effect.
 func (w *Ways) Return(labels []string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -78,13 +78,13 @@ func (w *Ways) HasFallback(accountID, domainID string) bool {
 	}
 	q := Question{AccountID: accountID, DomainID: domainID}
 	if w.smarthostFor(q) != nil {
-		return false // there are no direct attempts
+		return false // no mail is delivered directly
 	}
 	q.Via = ViaFallback
 	return w.smarthostFor(q) != nil
 }
 
-// smarthostFor returns the smarthost of a delivery, or nil.
+// smarthostFor returns the smarthost for a delivery, or nil.
 func (w *Ways) smarthostFor(q Question) *smtpclient.Way {
 	ofDomain, ofAccount := relays{}, w.known.relays[owner{accountID: q.AccountID}]
 	if q.DomainID != "" {
@@ -109,8 +109,8 @@ func (w *Ways) smarthostFor(q Question) *smtpclient.Way {
 	return nil
 }
 
-// loadPlans returns the plans of the accounts in the questions, where plans matter. A deleted account has
-// no plan.
+// loadPlans returns the plans of the accounts in the questions, if routing depends on plans. A deleted
+// account has no plan.
 func (w *Ways) loadPlans(ctx context.Context, questions []Question) (map[string]string, error) {
 	w.mutex.Lock()
 	asks := w.known != nil && w.known.asksPlan() && !w.config.Relayed
@@ -147,8 +147,8 @@ func (s *snapshot) outletFor(q Question, plan string) *outlet {
 	return nearestOutlets(s.shared, absent, q)
 }
 
-// nearestOutlets picks among the nearest outlets of a pool, up to a maximum reach: first those of this
-// process, then those of others.
+// nearestOutlets returns the nearest outlets of a pool, up to a maximum reach: first those of this process,
+// then those of others.
 func nearestOutlets(pool tiers, farthest reach, q Question) *outlet {
 	for _, some := range pool[:farthest+1] {
 		if o := pickOutlet(some, q.AccountID, q.Destination); o != nil {

@@ -13,38 +13,38 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-func TestWithoutSourcesMailLeavesAsTheSettingsSay(t *testing.T) {
+func TestWithoutSourcesMailFollowsSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ways, err := w.Choose(t.Context(), []Question{{AccountID: w.free, Destination: "example.net"},
 		{AccountID: w.dedicated, DomainID: w.dedicatedDomain, Via: ViaFallback}})
 	if diff := cmp.Diff(make([]smtpclient.Way, 2), ways,
 		cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); err != nil || diff != "" {
-		t.Errorf("choosing without sources returned error %v, want two empty ways; the difference is %s", err, diff)
+		t.Errorf("Choose without sources returned the error %v, want two empty ways; the difference is %s", err, diff)
 	}
 	if w.HasFallback(w.free, "") {
-		t.Error("there is a fallback")
+		t.Error("HasFallback returned true without a fallback")
 	}
 }
 
-func TestEachPlanHasItsPools(t *testing.T) {
+func TestPlansSelectPools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"}, SourceInput{Address: "192.0.2.2", Pool: "pool"},
 		SourceInput{Address: "192.0.2.3", Pool: "dedicated", Account: w.dedicated},
 		SourceInput{Address: "192.0.2.4", Pool: "dedicated", Account: "pool@example.com"})
 	for account, want := range map[string]string{
-		// the plan Pool does not open the account's own
+		// the plan pool does not include the account's own source
 		w.free: "192.0.2.1", w.pool: "192.0.2.2", w.dedicated: "192.0.2.3",
-		"acc_01kf0m4w7he6x8q2v5b3n9c1ta": "192.0.2.1", // deleted since
+		"acc_01kf0m4w7he6x8q2v5b3n9c1ta": "192.0.2.1", // since deleted
 	} {
 		if got := choose(t, w.Ways, 1, Question{AccountID: account}); got[0] != want {
-			t.Errorf("%s leaves from %s, want %s", account, got[0], want)
+			t.Errorf("mail of %s leaves from %s, want %s", account, got[0], want)
 		}
 	}
 	for _, address := range []string{"192.0.2.3", "192.0.2.2", "192.0.2.1", ""} {
 		if got := choose(t, w.Ways, 1, Question{AccountID: w.dedicated}); got[0] != address {
-			t.Errorf("leaves from %q, want %q", got[0], address)
+			t.Errorf("mail leaves from %q, want %q", got[0], address)
 		}
 		if address == "" {
 			break
@@ -59,34 +59,34 @@ func TestEachPlanHasItsPools(t *testing.T) {
 	}
 	reread(t, w.Ways)
 	if got := choose(t, w.Ways, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.3" {
-		t.Errorf("resumed, and mail leaves from %s", got[0])
+		t.Errorf("after resuming the source, mail leaves from %s", got[0])
 	}
 }
 
-func TestAddressesOfOneHostnameAreOneWay(t *testing.T) {
+func TestAddressPairIsOneWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "2001:db8::1", Hostname: "Out1.example.com", Pool: "shared", WarmUp: true},
 		SourceInput{Address: "192.0.2.1", Hostname: "out1.example.com", Pool: "shared"},
-		SourceInput{Address: "192.0.2.9", Hostname: "out1.example.com", Pool: "pool"}) // of another pool
+		SourceInput{Address: "192.0.2.9", Hostname: "out1.example.com", Pool: "pool"}) // in another pool
 	ways, err := w.Choose(t.Context(), []Question{{AccountID: w.free, Destination: "example.net"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(ways[0].Label, ways[0].LocalAddrs,
 		ways[0].Hostname); got != "192.0.2.1[192.0.2.1 2001:db8::1]out1.example.com" {
-		t.Errorf("leaves by %s", got)
+		t.Errorf("mail leaves by %s", got)
 	}
 	count(t, w, w.Ways, labels(ways))
 	if four, six := w.counted(t, "192.0.2.1"), w.counted(t, "2001:db8::1"); four != 0 || six != 1 {
-		t.Errorf("counted %d and %d: only the one that warms up is", four, six)
+		t.Errorf("counted %d and %d, want only the source that warms up counted", four, six)
 	}
 	if got := tally(choose(t, w.Ways, 60, Question{AccountID: w.free})); got["192.0.2.1"] != 49 || got[""] != 11 {
-		t.Errorf("the pair has the smaller allowance of the two: %v", got)
+		t.Errorf("the allowance of the pair is %v, want the smaller of the two", got)
 	}
 }
 
-// outlets for tests of the decision alone.
+// outlets returns outlets for tests of the choice alone.
 func outlets(limits ...int64) []*outlet {
 	s := &snapshot{}
 	for i, limit := range limits {
@@ -98,7 +98,7 @@ func outlets(limits ...int64) []*outlet {
 	return s.shared[here]
 }
 
-func TestTheSameMailHasTheSameAddress(t *testing.T) {
+func TestAccountKeepsItsAddress(t *testing.T) {
 	t.Parallel()
 	four, five := outlets(-1, -1, -1, -1), outlets(-1, -1, -1, -1, -1)
 	used := map[string]int{}
@@ -108,27 +108,27 @@ func TestTheSameMailHasTheSameAddress(t *testing.T) {
 		destination := fmt.Sprintf("example%d.net", i)
 		first := pickOutlet(four, "acc_a", destination)
 		if again := pickOutlet(outlets(-1, -1, -1, -1), "acc_a", destination); again.way.Label != first.way.Label {
-			t.Fatalf("%s: %s, then %s", destination, first.way.Label, again.way.Label)
+			t.Fatalf("mail of %s left by %s, then by %s", destination, first.way.Label, again.way.Label)
 		}
 		used[first.way.Label]++
 		if now := pickOutlet(five, "acc_a", destination).way.Label; now != first.way.Label {
 			moved++
 			if now != "192.0.2.4" {
-				t.Errorf("%s moved from one old address to another", destination)
+				t.Errorf("the account %s moved from one existing address to another", destination)
 			}
 		}
 	}
 	for address, times := range used {
 		if times < n/4*8/10 || times > n/4*12/10 {
-			t.Errorf("%s is used %d times of %d", address, times, n)
+			t.Errorf("the address %s is used %d of %d times", address, times, n)
 		}
 	}
 	if len(used) != 4 || moved < n/5*8/10 || moved > n/5*12/10 {
-		t.Errorf("%d addresses are used; a fifth one takes %d of %d", len(used), moved, n)
+		t.Errorf("%d addresses are used, and the fifth one gets %d of %d", len(used), moved, n)
 	}
 }
 
-func TestAllowanceLeftWeighs(t *testing.T) {
+func TestAllowanceWeightsAddresses(t *testing.T) {
 	t.Parallel()
 	pool := outlets(1000, 3000, 0)
 	used := map[string]int{}
@@ -136,9 +136,9 @@ func TestAllowanceLeftWeighs(t *testing.T) {
 		used[pickOutlet(pool, "acc_a", fmt.Sprint(i)).way.Label]++
 	}
 	if part := used["192.0.2.1"]; part < 680 || part > 820 || used["192.0.2.2"] != 0 {
-		t.Errorf("three times the allowance, and used %v", used)
+		t.Errorf("with three times the allowance, the addresses are used %v times", used)
 	}
-	// A warm one next to it: the one that warms up gets mail as long as it may.
+	// With a warm address next to it, an address that warms up still gets mail within its allowance.
 	pool, used = outlets(50, -1), map[string]int{}
 	for i := range 1000 {
 		o := pickOutlet(pool, "acc_a", fmt.Sprint(i))
@@ -146,14 +146,14 @@ func TestAllowanceLeftWeighs(t *testing.T) {
 		used[o.way.Label]++
 	}
 	if used["192.0.2.0"] != 50 || used["192.0.2.1"] != 950 {
-		t.Errorf("used %v", used)
+		t.Errorf("the addresses are used %v times", used)
 	}
 	if pickOutlet(outlets(0), "acc_a", "example.net") != nil || pickOutlet(nil, "acc_a", "example.net") != nil {
-		t.Error("an address was chosen where none is usable")
+		t.Error("an address was chosen although none is usable")
 	}
 }
 
-func TestNothingLeavesWhereMailIsCaught(t *testing.T) {
+func TestCapturedMailNeverLeaves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"})
@@ -163,10 +163,10 @@ func TestNothingLeavesWhereMailIsCaught(t *testing.T) {
 	caught := w.process(t, Config{Captured: true, Fallback: fallback})
 	for _, q := range []Question{{AccountID: w.free}, {AccountID: w.pool, Via: ViaFallback}, {AccountID: w.dedicated}} {
 		if got := choose(t, caught, 1, q); got[0] != "" || caught.HasFallback(q.AccountID, "") {
-			t.Errorf("%+v leaves by %s", q, got[0])
+			t.Errorf("mail of %+v leaves by %s", q, got[0])
 		}
 	}
-	// With a smarthost for all only another smarthost takes its place.
+	// With a smarthost for all mail, only another smarthost replaces it.
 	relayed := w.process(t, Config{Relayed: true, Fallback: fallback})
 	got := slices.Concat(choose(t, relayed, 1, Question{AccountID: w.free}),
 		choose(t, relayed, 1, Question{AccountID: w.pool, Via: ViaFallback}),
@@ -177,7 +177,7 @@ func TestNothingLeavesWhereMailIsCaught(t *testing.T) {
 	}
 }
 
-func TestSmarthostsOfDomainAndAccount(t *testing.T) {
+func TestSmarthostPrecedence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"})
@@ -196,7 +196,7 @@ func TestSmarthostsOfDomainAndAccount(t *testing.T) {
 			got[name] = choose(t, w.Ways, 1, q)[0]
 			if q.Via == ViaFallback != (w.HasFallback(q.AccountID, q.DomainID) && q.Via == ViaFallback) &&
 				got[name] != "smarthost:account.example.com:587" {
-				t.Errorf("%s, %s: fallback %v", what, name, w.HasFallback(q.AccountID, q.DomainID))
+				t.Errorf("HasFallback for %s, %s is %v", what, name, w.HasFallback(q.AccountID, q.DomainID))
 			}
 		}
 		for name, way := range map[string]string{"account": direct, "one": direct, "two": direct,
@@ -207,10 +207,10 @@ func TestSmarthostsOfDomainAndAccount(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
+			t.Errorf("%s: the ways differ (-want +got):\n%s", what, diff)
 		}
 	}
-	ask("without any", map[string]string{})
+	ask("without smarthosts", map[string]string{})
 	w.smarthost(t, SmarthostInput{Account: w.dedicated, URL: plain("smtp://back.example.com:25"), Use: "fallback"})
 	ask("fallback of the account", map[string]string{"one again": "smarthost:back.example.com:25",
 		"two again": "smarthost:back.example.com:25"})
@@ -224,12 +224,12 @@ func TestSmarthostsOfDomainAndAccount(t *testing.T) {
 			"one": "smarthost:account.example.com:587",
 			"two": "smarthost:account.example.com:587", "one again": "smarthost:account.example.com:587", "two again": "smarthost:account.example.com:587"})))
 	if w.HasFallback(w.dedicated, "") || !w.HasFallback(w.free, "") {
-		t.Error("a fallback is for direct attempts, and the installation's for all others")
+		t.Error("the fallback of the account was offered to others, or to mail that is not delivered directly")
 	}
 	w.smarthost(t, SmarthostInput{Account: w.dedicated, Domain: w.dedicatedDomain2,
 		URL: plain("smtps://two.example.com")})
 	if got := choose(t, w.Ways, 1,
 		Question{AccountID: w.dedicated, DomainID: w.dedicatedDomain2}); got[0] != "smarthost:two.example.com:465" {
-		t.Errorf("the domain's own does not win: %s", got[0])
+		t.Errorf("the domain's own smarthost was not preferred: %s", got[0])
 	}
 }

@@ -10,12 +10,12 @@ import (
 
 // Config configures the module; a zero duration uses the default.
 type Config struct {
-	// Captured is set if mail is captured on this machine, so only the zero Way is used.
+	// Captured is set if mail is captured on this machine. Only the zero Way is then used.
 	Captured bool
-	// Relayed is set if the zero Way is a smarthost. Sources and fallbacks apply to direct attempts only,
-	// so they are unused.
+	// Relayed is set if the zero Way is a smarthost. Sources and fallbacks are then unused, because they
+	// apply only to direct attempts.
 	Relayed bool
-	// Fallback is the fallback smarthost of the installation; nil for none.
+	// Fallback is the fallback smarthost of the installation, or nil.
 	Fallback *smtpclient.Smarthost
 
 	ReadEvery   time.Duration // maximum age of the configuration; default 5 s

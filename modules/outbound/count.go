@@ -17,8 +17,8 @@ SELECT c.id, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), c.n FROM unnest($1
 ON CONFLICT (source_id, day) DO UPDATE SET deliveries = source_days.deliveries + EXCLUDED.deliveries
 RETURNING source_id, day, deliveries`
 
-// Count stores the deliveries that begin now, by way label, as part of tx. Only ways that warm up are
-// counted; without them no statement runs. The counters stay locked until tx ends.
+// Count stores the deliveries that begin now, by the label of their way, as part of tx. It counts only ways
+// that warm up; without them it runs no statement. The counters stay locked until tx ends.
 func (w *Ways) Count(ctx context.Context, tx db.Execer, labels []string) error {
 	counts := w.beginDeliveries(labels)
 	if len(counts) == 0 {
@@ -47,7 +47,7 @@ func (w *Ways) Count(ctx context.Context, tx db.Execer, labels []string) error {
 	return nil
 }
 
-// beginDeliveries moves deliveries out of the pending count and returns the numbers to count by source.
+// beginDeliveries removes deliveries from the pending count and returns the numbers to count by source.
 func (w *Ways) beginDeliveries(labels []string) map[string]int64 {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -73,8 +73,8 @@ func (w *Ways) beginDeliveries(labels []string) map[string]int64 {
 	return counts
 }
 
-// learnCounts adopts the database's counts, which include other processes. If the transaction is rolled
-// back, they are too high until the next read.
+// learnCounts adopts the database's counts, which include other processes. If the transaction is rolled back,
+// the counts are too high until the next read.
 func (w *Ways) learnCounts(day string, used map[string]int64) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -90,7 +90,8 @@ func (w *Ways) learnCounts(day string, used map[string]int64) {
 	}
 }
 
-// findOutlet returns the outlet of a label, or nil if the label is not an outlet or it is no longer used.
+// findOutlet returns the outlet of a label, or nil if the label belongs to no outlet or the outlet is no
+// longer used.
 func (s *snapshot) findOutlet(label string) *outlet {
 	if s == nil || len(s.byAddress) == 0 || label == "" {
 		return nil

@@ -3,17 +3,17 @@
 // # Terms
 //
 // A smarthost is a server that accepts the mail of an account, or of one of its domains, in place of the
-// recipients' own servers. Its use is "always", or "fallback": only after a direct attempt that the
-// receiver refused because of the connecting host, or that reached no server.
+// recipients' own servers. Its use is "always", or "fallback": only after a direct attempt that the receiver
+// rejected because of the connecting host, or that reached no server.
 //
-// A source is an address that mail may leave from, on the machine of some process, in a pool: "dedicated"
-// to one account, "pool" for the plan Pool, "shared" for all accounts. Two sources of a pool with the same
+// A source is an address that mail may leave from, on the machine of some process, in a pool: "dedicated" to
+// one account, "pool" for the plan Pool, "shared" for all accounts. Two sources of a pool with the same
 // hostname and different families are one way: IPv4 and IPv6 of one mail host.
 //
 // A source warms up when receivers have not seen mail from it before: its allowance per day follows a
 // schedule (warmup.go) until it is warm. Days are UTC days of the database clock.
 //
-// # Choice of the way
+// # Choosing a way
 //
 // The first match applies:
 //   - The smarthost of the domain, else of the account, with use "always".
@@ -25,17 +25,18 @@
 //   - The zero Way: the settings of the installation. Mail also takes this way when the allowance of every
 //     source is used up, so an installation that warms up addresses should keep a warm one.
 //
-// If POSTRIDER_OUTBOUND is a smarthost, sources and fallbacks are ignored, because there are no direct
-// attempts. If it is capture, everything is ignored, so that no mail leaves.
+// If POSTRIDER_OUTBOUND is a smarthost, sources and fallbacks are ignored, because no mail is delivered
+// directly. If it is capture, the whole configuration is ignored, so that no mail leaves.
 //
 // # Several processes
 //
-// A source belongs to the process it names, or to every process whose machine has the address. Within a
-// pool a process chooses its own sources first, then those of other running processes, then those that no
-// process has had for less than Config.GoneAfter. In an account's own pool it also chooses sources without
-// a process for longer: their mail waits. Place decides which process takes the mail queued for a way. Mail
-// for a way that no process has may be taken by every process with another way of the pool. Ownership comes
-// from the latest node heartbeats (runtime/work/node); stale data delays mail by seconds.
+// A source belongs to the named process, or to every process whose machine has the address. Within a pool a
+// process chooses its own sources first, then those of other running processes, then those that have been
+// without a process for less than Config.GoneAfter. In an account's own pool it also chooses sources that
+// have been without a process for longer: their mail waits. Place decides which process takes the mail queued
+// for a way. Mail for a way that no process has may be taken by any process with another way in the pool.
+// Ownership comes from the latest node heartbeats (runtime/work/node); stale data delays mail by a few
+// seconds.
 //
 // # Accuracy of allowances
 //

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// world is an installation for a test, with an account of each plan that matters.
+// world is an installation with an account of each plan that affects routing.
 type world struct {
 	*Service
 	*Ways
@@ -65,7 +65,7 @@ func (w *world) account(t testing.TB, plan string) string {
 	return made.ID
 }
 
-// knownDomains replaces the module domains, whose making takes a DNS server.
+// knownDomains replaces the domains module, which would need a DNS server.
 type knownDomains []*ent.Domain
 
 func (k *knownDomains) add(accountID, name string) string {
@@ -92,7 +92,7 @@ func (w *world) box(t testing.TB) *secret.Box {
 	return box
 }
 
-// process is one more process of the installation, started. It reads only on request.
+// process returns another started process of the installation. It reads the configuration only on request.
 func (w *world) process(t testing.TB, config Config, signals ...Signals) *Ways {
 	t.Helper()
 	if config.ReadEvery == 0 {
@@ -124,7 +124,7 @@ func start(t testing.TB, s *Ways) {
 	})
 }
 
-// add stores sources that this machine need not have, and reads them.
+// add stores sources that this machine need not have, and reads the configuration.
 func (w *world) add(t testing.TB, sources ...SourceInput) {
 	t.Helper()
 	for _, in := range sources {
@@ -165,7 +165,7 @@ func choose(t testing.TB, s *Ways, n int, q Question) []string {
 	}
 	ways, err := s.Choose(t.Context(), questions)
 	if err != nil || len(ways) != n {
-		t.Fatalf("%d ways, %v", len(ways), err)
+		t.Fatalf("Choose returned %d ways, %v", len(ways), err)
 	}
 	return labels(ways)
 }
@@ -195,7 +195,7 @@ func count(t testing.TB, w *world, s *Ways, labels []string) {
 	}
 }
 
-// counted is what the database says of an address, today.
+// counted returns the number of deliveries counted for an address today.
 func (w *world) counted(t testing.TB, address string) (n int64) {
 	t.Helper()
 	err := w.db.SQL.QueryRowContext(t.Context(), `SELECT coalesce(sum(d.deliveries), 0) FROM source_days d JOIN sources s ON s.id = d.source_id

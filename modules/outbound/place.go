@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// Nodes lists this process, the others, and the addresses this process can send from.
+// Nodes lists this process, the other processes, and the addresses from which this process can send.
 type Nodes interface {
 	Self() node.Process
 	Others() []node.Process
@@ -22,7 +22,7 @@ type Nodes interface {
 
 var _ Nodes = (*node.Node)(nil)
 
-// Routing is the decision on which process takes the mail queued for a way.
+// Routing says which process takes the mail queued for a way.
 type Routing int
 
 const (
@@ -38,14 +38,14 @@ const (
 	Unroutable
 )
 
-// reach is the distance of an address, nearest first.
+// reach is the distance of an address; nearer addresses come first.
 type reach int
 
 const (
 	here   reach = iota
-	away         // another process has it
-	absent       // no process has had it for a short time
-	gone         // no process has had it for Config.GoneAfter
+	away         // another process has the address
+	absent       // no process has the address, but one had it recently
+	gone         // no process has had the address for Config.GoneAfter
 )
 
 // tiers are the outlets of a pool by reach.
@@ -75,8 +75,8 @@ func (w *Ways) Place(label string) Routing {
 	return OnOtherNode
 }
 
-// locateSources determines the reach of each source and the number of processes that share it, and reports to the
-// node which sources connections can use.
+// locateSources determines the reach of each source and the number of processes that share it. It reports the
+// sources that connections can use to the node.
 func (r *reader) locateSources(ctx context.Context, into *snapshot) {
 	if r.nodes == nil {
 		return // every source is local
@@ -137,8 +137,8 @@ func byReach(all []*outlet) (by tiers) {
 	return by
 }
 
-// Among returns how many processes share a mailbox provider's limits for the way of a label: live processes
-// that deliver from the same address. It is at least 1.
+// Among returns how many processes share a mailbox provider's limits for the way of a label: the live
+// processes that deliver from the same address. It is at least 1.
 func (w *Ways) Among(label string) int {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -151,8 +151,8 @@ func (w *Ways) Among(label string) int {
 	return max(1, w.known.among)
 }
 
-// countSharing counts this process and the other delivering processes with the same public address that match the
-// given predicate.
+// countSharing counts this process and those other delivering processes with the same public address that
+// match the predicate.
 func countSharing(self node.Process, others []node.Process, too func(node.Process) bool) int {
 	n := 1
 	for _, p := range others {

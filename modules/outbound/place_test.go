@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// fleet is the processes that one of them knows, as a test makes them up.
+// fleet is the set of processes known to one of them.
 type fleet struct {
 	self   node.Process
 	others []node.Process
@@ -32,7 +32,7 @@ func process(name string, addresses ...string) node.Process {
 	return p
 }
 
-// among makes a world's service one of several processes.
+// among turns a world's service into one of several processes.
 func (w *world) among(t *testing.T, f *fleet, goneAfter time.Duration) *Ways {
 	t.Helper()
 	w.logged.Reset()
@@ -45,9 +45,9 @@ func (w *world) among(t *testing.T, f *fleet, goneAfter time.Duration) *Ways {
 	return s
 }
 
-// A process chooses its own addresses first, then those of others, then those that no process
-// has had for a short time; the plan's order of pools takes precedence.
-func TestTheNearestAddressOfAPoolIsChosen(t *testing.T) {
+// A process first chooses its own addresses, then those of other processes, then those that recently lost
+// their process. The plan's order of pools takes precedence.
+func TestNearestAddressIsChosen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"}, SourceInput{Address: "192.0.2.2", Pool: "shared"},
@@ -67,33 +67,34 @@ func TestTheNearestAddressOfAPoolIsChosen(t *testing.T) {
 		}
 	}
 	if !from["192.0.2.1"] || !from["192.0.2.6"] || len(from) != 2 {
-		t.Errorf("mail leaves from %v, want the addresses here alone: 192.0.2.1 and the pair", from)
+		t.Errorf("mail leaves from %v, want only the local addresses: 192.0.2.1 and the pair", from)
 	}
 	for label, want := range map[string]Routing{"192.0.2.1": Open, "192.0.2.2": OnOtherNode, "192.0.2.3": OnOtherNode,
 		"192.0.2.4": OnOtherNode, "192.0.2.5": OnOtherNode, "192.0.2.6": Open, "": Open, "smarthost:a:25": Open, "192.0.2.99": Open} {
 		if got := s.Place(label); got != want {
-			t.Errorf("what waits for %q is in place %d, want %d", label, got, want)
+			t.Errorf("Place of %q is %d, want %d", label, got, want)
 		}
 	}
 	if got := s.known.findOutlet("192.0.2.6").
 		way.LocalAddrs; !slices.Equal(got, []netip.Addr{netip.MustParseAddr("2001:db8::6")}) {
-		t.Errorf("a pair of which only IPv6 is here leaves from %v", got)
+		t.Errorf("mail of a pair with only a local IPv6 address leaves from %v", got)
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.5" {
-		t.Errorf("an account with an address of its own elsewhere leaves from %q, want that", got[0])
+		t.Errorf("mail of an account with its own address on another process leaves from %q, want that address", got[0])
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.pool}); got[0] != "192.0.2.4" {
-		t.Errorf("an account of the plan pool leaves from %q, want the address of its pool that no process has had for a short time", got[0])
+		t.Errorf("mail of an account on the plan pool leaves from %q, want the address of its pool that recently "+
+			"lost its process", got[0])
 	}
 	if has, known := f.tried[netip.MustParseAddr("192.0.2.2")]; has || !known ||
 		!f.tried[netip.MustParseAddr("192.0.2.1")] {
-		t.Errorf("the node was sent the addresses %v", f.tried)
+		t.Errorf("the node received the addresses %v", f.tried)
 	}
 }
 
-// An address that no process has had for long is skipped, but for an account's own, which is
-// waited for; it is said once. Somebody who comes back with it has it at once.
-func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
+// An address that no process has had for long is skipped, except for an account's own address, whose mail
+// waits. This is logged once. When a process has the address again, it is used immediately.
+func TestOrphanedAddressIsSkipped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"},
@@ -104,40 +105,41 @@ func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
 	s := w.among(t, f, 10*time.Minute)
 	reread(t, s)
 	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "" || s.Place("192.0.2.1") != Orphaned {
-		t.Errorf("mail leaves from %q (place %d), want the machine's own address", got[0], s.Place("192.0.2.1"))
+		t.Errorf("mail leaves from %q (Place %d), want the machine's own address", got[0], s.Place("192.0.2.1"))
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.5" ||
 		s.Place("192.0.2.5") != Unroutable {
-		t.Errorf("mail of an address of an account leaves from %q (place %d), want that it waits", got[0],
+		t.Errorf("mail for an account's own address leaves from %q (Place %d), want it to wait", got[0],
 			s.Place("192.0.2.5"))
 	}
 	if n := strings.Count(w.logged.String(), "no process has a source address"); n != 2 {
-		t.Errorf("it is said %d times of two addresses:\n%s", n, w.logged)
+		t.Errorf("got %d log lines for two addresses:\n%s", n, w.logged)
 	}
 	f.others[0].Alive, f.others[0].Silent = true, 0
 	reread(t, s)
 	if s.Place("192.0.2.1") != OnOtherNode || s.Place("192.0.2.5") != OnOtherNode {
-		t.Error("a process is back, and mail queued for its addresses is not left to it")
+		t.Error("a process has returned, but mail queued for its addresses is not left to it")
 	}
 	f.others = nil
 	reread(t, s)
 	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.1" ||
 		s.Place("192.0.2.1") != OnOtherNode {
-		t.Errorf("right after the process has ended mail leaves from %q, want that its address is waited for", got[0])
+		t.Errorf("right after the process ended, mail leaves from %q, want it to wait for the address", got[0])
 	}
-	// Unless there is another of the pool here: then what waits is chosen again at once.
+	// With a local address in the same pool, queued mail is chosen again immediately.
 	w.add(t, SourceInput{Address: "192.0.2.2", Pool: "shared"})
 	f.self = process("one", "192.0.2.2")
 	reread(t, s)
 	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.2" || s.Place("192.0.2.1") != Orphaned ||
 		s.Place("192.0.2.5") != OnOtherNode {
-		t.Errorf("with an address here mail leaves from %q, and queued mail is in places %d and %d", got[0],
+		t.Errorf("with a local address, mail leaves from %q, and Place of the queued mail is %d and %d", got[0],
 			s.Place("192.0.2.1"), s.Place("192.0.2.5"))
 	}
 }
 
-// Who draws what waits hears at once that an address has come to this process, and nothing when an address went.
-func TestAnAddressThatComesHereIsTold(t *testing.T) {
+// The queue is notified immediately when an address moves to this process, and not when an address moves
+// away.
+func TestGainedReportsMovedAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared", Node: "two"})
@@ -160,13 +162,13 @@ func TestAnAddressThatComesHereIsTold(t *testing.T) {
 		}
 		reread(t, s)
 		if got := gained(); got != c.want {
-			t.Errorf("after the address was moved to %s the arrival is reported: %t, want %t", c.to, got, c.want)
+			t.Errorf("after the address moved to %s, Gained reported it: %t, want %t", c.to, got, c.want)
 		}
 	}
 }
 
-// What a provider allows an address is divided among those who leave from it.
-func TestHowManyShareAnAddress(t *testing.T) {
+// A provider's limits for an address are divided among the processes that deliver from it.
+func TestAmongCountsSharingProcesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"},
@@ -182,6 +184,6 @@ func TestHowManyShareAnAddress(t *testing.T) {
 		}
 	}
 	if got := w.Among(""); got != 1 {
-		t.Errorf("a process that knows of no others shares with %d", got)
+		t.Errorf("a process that knows no others shares its address with %d", got)
 	}
 }

@@ -35,7 +35,8 @@ type Params struct {
 	Box      *secret.Box
 }
 
-// Service manages the operator's sources and smarthosts, and returns TLS reports. Safe for concurrent use.
+// Service manages the operator's sources and smarthosts, and returns TLS reports. It is safe for concurrent
+// use.
 type Service struct {
 	db       *db.DB
 	accounts Accounts
@@ -43,7 +44,7 @@ type Service struct {
 	box      *secret.Box
 }
 
-// New returns a new service.
+// New returns a new Service.
 func New(p Params) *Service {
 	return &Service{db: p.DB, accounts: p.Accounts, domains: p.Domains, box: p.Box}
 }

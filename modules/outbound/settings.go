@@ -30,7 +30,7 @@ type Exit struct {
 	Host        string
 	Port        int
 	ImplicitTLS bool   // smtps: TLS from the first byte
-	Username    string // "" to send without authentication
+	Username    string // empty to send without authentication
 	Password    secret.String
 }
 
@@ -59,17 +59,19 @@ var MainExit = setting.Declare(setting.Setting[Exit]{
 	Show: Exit.LogValue,
 })
 
-// FallbackExit is the fallback smarthost of the installation; the zero value for none.
+// FallbackExit is the fallback smarthost of the installation; zero if there is none.
 var FallbackExit = setting.Declare(setting.Setting[Exit]{
 	Name: "POSTRIDER_FALLBACK", Group: chapter, Secret: true, DefaultText: "none",
-	Help: "smtp://user:password@host:port or smtps://…: a smarthost for mail that receivers refused because of the sending address, or whose receivers could not be reached. Accounts and domains can have one of their own. Only with mx.",
+	Help: "smtp://user:password@host:port or smtps://…: a smarthost for mail that receivers rejected because of " +
+		"the sending address, or whose receivers could not be reached. Accounts and domains can have their own. " +
+		"Only with mx.",
 	Form: setting.Form[Exit]{Placeholder: "URL", Parse: func(text string) (Exit, error) {
 		return parseExit(text, "must be smtp://user:password@host:port or smtps://…")
 	}},
 	Show: Exit.LogValue,
 })
 
-// parseExit parses the URL of a smarthost. Errors never quote the text, which may contain a password.
+// parseExit parses the URL of a smarthost. Errors never contain the text, which may include a password.
 func parseExit(text, otherwise string) (Exit, error) {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") {
@@ -91,7 +93,7 @@ func parseExit(text, otherwise string) (Exit, error) {
 	}
 	if text := u.Port(); text != "" {
 		if e.Port, err = strconv.Atoi(text); err != nil || e.Port < 1 || e.Port > 65535 {
-			note(fmt.Errorf("has port %q; want a number from 1 to 65535", text))
+			note(fmt.Errorf("has the port %q; it must be a number from 1 to 65535", text))
 		}
 	}
 	if (u.Path != "" && u.Path != "/") || u.RawQuery != "" || u.Fragment != "" {

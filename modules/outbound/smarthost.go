@@ -21,14 +21,14 @@ import (
 
 // SmarthostInput is the input of SetSmarthost.
 type SmarthostInput struct {
-	Account  string        // its email or id
-	Domain   string        // name or id of one of its domains; empty for all its mail
+	Account  string        // the account's email or id
+	Domain   string        // name or id of one of the account's domains; empty for all its mail
 	URL      secret.String // smtp://user:password@host:port, smtps://…; ?verify=off accepts any certificate
 	Password secret.String // instead of one in the URL
-	Use      string        // always (when empty), or fallback
+	Use      string        // always (the default) or fallback
 }
 
-// Validate reports every invalid field. No reason contains the password.
+// Validate reports every invalid field. No error contains the password.
 func (in SmarthostInput) Validate() error {
 	_, wrong := in.parseInput()
 	return wrong.Err()
@@ -81,8 +81,8 @@ func (in SmarthostInput) host(wrong fault.Fields) *smtpclient.Smarthost {
 	return host
 }
 
-// hostName accepts an IP address, or a name in A-labels. A name without a dot belongs to the operator's own
-// network.
+// hostName accepts an IP address, or a name in A-labels. A name without a dot is allowed, because it may
+// belong to the operator's own network.
 func hostName(text string) (string, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		return addr.String(), nil
@@ -95,7 +95,7 @@ func hostName(text string) (string, error) {
 	return address.ParseDomain(text)
 }
 
-// SetSmarthost stores the smarthost of an account, or of one of its domains, for one use, and replaces the
+// SetSmarthost stores the smarthost of an account, or of one of its domains, for one use. It replaces the
 // previous one.
 func (s *Service) SetSmarthost(ctx context.Context, in SmarthostInput) (*ent.Smarthost, error) {
 	host, wrong := in.parseInput()
@@ -120,7 +120,7 @@ func (s *Service) SetSmarthost(ctx context.Context, in SmarthostInput) (*ent.Sma
 	}
 	var stored *ent.Smarthost
 	err = s.change(ctx, "set smarthost", func(tx *ent.Tx) (err error) {
-		// Serialize changes per account: no index enforces uniqueness.
+		// Serialize changes per account, because no index enforces uniqueness.
 		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('outbound/smarthosts/' || $1, 0))`, account.ID); err != nil {
 			return err
 		}

@@ -30,12 +30,12 @@ func (w *world) relayOf(t testing.TB, s *Ways, accountID string) smtpclient.Smar
 	t.Helper()
 	ways, err := s.Choose(t.Context(), []Question{{AccountID: accountID, Destination: "example.net"}})
 	if err != nil || ways[0].Smarthost == nil {
-		t.Fatalf("the account %s is given the way %+v, %v, want a smarthost", accountID, ways, err)
+		t.Fatalf("the way of the account %s is %+v, %v, want a smarthost", accountID, ways, err)
 	}
 	return *ways[0].Smarthost
 }
 
-func TestPasswordIsSealedToItsRowAndShownNowhere(t *testing.T) {
+func TestSmarthostPasswordIsSealedAndHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, in := range []SmarthostInput{
@@ -50,30 +50,30 @@ func TestPasswordIsSealedToItsRowAndShownNowhere(t *testing.T) {
 		}
 		printed := fmt.Sprintf("%v %+v %#v %s %v %+v", in, in, in, SmarthostURL(stored), stored, stored)
 		if strings.Contains(printed, "hush") || SmarthostURL(stored) != "smtps://us%40er@relay.example.com:465" {
-			t.Errorf("shows the password or not the URL: %s", printed)
+			t.Errorf("the output contains the password or lacks the URL: %s", printed)
 		}
 		if row := *w.db.Ent.Smarthost.GetX(t.Context(), stored.ID).Password; bytes.Contains(row, []byte("hush")) {
-			t.Errorf("stored as %q", row)
+			t.Errorf("the password is stored as %q", row)
 		}
 	}
 	rows := w.db.Ent.Smarthost.Query().AllX(t.Context())
 	if len(rows) != 1 {
-		t.Fatalf("%d rows: the second replaces the first", len(rows))
+		t.Fatalf("got %d rows, want the second smarthost to replace the first", len(rows))
 	}
-	// Moved to another account's row it opens nothing, and the mail waits.
+	// Moved to another account's row, the password cannot be opened, and the mail waits.
 	other := w.smarthost(t, SmarthostInput{Account: w.pool, URL: plain("smtp://thief:own@thief.example.com")})
 	w.exec(t, `UPDATE smarthosts SET password = $1 WHERE id = $2`, *rows[0].Password, other.ID)
 	s := w.process(t, Config{})
 	if got := w.relayOf(t, s, w.pool); got.Password != "" || got.Username != "thief" ||
 		!strings.Contains(w.logged.String(), "cannot be decrypted") {
-		t.Errorf("%#v, log %s", got, w.logged)
+		t.Errorf("the way is %#v, the log %s", got, w.logged)
 	}
 	if got := w.relayOf(t, s, w.free); got.Password != "hush-hush" {
-		t.Error("and that of all others too")
+		t.Error("mail of other accounts waits as well")
 	}
 }
 
-func TestCredentialsThatAreTakenAwayAreGone(t *testing.T) {
+func TestRemovedSmarthostIsNotUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.smarthost(t, SmarthostInput{Account: w.free, URL: plain("smtp://user:hush@relay.example.com?verify=off")})
@@ -87,7 +87,7 @@ func TestCredentialsThatAreTakenAwayAreGone(t *testing.T) {
 	}
 	reread(t, w.Ways)
 	if got := choose(t, w.Ways, 1, Question{AccountID: w.free}); got[0] != "" {
-		t.Errorf("removed, and still used: %s", got[0])
+		t.Errorf("the removed smarthost is still used: %s", got[0])
 	}
 	for _, unknown := range []string{changed.ID, "smh_x", "\x00"} {
 		if err := w.RemoveSmarthost(t.Context(), unknown); fault.KindOf(err) != fault.NotFound {
@@ -96,7 +96,7 @@ func TestCredentialsThatAreTakenAwayAreGone(t *testing.T) {
 	}
 }
 
-func TestWrongSmarthostsAreRefusedByField(t *testing.T) {
+func TestInvalidSmarthostReportsFields(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, test := range map[string]struct {
@@ -120,7 +120,7 @@ func TestWrongSmarthostsAreRefusedByField(t *testing.T) {
 		}
 		for _, field := range test.fields {
 			if refused.Fields[field] == "" || strings.Contains(refused.Fields[field], "hush") {
-				t.Errorf("%s: the field %s says %q, want a reason that does not show the password", name, field,
+				t.Errorf("%s: the error of the field %s is %q, want a reason without the password", name, field,
 					refused.Fields[field])
 			}
 		}
@@ -134,6 +134,6 @@ func TestWrongSmarthostsAreRefusedByField(t *testing.T) {
 		}
 	}
 	if n := w.db.Ent.Smarthost.Query().CountX(t.Context()); n != 0 {
-		t.Errorf("%d are stored", n)
+		t.Errorf("%d smarthosts are stored", n)
 	}
 }

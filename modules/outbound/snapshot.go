@@ -26,22 +26,22 @@ type source struct {
 	addr         netip.Addr
 	pool         entsource.Pool
 	accountID    string
-	node         string // the process that delivers from it; empty for any that has it
+	node         string // the process that delivers from it; empty means any that has it
 	reach        reach
 	among        int // number of processes that share it
 	paused       bool
 	warm         bool
-	day          int   // of the warm-up, from 1; 0 if it never warmed up
+	day          int   // day of the warm-up, from 1; 0 if it never warmed up
 	limit, used  int64 // today's values, for sources that warm up
 }
 
-// outlet is one source, or a pair of sources of a pool that belong to one mail host.
+// outlet is one source, or a pair of sources in a pool that belong to one mail host.
 type outlet struct {
 	way     smtpclient.Way
 	sources []source // without paused ones
-	reach   reach    // of the nearest of them
+	reach   reach    // reach of the nearest source
 	among   int      // number of processes that share it
-	// pending counts deliveries that were chosen and not counted yet.
+	// pending counts deliveries that were chosen but not counted yet.
 	pending int64
 }
 
@@ -50,8 +50,8 @@ func (o *outlet) isWarm() bool {
 	return !slices.ContainsFunc(o.sources, func(s source) bool { return !s.warm })
 }
 
-// remainingToday returns how many deliveries may still begin today. Which address of a pair a delivery uses
-// is decided later, so both count it and the smaller allowance applies.
+// remainingToday returns how many deliveries may still begin today. A delivery decides later which address of
+// a pair it uses, so both addresses count it, and the smaller allowance applies.
 func (o *outlet) remainingToday() int64 {
 	left := int64(1 << 62)
 	for _, s := range o.sources {
@@ -70,13 +70,13 @@ type relays struct{ always, fallback *smtpclient.Way }
 
 // snapshot is the whole configuration at one point in time.
 type snapshot struct {
-	day       string // of the allowances
+	day       string // when the allowances were read
 	among     int    // number of processes with the same public address, including this one
 	sources   []source
 	dedicated map[string]tiers // by account
 	pool      tiers
 	shared    tiers
-	shares    bool // the pool for the plan Pool has outlets
+	shares    bool // the pool for the plan pool has outlets
 	byAddress map[netip.Addr]*outlet
 	relays    map[owner]relays
 	opened    map[string]opened // decrypted passwords by smarthost
@@ -150,8 +150,8 @@ type opened struct {
 	password string
 }
 
-// read replaces the snapshot. Deliveries chosen during the read stay reserved in the allowance; earlier
-// ones are in the counters or were returned.
+// read replaces the snapshot. Deliveries chosen during the read stay reserved in the allowance; earlier ones
+// were counted or returned.
 func (w *Ways) read(ctx context.Context) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()
@@ -183,7 +183,7 @@ func (w *Ways) read(ctx context.Context) error {
 	if before != nil && next.hasGained(before) {
 		select {
 		case w.gained <- struct{}{}:
-		default: // a wake is already pending
+		default: // a wake-up is already pending
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (s *snapshot) hasGained(before *snapshot) bool {
 	return false
 }
 
-// reader builds snapshots, one at a time.
+// reader builds snapshots. It must not be used concurrently.
 type reader struct {
 	db        *db.DB
 	box       *secret.Box
@@ -211,7 +211,7 @@ type reader struct {
 	isGone map[string]bool      // sources that no process has had for goneAfter, by source id
 }
 
-// next reads the current configuration. It reuses the decrypted passwords of before.
+// next reads the current configuration. It reuses the passwords that before has already decrypted.
 func (r *reader) next(ctx context.Context, before *snapshot) (*snapshot, error) {
 	next := &snapshot{}
 	if err := readSources(ctx, r.db, next); err != nil {
@@ -281,8 +281,8 @@ func (r *reader) readSmarthosts(ctx context.Context, into, before *snapshot) err
 	return nil
 }
 
-// openPassword returns "" for a password that cannot be decrypted. The smarthost then rejects the
-// credentials, which defers the mail: it must not use another route.
+// openPassword returns an empty string for a password that cannot be decrypted. The smarthost then rejects
+// the credentials, which defers the mail: it must not use another route.
 func (r *reader) openPassword(ctx context.Context, row *ent.Smarthost, into, before *snapshot) string {
 	if !HasPassword(row) {
 		return ""

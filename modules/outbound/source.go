@@ -20,7 +20,7 @@ import (
 // SourceInput is the input of AddSource.
 type SourceInput struct {
 	Address   string // IPv4 or IPv6, available on a running process
-	Node      string // name of the process that sends from it; empty for any that has it
+	Node      string // name of the process that sends from it; empty means any that has it
 	Hostname  string // name in the address's PTR record
 	Pool      string // shared, pool or dedicated
 	Account   string // owner (email or id), for pool dedicated only
@@ -63,7 +63,7 @@ func (in SourceInput) parseInput() (source, fault.Fields) {
 	return s, wrong
 }
 
-// AddSource stores a source. Unless Unchecked is set, it checks that a running process, or the named
+// AddSource stores a source. Unless Unchecked is set, it checks that the named process, or any running
 // process, has the address. If no process is running, it checks this machine.
 func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, error) {
 	parsed, wrong := in.parseInput()
@@ -126,7 +126,7 @@ func (s *Service) checkSource(ctx context.Context, in source) error {
 		return nil
 	case len(list) == 0 && in.node == "":
 		return fault.InvalidField("address",
-			"must be an address of this machine or of a running delivery process: %s is neither", in.addr)
+			"must be an address of this machine or of a running delivery process, but %s is not", in.addr)
 	case in.node == "":
 		return fault.InvalidField("address", "cannot be %s: no running process has it (running: %s)", in.addr,
 			strings.Join(names, ", "))

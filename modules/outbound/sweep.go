@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// countersKept is how many days of counters are kept: TLS reporting needs them to answer questions about a
-// report.
+// countersKept is the number of days for which counters are kept: they answer questions about a TLS report.
 const countersKept = 60
 
 const sweepBatch = 1000

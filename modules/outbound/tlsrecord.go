@@ -15,7 +15,7 @@ import (
 )
 
 // TLSRecorder counts sessions with mail hosts in memory and stores the sums periodically. A killed process
-// loses the sums it has not stored; sums stored after midnight count for the new day.
+// loses the sums that it has not stored. Sums stored after midnight count for the new day.
 type TLSRecorder struct {
 	db    *db.DB
 	every time.Duration
@@ -28,8 +28,8 @@ type TLSRecorder struct {
 
 var _ smtpclient.TLSReports = (*TLSRecorder)(nil)
 
-// maxTLSCounts bounds the memory: when it is reached, sessions of further domains count under otherDomains
-// until the next store.
+// maxTLSCounts bounds the memory: beyond it, sessions of further domains count under otherDomains until the
+// next store.
 const (
 	maxTLSCounts = 10_000
 	otherDomains = "other"
@@ -41,7 +41,7 @@ type tlsCount struct {
 	result               string
 }
 
-// NewTLSRecorder returns a new recorder; Start runs its background task. metrics may be nil.
+// NewTLSRecorder returns a new TLSRecorder. Start starts its background task. metrics may be nil.
 func NewTLSRecorder(config Config, d *db.DB, log *slog.Logger, metrics *worker.Metrics) *TLSRecorder {
 	return &TLSRecorder{db: d, tasks: worker.NewTasks(log, metrics), every: config.withDefaults().ReportEvery,
 		counts: map[tlsCount]int64{}}

@@ -19,9 +19,9 @@ import (
 // TLSReportQuery is the input of TLSReports.
 type TLSReportQuery struct {
 	Day          string // a UTC day such as 2026-11-22; empty for yesterday by the database clock
-	Domain       string // empty for all
+	Domain       string // empty means all
 	Organization string // the reporting organization
-	Contact      string // address for questions
+	Contact      string // contact for questions
 }
 
 func (q TLSReportQuery) normalize() (TLSReportQuery, error) {
@@ -85,7 +85,7 @@ func reportsOf(q TLSReportQuery, rows []*ent.TLSReportCount) []tlsrpt.ReportJSON
 	return reports
 }
 
-// resultOf returns the result of one counter. DANE is a policy of the mail host, the others are policies of
+// resultOf returns the result of one counter. DANE is a policy of the mail host; the others are policies of
 // the domain.
 func resultOf(c *ent.TLSReportCount) tlsrpt.Result {
 	kind, of := tlsrpt.NoPolicyFound, c.Domain

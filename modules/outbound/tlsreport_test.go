@@ -46,7 +46,7 @@ func stored(t testing.TB, d *db.DB) map[string]int64 {
 	return sums
 }
 
-func TestSessionsOfManyProcessesAreSummedUp(t *testing.T) {
+func TestTLSSessionsAreSummedAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	sessions := []smtpclient.TLSReport{
@@ -70,12 +70,12 @@ func TestSessionsOfManyProcessesAreSummedUp(t *testing.T) {
 		"example.net mx.example.net mta-sts true certificate-expired",
 		"example.org  opportunistic false sts-policy-fetch-error"} {
 		if got[key] != 300 {
-			t.Errorf("%q: %d of %v", key, got[key], got)
+			t.Errorf("got %[2]d sessions for %[1]q in %[3]v", key, got[key], got)
 		}
 	}
 }
 
-func TestMemoryOfSessionsIsBounded(t *testing.T) {
+func TestTLSSessionMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	r := recorder(t, d, time.Hour)
@@ -87,11 +87,11 @@ func TestMemoryOfSessionsIsBounded(t *testing.T) {
 	stop(t, r)
 	got := stored(t, d)
 	if len(got) != maxTLSCounts+1 || got["other  dane false "] != 500 || got["d1.example mx.example dane false "] != 2 {
-		t.Errorf("%d counters, %d other", len(got), got["other  dane false "])
+		t.Errorf("got %d counters and %d under other domains", len(got), got["other  dane false "])
 	}
 }
 
-func TestSessionsWaitForTheDatabase(t *testing.T) {
+func TestTLSSessionsWaitForDatabase(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	r := recorder(t, d, time.Hour)
@@ -99,16 +99,16 @@ func TestSessionsWaitForTheDatabase(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := r.store(ended); err == nil {
-		t.Fatal("stored without a database")
+		t.Fatal("the sessions were stored without a database")
 	}
 	r.Report(smtpclient.TLSReport{Domain: "example.net", Policy: smtpclient.PolicyOpportunistic})
 	stop(t, r)
 	if got := stored(t, d); got["example.net  opportunistic false "] != 2 {
-		t.Errorf("after a failed write the stored sessions are %v, want both of example.net", got)
+		t.Errorf("after a failed write, the stored sessions are %v, want both for example.net", got)
 	}
 }
 
-func TestReportsAreThoseOfRFC8460(t *testing.T) {
+func TestTLSReportsFollowRFC8460(t *testing.T) {
 	t.Parallel()
 	counter := func(domain, host, policy, result string, sessions int64) *ent.TLSReportCount {
 		return &ent.TLSReportCount{Domain: domain, Host: host, Policy: policy, Result: result, Sessions: sessions}
@@ -130,14 +130,14 @@ func TestReportsAreThoseOfRFC8460(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := tlsrpt.Parse(strings.NewReader(string(text))); err != nil {
-			t.Errorf("a receiver cannot read it: %v", err)
+			t.Errorf("the report cannot be parsed: %v", err)
 		}
 		out.Write(append(text, '\n'))
 	}
 	expect.Golden(t, "tls_reports.json", out.String())
 }
 
-func TestReportsAreByDayAndDomain(t *testing.T) {
+func TestTLSReportsByDayAndDomain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.exec(t, `INSERT INTO tls_report_counts (day, domain, host, policy, testing, result, sessions)
@@ -156,25 +156,25 @@ func TestReportsAreByDayAndDomain(t *testing.T) {
 		return names
 	}
 	if got := domains(TLSReportQuery{}); !slices.Equal(got, []string{"example.net 11", "example.org 11"}) {
-		t.Errorf("yesterday: %v", got)
+		t.Errorf("the reports of yesterday are %v", got)
 	}
 	if got := domains(TLSReportQuery{Domain: "Example.ORG"}); !slices.Equal(got, []string{"example.org 11"}) {
-		t.Errorf("one domain: %v", got)
+		t.Errorf("the report of one domain is %v", got)
 	}
 	if got := domains(TLSReportQuery{Day: "2020-01-01"}); len(got) != 0 {
-		t.Errorf("long ago: %v", got)
+		t.Errorf("the reports of an old day are %v", got)
 	}
 	_, err := w.TLSReports(t.Context(), TLSReportQuery{Day: "yesterday", Domain: "x"})
 	if refused := fault.From(err); refused.Fields["day"] == "" || refused.Fields["domain"] == "" {
-		t.Errorf("a wrong day and a wrong domain got %v, want errors of both fields", err)
+		t.Errorf("an invalid day and domain returned %v, want errors for both fields", err)
 	}
-	// Old ones go.
+	// Old counters are deleted.
 	w.exec(t,
 		`INSERT INTO source_days (source_id, day, deliveries) VALUES ('src_x', '2020-01-01', 1), ('src_x', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), 1)`)
 	if n, err := w.Sweep(t.Context()); n != 31 || err != nil {
-		t.Errorf("swept %d, %v", n, err)
+		t.Errorf("Sweep returned %d, %v", n, err)
 	}
 	if n := w.db.Ent.TLSReportCount.Query().CountX(t.Context()); n != 61*3 {
-		t.Errorf("%d are left", n)
+		t.Errorf("%d counters remain", n)
 	}
 }

@@ -28,14 +28,14 @@ type WaysParams struct {
 	Config   Config
 	DB       *db.DB
 	Accounts Accounts
-	Signals  Signals `optional:"true"` // nil to only poll every few seconds
-	Nodes    Nodes   `optional:"true"` // nil if this is the only process, so every way is local
+	Signals  Signals `optional:"true"` // if nil, Ways only polls every few seconds
+	Nodes    Nodes   `optional:"true"` // if nil, this is the only process, and every way is local
 	Box      *secret.Box
 	Logger   *slog.Logger
 	Workers  *worker.Metrics `optional:"true"`
 }
 
-// Ways chooses the way of each delivery from the configuration. Safe for concurrent use.
+// Ways chooses the way of each delivery from the configuration. It is safe for concurrent use.
 type Ways struct {
 	config   Config
 	accounts Accounts
@@ -51,7 +51,7 @@ type Ways struct {
 	tasks  *worker.Tasks
 }
 
-// NewWays returns new Ways; Start reads the configuration and keeps it up to date.
+// NewWays returns new Ways. Start reads the configuration and keeps it up to date.
 func NewWays(p WaysParams) (*Ways, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -76,15 +76,15 @@ func (w *Ways) Start(ctx context.Context) error {
 		return fmt.Errorf("outbound routes: %w", err)
 	}
 	w.checkAddresses(ctx)
-	// A missed notification is corrected by the next poll, a few seconds later.
+	// If a notification is missed, the next poll corrects it a few seconds later.
 	w.tasks.Start(worker.Task{Name: "reading of the ways out", First: w.config.ReadEvery, Woken: changed,
 		After: unsubscribe,
 		Step:  func(ctx context.Context) (time.Duration, error) { return w.config.ReadEvery, w.read(ctx) }})
 	return nil
 }
 
-// Gained receives a wake when this process may take the mail queued for a way of another process: the
-// source was moved, or the other process is gone. It supports one reader.
+// Gained receives a value when this process may take the mail queued for a way of another process: the source
+// was moved, or the other process died. It supports one reader.
 func (w *Ways) Gained() <-chan struct{} { return w.gained }
 
 // Stop stops reading the configuration.

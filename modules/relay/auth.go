@@ -12,8 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Mechanisms lists the supported mechanisms: PLAIN (RFC 4616), and LOGIN for clients that support nothing
-// else.
+// Mechanisms lists the supported mechanisms: PLAIN (RFC 4616), and LOGIN for clients that support no other.
 func (s *session) Mechanisms() []string { return []string{sasl.Plain, sasl.Login} }
 
 // Auth starts an exchange.

@@ -23,10 +23,10 @@ const (
 	lookupTimeout = 5 * time.Second
 )
 
-// passwordHash is the only stored form of a password, in memory too.
+// passwordHash is the only stored form of a password, even in memory.
 type passwordHash [sha256.Size]byte
 
-// credential is the result of a hash lookup, including that none exists.
+// credential is the result of a hash lookup, possibly that none exists.
 type credential struct {
 	id     string
 	caller accounts.Caller
@@ -36,13 +36,13 @@ type credential struct {
 // signedInWith identifies the login of an open connection, for later checks.
 type signedInWith struct {
 	hash   passwordHash
-	apiKey bool // an API key was given as the password
+	apiKey bool // an API key was used as the password
 }
 
-// authenticate checks a password: that of a credential, or an API key that may send. A credential is always looked
-// up in the database, so that a new connection never relies on stale state; package accounts looks up API keys. The
-// password alone identifies the account, so any user name is accepted: clients that move from another service keep
-// theirs. Every failed check returns Unauthorized.
+// authenticate checks a password: that of a credential, or an API key that may send. Credentials are always
+// looked up in the database, so that a new connection never relies on stale state; the accounts package looks
+// up API keys. The password alone identifies the account, so any user name is accepted: clients that migrate
+// from another service keep theirs. Every failed check returns Unauthorized.
 func (s *Credentials) authenticate(ctx context.Context, password string) (signedInWith, error) {
 	with := signedInWith{hash: passwordHash(secret.HashToken(password)),
 		apiKey: strings.HasPrefix(password, accounts.KeyPrefix)}
@@ -75,7 +75,7 @@ func (s *Credentials) byKey(ctx context.Context, hash passwordHash) (credential,
 	return credential{caller: caller, known: caller.May(rights.Send)}, nil
 }
 
-// markUsed records the use of a credential; package accounts does so for API keys.
+// markUsed records the use of a credential. The accounts package does so for API keys.
 func (s *Credentials) markUsed(c credential) {
 	if c.id != "" {
 		s.used.Mark(c.id)

@@ -38,7 +38,7 @@ func refusalFor(err error) error {
 	return err
 }
 
-// work waits for the memory needed to clean and store a message: the cleaned message, two copies for the
+// work waits for the memory required to clean and store a message: the cleaned message, two copies for the
 // statement, and its texts.
 func (s *Service) work(ctx context.Context, accountID string, size int64) (release func(), err error) {
 	if size <= light {
@@ -47,5 +47,5 @@ func (s *Service) work(ctx context.Context, accountID string, size int64) (relea
 	return s.budget.AcquireWork(ctx, intake.Tenant{Account: accountID}, 3*size+min(size, mostTexts), roomWait)
 }
 
-// mostTexts is the memory for the texts of a message: text and HTML of 5 MB, twice.
+// mostTexts is the memory for the texts of a message: text and HTML of 5 MB each, twice.
 const mostTexts = 20 << 20

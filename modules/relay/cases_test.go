@@ -14,14 +14,14 @@ import (
 	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
 
-// Messages as programs submit them, and the messages that leave, or the replies. A reader must see the same texts and
-// files in both.
+// Messages as submitted by programs, with the message that is sent or the reply. Readers must see the same
+// texts and files in both messages.
 func TestSubmittedMessages(t *testing.T) {
 	t.Parallel()
 	expect.GoldenCases(t, "eml", submitMessage)
 }
 
-// submitMessage returns the message that leaves, or the reply that refuses it.
+// submitMessage returns the message that is sent, or the reply that rejects it.
 func submitMessage(t *testing.T, raw []byte) string {
 	t.Helper()
 	sub, err := newSubmission(bytes.Clone(raw), []address.Address{{Local: "bob", Domain: "example.net"}})
@@ -35,7 +35,7 @@ func submitMessage(t *testing.T, raw []byte) string {
 	mended := sub.message.Relayed.MIME
 	fields, _, err := verbatim.Split(mended)
 	if err != nil {
-		t.Errorf("the message cannot leave: %v", err)
+		t.Errorf("the message cannot be sent: %v", err)
 	}
 	for _, f := range fields {
 		if !isASCII(string(f.Raw)) {
@@ -48,7 +48,7 @@ func submitMessage(t *testing.T, raw []byte) string {
 	return string(mended)
 }
 
-// content is what a reader sees of a message.
+// content is the visible content of a message.
 type content struct {
 	Subject, Text, HTML string
 	Files               []message.File

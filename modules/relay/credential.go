@@ -31,15 +31,15 @@ const maxDomainIDs = 100
 type NewCredential struct {
 	AccountID string
 	Name      string
-	DomainIDs []string // the domains it may send from; empty for all
-	// MadeBy is the id of the API key that makes the request, whose domains the credential cannot exceed;
-	// empty for the operator.
+	DomainIDs []string // domains that it may send from; empty means all
+	// MadeBy is the id of the API key that makes the request, whose domains the credential cannot exceed. It
+	// is empty if the operator makes the request.
 	MadeBy string
-	// CreatedBy is the id of the user who creates the credential. It is empty if the operator creates it,
-	// or an API key, whose creator then applies.
+	// CreatedBy is the id of the user who creates the credential. It is empty if the operator or an API key
+	// creates it. In the latter case the credential inherits the key's creator.
 	CreatedBy string
-	// Keep stores the caller's response in the transaction that creates the credential; nil for none. Its
-	// error rolls back both and is returned.
+	// Keep, if not nil, stores the caller's response in the transaction that creates the credential. If it
+	// fails, both are rolled back, and Create returns its error.
 	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.SMTPCredential, password secret.String) error
 }
 
@@ -65,7 +65,7 @@ func (in NewCredential) normalize() (NewCredential, fault.Fields) {
 	return in, wrong
 }
 
-// Create creates a credential. The password is returned here and never again.
+// Create creates a credential. Only its response contains the password.
 func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCredential, secret.String, error) {
 	in, wrong := in.normalize()
 	if err := wrong.Err(); err != nil {
@@ -123,7 +123,7 @@ func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent
 	return maker, boundDomains(in.DomainIDs, owned, allowed).Err()
 }
 
-// boundDomains checks that a key creates no credential with more domains than its own. It is pure.
+// A key cannot create a credential with more domains than its own.
 func boundDomains(asked, owned, allowed []string) fault.Fields {
 	wrong := fault.Fields{}
 	for i, domainID := range asked {
@@ -150,8 +150,8 @@ func insert(c *ent.SMTPCredentialClient, in NewCredential, hash []byte) *ent.SMT
 	return create
 }
 
-// Ensure adopts an existing password: it creates the credential unless the account has one with this
-// password. A revoked credential stays revoked.
+// Ensure stores a password that already exists. It returns the account's credential with this password, or
+// creates it. A revoked credential stays revoked.
 func (s *Credentials) Ensure(ctx context.Context, accountID, name string,
 	password secret.String) (*ent.SMTPCredential, error) {
 	in, wrong := NewCredential{AccountID: accountID, Name: name}.normalize()
@@ -203,8 +203,8 @@ func (s *Credentials) Get(ctx context.Context, accountID, credentialID string) (
 	return found, nil
 }
 
-// Revoke revokes a credential, including for open connections: immediately in this process, within a second
-// in others. Revoking it again changes nothing.
+// Revoke revokes a credential, also on open connections: immediately in this process, within a second in
+// others. Revoking it again changes nothing.
 func (s *Credentials) Revoke(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
 	err := s.db.Ent.SMTPCredential.Update().
 		Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID), smtpcredential.RevokedAtIsNil()).
@@ -230,7 +230,7 @@ func (s *Credentials) List(ctx context.Context, accountID string,
 
 // Filter narrows a list of credentials.
 type Filter struct {
-	Revoked *bool // nil for all
+	Revoked *bool // nil means all
 }
 
 // Filtered returns one page of the account's credentials that match a filter.
@@ -241,8 +241,7 @@ func (s *Credentials) Filtered(ctx context.Context, accountID string, f Filter,
 		func(c *ent.SMTPCredential) string { return c.ID })
 }
 
-// Count returns the number of the account's credentials that match a filter, counting at most up to a
-// limit.
+// Count returns the number of the account's credentials that match a filter, at most up to a limit.
 func (s *Credentials) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	found, err := s.queryCredential(accountID, f).Limit(most).IDs(ctx)
 	return len(found), err
@@ -260,7 +259,7 @@ func (s *Credentials) queryCredential(accountID string, f Filter) *ent.SMTPCrede
 	return query
 }
 
-// Endpoint returns where programs reach the relay: host, port, and starttls or implicit.
+// Endpoint returns how programs reach the relay: host, port, and starttls or implicit.
 func (s *Credentials) Endpoint() (host string, port int, tls string) {
 	return s.config.Host, s.config.Port, s.config.TLS
 }

@@ -36,8 +36,8 @@ type CredentialsParams struct {
 	Workers  *worker.Metrics `optional:"true"`
 }
 
-// Credentials authenticates programs that submit mail, and creates and revokes their passwords. Safe for
-// concurrent use.
+// Credentials authenticates programs that submit mail, and creates and revokes their passwords. It is safe
+// for concurrent use.
 type Credentials struct {
 	config   Config
 	db       *db.DB
@@ -50,7 +50,7 @@ type Credentials struct {
 	once     sync.Once
 }
 
-// NewCredentials returns new Credentials; Start runs the background work.
+// NewCredentials returns new Credentials. Start starts the background work.
 func NewCredentials(p CredentialsParams) (*Credentials, error) {
 	known := cache.New(cache.Config[passwordHash, credential]{Max: 10_000, TTL: believedFor,
 		LoadTimeout: lookupTimeout})
@@ -59,7 +59,7 @@ func NewCredentials(p CredentialsParams) (*Credentials, error) {
 		used:  credentials.NewRecorder(p.DB.SQL, "smtp_credentials"), tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
-// Start starts writing last_used_at and listening for revocations in other processes.
+// Start starts writing last_used_at and listening for revocations by other processes.
 func (s *Credentials) Start(context.Context) error {
 	s.tasks.Start(
 		worker.Every("last use of SMTP credentials", lastUsedInterval, s.used.Flush),
@@ -71,7 +71,7 @@ func (s *Credentials) Start(context.Context) error {
 	return nil
 }
 
-// Stop writes the remaining last_used_at updates. The listeners must have stopped by then.
+// Stop writes pending last_used_at values. The listeners must have stopped before.
 func (s *Credentials) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {

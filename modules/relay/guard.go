@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// guard counts wrong passwords by client address, in this process. It remembers a bounded number of
-// addresses and drops the oldest failure first.
+// guard counts wrong passwords by client address, in this process. It remembers a limited number of addresses
+// and drops the oldest failure first.
 type guard struct {
 	most int
 	time time.Duration

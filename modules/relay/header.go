@@ -34,8 +34,8 @@ var removed = set("bcc", "sender", "return-path", "received", "dkim-signature")
 // written are the fields that a program composes, and that API clients cannot set as custom headers.
 var written = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version")
 
-// once are the fields that may appear at most once in a message (RFC 5322 section 3.6, RFC 2045, RFC 8058):
-// given two, some readers use the first and others the last.
+// once are the fields that may appear at most once in a message (RFC 5322 section 3.6, RFC 2045, RFC 8058).
+// If there are two, some readers use the first and others the last.
 var once = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references",
 	"mime-version",
 	"content-type", "content-transfer-encoding", "content-disposition", "content-id", "list-unsubscribe",
@@ -65,7 +65,7 @@ type header struct {
 	options   options
 }
 
-// takeField checks one field and keeps it, or applies the option it sets. Its error is the SMTP reply.
+// takeField checks one field and keeps it, or applies the option that it sets. Its error is the SMTP reply.
 func (h *header) takeField(f verbatim.HeaderField) error {
 	name := strings.ToLower(f.Name)
 	if removed[name] {
@@ -129,7 +129,7 @@ func (h *header) foldField(name string, f *verbatim.HeaderField) error {
 	return nil
 }
 
-// listOf returns the addresses of a field that has been read; nil for other fields.
+// listOf returns the addresses of a field that was already parsed, or nil for other fields.
 func (h *header) listOf(name string) []address.Address {
 	switch name {
 	case "from":
@@ -146,7 +146,7 @@ func (h *header) listOf(name string) []address.Address {
 	return nil
 }
 
-// understand reads the fields needed for the record and the rules.
+// understand parses the fields needed for the record and the rules.
 func (h *header) understand(name string, f *verbatim.HeaderField, value, decoded string) error {
 	switch name {
 	case "from":
@@ -185,8 +185,8 @@ func (h *header) understand(name string, f *verbatim.HeaderField, value, decoded
 	return nil
 }
 
-// takeList reads a list of addresses. An empty list is removed, because RFC 5322 section 3.6.3 does not allow it, and
-// one with common mistakes is rewritten.
+// takeList parses a list of addresses. It removes an empty list, because RFC 5322 section 3.6.3 does not
+// allow it, and rewrites a list with common mistakes.
 func takeList(f *verbatim.HeaderField, value string, list *[]address.Address) error {
 	if strings.Trim(value, " \t,;<>") == "" {
 		f.Raw = nil
@@ -206,8 +206,8 @@ func takeList(f *verbatim.HeaderField, value string, list *[]address.Address) er
 	return nil
 }
 
-// encode writes a field of raw UTF-8 (RFC 6532) as encoded words, so that it does not need SMTPUTF8. Fields
-// that cannot contain encoded words are refused.
+// encode writes a field of raw UTF-8 (RFC 6532) as encoded words, so that it does not require SMTPUTF8.
+// Fields that cannot contain encoded words are rejected.
 func (h *header) encode(name string, f *verbatim.HeaderField, value string) error {
 	list := h.listOf(name)
 	isList := slices.Contains([]string{"from", "to", "cc", "reply-to"}, name)
@@ -215,11 +215,11 @@ func (h *header) encode(name string, f *verbatim.HeaderField, value string) erro
 	case isList && len(list) > 0:
 		f.Raw = mime.AddressField(f.Name, list)
 		return nil
-	case isList && isASCII(string(f.Raw)): // mended
+	case isList && isASCII(string(f.Raw)): // corrected
 		return nil
 	case name == "content-type", name == "content-disposition":
 		kind, params, err := gomime.ParseMediaType(value)
-		if written := gomime.FormatMediaType(kind, params); err == nil && written != "" { // as RFC 2231 wants
+		if written := gomime.FormatMediaType(kind, params); err == nil && written != "" { // as required by RFC 2231
 			f.Raw = []byte(f.Name + ": " + written + "\r\n")
 			return nil
 		}
@@ -240,7 +240,7 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// takeOption reads one of the X-Postrider-* fields.
+// takeOption parses one of the X-Postrider-* fields.
 func (o *options) takeOption(shown, name, value string) error {
 	moment := func() (*time.Time, error) {
 		at, err := time.Parse(time.RFC3339, value)

@@ -37,28 +37,28 @@ func init() {
 	}
 }
 
-// badHeader refuses a message because of one field.
+// badHeader rejects a message because of one field.
 func badHeader(name, reason string) *smtpserver.Reply {
 	r := smtpserver.Refuse(550, "5.6.0", name+": "+reason)
 	r.Reason = "header"
 	return r
 }
 
-// badFormat refuses a message that is not in the format of mail.
+// badFormat rejects a message with an invalid format.
 func badFormat(err error) *smtpserver.Reply {
 	r := smtpserver.Refuse(554, "5.6.0", "The message cannot be sent: "+err.Error())
 	r.Reason = "format"
 	return r
 }
 
-// forbiddenReply refuses a message that the sender may not send.
+// forbiddenReply rejects a message that the sender may not send.
 func forbiddenReply(text string) *smtpserver.Reply {
 	r := smtpserver.Refuse(550, "5.7.1", text)
 	r.Reason = "policy"
 	return r
 }
 
-// suppressedReply refuses a message that was recorded but has only suppressed recipients.
+// suppressedReply rejects a message that was recorded but has only suppressed recipients.
 func suppressedReply(r sending.Receipt) *smtpserver.Reply {
 	answer := smtpserver.Refuse(550, "5.7.1", "Not sent, recorded as "+r.ID+": suppressed "+
 		strings.Join(r.Suppressed, ", "))
@@ -66,8 +66,8 @@ func suppressedReply(r sending.Receipt) *smtpserver.Reply {
 	return answer
 }
 
-// replyTo converts a fault into an SMTP reply. Other errors are returned unchanged: the listener logs them
-// and replies 451.
+// replyTo converts a fault into an SMTP reply. It returns other errors unchanged; the listener logs them and
+// replies 451.
 func replyTo(err error) error {
 	if err == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Username is the user name that is shown with every credential. The relay accepts any other as well.
+// Username is the user name shown with every credential. The relay accepts any other user name as well.
 const Username = "postrider"
 
 // A client address must wait after maxFailures wrong passwords within failureTime.
@@ -26,10 +26,10 @@ const (
 	failureTime = 10 * time.Minute
 )
 
-// lastUsedInterval is how often last_used_at is written.
+// lastUsedInterval is the interval at which last_used_at is written.
 const lastUsedInterval = 30 * time.Second
 
-// Config of the module.
+// Config configures the module.
 type Config struct {
 	// Host, Port and TLS describe how programs reach the relay, for display.
 	Host string
@@ -73,7 +73,7 @@ type Params struct {
 	Logger      *slog.Logger
 }
 
-// Service accepts messages from programs. Safe for concurrent use.
+// Service accepts messages from programs. It is safe for concurrent use.
 type Service struct {
 	credentials *Credentials
 	sender      Sender
@@ -85,7 +85,7 @@ type Service struct {
 	budget      *intake.Budget
 }
 
-// New returns a new service.
+// New returns a new Service.
 func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("relay: Budget is required")

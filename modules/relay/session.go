@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// MaxMessage is the largest accepted message, in bytes.
+// MaxMessage is the maximum size of a message, in bytes.
 const MaxMessage = 40 << 20
 
 // Listening returns a handler for a listener that only accepts submissions.
@@ -38,7 +38,7 @@ var (
 	_ smtpserver.Authenticator = (*session)(nil)
 )
 
-// session is one connection; runtime/mail/smtpserver calls one method at a time.
+// session is one connection. Its methods are not called concurrently (runtime/mail/smtpserver).
 type session struct {
 	service *Service
 	peer    smtpserver.Peer
@@ -85,8 +85,8 @@ func (s *session) Mail(ctx context.Context, from smtpserver.Path, _ smtpserver.M
 	return nil
 }
 
-// parsePath checks an envelope address against the grammar of all edges. It also refuses source routes in
-// the local part, which would ask the receiver to relay to others.
+// parsePath checks an envelope address against the grammar that all APIs use. It also rejects source routes
+// in the local part, which would ask the receiver to relay the mail.
 func parsePath(p smtpserver.Path) (address.Address, error) {
 	if hasRoute(p.Local) {
 		return address.Address{}, replyRouting
@@ -162,7 +162,7 @@ func (s *session) submitMessage(ctx context.Context, content *intake.Content) (r
 	return receipt, refusalFor(err)
 }
 
-// operation is the scope of the relay's idempotency keys: reusing the key of another edge is a conflict.
+// operation is the scope of the relay's idempotency keys: a key that was used with another API is a conflict.
 const operation = "SMTP"
 
 // kept is the response stored under an idempotency key.

@@ -13,7 +13,7 @@ const chapter = "Relay"
 var Addr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_RELAY_ADDR", Group: chapter, Form: setting.HostPort(),
 	DefaultText: ":587; 127.0.0.1:2587 in development",
-	Help:        "Where programs submit mail over SMTP with STARTTLS. Port 0 is any free port.",
+	Help:        "Address for SMTP submission with STARTTLS. Port 0 means any free port.",
 	From:        config.SMTPAddr("587", "2587"), Check: config.NotPublic,
 })
 
@@ -21,12 +21,13 @@ var Addr = setting.Declare(setting.Setting[string]{
 var TLSAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_RELAY_TLS_ADDR", Group: chapter, Form: setting.HostPort(),
 	DefaultText: ":465; 127.0.0.1:2465 in development",
-	Help:        "The same with TLS from the first byte.",
+	Help:        "Address for SMTP submission with TLS from the first byte.",
 	From:        config.SMTPAddr("465", "2465"), Check: config.NotPublic,
 })
 
 // Proxies must speak the PROXY protocol.
 var Proxies = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Name: "POSTRIDER_RELAY_PROXIES", Group: chapter, Form: setting.Ranges(),
-	Help: "Address ranges of proxies in front of both, which must speak the PROXY protocol, separated by commas.",
+	Help: "Address ranges of proxies in front of both addresses, separated by commas. They must use the PROXY " +
+		"protocol.",
 })

@@ -17,11 +17,11 @@ import (
 // submission is a message in the form passed to sending.
 type submission struct {
 	message sending.Message
-	key     string // idempotency key; "" for none
+	key     string // idempotency key, if any
 }
 
-// newSubmission checks a message and corrects common mistakes of old programs: see the package comment. It has no side
-// effects; its error is the SMTP reply.
+// newSubmission checks a message, and corrects common mistakes of programs: see the package comment. It is a
+// pure function; its error is the SMTP reply.
 func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 	if !bytes.HasSuffix(raw, []byte("\r\n")) {
 		raw = append(raw, '\r', '\n') // a BDAT message may lack the final line break
@@ -68,8 +68,8 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 }
 
 // countPlaces counts {{unsubscribe_url}} in the texts of a message: in the texts that the link is inserted
-// into, if it is inserted, otherwise in those that a reader sees. It decodes only encoded texts, and only
-// those that contain the word.
+// into, if it is inserted, and otherwise in those that a reader sees. It decodes only encoded texts, and only
+// those that contain the placeholder.
 func countPlaces(raw []byte, changed bool) (n int, err error) {
 	if !encodedText.Match(raw) && !bytes.Contains(raw, []byte("unsubscribe_url")) {
 		return 0, nil
@@ -97,7 +97,7 @@ func countPlaces(raw []byte, changed bool) (n int, err error) {
 
 var encodedText = regexp.MustCompile(`(?i)content-transfer-encoding:\s*(base64|quoted-printable)`)
 
-// readFiles finds the attachments as the recipient's mail client sees them.
+// readFiles returns the attachments as the recipient's mail client sees them.
 func readFiles(r *sending.Relayed, fields []verbatim.HeaderField) error {
 	contentType := strings.ToLower(verbatim.Get(fields, "Content-Type"))
 	simple := contentType == "" || strings.HasPrefix(contentType, "text/")
@@ -141,7 +141,7 @@ type options struct {
 	key     string
 }
 
-// customHeaders appends a field that an API client could have set as a custom header, once each.
+// customHeaders appends a field that an API client could have set as a custom header, each one once.
 func customHeaders(list []shape.Header, name, value string) []shape.Header {
 	if len(list) >= sending.MaxHeaders || address.ValidateHeader(name, value) != nil ||
 		slices.ContainsFunc(list, func(h shape.Header) bool { return strings.EqualFold(h.Name, name) }) {

@@ -16,15 +16,15 @@ import (
 
 // Erased counts the data erased for one address.
 type Erased struct {
-	Emails       int // sent only to the address; deleted
-	Redacted     int // also sent to others; the address and the body were removed
-	Suppressions int // suppressions that lost the address and still block it
+	Emails       int // emails only to the address; deleted
+	Redacted     int // emails that were also sent to others; the address and the body were removed
+	Suppressions int // suppressions that lost the address but still block it
 	Received     int // received emails from or to the address; deleted
 	Events       int // facts about the address apart from its emails
 }
 
-// Erase deletes the stored data of an address as a recipient of the account, and the mail received from it
-// or addressed to it. It is safe to repeat. Error: Invalid naming `email`.
+// Erase deletes the stored data of an address as a recipient of the account, and the mail received from it or
+// addressed to it. It is safe to repeat. Error: Invalid for email.
 func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, error) {
 	parsed, err := address.Parse(email)
 	if err != nil {
@@ -90,8 +90,8 @@ func (s *Service) eraseKept(ctx context.Context, accountID, addr string, actingO
 	return nil
 }
 
-// EraseUser deletes the stored data of a person under an id assigned by the account. It is safe to repeat.
-// Error: Invalid naming `user_id`.
+// EraseUser deletes the stored data of a person by an id that the account assigned. It is safe to repeat.
+// Error: Invalid for user_id.
 func (s *Service) EraseUser(ctx context.Context, accountID, userID string) error {
 	if strings.ContainsFunc(userID, unicode.IsControl) || utf8.RuneCountInString(userID) > maxUserID {
 		return fault.InvalidField("user_id", "must have at most %d characters and no control characters", maxUserID)
@@ -110,7 +110,7 @@ func (s *Service) EraseUser(ctx context.Context, accountID, userID string) error
 // maxUserID is the maximum length of a user id.
 const maxUserID = 255
 
-// eraseMail continues with dependent data even after an error, because a retry would no longer find it.
+// eraseMail also deletes dependent data after an error, because a retry would no longer find it.
 func (s *Service) eraseMail(ctx context.Context, accountID, addr string, done *Erased) ([]string, error) {
 	gone, err := s.near.Mail.Erase(ctx, accountID, addr)
 	emailIDs := slices.Concat(gone.Deleted, gone.Redacted)

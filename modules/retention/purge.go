@@ -30,7 +30,7 @@ const (
 	day  = 24 * time.Hour
 )
 
-// purgeLock prevents processes from purging at the same time.
+// purgeLock ensures that only one process purges at a time.
 const purgeLock = 0x706f7374_72657465 // "postrete"
 
 // Purge deletes the data whose retention period has expired, for every account.
@@ -48,7 +48,7 @@ func (s *Service) Purge(ctx context.Context) (total Purged, err error) {
 		return Purged{Skipped: true}, nil
 	}
 	defer func() {
-		// If this fails, the connection is discarded and its lock with it.
+		// If this fails, the connection is discarded, which releases the lock.
 		_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(purgeLock))
 		err = errors.Join(err, unlockErr)
 	}()
@@ -150,7 +150,8 @@ func (s *Service) deleteEmails(ctx context.Context, accountID string, ids []stri
 	return s.near.Mail.Delete(ctx, accountID, ids)
 }
 
-// walkEmails processes the account's old emails from its mark on, then the ones that settled late.
+// walkEmails processes the account's old emails, starting at its mark, then the emails that were settled
+// late.
 func (s *Service) walkEmails(ctx context.Context, accountID string, keep records.DetailLevel, cutoff time.Time,
 	purge func(context.Context, string, []string) (int, error)) (total int, err error) {
 	kind := map[records.DetailLevel]string{records.Records: "records", records.Bodies: "bodies"}[keep]
@@ -196,8 +197,8 @@ func purgeSome(ctx context.Context, accountID string, ids []string,
 	return purge(ctx, accountID, ids)
 }
 
-// markLife limits how long the purge can miss an email that was unsettled when the mark passed it. After
-// that the walk restarts from the beginning.
+// markLife limits how long the purge can miss an email that was unsettled when the mark passed it. Afterwards
+// the walk restarts from the beginning.
 const (
 	markLife   = 7 * day
 	markSQL    = `SELECT until_id FROM retention_marks WHERE account_id = $1 AND kind = $2 AND updated_at > now() - $3 * interval '1 second'`

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// stock is a store of emails whose ids are numbers: those that may go are given.
+// stock is a store of emails whose ids are numbers. The test sets which of them have expired.
 type stock struct {
 	old   map[string][]string // by account
 	late  map[string][]string
@@ -99,18 +99,18 @@ func numbers(n int) []string {
 	return ids
 }
 
-func TestPurgeWalksEveryAccountOnceAndRemembersHowFarItCame(t *testing.T) {
+func TestPurgeWalksAccountsAndKeepsMarks(t *testing.T) {
 	t.Parallel()
 	mail := &stock{old: map[string][]string{"acc_a": numbers(step + 1)},
 		late: map[string][]string{"acc_b": {"msg_late"}}}
 	s := newService(t, mail, tenants{keeping("acc_a"), keeping("acc_b")})
-	// Bodies of late ones go away only when they are purged: here they have none.
+	// The bodies of late emails are only deleted when they are purged; here they have none.
 	done, err := s.Purge(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if done.Records != step+2 || done.Bodies != step+1 || done.Skipped {
-		t.Errorf("the purge did %+v, want %d records and %d bodies", done, step+2, step+1)
+		t.Errorf("Purge returned %+v, want %d records and %d bodies", done, step+2, step+1)
 	}
 	want := []string{
 		`expired acc_a 0 after ""`, "follow acc_a 500", "delete acc_a 500", `expired acc_a 0 after "msg_0499"`,
@@ -119,7 +119,7 @@ func TestPurgeWalksEveryAccountOnceAndRemembersHowFarItCame(t *testing.T) {
 		`expired acc_b 0 after ""`, "follow acc_b 1", "delete acc_b 1", `expired acc_b 1 after ""`,
 	}
 	if diff := cmp.Diff(want, mail.calls); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
+		t.Errorf("the calls differ (-want +got):\n%s", diff)
 	}
 
 	mail.calls = nil
@@ -127,7 +127,7 @@ func TestPurgeWalksEveryAccountOnceAndRemembersHowFarItCame(t *testing.T) {
 		t.Fatal(err)
 	}
 	if mail.calls[0] != `expired acc_a 0 after "msg_0499"` {
-		t.Errorf("the second purge begins with %s", mail.calls[0])
+		t.Errorf("the second purge began with %s", mail.calls[0])
 	}
 	if _, err := s.db.SQL.ExecContext(t.Context(), `UPDATE retention_marks SET updated_at = now() - interval '8 days'`); err != nil {
 		t.Fatal(err)
@@ -137,11 +137,11 @@ func TestPurgeWalksEveryAccountOnceAndRemembersHowFarItCame(t *testing.T) {
 		t.Fatal(err)
 	}
 	if mail.calls[0] != `expired acc_a 0 after ""` {
-		t.Errorf("a week later it begins with %s", mail.calls[0])
+		t.Errorf("a week later, the purge began with %s", mail.calls[0])
 	}
 }
 
-func TestOneProcessPurgesAtATime(t *testing.T) {
+func TestOnlyOneProcessPurges(t *testing.T) {
 	t.Parallel()
 	s := newService(t, &stock{}, nil)
 	conn, err := s.db.SQL.Conn(t.Context())
@@ -158,9 +158,9 @@ func TestOneProcessPurgesAtATime(t *testing.T) {
 	if _, err := conn.ExecContext(t.Context(), `SELECT pg_advisory_unlock($1)`, int64(purgeLock)); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the lock is given back
+	for range 2 { // the lock is released
 		if done, err := s.Purge(t.Context()); err != nil || done.Skipped {
-			t.Errorf("a purge after the lock was given back returned %+v, %v, want it done", done, err)
+			t.Errorf("a purge after the lock was released returned %+v, %v, want it done", done, err)
 		}
 	}
 }
@@ -174,12 +174,12 @@ func TestFailedPurgeKeepsItsMark(t *testing.T) {
 	}
 	mail.fail, mail.calls = nil, nil
 	if _, err := s.Purge(t.Context()); err != nil || mail.calls[0] != `expired acc_a 0 after ""` {
-		t.Errorf("the purge after a failed one made the calls %v, %v, want it to begin at the old mark",
+		t.Errorf("the purge after a failed one made the calls %v, %v, want it to start at the old mark",
 			mail.calls, err)
 	}
 }
 
-func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
+func TestEraseContinuesAfterError(t *testing.T) {
 	t.Parallel()
 	mail := &stock{}
 	s := newService(t, mail, nil)
@@ -198,8 +198,8 @@ func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
 	}
 }
 
-// Automations would write to the person during the erasure, so it goes first.
-func TestWhatActsIsErasedBeforeAllElseAndAgain(t *testing.T) {
+// Automations could write to the person during the erasure, so they are erased first.
+func TestActiveDataIsErasedFirstAndAgain(t *testing.T) {
 	t.Parallel()
 	mail := &stock{}
 	keep := func(what string, acts bool) module.PersonalData {

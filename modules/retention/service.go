@@ -48,14 +48,14 @@ type Follower interface {
 	DeleteFor(ctx context.Context, accountID string, emailIDs []string) (int, error)
 }
 
-// Blocklist stores addresses that must not receive mail. Erasing an entry removes the address but keeps
-// blocking it.
+// Blocklist stores addresses that must not receive mail. Erasing an entry removes the address but keeps it
+// blocked.
 type Blocklist interface {
 	Erase(ctx context.Context, accountID, address string) (int, error)
 }
 
 // Listeners stores webhook deliveries. Responses and test events may contain an address. emailIDs are the
-// address's emails that were deleted or redacted.
+// emails to the address that were deleted or redacted.
 type Listeners interface {
 	Erase(ctx context.Context, accountID, address string, emailIDs []string) error
 }
@@ -89,7 +89,7 @@ type Params struct {
 	DB         *db.DB
 	Accounts   Accounts
 	Neighbours Neighbours
-	Kept       []module.PersonalData `group:"kept"` // by other modules
+	Kept       []module.PersonalData `group:"kept"` // data of other modules
 	Facts      Facts
 	Logger     *slog.Logger
 	Workers    *worker.Metrics `optional:"true"`
@@ -107,7 +107,7 @@ type Service struct {
 	tasks    *worker.Tasks
 }
 
-// New returns a new service; nothing runs before Start.
+// New returns a new Service. Start starts the purges.
 func New(p Params) *Service {
 	// Fx provides them in any order
 	kept := slices.SortedFunc(slices.Values(p.Kept), func(a, b module.PersonalData) int {
@@ -125,8 +125,7 @@ func eraseOrder(kept module.PersonalData) int {
 	return 1
 }
 
-// firstRun delays the first purge, so that a start, or several restarts in a row, do not trigger one
-// immediately.
+// firstRun delays the first purge, so that starts, even several in a row, do not trigger one immediately.
 const (
 	firstRun = 10 * time.Minute
 	every    = time.Hour
@@ -139,7 +138,7 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// Stop interrupts a running purge; the next start continues it.
+// Stop interrupts a running purge. The next start continues it.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil

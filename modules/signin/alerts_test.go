@@ -23,7 +23,7 @@ import (
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 https://evil.example"
 
 // A change of a user's password, second factor or role, and a sign-in from an unknown browser, each cause one
-// mail. It shows the time and IP address, and the browser's name instead of its User-Agent.
+// email. The email shows the time and IP address, and the browser's name instead of its User-Agent.
 func TestMailsSecurityAlerts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,7 +43,7 @@ func TestMailsSecurityAlerts(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: %s got %v, want %v", what, to, got, want)
+			t.Errorf("%s: %s got the mails %v, want %v", what, to, got, want)
 		}
 		if again := w.sendDueMail(t); len(again) != 0 {
 			t.Errorf("%s: %d additional mails, want 0", what, len(again))
@@ -157,8 +157,8 @@ func TestAuditsSecurityEventsInAllTeams(t *testing.T) {
 	}
 }
 
-// A user gets at most five mails per day and kind. Kinds that others cause do not use up the limit of alerts
-// about the user's own credentials.
+// A user gets at most five emails per day and kind. Kinds that other users can cause do not count toward the
+// limit of alerts about the user's own credentials.
 func TestLimitsAlertsPerUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -186,7 +186,7 @@ func TestLimitsAlertsPerUser(t *testing.T) {
 	w.lastMail(t, notices.PasswordChanged, "bob@example.com")
 }
 
-// A mail that failed is retried, and not sent twice by concurrent workers.
+// A failed mail is retried, and concurrent workers do not send it twice.
 func TestMailsAlertOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -232,7 +232,8 @@ func (brokenMailer) Send(context.Context, notices.Notice, func(context.Context, 
 	return errBroken
 }
 
-// One mailbox gets few mails per day, from however many users and teams. A user can create few teams per day.
+// A mailbox gets few mails per day, regardless of how many users and teams cause them. A user can create few
+// teams per day.
 func TestLimitsMailsPerMailbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -252,7 +253,7 @@ func TestLimitsMailsPerMailbox(t *testing.T) {
 	for i, accountID := range teams {
 		by := ada
 		by.AccountID = accountID
-		// the same mailbox on many servers
+		// spellings of one mailbox that many servers accept
 		email := []string{"victim@example.org", fmt.Sprintf("victim+%d@example.org", i)}[i%2]
 		made, err := w.teams.Invite(t.Context(), by, team.NewInvitation{Email: email, Role: rights.RoleViewer})
 		if err == nil {

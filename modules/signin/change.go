@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// UserChange is a change of one's own user; nil fields do not change.
+// UserChange is a change of the caller's own user; nil fields do not change.
 type UserChange struct {
 	Name     *string
-	Email    *string // takes effect after confirmation with the link sent there
+	Email    *string // takes effect once the link sent to this address is used
 	Password *PasswordChange
 }
 
@@ -103,6 +103,6 @@ func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller
 	if change.Email == nil {
 		return nil
 	}
-	// after setting the password, which cancels pending email changes
+	// after setting the password, because that cancels pending email changes
 	return s.requestEmailChange(ctx, tx, c, *change.Email)
 }

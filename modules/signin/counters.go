@@ -15,7 +15,8 @@ type counters map[string]prometheus.Counter
 // newCounters registers the counters. A nil registry leaves them unregistered.
 func newCounters(reg prometheus.Registerer) (counters, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sign_in_total",
-		Help: "Sign-in attempts by result: code is a correct password without the second factor, limited is over a limit of attempts, busy is without a free slot to hash."}, []string{"result"})
+		Help: "Sign-in attempts by result: code: correct password without the second factor; " +
+			"limited: too many attempts; busy: no free slot to hash."}, []string{"result"})
 	r := counters{}
 	for _, name := range []string{"signed_in", "refused", "code", "limited", "busy", "failed"} {
 		r[name] = all.WithLabelValues(name)

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/modules/signin/trust"
 )
 
-// ChangeAsOperator changes a user on behalf of the operator. Disabling a user ends their sessions and links
-// permanently; enabling the user again does not restore them. Error: NotFound.
+// ChangeAsOperator changes a user on behalf of the operator. Disabling a user ends their sessions and links;
+// enabling the user again does not restore them. Error: NotFound.
 func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c team.UserChange) (*ent.User, error) {
 	c.Disable = func(ctx context.Context, tx *ent.Tx, who *ent.User) error {
 		return trust.EndSessions(ctx, tx, who.ID, "", who.Email, "")

@@ -5,8 +5,8 @@
 // A session cookie is 256 random bits; the database stores their SHA-256. A session ends after 7 days without
 // use and after 30 days in total. Every sign-in and every confirmation issues a new cookie. Person uses a
 // cache with a TTL of three seconds, so a sign-out, a removed member or a disabled user takes effect on every
-// node within five seconds. Requests never write a whole session row, so a request that runs while its user
-// signs out cannot revive the session.
+// node within five seconds. Requests never write a whole session row, so a request that is in progress during
+// a sign-out cannot revive the session.
 //
 // # Links
 //
@@ -24,9 +24,9 @@
 // # Guessing
 //
 // Failures are counted across all processes by email and network, by network, and by email (package
-// guessing). Over a limit, no password is hashed. Unknown emails count and cost the same as known ones. Known
-// browsers (package devices) and sessions have their own counters, so strangers cannot lock a user out.
-// Links, passkeys and external providers are not counted.
+// guessing). Attempts over a limit are rejected before a password is hashed. Unknown emails count and cost
+// the same as known ones. Known browsers (package devices) and sessions have their own counters, so strangers
+// cannot lock a user out. Links, passkeys and external providers are not counted.
 //
 // # First access and recovery
 //

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-const emailChangesADay = 5 // that one user may request
+const emailChangesADay = 5 // per user
 
 // requestEmailChange starts an email change, in a transaction, and replaces a pending one. The new address gets a link
 // that completes the change; the old address gets a link that cancels it.
@@ -152,8 +152,8 @@ func (s *Service) changeEmail(ctx context.Context, tx *ent.Tx, who *ent.User, to
 		Details: map[string]any{"from": who.Email, "email": row.Email}})
 }
 
-// StopEmailChange cancels an email change with the link that was sent to the old address. The change was
-// requested from a session of the user, so all sessions and links of the user end. Error: NotFound.
+// StopEmailChange cancels an email change with the link that was sent to the old address. Because the change
+// was requested from one of the user's sessions, all sessions and links of the user end. Error: NotFound.
 func (s *Service) StopEmailChange(ctx context.Context, token string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		row, err := takeOwnLink(ctx, tx, signinlink.PurposeEmailStop, token)

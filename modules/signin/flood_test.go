@@ -11,7 +11,7 @@ import (
 )
 
 // In a flood of guesses from many networks, some are hashed and the others are rejected. Rejected attempts
-// write no rows, so that mail continues to flow.
+// write no rows, so that the database stays available for mail.
 func TestFloodOfGuessesSparesDatabase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,12 +43,13 @@ func TestFloodOfGuessesSparesDatabase(t *testing.T) {
 	const most, least = 5, 3
 	if hashed == 0 || came[fault.Unavailable] == 0 || hashed+came[fault.Unavailable] != crowd || rows > most*hashed ||
 		rows < least*hashed || w.HashCount() != int64(hashed) {
-		t.Errorf("%d attempts ended as %v, with %d hashes and %d rows; want Unauthorized and Unavailable, with rows and hashes only for the former", crowd, came, w.HashCount(), rows)
+		t.Errorf("%d attempts returned %v and caused %d hashes and %d rows, want rows and hashes only for Unauthorized",
+			crowd, came, w.HashCount(), rows)
 	}
 }
 
-// A sign-in with an unknown email causes the same queries and the same hash as one with a known email, so
-// response times do not distinguish them.
+// Sign-ins with unknown and with known emails cost the same queries and the same hash, so response times do
+// not reveal which emails are known.
 func TestUnknownEmailCostsTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

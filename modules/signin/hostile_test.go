@@ -56,7 +56,7 @@ func corruptToken(token string) string {
 	return token[:len(token)/2] + string(other) + token[len(token)/2+1:]
 }
 
-// A link works only unmodified, for its purpose, before it expires, and once.
+// A link works only unmodified, for its own purpose, before it expires, and once.
 func TestRejectsInvalidLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -25,7 +25,7 @@ const (
 	resetLife  = time.Hour
 	emailLife  = 24 * time.Hour // links that confirm or cancel an email change
 	signInLife = time.Hour
-	devLife    = 365 * 24 * time.Hour // each start of a process in development mode deletes the earlier links
+	devLife    = 365 * 24 * time.Hour // each start in development mode deletes the earlier links
 )
 
 // The pages that links lead to.
@@ -44,7 +44,7 @@ func invalidLinkError() error {
 	return fault.NoSuch("link", "it is invalid, was used already, or has expired")
 }
 
-// takeLink marks a link as used, in a transaction. Of two concurrent callers, only one succeeds. Error:
+// takeLink marks a link as used, within a transaction. Of two concurrent callers, only one succeeds. Error:
 // NotFound.
 func takeLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token string) (*ent.SignInLink, error) {
 	row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)),
@@ -108,8 +108,8 @@ func (s *Service) linkURL(path string, token secret.String) string {
 	return s.config.BaseURL + path + "#" + token.Reveal()
 }
 
-// SetUpLink returns the URL with which the first user sets up the installation. It is empty if some user can
-// already sign in.
+// SetUpLink returns the URL with which the first user sets up the installation. It is empty once a user can
+// sign in.
 func (s *Service) SetUpLink(ctx context.Context) (string, error) {
 	exists, err := hasActiveUser(ctx, s.db.SQL)
 	if err != nil || exists {
@@ -137,8 +137,8 @@ func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error
 	return s.linkURL(PathSignIn, token), nil
 }
 
-// DevelopmentLink returns a URL that signs in a user every time it is opened, until the next start of a
-// process in development mode.
+// DevelopmentLink returns a URL that signs in a user every time it is opened, until the next start in
+// development mode.
 func (s *Service) DevelopmentLink(ctx context.Context, userID string) (string, error) {
 	if _, err := s.db.Ent.SignInLink.Delete().Where(signinlink.Again(true)).Exec(ctx); err != nil {
 		return "", fmt.Errorf("development link: %w", err)
@@ -164,8 +164,8 @@ func (s *Service) namedBaseURL() string {
 	return s.config.BaseURL
 }
 
-// EnsureDevelopmentOwner sets the password of an existing user, unless the user already has it, and then also
-// makes the user an operator. It returns a DevelopmentLink.
+// EnsureDevelopmentOwner sets the password of an existing user and makes the user an operator, unless the
+// user already has this password. It returns a DevelopmentLink.
 func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string,
 	password secret.String) (link string, err error) {
 	who, err := s.teams.User(ctx, email)
@@ -202,8 +202,8 @@ func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string,
 	return s.DevelopmentLink(ctx, who.ID)
 }
 
-// SignInByLink signs in a user with a link from an operator. The link also replaces the second factor, so that
-// a user who lost theirs can sign in. Error: NotFound.
+// SignInByLink signs in a user with a link from an operator. The link also replaces the second factor, so
+// that a user who lost it can sign in. Error: NotFound.
 func (s *Service) SignInByLink(ctx context.Context, token string) (NewSession, error) {
 	var entered NewSession
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -215,7 +215,7 @@ func (s *Service) SignInByLink(ctx context.Context, token string) (NewSession, e
 		if err != nil {
 			return err
 		}
-		if row.Again { // of development mode
+		if row.Again { // created by DevelopmentLink
 			entered, err = s.startSessionWithoutAlert(ctx, tx, who, ByLink, true)
 			return err
 		}
@@ -228,13 +228,13 @@ func (s *Service) SignInByLink(ctx context.Context, token string) (NewSession, e
 	return s.finishSignIn(ctx, entered, fault.Wrap("sign in by link", err))
 }
 
-// askSQL inserts a row for a mail that a worker decides about, unless an equal row is still unprocessed.
+// askSQL queues a mail that a worker decides about, unless an equal row is still unprocessed.
 const askSQL = `
 INSERT INTO sign_in_links (purpose, email, known_device, expires_at, due_at, attempts, again, created_at)
 SELECT $1::text, $2::text, $3::bool, now() + make_interval(secs => $4), now(), 0, false, now()
  WHERE NOT EXISTS (SELECT FROM sign_in_links WHERE email = $2 AND purpose = $1 AND known_device = $3 AND due_at IS NOT NULL AND attempts = 0)`
 
-// requestLink inserts a row for a mail that a worker decides about. Errors: Invalid; Limit, which does not reveal
+// requestLink queues a mail that a worker decides about. Errors: Invalid; Limit, which does not reveal
 // whether the email is known.
 func (s *Service) requestLink(ctx context.Context, purpose signinlink.Purpose, email string, life time.Duration) error {
 	wrong := fault.Fields{}

@@ -27,8 +27,8 @@ func inBrowser(t *testing.T, ip, device string) context.Context {
 	return audit.WithOrigin(t.Context(), audit.Origin{Addr: netip.MustParseAddr(ip), Device: device})
 }
 
-// guessFromNetworks guesses at an email from many networks, and returns the number of guesses that were
-// checked.
+// guessFromNetworks guesses the password of an email from many networks, and returns the number of guesses
+// that were checked.
 func (w *world) guessFromNetworks(t *testing.T, email string, networks int) (judged int) {
 	t.Helper()
 	for i := range networks {
@@ -41,7 +41,7 @@ func (w *world) guessFromNetworks(t *testing.T, email string, networks int) (jud
 				judged++
 			case errors.As(err, &refused) && refused.Kind == fault.Limit:
 				if refused.RetryAfter > 15*time.Minute {
-					t.Fatalf("a guess must wait %s, want at most 15 minutes", refused.RetryAfter)
+					t.Fatalf("a guess is blocked for %s, want at most 15 minutes", refused.RetryAfter)
 				}
 			default:
 				t.Fatal(err)
@@ -51,8 +51,8 @@ func (w *world) guessFromNetworks(t *testing.T, email string, networks int) (jud
 	return judged
 }
 
-// Strangers who guess at an email from many networks cannot lock out its user, even without a passkey: not in
-// a known browser, not in a session, and not after a password reset. The guesses stay limited.
+// Strangers who guess a password from many networks cannot lock out its user, even without a passkey: not in
+// a known browser, not in a session, and not after a password reset. Guesses remain limited.
 func TestStrangersCannotLockUserOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -94,8 +94,8 @@ func TestStrangersCannotLockUserOut(t *testing.T) {
 	}
 }
 
-// A known browser has a limit of ten guesses, and only for the users it knows. A device cookie from before
-// the last password change is not valid.
+// A known browser allows ten guesses, and only for users who have signed in with it. A device cookie from
+// before the last password change is not valid.
 func TestLimitsKnownBrowser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -201,8 +201,8 @@ func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 	}
 }
 
-// Guessers from many networks do not prevent others from signing in: no single sign-in from another network
-// is rejected as overloaded.
+// Guessers on many networks do not prevent others from signing in: no sign-in from another network is
+// rejected because of overload.
 func TestGuessersDoNotStarveSignIns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -241,7 +241,7 @@ func TestGuessersDoNotStarveSignIns(t *testing.T) {
 }
 
 // Every attempt for a known email, including the one that reaches a limit, causes the same statements, hashes
-// and rows as one for an unknown email, so response times do not distinguish them.
+// and rows as one for an unknown email, so response times do not reveal which emails are known.
 func TestAttemptsCostTheSameForUnknownEmails(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -288,7 +288,7 @@ SELECT (SELECT count(*) FROM sign_in_failures) + (SELECT count(*) FROM security_
 			costs[email] = c
 		}
 		if diff := cmp.Diff(costs["nobody@example.com"], costs["ada@example.com"]); diff != "" {
-			t.Errorf("%s has another cost for a known email (-unknown +known):\n%s", what, diff)
+			t.Errorf("%s costs differently for a known email (-unknown +known):\n%s", what, diff)
 		}
 	}
 	for i := range 7 {

@@ -19,7 +19,7 @@ import (
 var Module = fx.Module("signin",
 	fx.Provide(ConfigOf, New, NewGuard, func(g *guessing.Guard) team.MailBounds { return g }),
 	module.Repairs(func(s *Service) clockstep.Repair {
-		return clockstep.Repair{What: "links, sessions and counts of wrong sign-ins", Columns: []clockstep.TimeColumn{
+		return clockstep.Repair{What: "links, sessions and failure counters", Columns: []clockstep.TimeColumn{
 			{Table: "sign_in_links", Name: "due_at"},
 			{Table: "sign_in_challenges", Name: "expires_at", Limit: 2 * time.Hour, Reset: 2 * time.Hour},
 		}, Run: s.repairAfterStep}
@@ -35,7 +35,7 @@ var Module = fx.Module("signin",
 			Run: func(ctx context.Context) (int64, error) { return alerts.Sweep(ctx, s.db.SQL) }}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
-		return module.Sweep{What: "counts of wrong sign-ins", Run: s.guard.Sweep}
+		return module.Sweep{What: "sign-in failure counters", Run: s.guard.Sweep}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "expired sign-in challenges", Run: s.sweepWith(sweepChallengesSQL)}
@@ -59,7 +59,7 @@ func (s *Service) sweepWith(statement string) func(ctx context.Context) (int64, 
 }
 
 const (
-	// These statements keep the remaining lifetime of a link or session whose creation time is in the future.
+	// These statements keep the remaining lifetime of links and sessions that were created in the future.
 	repairLinksSQL = `UPDATE sign_in_links SET expires_at = expires_at - (created_at - now()), created_at = now() WHERE created_at > now()`
 
 	repairSessionsSQL = `
@@ -68,8 +68,8 @@ UPDATE sessions SET expires_at = expires_at - greatest(created_at - now(), inter
 WHERE greatest(created_at, confirmed_at, last_used_at) > now()`
 )
 
-// repairAfterStep corrects links, sessions and counts of wrong sign-ins after the database
-// clock stepped back (runtime/storage/clockstep).
+// repairAfterStep corrects links, sessions and failure counters after the database clock stepped back
+// (runtime/storage/clockstep).
 func (s *Service) repairAfterStep(ctx context.Context, _ clockstep.Step) (rows int64, err error) {
 	for what, statement := range map[string]string{"links": repairLinksSQL, "sessions": repairSessionsSQL} {
 		n, err := db.Exec(ctx, s.db.SQL, statement)

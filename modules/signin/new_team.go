@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-const teamsADay = 20 // that one user may create
+const teamsADay = 20 // per user
 
-// CreateTeam creates another account, owned by the caller. Errors: Forbidden unless sign-up is open or the
-// caller is an operator; Conflict over the limit of teams on the free plan; Invalid.
+// CreateTeam creates another account, owned by the caller. Errors: Forbidden if sign-up is not open and the
+// caller is not an operator; Conflict over the limit of teams on the free plan; Invalid.
 func (s *Service) CreateTeam(ctx context.Context, c accounts.Caller, name string) (accountID string, err error) {
 	if !c.Person.Operator && !s.config.SignUp.Allows(c.Person.Email) {
 		return "", fault.Forbiddenf(fault.CodeInsufficientRole,

@@ -22,7 +22,7 @@ type device struct {
 // coseKeyBytes is the length of a complete P-256 key in CBOR (RFC 9053 section 7.1.1).
 const coseKeyBytes = 77
 
-// newKey returns a new key pair. The library omits leading zeros of coordinates, which makes one key in 128
+// newKey returns a new key pair. The library omits leading zeros of coordinates, so one key in 128 would be
 // invalid.
 func newKey() virtualwebauthn.Credential {
 	for {
@@ -126,7 +126,7 @@ func TestSignsInByPasskey(t *testing.T) {
 	}
 }
 
-// Only a response of the owner's passkey to our challenge on our page signs in.
+// A response is accepted only if it is signed by the owner's passkey and answers our challenge on our page.
 func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -32,7 +32,7 @@ type userCredentials struct {
 }
 
 // SignIn signs in a user with a password, and with a code if a second factor is set up. Errors: Invalid;
-// Unauthorized for an unknown email, a wrong password or a wrong code alike; Forbidden with
+// Unauthorized, the same for an unknown email, a wrong password and a wrong code; Forbidden with
 // second_factor_required; Limit; Unavailable.
 func (s *Service) SignIn(ctx context.Context, in Credentials) (NewSession, error) {
 	if !s.config.Passwords {
@@ -71,8 +71,8 @@ func (s *Service) signIn(ctx context.Context, turn *passwords.Slot, v guessing.V
 	return entered, err
 }
 
-// withCode runs then in a transaction, after it has checked and used the code of a user whose password was
-// correct. Without a second factor no code is needed. Wrong codes have their own counter. Errors:
+// withCode checks and uses the code of a user whose password was correct, then runs then in the same
+// transaction. Without a second factor no code is needed. Wrong codes have their own counter. Errors:
 // Unauthorized; Limit; errors of then.
 func (s *Service) withCode(ctx context.Context, who userCredentials, v guessing.Visitor, code string,
 	then func(tx *ent.Tx) error) error {
@@ -94,8 +94,8 @@ func codeRequiredError() error {
 		"Send the code of your authenticator app, or a recovery code, along with email and password")
 }
 
-// findCredentials looks up the credentials of the user with the email. For an unknown email it returns the zero value
-// after the same number of queries, so response times do not reveal which emails are known.
+// findCredentials looks up the credentials of the user with the email. For an unknown email it returns the
+// zero value after the same number of queries, so response times do not reveal which emails are known.
 func (s *Service) findCredentials(ctx context.Context, email string) (userCredentials, error) {
 	who, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(ctx)
 	switch {
@@ -215,8 +215,8 @@ func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Slot, c 
 	return nil
 }
 
-// confirmSession marks the session as confirmed now and issues a new cookie, in a transaction. factor also marks it
-// as authenticated with a second factor.
+// confirmSession marks the session as confirmed now and issues a new cookie, in a transaction. With factor,
+// it also marks the session as authenticated with a second factor.
 func (s *Service) confirmSession(ctx context.Context, tx *ent.Tx, c accounts.Caller, factor bool) (NewSession, error) {
 	token, hash := secret.NewToken("")
 	row, err := tx.Session.Query().Where(session.ID(c.Person.SessionID), session.RevokedAtIsNil()).ForUpdate().Only(ctx)

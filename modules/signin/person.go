@@ -46,9 +46,9 @@ func (s *Service) checkPerson(ctx context.Context, email, password string, name,
 const signsInSQL = `
 SELECT EXISTS (SELECT FROM passwords p WHERE p.id = $1) OR EXISTS (SELECT FROM passkeys k WHERE k.user_id = $1) OR EXISTS (SELECT FROM identities i WHERE i.user_id = $1)`
 
-// ensureUser returns the user with the email and sets their password, in a transaction. It creates the user if
-// there is none. The caller has verified the email with a link. known reports whether the user could sign in
-// before.
+// ensureUser returns the user with the email and sets their password, in a transaction. It creates the user
+// if necessary. The caller has verified the email with a link. known reports whether the user could already
+// sign in.
 func (s *Service) ensureUser(ctx context.Context, tx *ent.Tx, email, name,
 	hash string) (who *ent.User, known bool, err error) {
 	if who, err = accounts.EnsureUser(ctx, tx, email, name); err != nil {
@@ -76,8 +76,8 @@ func (s *Service) ensureUser(ctx context.Context, tx *ent.Tx, email, name,
 	return who, known, setPassword(ctx, tx, who.ID, hash)
 }
 
-// AcceptInput is the input for accepting an invitation. An existing user with a password enters that password; a
-// user who is signed in enters none.
+// AcceptInput is the input for accepting an invitation. An existing user with a password sends that password;
+// a signed-in user sends none.
 type AcceptInput struct {
 	Token    string
 	Name     string
@@ -85,7 +85,7 @@ type AcceptInput struct {
 	Caller   *accounts.Caller // nil if no user is signed in
 }
 
-// AcceptInvitation accepts an invitation and signs in the new member, also if open sign-up is disabled. Errors:
+// AcceptInvitation accepts an invitation and signs in the new member, even if sign-up is closed. Errors:
 // NotFound for an invalid link; Forbidden if another user is signed in; Invalid; Unauthorized if the password
 // of an existing user is wrong.
 func (s *Service) AcceptInvitation(ctx context.Context, in AcceptInput) (NewSession, error) {
@@ -128,8 +128,8 @@ func (s *Service) AcceptInvitation(ctx context.Context, in AcceptInput) (NewSess
 	return s.completeSession(ctx, entered, fault.Wrap("accept invitation", err))
 }
 
-// lockInvitee returns the user that accepts an invitation, locked: an existing user whose password was checked,
-// or a user who sets a password now.
+// lockInvitee locks and returns the user that accepts an invitation: an existing user whose password was
+// checked, or a user who sets a password now.
 func (s *Service) lockInvitee(ctx context.Context, tx *ent.Tx, email, name, hash string,
 	who userCredentials) (*ent.User, error) {
 	if hash == "" {
@@ -210,12 +210,12 @@ func (s *Service) rotateCookie(ctx context.Context, tx *ent.Tx, c accounts.Calle
 	return NewSession{Token: token, View: View{Session: changed.Unwrap()}}, nil
 }
 
-// Invitation is the content of the invitation page.
+// Invitation is the content of an invitation page.
 type Invitation struct {
 	Email       string
 	AccountName string
 	Role        invitation.Role
-	Known       bool // a user with a password has the address
+	Known       bool // an existing user with a password has the address
 }
 
 // Invitation returns the content of an invitation's page. Error: NotFound.

@@ -18,12 +18,12 @@ import (
 // channel is the notification channel for links whose mail is due.
 const channel = "sign_in_links"
 
-// mailQueue sends the mail of links, invitations and alerts. A due mail is a row. Its token is created in the
-// transaction that stores the mail, so no mail is lost or sent twice.
+// mailQueue sends the mail of links, invitations and alerts. Each queued mail is a row. The token in its link
+// is created in the transaction that stores the mail, so no mail is lost or sent twice.
 type mailQueue struct {
 	db      *db.DB
 	teams   *team.Service
-	mailer  Mailer // nil: no mail is sent
+	mailer  Mailer // nil disables mail
 	signals *db.Signals
 	log     *slog.Logger
 	baseURL string
@@ -31,7 +31,7 @@ type mailQueue struct {
 }
 
 const (
-	mailsFreely  = 5 // per mailbox, day and purpose; after that, none while the latest link is valid
+	mailsFreely  = 5 // mails per mailbox, day and purpose; beyond that, no mail is sent while the latest link is valid
 	postBatch    = 20
 	postAttempts = 12 // over about ten hours
 )
@@ -66,7 +66,7 @@ type dueLink struct {
 	userName  string
 	newEmail  string // the new address, for a link that cancels the change
 	known     bool   // an enabled user has the address
-	overLimit bool   // skip the mail: the mailbox had mailsFreely mails today, and one of their links is still valid
+	overLimit bool   // skip the mail: the mailbox got mailsFreely mails today, and one of their links is still valid
 	attempts  int
 	until     time.Time
 }
@@ -153,8 +153,8 @@ func (p *mailQueue) sendAlerts(ctx context.Context) (int, error) {
 	return len(list), errors.Join(failed...)
 }
 
-// sendAlert sends the mail of a security alert. Alerts over the daily limit of their kind appear only in the
-// audit log.
+// sendAlert sends the mail of a security alert. Alerts over the daily limit of their kind are only recorded
+// in the audit log.
 func (p *mailQueue) sendAlert(ctx context.Context, d alerts.Claimed) error {
 	if d.Kind == alerts.Locked {
 		return p.db.InTx(ctx, func(tx *ent.Tx) error { return alerts.SettleLock(ctx, tx, d) })

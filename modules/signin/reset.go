@@ -17,9 +17,9 @@ func (s *Service) RequestPasswordReset(ctx context.Context, email string) error 
 	return s.requestLink(ctx, signinlink.PurposeReset, email, resetLife)
 }
 
-// ResetPassword sets a new password with an emailed link, ends all sessions and other links, clears the user's
-// failure counters for this visitor, and signs in the user. A user with a second factor is not signed in, and
-// Token is zero. Errors: NotFound; Invalid.
+// ResetPassword sets a new password with an emailed link, ends all sessions and other links, clears the
+// user's failure counters for this visitor, and signs in the user. A user with a second factor is not signed
+// in; the returned Token is then zero. Errors: NotFound; Invalid.
 func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) (NewSession, error) {
 	email, err := s.findLinkEmail(ctx, signinlink.PurposeReset, token)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 const maxReturn = 2048 // bytes
 
 // publicLinks lists path prefixes of public links, some of which redirect to other sites, and of APIs. No
-// user needs one of them after signing in, so ReturnPath rejects them.
+// sign-in needs to lead there, so ReturnPath rejects them.
 var publicLinks = []string{"/t/", "/u/", "/api/", "/graphql"}
 
 // ReturnPath returns the page to show after a sign-in: text if it is the path of a page of this installation,

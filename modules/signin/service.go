@@ -41,10 +41,11 @@ type Params struct {
 	Accounts *accounts.Service
 	Teams    *team.Service
 	Box      *secret.Box
-	Guard    *guessing.Guard `optional:"true"` // nil: New creates one
-	Signals  *db.Signals     `optional:"true"` // nil: no background workers run
+	Guard    *guessing.Guard `optional:"true"` // New creates one if nil
+	Signals  *db.Signals     `optional:"true"` // nil disables background workers
 	Logger   *slog.Logger
-	Notices  *notices.Service      `optional:"true"` // nil: no mail is sent, and links are created on the command line
+	// if nil, no mail is sent, and links are created on the command line
+	Notices  *notices.Service      `optional:"true"`
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
 }
@@ -75,15 +76,15 @@ type sessionState struct {
 	signIns   counters
 	sessions  *cache.Cache[tokenHash, sessionEntry]
 	used      *credentials.Recorder
-	canSignIn atomic.Bool // some user can sign in; never reset, so pages skip the query once it is set
+	canSignIn atomic.Bool // a user can sign in; never reset, so pages skip the query once it is set
 }
 
-// NewGuard creates the guard that limits sign-in attempts and the emails that they can cause.
+// NewGuard returns the guard that limits sign-in attempts and the emails that they can cause.
 func NewGuard(d *db.DB, box *secret.Box) *guessing.Guard {
 	return guessing.New(d, box.Derive("sign-in failures"))
 }
 
-// New creates the service. Background work begins with Start.
+// New returns a new Service. Start starts its background work.
 func New(p Params) (*Service, error) {
 	bounds := p.Guard
 	if bounds == nil {
@@ -99,7 +100,8 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{config: p.Config, db: p.DB, accounts: p.Accounts, teams: p.Teams, box: p.Box,
 		hasher: passwords.NewHasher(p.Logger), guard: guard{bounds, p.Box.DeriveEach("known device")}, passkeys: keys,
-		seen: &sessionState{signIns: signIns, sessions: newCache(), used: credentials.NewRecorder(p.DB.SQL, "sessions")}}
+		seen: &sessionState{signIns: signIns, sessions: newCache(),
+			used: credentials.NewRecorder(p.DB.SQL, "sessions")}}
 	s.post = &mailQueue{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Notices != nil && p.Notices.CanSend() {
@@ -113,7 +115,7 @@ const (
 	mailEvery = 20 * time.Second // the longest delay after a lost notification
 )
 
-// Start begins to write last_used_at and to send queued mail.
+// Start starts writing last_used_at and sending queued mail.
 func (s *Service) Start(context.Context) error {
 	s.post.start(worker.Every("last use of sessions", usedEvery, s.seen.used.Flush))
 	return nil
@@ -136,7 +138,7 @@ type Options struct {
 	Passkeys  bool
 }
 
-// Options returns the sign-in options. It queries the database only until some user can sign in.
+// Options returns the sign-in options. It queries the database only until a user can sign in.
 func (s *Service) Options(ctx context.Context) (Options, error) {
 	canSignIn := s.seen.canSignIn.Load()
 	if !canSignIn {
@@ -160,7 +162,7 @@ func hasActiveUser(ctx context.Context, on db.Execer) (bool, error) {
 	return db.One(ctx, on, db.Value[bool], hasActiveUserSQL)
 }
 
-// Profile is a user as they see themselves.
+// Profile is a user as shown to the user.
 type Profile struct {
 	*ent.User
 

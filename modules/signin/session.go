@@ -39,12 +39,12 @@ const (
 
 // NewSession is a new session: its cookie, which is returned only once, and its view.
 type NewSession struct {
-	Token        secret.String // zero if the user is not signed in
+	Token        secret.String // zero if the user was not signed in
 	DeviceCookie string        // the new cookie that identifies the browser
 	View
 }
 
-// View is a session as its owner sees it.
+// View is a session as shown to its owner.
 type View struct {
 	Session      *ent.Session
 	User         Profile
@@ -62,7 +62,7 @@ type membership struct {
 	Suspended bool        `json:"s"`
 }
 
-// sessionEntry is the result of looking up a token, including that it is unknown.
+// sessionEntry is the cached result of a token lookup, possibly "unknown".
 type sessionEntry struct {
 	known     bool
 	person    accounts.Person

@@ -18,7 +18,7 @@ const chapter = "People"
 type SignUpPolicy struct {
 	Open    bool     // all users, or only addresses at Domains
 	Domains []string // A-labels; empty: any domain
-	Closed  bool     // invitations are disabled, too
+	Closed  bool     // disables invitations as well
 }
 
 // The values of POSTRIDER_SIGN_UP.
@@ -31,7 +31,8 @@ const (
 // SignUpSetting is POSTRIDER_SIGN_UP.
 var SignUpSetting = setting.Declare(setting.Setting[SignUpPolicy]{
 	Name: "POSTRIDER_SIGN_UP", Group: chapter, DefaultText: wordInvite,
-	Help: "Who can sign up: invite (invited users), open (all), @example.com,@example.org (addresses at these domains), closed (create users on the command line).",
+	Help: "Who can sign up: invite (invited users), open (all users), @example.com,@example.org (addresses at these " +
+		"domains), closed (users are created on the command line).",
 	Form: setting.Form[SignUpPolicy]{Placeholder: "WHO", Parse: parseSignUp},
 	Show: func(s SignUpPolicy) slog.Value {
 		return slog.StringValue(strings.Join(append([]string{s.Mode()}, s.Domains...), ","))
@@ -96,7 +97,7 @@ const (
 	PasswordsOff PasswordsMode = "off"
 )
 
-// Config of the module.
+// Config configures the module.
 type Config struct {
 	BaseURL   string   // base URL of links
 	Origins   []string // other URLs under which the pages are served

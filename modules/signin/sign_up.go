@@ -22,9 +22,9 @@ type SetUpInput struct {
 // lockSetUp serializes concurrent set-ups, so that only one succeeds.
 const lockSetUp = `SELECT pg_advisory_xact_lock(hashtextextended('signin/setup', 0))`
 
-// SetUp creates the first user, who becomes an operator of the installation and the owner of an account. The
-// account is the one with the user's email, or a new one. Errors: NotFound for an invalid link, and if some
-// user can already sign in; Invalid.
+// SetUp creates the first user, who becomes an operator of the installation and the owner of an account: the
+// one with the user's email, or a new one. Errors: NotFound for an invalid link, and if a user can already
+// sign in; Invalid.
 func (s *Service) SetUp(ctx context.Context, in SetUpInput) (NewSession, error) {
 	if exists, err := hasActiveUser(ctx, s.db.SQL); err != nil || exists {
 		return NewSession{}, fault.Wrap("set up", orInvalidLink(err))

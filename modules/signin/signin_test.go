@@ -99,7 +99,7 @@ func (w *world) sendDueMail(t *testing.T) []notices.Notice {
 	return w.box.mails[before:]
 }
 
-// lastMail returns the last mail of a kind to an address.
+// lastMail returns the latest mail of a kind to an address.
 func (w *world) lastMail(t *testing.T, kind notices.Kind, to string) notices.Notice {
 	t.Helper()
 	w.sendDueMail(t)
@@ -174,7 +174,7 @@ func runConcurrently(n int, do func(i int) error) map[fault.Kind]int {
 
 const succeeded = fault.Kind(-1)
 
-// A set-up link works once: of twenty concurrent uses one succeeds, and afterwards no link works.
+// Only one of twenty concurrent uses of a set-up link succeeds, and afterwards no link works.
 func TestOnlyOneSetUpSucceeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -193,7 +193,7 @@ func TestOnlyOneSetUpSucceeds(t *testing.T) {
 		return err
 	})
 	if ended[succeeded] != 1 || ended[fault.NotFound]+ended[fault.Unavailable] != 19 {
-		t.Errorf("20 concurrent set-ups ended as %v, want one success, and NotFound or Unavailable for the others",
+		t.Errorf("20 concurrent set-ups returned %v, want one success, and NotFound or Unavailable for the others",
 			ended)
 	}
 	if users := w.db.Ent.User.Query().CountX(t.Context()); users != 1 {
@@ -220,7 +220,7 @@ func TestSetUpAdoptsExistingAccount(t *testing.T) {
 	}
 }
 
-// Of the guesses at one email from one network, five are hashed. The others are rejected without a hash, also
+// Of the guesses at one email from one network, five are hashed. The others are rejected without a hash, even
 // for an unknown email.
 func TestLimitsPasswordGuesses(t *testing.T) {
 	t.Parallel()
@@ -257,7 +257,8 @@ func TestLimitsPasswordGuesses(t *testing.T) {
 	}
 }
 
-// Guesses at many emails from one network are limited, too. All IPv6 addresses in a /64 count as one network.
+// Guesses at many emails from one network are limited as well. All IPv6 addresses in a /64 count as one
+// network.
 func TestLimitsGuessesPerNetwork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -274,7 +275,7 @@ func TestLimitsGuessesPerNetwork(t *testing.T) {
 	}
 }
 
-// A correct password clears the failures, so occasional typos never lock a user.
+// A correct password clears the failures, so occasional typos never lock out a user.
 func TestSuccessClearsFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -293,7 +294,7 @@ func TestSuccessClearsFailures(t *testing.T) {
 	}
 }
 
-// Of the last two owners who leave concurrently, one stays.
+// When the last two owners leave concurrently, one of them stays.
 func TestLastTwoOwnersCannotBothLeave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -321,7 +322,7 @@ func TestLastTwoOwnersCannotBothLeave(t *testing.T) {
 	}
 }
 
-// Of many concurrent acceptances of an invitation, one succeeds.
+// Of many concurrent attempts to accept an invitation, one succeeds.
 func TestAcceptsInvitationOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -347,15 +348,14 @@ func TestAcceptsInvitationOnce(t *testing.T) {
 		return err
 	})
 	if ended[succeeded] != 1 {
-		t.Errorf("10 concurrent acceptances ended as %v, want one success", ended)
+		t.Errorf("10 concurrent acceptances returned %v, want one success", ended)
 	}
 	if n := w.db.Ent.Membership.Query().CountX(t.Context()); n != 2 {
 		t.Errorf("the team has %d members, want 2", n)
 	}
 }
 
-// A session that ends while one of its requests runs stays ended, because requests never write whole
-// sessions.
+// A sign-out during a request is final, because requests never write whole sessions.
 func TestSignOutDuringRequestIsFinal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -378,7 +378,7 @@ func TestSignOutDuringRequestIsFinal(t *testing.T) {
 	}
 }
 
-// A rejected password has a reason at its field.
+// A rejected password has an error for its field.
 func TestRejectsWeakPasswords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -434,7 +434,7 @@ func TestInvalidLinkCausesNoHash(t *testing.T) {
 	}
 }
 
-// The invitations of an account per day are limited, even if they are revoked.
+// An account can send a limited number of invitations per day, even if it revokes them.
 func TestLimitsInvitationsPerDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -466,7 +466,7 @@ func TestLimitsInvitationsPerDay(t *testing.T) {
 	}
 }
 
-// A lock appears once in the audit log of the user's team.
+// A lockout appears once in the audit log of the user's team.
 func TestAuditsLock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -482,7 +482,7 @@ func TestAuditsLock(t *testing.T) {
 	}
 }
 
-// A correct password does not clear failures of the code.
+// A correct password does not clear failed codes.
 func TestLimitsCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -113,7 +113,7 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 	return codes, trust.RecordChange(ctx, tx, ownChange(c, alerts.SecondFactorAdded, "second_factor.added"))
 }
 
-// ownChange is a change of the caller's credentials, which keeps the caller's session open.
+// ownChange is a change of the caller's credentials, which does not end the caller's session.
 func ownChange(c accounts.Caller, kind alerts.Kind, action string) trust.Change {
 	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, KeepSession: c.Person.SessionID, Kind: kind,
 		Action: action}
@@ -170,7 +170,7 @@ func (s *Service) takeCode(ctx context.Context, tx *ent.Tx, userID, code string)
 	return tx.SecondFactor.UpdateOneID(userID).SetRecovery(left).Exec(ctx)
 }
 
-// stepOf returns the time step of a code, if it is within drift of the current one, and otherwise 0.
+// stepOf returns the time step of a code, or 0 if it is not within drift of the current step.
 func (s *Service) stepOf(row *ent.SecondFactor, code string) (int64, error) {
 	plain, err := s.box.Open(row.Secret, sealPurpose(row.ID))
 	if err != nil {
@@ -197,7 +197,7 @@ func normalizeCode(code string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code))
 }
 
-const recoveryDigits = 12 // about base 36: more than 60 bits
+const recoveryDigits = 12 // base 36: more than 60 bits
 
 // newRecoveryCodes returns new codes, such as abcdef-ghijkl, and the hashes to store.
 func newRecoveryCodes() (codes []string, hashes [][]byte) {

@@ -25,7 +25,8 @@ func (w *world) signInAgain(t *testing.T, email, password string) signin.NewSess
 	return in
 }
 
-// pendingChanges holds the tokens of everything that a thief started as ada, and of the links in her mailbox.
+// pendingChanges holds the tokens of all changes that a thief started as ada, and of the links in her
+// mailbox.
 type pendingChanges struct {
 	session            signin.NewSession
 	email, stop, reset string // tokens
@@ -188,8 +189,8 @@ func (w *world) mustRemoveFactor(t *testing.T, c accounts.Caller) {
 	}
 }
 
-// An email change requires the link and either a session of the user or their password. It ends everything
-// pending from before. The old address gets mail when the change is requested and when it is made.
+// An email change requires the link and either a session of the user or their password. It ends all earlier
+// sessions, links and changes. The old address gets mail when the change is requested and when it is made.
 func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -43,11 +43,12 @@ func (s *Service) identifyVisitor(ctx context.Context, email string) (guessing.V
 	return v, nil
 }
 
-// trustedCaller is the hashing queue's caller for work that a link has authorized, which strangers cannot cause.
+// trustedCaller owns the queue slots of work that a link has authorized, which strangers cannot cause.
 var trustedCaller = limit.Caller{Name: "link", Known: true}
 
-// runAttempt runs an attempt, unless too many have failed. An attempt that ends without a verdict is not counted.
-// It logs a lock of email, if email is not empty. Errors: Limit; Unavailable; errors of try.
+// runAttempt runs an attempt, unless too many have failed. An attempt that is neither accepted nor rejected
+// is not counted. If email is not empty, runAttempt logs its lockout. Errors: Limit; Unavailable; errors of
+// try.
 func (s *Service) runAttempt(ctx context.Context, attempt guessing.Attempt, email string, try func() error) error {
 	last, err := s.guard.Begin(ctx, attempt)
 	if err != nil {
@@ -96,8 +97,9 @@ func (s *Service) runSessionAttempt(ctx context.Context, c accounts.Caller, try 
 		})
 }
 
-// queueLockAlert queues an audit log entry that sign-in attempts for an email are blocked for a while. The user is
-// looked up later, and unknown emails are treated the same, so response times do not reveal which are known.
+// queueLockAlert queues an audit log entry about temporarily blocked sign-in attempts for an email. The user
+// is looked up later, and unknown emails are treated the same, so response times do not reveal which are
+// known.
 func (s *Service) queueLockAlert(ctx context.Context, email string) error {
 	s.post.log.WarnContext(loglimit.Collapse(ctx, "locked"), "sign-in attempts blocked temporarily after failures",
 		"from", audit.OriginOf(ctx).IP())

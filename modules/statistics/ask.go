@@ -29,7 +29,7 @@ const (
 	Month = timeseries.Month
 )
 
-// Dimension is a way to group figures.
+// Dimension is a property by which figures are grouped.
 type Dimension string
 
 // The dimensions. The first four group mail by its sender; an email with two tags counts in the groups of both.
@@ -70,14 +70,14 @@ type Question struct {
 	GroupBy  Dimension
 	Top      int // number of the largest groups to return individually
 	Filter   Filter
-	ByEmail  bool // count results at the time of handover instead of the time they happened
+	ByEmail  bool // count results at the time the email was handed over instead of the time they happened
 	Latency  bool // include delivery latencies
 }
 
 // Figures are counts. All but Accepted and Suppressed count recipients, each once.
 type Figures struct {
 	Accepted     int64 // emails handed over to delivery
-	Recipients   int64 // of them
+	Recipients   int64 // recipients of these emails
 	Delivered    int64
 	Delayed      int64
 	Bounced      int64
@@ -112,8 +112,8 @@ func (f *Figures) Add(g Figures) {
 	}
 }
 
-// Took returns the time within which the share of deliveries completed, from acceptance to delivery, to
-// within 10 %. It returns false if there were none.
+// Took returns the time within which a share of deliveries completed, from acceptance to delivery, to within
+// 10 %. It returns false if there were no deliveries.
 func (f *Figures) Took(share float64) (time.Duration, bool) {
 	all := int64(0)
 	if f.took == nil {
@@ -150,7 +150,7 @@ type QueryResult struct {
 
 const maxTop = 100
 
-// kind returns the kind of rows that answer a question.
+// kind returns the kind of rows that contain the answer to a question.
 func (q Question) kind(wrong fault.Fields) rollup.Kind {
 	kind, by := rollup.Account, ""
 	take := func(field string, given bool, k rollup.Kind) {
@@ -262,8 +262,8 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryR
 	return answer, label(ctx, r.tx, r.accountID, labels[q.GroupBy], answer.Groups)
 }
 
-// readWhole reads the totals over all groups of a question. An email may be in no group of a key, or in two, so
-// the totals are the answer to the question without its groups.
+// readWhole reads the totals over all groups of a question. An email may count in no group of a dimension, or
+// in two, so the totals come from the question without groups.
 func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.Kind, groups sums) ([]sum, error) {
 	if dimensions[q.GroupBy].column != "key" {
 		return groups.except(nil, len(r.axis.Starts)), nil
@@ -278,7 +278,7 @@ func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.Kind, g
 	return whole.of("", len(r.axis.Starts)), err
 }
 
-// keys returns the key that the filter names, or nil.
+// keys returns the key that the filter selects, or nil.
 func (f Filter) keys() []string {
 	if key := f.Tag + strings.ToLower(f.RecipientDomain) + f.BounceClass; key != "" {
 		return []string{key}
@@ -298,8 +298,8 @@ var labels = map[Dimension]string{
 	ByAutomation: `SELECT id, name FROM automations WHERE account_id = $1 AND id = ANY($2)`,
 }
 
-// label adds the display names of groups; a deleted group is named by its id. An empty statement means that the
-// keys are the names.
+// label adds the display names of groups; a deleted group is shown with its id. An empty statement means that
+// the keys are the names.
 func label[F any](ctx context.Context, on db.Execer, accountID, statement string, groups []timeseries.Group[F]) error {
 	keys := make([]string, len(groups))
 	for i := range groups {

@@ -18,25 +18,25 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// countLock keeps processes from counting at the same time.
+// countLock ensures that only one process counts at a time.
 const countLock = 0x706f7374_636f756e // "postcoun"
 
 const (
 	createMarkSQL = `INSERT INTO statistics_marks (id, fact_id) SELECT 1, coalesce(min(id), '') FROM facts ON CONFLICT (id) DO NOTHING`
 
 	readMarkSQL = `SELECT fact_id FROM statistics_marks WHERE id = 1`
-	// Keepers hold the mark, and counting waits for them.
+	// Callers of Keep hold the mark, and counting waits for them.
 	lockMarkSQL = readMarkSQL + ` FOR UPDATE`
 	moveMarkSQL = `UPDATE statistics_marks SET fact_id = $1, counted_at = now(), error = '' WHERE id = 1`
 	skipFactSQL = `UPDATE statistics_marks SET fact_id = $2, skipped = skipped + 1, error = $3 WHERE id = 1 AND fact_id = $1`
 	failedSQL   = `UPDATE statistics_marks SET error = $1 WHERE id = 1`
 
-	// behindSQL returns the fact at an offset after another one, or an empty string if there are fewer.
+	// behindSQL returns the fact at an offset after another one, or an empty string if there are fewer facts.
 	behindSQL = `SELECT coalesce((SELECT id FROM facts WHERE id >= $1 AND id < $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
 )
 
-// pace decides how many facts are counted in one transaction. It adapts to their processing time, so that no batch
-// fails twice, whatever the facts and however slow the database.
+// pace determines how many facts are counted in one transaction. It adapts to the processing time, so that no
+// batch fails twice, however slow the database is.
 type pace struct {
 	size     int
 	failures int // consecutive failures of a single fact
@@ -53,7 +53,7 @@ const (
 
 func newPace() pace { return pace{size: batchFirst} }
 
-// took adapts the pace to a successful batch.
+// took adapts the pace to the duration of a successful batch.
 func (p *pace) took(long time.Duration) {
 	p.failures = 0
 	switch {
@@ -64,8 +64,8 @@ func (p *pace) took(long time.Duration) {
 	}
 }
 
-// recordFailure slows down after a failed batch. It reports whether a single fact is the cause and must be
-// skipped.
+// recordFailure slows down after a failed batch. It reports whether a single fact caused the failure and must
+// be skipped.
 func (p *pace) recordFailure(err error) (poison bool) {
 	if p.size > 1 {
 		p.size = max(1, p.size/4)
@@ -109,8 +109,8 @@ func (s *Service) Count(ctx context.Context) error {
 	return nil
 }
 
-// recover handles a failed batch. It returns nil if a smaller batch, or one after a skipped fact, may be tried
-// now.
+// recover handles a failed batch. It returns nil if the caller should continue, with a smaller batch or after
+// a skipped fact.
 func (s *Service) recover(ctx context.Context, b stretch, err error) error {
 	if ctx.Err() != nil || b.to == "" || fault.IsDatabaseUnavailable(err) && !timedOut(err) {
 		return err
@@ -132,20 +132,20 @@ func (s *Service) recover(ctx context.Context, b stretch, err error) error {
 	return failed
 }
 
-// timedOut reports whether a statement was cancelled because it took too long.
+// timedOut reports whether a statement was canceled because it took too long.
 func timedOut(err error) bool {
 	var server *pq.Error
 	return errors.As(err, &server) && server.Code == "57014" // query_canceled
 }
 
-// stretch is the facts with ids in [from, to).
+// stretch contains the facts with ids in [from, to).
 type stretch struct {
-	from, to string // to is empty until it is known
+	from, to string // empty until it is known
 	more     bool   // more facts follow
 	took     time.Duration
 }
 
-// countBatch counts the next facts before end, and moves the mark past them. With an error it returns the stretch
+// countBatch counts the next facts before end, and moves the mark past them. On error it returns the stretch
 // that could not be counted.
 func countBatch(ctx context.Context, tx db.Execer, end string, size int) (b stretch, err error) {
 	ours, err := db.One(ctx, tx, db.Value[bool], `SELECT pg_try_advisory_xact_lock($1)`, int64(countLock))

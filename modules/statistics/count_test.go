@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-func TestBatchesFollowTheTimeTheyTake(t *testing.T) {
+func TestBatchSizeAdaptsToDuration(t *testing.T) {
 	t.Parallel()
 	timeout := &pq.Error{Code: "57014"}
 	p := newPace()
@@ -21,35 +21,35 @@ func TestBatchesFollowTheTimeTheyTake(t *testing.T) {
 		p.took(batchShort / 2)
 	}
 	if p.size != batchMost {
-		t.Errorf("after fast batches the size is %d, want %d", p.size, batchMost)
+		t.Errorf("after fast batches, the size is %d, want %d", p.size, batchMost)
 	}
 	p.took((batchShort + batchLong) / 2)
 	if p.size != batchMost {
-		t.Errorf("a batch of the right length changes the size to %d", p.size)
+		t.Errorf("a batch of the right duration changed the size to %d", p.size)
 	}
 	p.took(2 * batchLong)
 	if p.size != batchMost/2 {
-		t.Errorf("after a slow batch the size is %d, want half", p.size)
+		t.Errorf("after a slow batch, the size is %d, want half", p.size)
 	}
 	for n := 0; p.size > 1; n++ {
 		if poison := p.recordFailure(timeout); poison || n > 10 {
-			t.Fatalf("a batch of %d events that times out is skipped: %t, after %d tries", p.size, poison, n)
+			t.Fatalf("a batch of %d events that timed out was skipped: %t, after %d attempts", p.size, poison, n)
 		}
 	}
 	for range 2 * poisonAfter {
 		if p.recordFailure(timeout) {
-			t.Fatal("an event is skipped because the database is slow")
+			t.Fatal("an event was skipped because the database is slow")
 		}
 	}
 	for n := range poisonAfter {
 		if poison := p.recordFailure(errors.New("cannot be counted")); poison != (n == poisonAfter-1) {
-			t.Errorf("failure %d of one event: skipped is %t", n+1, poison)
+			t.Errorf("after failure %d of one event, skipped is %t", n+1, poison)
 		}
 	}
 }
 
-// storeMail stores n emails of the first account, each to a domain of its own, and what happened to them
-// within a minute.
+// storeMail stores n emails of the first account, each to a different domain, and their results within a
+// minute.
 func (tr *traffic) storeMail(n int, at time.Time) {
 	tr.t.Helper()
 	email := func(prefix id.Prefix, suffix string) string {
@@ -71,7 +71,7 @@ func (tr *traffic) storeMail(n int, at time.Time) {
 	tr.exec(`ANALYZE emails, recipients, facts`)
 }
 
-// Each email to a domain of its own used to take 26 rows, in one statement that no time limit was enough for.
+// Emails to different domains used to cause 26 rows each, in one statement that always timed out.
 func TestMailToManyDomainsIsCounted(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 21)
@@ -84,11 +84,11 @@ func TestMailToManyDomainsIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if is, err := Look(t.Context(), tr.db.SQL); err != nil || is != (Standing{}) {
-		t.Errorf("after counting, statistics are %+v (%v), want none waiting", is, err)
+		t.Errorf("after counting, the state is %+v (%v), want no uncounted events", is, err)
 	}
 	rows, err := db.One(t.Context(), tr.db.SQL, db.Value[int], `SELECT count(*) FROM statistics_days`)
 	if err != nil || rows > 1500 {
-		t.Errorf("%d emails to as many domains take %d rows of one day (%v), want at most 1,500", emails, rows, err)
+		t.Errorf("%d emails to as many domains caused %d rows for one day (%v), want at most 1,500", emails, rows, err)
 	}
 	q := Question{Range: between(at.Add(-time.Hour), at.Add(time.Hour)), Interval: Day, Timezone: "UTC",
 		GroupBy: ByRecipientDomain, Top: 20}
@@ -97,7 +97,7 @@ func TestMailToManyDomainsIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.Totals.Accepted != emails || a.Totals.Delivered != emails {
-		t.Errorf("of %d delivered emails %d are accepted and %d delivered", emails, a.Totals.Accepted,
+		t.Errorf("of %d delivered emails, %d count as accepted and %d as delivered", emails, a.Totals.Accepted,
 			a.Totals.Delivered)
 	}
 	shown := int64(0)
@@ -105,13 +105,14 @@ func TestMailToManyDomainsIsCounted(t *testing.T) {
 		shown += group.Totals.Delivered
 	}
 	if len(a.Groups) != q.Top || a.Other == nil || shown+a.Other.Totals.Delivered != emails {
-		t.Errorf("%d groups have %d deliveries, and all others %+v, want %d in all", len(a.Groups), shown,
+		t.Errorf("%d groups have %d deliveries and all others %+v, want %d in total", len(a.Groups), shown,
 			a.Other, emails)
 	}
 }
 
-// The planner used to take a third of all facts for uncounted, and read the table of emails for them.
-func TestAnswersReadABoundedTail(t *testing.T) {
+// The planner used to estimate that a third of all facts were uncounted, and scanned the table of emails for
+// them.
+func TestAnswersReadBoundedTail(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 22)
 	at := time.Now().UTC().Truncate(24 * time.Hour).Add(-12 * time.Hour)
@@ -131,11 +132,11 @@ func TestAnswersReadABoundedTail(t *testing.T) {
 	}
 	tr.storeMail(tailMost/2, at.Add(2*time.Hour))
 	if asOf := ask(2000 + tailMost/2); time.Since(asOf) > time.Minute {
-		t.Errorf("with all events in the answer it is as of %s", asOf)
+		t.Errorf("with all events in the answer, AsOf is %s", asOf)
 	}
 	tr.storeMail(tailMost, at.Add(3*time.Hour))
 	if asOf := ask(2000 + tailMost/2); !asOf.Before(at.Add(4*time.Hour)) || asOf.Before(at.Add(2*time.Hour)) {
-		t.Errorf("with more events than an answer counts it is as of %s, want the time of the first that is left out",
+		t.Errorf("with more events than an answer counts, AsOf is %s, want the time of the first omitted event",
 			asOf)
 	}
 	err := atOnce(t.Context(), tr.db.Ent, func(tx db.Execer) error {
@@ -145,7 +146,7 @@ func TestAnswersReadABoundedTail(t *testing.T) {
 		whole, err := db.All(t.Context(), tx, db.Value[string],
 			`SELECT relname::text FROM pg_stat_xact_user_tables WHERE seq_scan > 0 AND relname IN ('emails', 'facts', 'recipients')`)
 		if len(whole) > 0 {
-			t.Errorf("an answer reads all rows of %s", strings.Join(whole, ", "))
+			t.Errorf("an answer scans the tables %s", strings.Join(whole, ", "))
 		}
 		return err
 	})
@@ -154,8 +155,8 @@ func TestAnswersReadABoundedTail(t *testing.T) {
 	}
 }
 
-// One event that cannot be counted must not stop all that follow.
-func TestAnEventThatCannotBeCountedIsSkipped(t *testing.T) {
+// An event that cannot be counted must not stop counting.
+func TestUncountableEventIsSkipped(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 23)
 	at := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
@@ -168,27 +169,27 @@ func TestAnEventThatCannotBeCountedIsSkipped(t *testing.T) {
 	tr.horizon.at = at.Add(time.Hour)
 	for n := range poisonAfter - 1 {
 		if err := tr.Count(t.Context()); err == nil {
-			t.Fatalf("try %d of an event that cannot be counted succeeds", n+1)
+			t.Fatalf("attempt %d to count an invalid event succeeded", n+1)
 		}
 		is, err := Look(t.Context(), tr.db.SQL)
 		if err != nil || is.Behind < time.Hour || !strings.Contains(is.Error, "no such host") {
-			t.Errorf("after try %d statistics are %+v (%v), want the delay and its cause", n+1, is, err)
+			t.Errorf("after attempt %d, the state is %+v (%v), want the delay and its cause", n+1, is, err)
 		}
 		condition, err := tr.health().Ask(t.Context())
 		if err != nil || !condition.Degraded || condition.Figures["behind_seconds"] < 3600 {
-			t.Errorf("after try %d /readyz says %+v (%v), want degraded", n+1, condition, err)
+			t.Errorf("after attempt %d, /readyz reports %+v (%v), want degraded", n+1, condition, err)
 		}
 	}
 	if err := tr.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if is, err := Look(t.Context(), tr.db.SQL); err != nil || is.Skipped != 1 || is.Behind != 0 {
-		t.Errorf("after skipping, statistics are %+v (%v), want one skipped and none waiting", is, err)
+		t.Errorf("after skipping, the state is %+v (%v), want one skipped and no uncounted events", is, err)
 	}
 	a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour,
 		Timezone: "UTC"})
 	if err != nil || a.Totals.Delivered != 50 || a.Totals.Bounced != 0 {
-		t.Errorf("%d deliveries and %d bounces are counted (%v), want all but the bounce", a.Totals.Delivered,
+		t.Errorf("%d deliveries and %d bounces were counted (%v), want all but the bounce", a.Totals.Delivered,
 			a.Totals.Bounced, err)
 	}
 }

@@ -14,7 +14,7 @@ const (
 
 	aboutCondition = `f.account_id = $1 AND f.subject_id = ANY($2) AND f.id >= $3`
 
-	// Transactions that add for different accounts do not block each other.
+	// Transactions that count for different accounts do not block each other.
 	shareMarkSQL   = readMarkSQL + ` FOR SHARE`
 	lockAccountSQL = `SELECT pg_advisory_xact_lock(hashtextextended('statistics of ' || $1::text, 0))`
 )
@@ -25,9 +25,9 @@ func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emai
 	return err
 }
 
-// Around runs a change within tx that deletes some facts about emails, for example when one of several recipients
-// is erased. It counts all uncounted facts before the change, and afterwards subtracts the remaining ones, which
-// are counted later: only the deleted facts stay counted.
+// Around runs a change within tx that deletes some facts about emails, for example when one of several
+// recipients is erased. It counts all uncounted facts before the change, and afterwards subtracts the
+// remaining ones, which are counted later. The deleted facts therefore stay counted.
 func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string,
 	change func() error) error {
 	mark, kept, err := keep(ctx, tx, accountID, emailIDs)
@@ -61,8 +61,8 @@ func keep(ctx context.Context, tx db.Execer, accountID string, emailIDs []string
 	return mark, kept, nil
 }
 
-// holdMark locks and returns the mark until the end of tx, and blocks other additions for the account. It
-// is empty if nothing was ever counted.
+// holdMark locks and returns the mark until the end of tx, and blocks other counting for the account. The
+// mark is empty if no fact was ever counted.
 func holdMark(ctx context.Context, tx db.Execer, accountID string) (string, error) {
 	mark, err := oneOrNone(ctx, tx, shareMarkSQL)
 	if err == nil {
@@ -71,7 +71,7 @@ func holdMark(ctx context.Context, tx db.Execer, accountID string) (string, erro
 	return mark, err
 }
 
-// oneOrNone returns the text of the first row, or an empty string without rows.
+// oneOrNone returns the text of the first row, or an empty string if there are no rows.
 func oneOrNone(ctx context.Context, on db.Execer, statement string) (string, error) {
 	all, err := db.All(ctx, on, db.Value[string], statement)
 	return append(all, "")[0], err

@@ -36,7 +36,7 @@ func (tr *traffic) storedDays() []storedDay {
 	return rows
 }
 
-// storeAsOlderProgram stores a row in the tables that older programs fill, in each of their grains.
+// storeAsOlderProgram stores a row in the tables that older versions fill, in each of their grains.
 func (tr *traffic) storeAsOlderProgram(d storedDay) {
 	tr.t.Helper()
 	grains := map[int]time.Duration{15: rollup.Quarter, 60: time.Hour, 1440: 24 * time.Hour}
@@ -74,7 +74,7 @@ func (tr *traffic) storeAsOlderProgram(d storedDay) {
 	}
 }
 
-// takeOverAll takes over all hours, and returns how many.
+// takeOverAll migrates all hours, and returns their number.
 func (tr *traffic) takeOverAll() (hours int) {
 	tr.t.Helper()
 	for {
@@ -89,9 +89,9 @@ func (tr *traffic) takeOverAll() (hours int) {
 	}
 }
 
-// The statistics that older programs stored become exactly the rows that the current program stores, once no older
-// program runs. A takeover that stops halfway continues.
-func TestStatisticsOfOlderProgramsAreTakenOver(t *testing.T) {
+// The statistics that older versions stored become exactly the rows that the current version stores, once no
+// older version runs. An interrupted migration continues.
+func TestLegacyStatisticsAreMigrated(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 11)
 	first := time.Date(2026, 10, 3, 20, 0, 0, 0, time.UTC)
@@ -104,34 +104,34 @@ func TestStatisticsOfOlderProgramsAreTakenOver(t *testing.T) {
 	}
 	want := tr.storedDays()
 	if len(want) == 0 {
-		t.Fatal("nothing was counted")
+		t.Fatal("no email was counted")
 	}
 	tr.exec(`DELETE FROM statistics_days`)
 	for _, d := range want {
-		if d.Kind <= rollup.Domain { // older programs had no other kinds
+		if d.Kind <= rollup.Domain { // older versions had no other kinds
 			tr.storeAsOlderProgram(d)
 		}
 	}
 
 	tr.exec(`INSERT INTO nodes (id, name, version, schema, roles, started_at, seen_at, claims_from) VALUES (1, 'older', '0.9.0', '20261126000000', '[]', now(), now(), now())`)
 	if hours := tr.takeOverAll(); hours > 0 || len(tr.storedDays()) > 0 {
-		t.Errorf("%d hours were taken over while an older program still counts, want none", hours)
+		t.Errorf("%d hours were migrated while an older version still counts, want none", hours)
 	}
 	tr.exec(`DELETE FROM nodes`)
 
 	if more, err := tr.takeOver(t.Context()); err != nil || !more {
-		t.Fatalf("the first hour was not taken over: %t, %v", more, err)
+		t.Fatalf("migrating the first hour returned %t, %v", more, err)
 	}
 	if hours := tr.takeOverAll(); hours < 10 {
-		t.Errorf("%d more hours were taken over, want those of several days", hours)
+		t.Errorf("%d more hours were migrated, want those of several days", hours)
 	}
 	if diff := gocmp.Diff(want, tr.storedDays()); diff != "" {
-		t.Errorf("the rows that were taken over differ from those that the current program stores (-want +got):\n%s",
+		t.Errorf("the migrated rows differ from those of the current version (-want +got):\n%s",
 			diff)
 	}
 	for _, table := range []string{"statistics", "statistics_latencies"} {
 		if left, err := db.One(t.Context(), tr.db.SQL, db.Value[int], `SELECT count(*) FROM `+table); err != nil || left > 0 {
-			t.Errorf("%d rows are left in %s (%v), want none", left, table, err)
+			t.Errorf("%d rows remain in %s (%v), want none", left, table, err)
 		}
 	}
 }

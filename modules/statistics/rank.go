@@ -13,16 +13,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// If there are many keys, such as recipient domains, an answer contains the largest ones. They are found by the
-// stored sizes of rows, without reading most chunks; only the months and days at both ends of a question are read
-// in part. Then the chunks of the candidates are read, and the rows for all keys together; the difference is the
-// rest.
+// If there are many keys, such as recipient domains, an answer contains the largest ones. The stored sizes of
+// rows identify them, without reading most chunks; only the months and days at both ends of a question are
+// read in part. Then the chunks of the candidates are read, and the rows for all keys together; the
+// difference is the rest.
 
-// spare is how many more keys are read than returned: sizes are inexact for hours, and in long questions for days,
-// that a time zone divides.
+// spare is how many more keys are read than returned. Sizes are inexact for hours, and in long questions for
+// days, that a time zone divides.
 const spare = 5
 
-// candidates are the keys of a kind that may be among the largest.
+// candidates returns the keys of a kind that may be among the largest.
 func (r *reading) candidates(ctx context.Context, kind rollup.Kind, most int) ([]string, error) {
 	sizes := map[string]int64{}
 	for _, read := range []func(context.Context, rollup.Kind, map[string]int64) error{r.sizesOfWhole, r.sizesOfParts,
@@ -42,7 +42,8 @@ func (r *reading) candidates(ctx context.Context, kind rollup.Kind, most int) ([
 	return keys[:min(most+spare, len(keys))], nil
 }
 
-// cut divides a question into the months, or days, that it contains completely and those that it contains in part.
+// cut divides the range of a question into the months, or days, that it contains completely and those that it
+// contains in part.
 func (r *reading) cut(begin func(time.Time) time.Time, next func(time.Time) time.Time) (whole, parts []string) {
 	for at := begin(r.axis.Begin()); at.Before(r.axis.End); at = next(at) {
 		if at.Before(r.axis.Begin()) || next(at).After(r.axis.End) {

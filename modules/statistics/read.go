@@ -20,7 +20,7 @@ type reading struct {
 	tx        db.Execer
 	accountID string
 	axis      timeseries.Axis
-	starts    []int64 // of the periods, in quarters of an hour since 1970; the last one is the end
+	starts    []int64 // starts of the periods, in quarters of an hour since 1970; the last one is the end
 	placed    rollup.Placement
 	latency   bool
 	filter    Filter
@@ -47,7 +47,7 @@ type sum struct {
 	took   *latencies
 }
 
-// latencies are deliveries by latency bin.
+// latencies counts deliveries by latency bin.
 type latencies [rollup.LastBin + 1]int64
 
 func (s *sum) addLatency(bin int, n int64) {
@@ -106,8 +106,8 @@ func (s sums) of(group string, periods int) []sum {
 	return list
 }
 
-// periodOf returns the period of a quarter of an hour, searching from a period that is not after it, or a negative
-// number if there is none.
+// periodOf returns the period that contains a quarter of an hour, or a negative number if there is none. It
+// searches from a period that does not start later.
 func (r *reading) periodOf(quarter int64, from int) int {
 	if quarter < r.starts[0] || quarter >= r.starts[len(r.starts)-1] {
 		return -1
@@ -128,7 +128,7 @@ func (r *reading) periodOf(quarter int64, from int) int {
 	return from
 }
 
-// found is a chunk from the database. Its slots are the given number of quarters long.
+// found is a chunk from the database. Its slots have a length in quarters of an hour.
 type found struct {
 	start               time.Time
 	group               string
@@ -167,8 +167,9 @@ func (r *reading) add(f *found, to sums) error {
 	return nil
 }
 
-// rowsSQL reads the chunks of a kind, in days and in months. For given keys, months and unpacked days are listed
-// individually, so that each is looked up by its keys: a time range would scan the index once for each.
+// rowsSQL selects the chunks of a kind, in days and in months. For given keys, months and unpacked days are
+// listed individually, so that each is looked up by its keys: a time range would scan the index once for
+// each.
 func (r *reading) rowsSQL(kind rollup.Kind, group string, keys []string) *db.Query {
 	q := &db.Query{}
 	figures, latencies := store.ChunkColumns(store.Quarters, r.placed)
@@ -205,7 +206,7 @@ func (r *reading) rowsSQL(kind rollup.Kind, group string, keys []string) *db.Que
 	return q
 }
 
-// listOf lists the moments in [from, to) at the given distance in days and months.
+// listOf lists the times in [from, to) at a distance in days and months.
 func listOf(from, before time.Time, days, months int) (list []string) {
 	for at := from; at.Before(before); at = at.AddDate(0, months, days) {
 		list = append(list, at.Format(time.RFC3339))
@@ -236,8 +237,8 @@ func coarseOr(r store.Resolution, fine, coarse string) (chunk, width string) {
 		fmt.Sprintf(`CASE WHEN %s = '' THEN 1 ELSE %d END`, coarse, r)
 }
 
-// of returns the condition for the rows of a kind whose senders match the filter. Rows of all senders together
-// have no sender.
+// of returns the condition for the rows of a kind whose senders match the filter. Rows for all senders
+// together have no sender.
 func (r *reading) of(q *db.Query, kind rollup.Kind) string {
 	conditions := []string{`account_id = ` + q.Arg(r.accountID), `kind = ` + q.Arg(int(kind))}
 	alone := slices.Contains([]rollup.Kind{rollup.Account, rollup.Domain, rollup.Tag}, kind)
@@ -258,7 +259,7 @@ func (f Filter) matches(by rollup.By) bool {
 		(f.AutomationID == "" || f.AutomationID == by.AutomationID)
 }
 
-// rows sums the rows of a kind by group: all of them, or those with the keys.
+// rows sums the rows of a kind by group: all of them, or only those with the keys.
 func (r *reading) rows(ctx context.Context, kind rollup.Kind, group string, keys []string) (sums, error) {
 	out := sums{}
 	q := r.rowsSQL(kind, group, keys)
@@ -328,8 +329,8 @@ func (s sums) largest(most int) []string {
 	return groups[:min(most, len(groups))]
 }
 
-// answer converts sums into the periods of an answer: listed groups under their names, and the sum of the others
-// as the rest, unless it is nil.
+// answer converts sums into the periods of an answer: the listed groups by name, and the sum of the others as
+// the rest, unless rest is nil.
 func (r *reading) answer(whole []sum, s sums, shown []string, rest []sum) (out timeseries.Result[Figures]) {
 	all := r.group("", whole)
 	out.Totals, out.Buckets = all.Totals, all.Buckets
@@ -356,7 +357,7 @@ func (r *reading) group(key string, list []sum) timeseries.Group[Figures] {
 	return g
 }
 
-// except returns the sum of all groups but the listed ones.
+// except returns the sum of all groups except the listed ones.
 func (s sums) except(shown []string, periods int) []sum {
 	out := make([]sum, periods)
 	for group, list := range s {

@@ -16,15 +16,15 @@ import (
 type Reason struct {
 	Class        string // classification, for example bad_address: runtime/mail/bounce
 	EnhancedCode string // RFC 3463, for example 5.1.1; empty if the host sent none
-	Host         string // that rejected; empty if unknown
+	Host         string // host that rejected the mail; empty if unknown
 	Recipients   int64
 	EmailID      string // the newest email rejected for this reason
-	Diagnostic   string // reply of the host; empty once the email is deleted, since it may contain an address
+	Diagnostic   string // reply of the host; empty once the email is deleted, because it may contain an address
 }
 
 const maxReasons = 100
 
-// reasonsSQL sums whole hours. The diagnostic of an example is read from its facts afterwards.
+// reasonsSQL sums complete hours. The diagnostic of an example is read from its facts afterwards.
 var reasonsSQL = db.Compile(`SELECT class, enhanced_code, host, sum(recipients)::bigint, (array_agg(email_id ORDER BY start DESC, email_id DESC))[1] FROM statistics_reasons
  WHERE account_id = @account AND start >= date_trunc('hour', @since::timestamptz, 'UTC') AND start < @until AND (@domain = '' OR domain_id = @domain) AND (@api_key = '' OR api_key_id = @api_key)
    AND (@template = '' OR template_id = @template) AND (@automation = '' OR automation_id = @automation) AND (@class = '' OR class = @class)
@@ -36,8 +36,8 @@ SELECT coalesce((SELECT left(coalesce(x.data->'bounce'->>'diagnostic', x.data->'
    AND coalesce(x.data->'bounce'->>'enhanced_code', '') = e.code AND (e.host = '' OR coalesce(x.data->'bounce'->>'remote_mta', '') = e.host)
  ORDER BY x.id DESC LIMIT 1), '') FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS e (email_id, code, host, n) ORDER BY n`
 
-// Reasons returns the reasons for rejections of an account's mail in a range, widened to whole hours, most
-// frequent first. Error: Invalid.
+// Reasons returns the reasons for rejections of an account's mail in a range, extended to complete hours,
+// most frequent first. Error: Invalid.
 func (s *Service) Reasons(ctx context.Context, accountID string, r Range, f Filter, first int) ([]Reason, error) {
 	wrong := fault.Fields{}
 	r.Check(wrong)
@@ -45,10 +45,10 @@ func (s *Service) Reasons(ctx context.Context, accountID string, r Range, f Filt
 		wrong.Add("first", "must be between 1 and %d", maxReasons)
 	}
 	if f.Tag != "" {
-		wrong.Add("filter.tag", "is not known of reasons")
+		wrong.Add("filter.tag", "does not apply to reasons")
 	}
 	if f.RecipientDomain != "" {
-		wrong.Add("filter.recipientDomain", "is not known of reasons")
+		wrong.Add("filter.recipientDomain", "does not apply to reasons")
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err

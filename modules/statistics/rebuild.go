@@ -41,22 +41,22 @@ ON CONFLICT (` + receivedKey + `) DO UPDATE SET ham = greatest(s.ham, excluded.h
 
 // Progress is the progress of a rebuild.
 type Progress struct {
-	Facts, About    int64 // that were counted, of about so many
-	Skipped         int64 // that cannot be counted
-	Accounts, Whole int   // that were compared, of so many; Whole is 0 while facts are counted
+	Facts, About    int64 // counted facts, and their approximate number
+	Skipped         int64 // that could not be counted
+	Accounts, Whole int   // compared accounts, and their number; Whole is 0 while facts are counted
 }
 
 // rebuild is a running rebuild, on its own connection.
 type rebuild struct {
 	conn     *sql.Conn
 	batch    pace
-	end      string // the facts before are counted for all accounts
+	end      string // the facts before the mark are counted for all accounts
 	progress func(Progress)
 	is       Progress
 }
 
 // Rebuild recounts the stored facts up to the mark and adds missing figures. Running services continue to
-// count. progress is called with the progress; it may be nil.
+// count. progress reports the progress; it may be nil.
 func (s *Service) Rebuild(ctx context.Context, progress func(Progress)) (err error) {
 	if _, err := s.db.SQL.ExecContext(ctx, createMarkSQL); err != nil {
 		return fmt.Errorf("rebuild statistics: %w", err)
@@ -70,7 +70,7 @@ func (s *Service) Rebuild(ctx context.Context, progress func(Progress)) (err err
 	if err != nil {
 		return fmt.Errorf("rebuild statistics: %w", err)
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }() // and its tables are gone
+	defer func() { err = errors.Join(err, conn.Close()) }() // which drops its tables
 	r := &rebuild{conn: conn, batch: newPace(), progress: progress}
 	if progress == nil {
 		r.progress = func(Progress) {}

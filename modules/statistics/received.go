@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// BySpamStatus groups received mail by spam verdict; ByDomain applies too.
+// BySpamStatus groups received mail by spam verdict. ByDomain also applies to received mail.
 const BySpamStatus Dimension = "spam_status"
 
 // ReceivedQuestion is a query about received mail.
@@ -77,9 +77,9 @@ func addReceivedSQL(table, selection string, sign int64) string {
 		ham_octets = s.ham_octets + excluded.ham_octets, spam_octets = s.spam_octets + excluded.spam_octets, unknown_octets = s.unknown_octets + excluded.unknown_octets`
 }
 
-// receivedFactsSQL defines the relation v: the received emails of a selection of facts, which is a condition on f,
-// counted by quarters of an hour. The planner does not know the number of facts: for few of them, no step reads
-// all received mail.
+// receivedFactsSQL defines the relation v: the received emails of a selection of facts, counted by quarters
+// of an hour. A selection is a condition on f. The planner does not know the number of facts, so no step may
+// read all received mail for a few of them.
 func receivedFactsSQL(selection string, times int64) string {
 	sign := fmt.Sprintf("%d * ", times)
 	return `v AS MATERIALIZED (
@@ -92,7 +92,7 @@ func receivedFactsSQL(selection string, times int64) string {
 )`
 }
 
-// receivedSQL reads rows of a kind. Each row is expanded by parts, which returns the group g and the figures.
+// receivedSQL reads rows of a kind. parts expands each row to the group g and its figures.
 func receivedSQL(kind int, parts string) *db.Statement {
 	return db.Compile(`WITH ` + receivedFactsSQL(`f.account_id = @account AND f.id >= @from AND f.id < @to`, 1) + `, rows AS (
 	SELECT start, domain_id, ` + receivedCounts + ` FROM statistics_received

@@ -13,14 +13,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// incoming is a received email as the test knows it.
+// incoming is a received email in the test's model.
 type incoming struct {
 	account, id, domain, spam string
 	size                      int64
 	at                        time.Time
 }
 
-// comes has a message in.
+// comes stores a received message.
 func (tr *traffic) comes(at time.Time) incoming {
 	tr.t.Helper()
 	in := incoming{account: tr.account[tr.dice.IntN(2)], id: id.New(id.ReceivedEmail),
@@ -33,11 +33,11 @@ func (tr *traffic) comes(at time.Time) incoming {
 		in.id, in.account, in.domain, in.spam, in.size, in.at)
 	th := thing{kind: "email.received", at: in.at, mail: &mail{account: in.account, id: in.id}}
 	tr.happens(th, map[string]any{})
-	tr.things = tr.things[:len(tr.things)-1] // it is nothing that became of mail that was sent
+	tr.things = tr.things[:len(tr.things)-1] // not a result of sent mail
 	return in
 }
 
-// countedReceived returns the figures by period and group, by looking at each message.
+// countedReceived computes the figures by period and group from the individual messages.
 func countedReceived(all []incoming, account string, by Dimension, starts []time.Time,
 	end time.Time) map[string]ReceivedFigures {
 	out := map[string]ReceivedFigures{}
@@ -85,8 +85,8 @@ func toldReceived(a ReceivedAnswer, grouped bool) (told map[string]ReceivedFigur
 	return told, sum
 }
 
-// Whatever is asked of received mail, the answer is what one finds by looking at each message: before it
-// is counted, halfway, after, when half of it was deleted and after a rebuild.
+// Every answer about received mail equals a count of the individual messages: before counting, halfway, after
+// counting, after deleting half of the mail, and after a rebuild.
 func TestReceivedMailIsCounted(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 21)
@@ -95,7 +95,7 @@ func TestReceivedMailIsCounted(t *testing.T) {
 	for range 300 {
 		all = append(all, tr.comes(start.Add(time.Duration(tr.dice.Int64N(int64(48*time.Hour))))))
 		if tr.dice.IntN(30) == 0 {
-			tr.sends(start.Add(time.Duration(tr.dice.IntN(24*3600)) * time.Second)) // this is another matter
+			tr.sends(start.Add(time.Duration(tr.dice.IntN(24*3600)) * time.Second)) // an unrelated fact
 		}
 	}
 	compare := func(what string) {
@@ -109,7 +109,7 @@ func TestReceivedMailIsCounted(t *testing.T) {
 			account := tr.account[tr.dice.IntN(2)]
 			a, err := tr.AskReceived(t.Context(), account, q)
 			if err != nil {
-				t.Fatalf("%s: the question %+v has no answer: %v", what, q, err)
+				t.Fatalf("%s: the question %+v returned the error %v", what, q, err)
 			}
 			var starts []time.Time
 			for _, b := range a.Buckets {
@@ -126,7 +126,7 @@ func TestReceivedMailIsCounted(t *testing.T) {
 			told, sum := toldReceived(a, q.GroupBy != "")
 			if diff := cmp.Diff(countedReceived(all, account, q.GroupBy, starts, axis.End), told); diff != "" ||
 				sum != a.Totals || a.Other != nil {
-				t.Fatalf("%s: %+v: totals %+v, sum %+v, rest %v; what came (-) and the answer (+):\n%s", what, q,
+				t.Fatalf("%s: %+v: totals %+v, sum %+v, rest %v; expected (-) and actual (+):\n%s", what, q,
 					a.Totals, sum, a.Other, diff)
 			}
 		}
@@ -142,7 +142,7 @@ func TestReceivedMailIsCounted(t *testing.T) {
 	}
 	compare("nothing is counted yet")
 	count(start.Add(20 * time.Hour))
-	compare("counted by half")
+	compare("half counted")
 	for _, account := range tr.account {
 		var gone []string
 		for _, in := range all {
@@ -175,8 +175,8 @@ func TestReceivedMailIsCounted(t *testing.T) {
 	compare("rebuilt")
 }
 
-// The largest groups are shown by name, the rest as one.
-func TestGroupsOfReceivedMail(t *testing.T) {
+// The largest groups are listed by name, the rest together.
+func TestReceivedMailIsGrouped(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 22)
 	tr.account[1] = tr.account[0]
@@ -192,7 +192,8 @@ func TestGroupsOfReceivedMail(t *testing.T) {
 		ReceivedQuestion{Range: between(at, at.Add(time.Hour)), Interval: Hour, Timezone: "UTC", GroupBy: ByDomain,
 			Top: 2})
 	if err != nil || len(a.Groups) != 2 || a.Other == nil || len(a.Buckets) != 2 || a.Totals.Received != 60 {
-		t.Fatalf("by domain, two groups shown: %+v, %v; want 2 groups, the rest, 2 hours and 60 messages", a, err)
+		t.Fatalf("with the top two domains, the answer is %+v, %v; want 2 groups, the rest, 2 hours and 60 messages", a,
+			err)
 	}
 	rest := a.Totals.Received
 	for _, g := range a.Groups {
@@ -202,7 +203,7 @@ func TestGroupsOfReceivedMail(t *testing.T) {
 		}
 		if g.Totals.Received != byDomain[g.Key].Received || g.Totals.Octets != byDomain[g.Key].Octets ||
 			g.Label != label || len(g.Buckets) != 2 {
-			t.Errorf("%+v, want %+v", g, byDomain[g.Key])
+			t.Errorf("got the group %+v, want %+v", g, byDomain[g.Key])
 		}
 		rest -= g.Totals.Received
 	}
@@ -211,7 +212,7 @@ func TestGroupsOfReceivedMail(t *testing.T) {
 	}
 }
 
-func TestQuestionsOfReceivedMailNameWhatIsWrong(t *testing.T) {
+func TestReceivedQuestionReportsInvalidFields(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 23)
 	day := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
@@ -227,7 +228,7 @@ func TestQuestionsOfReceivedMailNameWhatIsWrong(t *testing.T) {
 		change(&q)
 		if _, err := tr.AskReceived(t.Context(), tr.account[0], q); fault.From(err).
 			Fields[strings.TrimSpace(field)] == "" {
-			t.Errorf("a wrong %s is answered %v, want an error that names it", field, err)
+			t.Errorf("an invalid %s returned %v, want an error for this field", field, err)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module provides *Service and counts in the background.
+// Module provides *Service, which counts in the background.
 var Module = fx.Module("statistics",
 	fx.Provide(New),
 	fx.Provide(fx.Private, func(b *bus.Bus) Facts { return b.Log() }),
@@ -43,7 +43,7 @@ func dropMonths(table string) fx.Option {
 	})
 }
 
-// Facts is what the service needs of the event log.
+// Facts is the part of the event log that the service needs.
 type Facts interface {
 	Horizon(ctx context.Context) (time.Time, error)
 }
@@ -58,7 +58,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service counts and reports the outcomes of mail. Safe for concurrent use, also across processes.
+// Service counts and reports the results of mail. It is safe for concurrent use, also across processes.
 type Service struct {
 	db    *db.DB
 	facts Facts
@@ -69,19 +69,19 @@ type Service struct {
 	batch    pace
 }
 
-// New returns a new service.
+// New returns a new Service.
 func New(p Params) *Service {
 	return &Service{db: p.DB, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
 		batch: newPace()}
 }
 
 const (
-	// every is how often facts are counted, or more often when there are many.
+	// every is the interval at which facts are counted. With many facts, they are counted more often.
 	every = time.Minute
-	// glance is how often the service checks for a large backlog: manyFacts.
+	// glance is the interval at which the service checks for a large backlog: manyFacts.
 	glance    = 5 * time.Second
 	manyFacts = 1000
-	// packEvery is how often the service checks for completed months.
+	// packEvery is the interval at which the service checks for completed months.
 	packEvery = 6 * time.Hour
 )
 
@@ -98,7 +98,7 @@ func (s *Service) Start(context.Context) error {
 		return s.Count(ctx)
 	}))
 	s.tasks.Start(worker.Every("packing of statistics", packEvery, s.Pack).Soon(time.Minute))
-	s.tasks.Start(worker.Task{Name: "statistics of the version before", First: glance,
+	s.tasks.Start(worker.Task{Name: "statistics of earlier versions", First: glance,
 		Step: func(ctx context.Context) (time.Duration, error) {
 			left, err := s.takeOver(ctx)
 			if left {
@@ -124,7 +124,7 @@ func (s *Service) Pack(ctx context.Context) error {
 	return store.Pack(ctx, s.db, now)
 }
 
-// KeptMonths is how long statistics are kept, far longer than the messages themselves.
+// KeptMonths is how long statistics are kept, far longer than the emails themselves.
 const KeptMonths = 25
 
 const sweepBatch = 1000

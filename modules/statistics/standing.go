@@ -12,14 +12,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// BehindLimit is how long an event may remain uncounted before counting is reported as degraded.
+// BehindLimit is how long an event may remain uncounted before /readyz reports degraded statistics.
 const BehindLimit = 10 * time.Minute
 
 // Standing is the state of counting.
 type Standing struct {
 	Behind  time.Duration // age of the oldest uncounted event
 	Skipped int64         // events that could not be counted
-	Error   string        // of the latest failed batch; empty after the next success
+	Error   string        // error of the latest failed batch; empty after the next success
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 func Look(ctx context.Context, on db.Execer) (is Standing, err error) {
 	var mark string
 	all, err := db.All(ctx, on, func(s *Standing) []any { return []any{&mark, &s.Skipped, &s.Error} }, standingSQL)
-	if err != nil || len(all) == 0 { // nothing was ever counted: a process is about to start
+	if err != nil || len(all) == 0 { // no fact was ever counted: a process is about to start
 		return is, err
 	}
 	is = all[0]
@@ -60,7 +60,7 @@ func (s *Service) health() module.Health {
 	}}
 }
 
-// register adds the state of counting to the metrics. It is queried at each scrape, and NaN while the
+// register adds the state of counting to the metrics. It is queried at each scrape, and is NaN while the
 // database does not respond.
 func (s *Service) register(registry prometheus.Registerer) error {
 	gauge := func(name, help string, value func(Standing) float64) error {
@@ -75,10 +75,11 @@ func (s *Service) register(registry prometheus.Registerer) error {
 		}))
 	}
 	if err := gauge("postrider_statistics_behind_seconds",
-		"How long the oldest event has waited that statistics have not counted. It is less than 90 when all is well.",
+		"Age of the oldest event that statistics have not counted. Normally less than 90.",
 		func(is Standing) float64 { return is.Behind.Seconds() }); err != nil {
 		return err
 	}
-	return gauge("postrider_statistics_skipped_events", "Events that statistics could not count and skipped.",
+	return gauge("postrider_statistics_skipped_events",
+		"Events that statistics skipped because they could not be counted.",
 		func(is Standing) float64 { return float64(is.Skipped) })
 }

@@ -27,12 +27,12 @@ import (
 
 func between(since, until time.Time) Range { return Range{Since: since, Until: until} }
 
-// horizon is what the test says it is.
+// horizon is a horizon that the test sets.
 type horizon struct{ at time.Time }
 
 func (h *horizon) Horizon(context.Context) (time.Time, error) { return h.at, nil }
 
-// thing is a fact as the test knows it, with the email that it is about.
+// thing is a fact in the test's model, with the email that it is about.
 type thing struct {
 	kind      string
 	at        time.Time
@@ -49,7 +49,7 @@ type mail struct {
 	to                                             []string
 }
 
-// traffic is mail in the tables, and what happened to it.
+// traffic stores mail and its results in the tables.
 type traffic struct {
 	*Service
 
@@ -108,7 +108,7 @@ func (tr *traffic) happens(th thing, data map[string]any) {
 	tr.things = append(tr.things, th)
 }
 
-// sends has an email handed over, and then things happen to it for up to three days.
+// sends stores an email that is handed over, and results for up to three days.
 func (tr *traffic) sends(at time.Time) {
 	tr.t.Helper()
 	n := tr.facts
@@ -179,7 +179,7 @@ func (tr *traffic) sends(at time.Time) {
 	}
 }
 
-// domain of what happened, as an answer names it.
+// domain returns the domain of a result as it appears in an answer.
 func (th thing) domain() string {
 	if th.recipient != "" {
 		_, domain, _ := strings.Cut(th.recipient, "@")
@@ -196,8 +196,8 @@ func (th thing) domain() string {
 	return ""
 }
 
-// keys are the groups of a dimension that a thing belongs to, with how many recipients of an email
-// that was handed over.
+// keys returns the groups of a dimension to which a thing belongs, with the number of recipients of a sent
+// email.
 func (th thing) keys(by Dimension) map[string]int64 {
 	all := int64(len(th.to))
 	switch by {
@@ -234,7 +234,7 @@ func (th thing) keys(by Dimension) map[string]int64 {
 	return map[string]int64{"": all}
 }
 
-// counted returns the figures by period and group, by looking at each thing.
+// counted computes the figures by period and group from the individual things.
 func (tr *traffic) counted(account string, q Question, starts []time.Time, end time.Time) map[string]Figures {
 	things := slices.Clone(tr.things)
 	slices.SortStableFunc(things, func(a, b thing) int { return a.at.Compare(b.at) })
@@ -332,10 +332,10 @@ func told(a QueryResult, grouped bool) map[string]Figures {
 	return out
 }
 
-// others is the name of the groups that are not shown.
+// others is the name of the groups that are not listed.
 const others = "others"
 
-// folded puts all groups but the largest ones together.
+// folded combines all groups except the largest ones.
 func folded(all map[string]Figures, top int) map[string]Figures {
 	sizes := map[string]int64{}
 	for place, f := range all {
@@ -357,10 +357,10 @@ func folded(all map[string]Figures, top int) map[string]Figures {
 	return out
 }
 
-// After random traffic every answer equals a count of the individual results, wherever the mark
-// is: in zones with halves of hours, over changes of clocks, by event and by email, after counting
-// again, and after rebuilding.
-func TestAnswersAreWhatHappened(t *testing.T) {
+// After random traffic, every answer equals a count of the individual results, wherever the mark is: in time
+// zones with half hours, across clock changes, by event and by email, after counting again, and after
+// rebuilding.
+func TestAnswersMatchIndividualResults(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 7)
 	// Clocks change in Lord Howe (by half an hour) on 4 October 2026 and in St. John's on 1 November.
@@ -406,7 +406,7 @@ func TestAnswersAreWhatHappened(t *testing.T) {
 				want = folded(want, q.Top)
 			}
 			if diff := gocmp.Diff(want, told(got, q.GroupBy != ""), gocmp.AllowUnexported(Figures{})); diff != "" {
-				t.Fatalf("%s: %+v: what happened (-) and the answer (+):\n%s", what, q, diff)
+				t.Fatalf("%s: %+v: expected (-) and actual (+):\n%s", what, q, diff)
 			}
 		}
 	}
@@ -438,7 +438,7 @@ func TestAnswersAreWhatHappened(t *testing.T) {
 	var last Progress
 	if err := tr.Rebuild(t.Context(), func(p Progress) { last = p }); err != nil || last.Facts == 0 ||
 		last.Accounts != 2 || last.Whole != 2 {
-		t.Fatalf("rebuilt as far as %+v: %v", last, err)
+		t.Fatalf("the rebuild stopped at %+v: %v", last, err)
 	}
 	compare("rebuilt")
 	tr.exec(`TRUNCATE statistics_days, statistics_months, statistics_reasons`)
@@ -456,7 +456,7 @@ func TestAnswersAreWhatHappened(t *testing.T) {
 	compare("partly rebuilt, along with months")
 }
 
-// What is deleted has been counted, whether its turn had come or not, and stays so.
+// Deleted mail stays counted, even if its facts were uncounted when it was deleted.
 func TestDeletedMailStaysCounted(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 8)
@@ -499,7 +499,7 @@ func TestDeletedMailStaysCounted(t *testing.T) {
 		t.Helper()
 		got, err := tr.Ask(t.Context(), tr.account[0], q)
 		if diff := gocmp.Diff(want.Result, got.Result, gocmp.AllowUnexported(Figures{})); err != nil || diff != "" {
-			t.Errorf("%s: %v: before (-) and after (+):\n%s", what, err, diff)
+			t.Errorf("%s: %v: before (-) and after (+) the deletion:\n%s", what, err, diff)
 		}
 	}
 	same("deleted")
@@ -514,8 +514,8 @@ func TestDeletedMailStaysCounted(t *testing.T) {
 	same("rebuilt")
 }
 
-// Where one of several recipients is erased, what became of them stays counted, whether its turn had
-// come or not, and so does what is left.
+// When one of several recipients is erased, that recipient's results stay counted, even if they were
+// uncounted before, and so do those of the others.
 func TestErasedRecipientsStayCounted(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 11)
@@ -558,12 +558,12 @@ func TestErasedRecipientsStayCounted(t *testing.T) {
 		}
 	}
 	if erased < 5 {
-		t.Fatalf("%d emails went to several, which shows little", erased)
+		t.Fatalf("only %d emails had several recipients, which is too few for this test", erased)
 	}
 	for _, what := range []string{"erased", "counted to the end"} {
 		got, err := tr.Ask(t.Context(), tr.account[0], q)
 		if diff := gocmp.Diff(want.Result, got.Result, gocmp.AllowUnexported(Figures{})); err != nil || diff != "" {
-			t.Errorf("%s: %v: before (-) and after (+):\n%s", what, err, diff)
+			t.Errorf("%s: %v: before (-) and after (+) the erasure:\n%s", what, err, diff)
 		}
 		tr.horizon.at = start.AddDate(0, 0, 9)
 		if err := tr.Count(t.Context()); err != nil {
@@ -572,9 +572,9 @@ func TestErasedRecipientsStayCounted(t *testing.T) {
 	}
 }
 
-// Statistics that were off go on from where they were, by as many steps as it takes, and a fact that is
-// deleted for its age meanwhile was counted long before. Their own figures are kept for 25 months.
-func TestStatisticsThatWereOffGoOn(t *testing.T) {
+// Disabled statistics continue where they stopped once they are enabled again, in as many steps as necessary.
+// A fact whose retention ended meanwhile was counted long before. Statistics are kept for 25 months.
+func TestDisabledStatisticsCatchUp(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 12)
 	now := time.Now().UTC().Truncate(time.Hour)
@@ -583,7 +583,7 @@ func TestStatisticsThatWereOffGoOn(t *testing.T) {
 			tr.sends(now.AddDate(0, 0, days).Add(time.Duration(tr.dice.IntN(24*3600)) * time.Second))
 		}
 		if days == -60 {
-			tr.horizon.at = now.AddDate(0, 0, -50) // and then they are off
+			tr.horizon.at = now.AddDate(0, 0, -50) // now they are disabled
 			if err := tr.Count(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -603,7 +603,7 @@ func TestStatisticsThatWereOffGoOn(t *testing.T) {
 		}
 		if diff := gocmp.Diff(tr.counted(tr.account[0], q, axis.Starts, axis.End), told(got, false),
 			gocmp.AllowUnexported(Figures{})); diff != "" {
-			t.Errorf("%s: what happened (-) and the answer (+):\n%s", what, diff)
+			t.Errorf("%s: expected (-) and actual (+):\n%s", what, diff)
 		}
 	}
 	check("off")
@@ -611,7 +611,7 @@ func TestStatisticsThatWereOffGoOn(t *testing.T) {
 	if err := tr.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	check("on again")
+	check("enabled again")
 	tr.exec(`DELETE FROM facts`)
 	if _, err := tr.sweep(t.Context()); err != nil {
 		t.Fatal(err)
@@ -619,15 +619,15 @@ func TestStatisticsThatWereOffGoOn(t *testing.T) {
 	check("the facts are gone, and statistics of 700 days are not")
 	tr.exec(`UPDATE statistics_days SET start = start - interval '92 days' WHERE start < $1`, now.AddDate(0, 0, -600))
 	if n, err := tr.sweep(t.Context()); err != nil || n == 0 {
-		t.Fatalf("of more than 25 months %d rows were deleted, %v", n, err)
+		t.Fatalf("%d rows older than 25 months were deleted, %v", n, err)
 	}
 	left, err := db.One(t.Context(), tr.db.SQL, db.Value[int], `SELECT count(*) FROM statistics_days WHERE start < now() - interval '25 months'`)
 	if err != nil || left != 0 {
-		t.Fatalf("%d rows older than 25 months are left, %v", left, err)
+		t.Fatalf("%d rows older than 25 months remain, %v", left, err)
 	}
 }
 
-func TestReasonsAndHowLongItTook(t *testing.T) {
+func TestReasonsAndLatencies(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 9)
 	at := time.Date(2026, 11, 3, 10, 20, 0, 0, time.UTC)
@@ -643,7 +643,7 @@ func TestReasonsAndHowLongItTook(t *testing.T) {
 		r := between(at, at.AddDate(0, 0, 5))
 		got, err := tr.Reasons(t.Context(), tr.account[0], r, Filter{}, 3)
 		if err != nil || len(got) != 3 || got[0].Recipients < got[1].Recipients {
-			t.Fatalf("the reasons are %+v, %v", got, err)
+			t.Fatalf("Reasons returned %+v, %v", got, err)
 		}
 		byKey := map[[2]string]int64{}
 		var took []time.Duration
@@ -661,7 +661,7 @@ func TestReasonsAndHowLongItTook(t *testing.T) {
 		for _, r := range got {
 			if r.Recipients != byKey[[2]string{r.Class, r.Host}] || r.EmailID == "" || r.Host != "" &&
 				(r.EnhancedCode != "5.1.1" || !strings.HasSuffix(r.Diagnostic, strings.TrimPrefix(r.Host, "mx."))) {
-				t.Errorf("%+v, want %d recipients", r, byKey[[2]string{r.Class, r.Host}])
+				t.Errorf("the reason is %+v, want %d recipients", r, byKey[[2]string{r.Class, r.Host}])
 			}
 		}
 		a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: r, Interval: Day, Timezone: "UTC", Latency: true,
@@ -674,16 +674,16 @@ func TestReasonsAndHowLongItTook(t *testing.T) {
 			0.95: took[(len(took)*95+99)/100-1]} {
 			if got, is := a.Totals.Took(share); !is || got.Seconds() < want.Seconds()/1.1 ||
 				got.Seconds() > want.Seconds()*1.1 {
-				t.Errorf("the share %v was delivered within %v, want %v within 10 %%", share, got, want)
+				t.Errorf("the share %v was delivered within %v, want %v to within 10 %%", share, got, want)
 			}
 		}
 		if a.Totals.Delivered != int64(len(took)) {
-			t.Errorf("%d delivered, want %d", a.Totals.Delivered, len(took))
+			t.Errorf("the answer has %d deliveries, want %d", a.Totals.Delivered, len(took))
 		}
 	}
 }
 
-func TestQuestionsThatCannotBeNameWhy(t *testing.T) {
+func TestQuestionReportsInvalidFields(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 10)
 	day := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
@@ -709,7 +709,7 @@ func TestQuestionsThatCannotBeNameWhy(t *testing.T) {
 		change(&q)
 		_, err := tr.Ask(t.Context(), tr.account[0], q)
 		if f := fault.From(err); err == nil || f.Fields[strings.TrimSpace(field)] == "" {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("an invalid %s returned %v", field, err)
 		}
 	}
 }

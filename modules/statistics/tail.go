@@ -16,7 +16,7 @@ import (
 // answer covers the time before them.
 const tailMost = 300
 
-// tail is the uncounted facts of an account.
+// tail contains the uncounted facts of an account.
 type tail struct {
 	*rollup.Rollup
 
@@ -25,14 +25,15 @@ type tail struct {
 }
 
 const (
-	// The mark and the time; without a mark, all facts are in the tail. The remaining statements of the
-	// transaction use indexes: the planner would scan a whole table if most of it belonged to one account.
+	// Reads the mark and the time. Without a mark, all facts are in the tail. The remaining statements of the
+	// transaction must use indexes: the planner would scan a whole table if most of it belonged to one
+	// account.
 	tailMarkSQL = `SELECT coalesce((SELECT fact_id FROM statistics_marks WHERE id = 1), ''), clock_timestamp(), set_config('enable_seqscan', 'off', true)`
 	tailEndSQL  = `SELECT coalesce((SELECT id FROM facts WHERE account_id = $1 AND id >= $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
 )
 
-// boundTail finds the beginning and end of an account's tail. The mark is read first, so that the statements that
-// use it are planned for its actual value.
+// boundTail finds the beginning and end of an account's tail. It reads the mark first, so that the statements
+// that use it are planned for its actual value.
 func boundTail(ctx context.Context, tx db.Execer, accountID string) (t tail, err error) {
 	var seqscan string
 	t, err = db.One(ctx, tx, func(t *tail) []any { return []any{&t.from, &t.asOf, &seqscan} }, tailMarkSQL)

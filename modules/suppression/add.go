@@ -16,9 +16,9 @@ import (
 // AddInput is the input of Add.
 type AddInput struct {
 	Email   string // a bare address; its domain may be in Unicode
-	EmailID string // the email that is the reason, "" for none
+	EmailID string // the email that is the reason, if any
 	// Keep stores the response for this request in the transaction that adds the suppression, so that neither
-	// exists without the other; nil for none. If it fails, both are rolled back and its error is returned.
+	// exists without the other. It may be nil. If it fails, both are rolled back and its error is returned.
 	Keep func(ctx context.Context, tx idempotency.Execer, row *ent.Suppression) error
 }
 
@@ -53,8 +53,8 @@ func parseAddress(email string) (string, error) {
 	return canonical(parsed.AddrSpec()), nil
 }
 
-// Add suppresses an address on request of the account. If the address is already suppressed, its row and reason do
-// not change.
+// Add suppresses an address at the request of the account. If the address is already suppressed, its row and
+// reason do not change.
 func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Suppression, error) {
 	e, err := in.parse()
 	if err != nil {
@@ -85,7 +85,7 @@ const MaxBatch = 1000
 // BatchInput is the input of AddBatch.
 type BatchInput struct {
 	Emails []string
-	// Keep is as in AddInput.
+	// Keep is like in AddInput.
 	Keep func(ctx context.Context, tx idempotency.Execer, items []BatchItem) error
 }
 
@@ -96,8 +96,8 @@ type BatchItem struct {
 	Err         error            // Invalid, about the field email
 }
 
-// AddBatch suppresses many addresses in one transaction. An invalid address is an error of its item only; the
-// others are still added.
+// AddBatch suppresses many addresses in one transaction. An invalid address causes an error for its item
+// only; the others are added.
 func (s *Service) AddBatch(ctx context.Context, accountID string, in BatchInput) ([]BatchItem, error) {
 	if n := len(in.Emails); n == 0 || n > MaxBatch {
 		return nil, fault.InvalidField("emails", "must hold 1 to %d addresses", MaxBatch)

@@ -12,16 +12,16 @@ import (
 type MessageRecipient struct {
 	AccountID string
 	Email     string // addr-spec with A-labels, in any case
-	Category  string // the category label as sent, or ""
+	Category  string // the category label as sent, if any
 }
 
-// ReasonCategory is the reason of a block by an opt-out. The other reasons are those of suppressions
+// ReasonCategory is the reason of a block because of an opt-out. The other reasons are those of suppressions
 // (ent/suppression).
 const ReasonCategory = "category"
 
 // Block is the reason why an address is blocked.
 type Block struct {
-	Reason string // "" if not blocked; otherwise bounce, failure, complaint, unsubscribe, manual or category
+	Reason string // empty if not blocked; otherwise bounce, failure, complaint, unsubscribe, manual or category
 }
 
 // asked is one address, hashed under one key.
@@ -52,7 +52,7 @@ func (s *Service) BlockingArg(list []MessageRecipient) db.Argument {
 	return askedRows.Rows(all)
 }
 
-// Scalar subqueries force index lookups, whatever statistics the planner has of the tables.
+// Scalar subqueries force index lookups, regardless of the planner's statistics.
 var blockingSQL = `
 SELECT place, reason FROM (
   SELECT blocked.place, coalesce(

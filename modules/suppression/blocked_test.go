@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-func TestBlockedAnswersInOrder(t *testing.T) {
+func TestBlockedReturnsResultsInOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, ada, "manual@example.net")
@@ -35,12 +35,12 @@ func TestBlockedAnswersInOrder(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := reasons(t, w.Service); len(got) != 0 {
-		t.Errorf("no recipients: %q", got)
+		t.Errorf("Blocked without recipients returned %q", got)
 	}
 }
 
-// A plan that reads the table would make every send slower with every suppression.
-func TestBlockedLooksUpInIndexesOnly(t *testing.T) {
+// A plan that scans the table would slow down every send with every suppression.
+func TestBlockedUsesOnlyIndexes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	emails := make([]string, MaxBatch)
@@ -74,13 +74,13 @@ func TestBlockedLooksUpInIndexesOnly(t *testing.T) {
 		}
 		rows.Close()
 		if strings.Contains(plan.String(), "Seq Scan") || strings.Count(plan.String(), "Index") < 2 {
-			t.Errorf("analyzed: %v\n%s", analyzed, plan.String())
+			t.Errorf("after analyze (%v), the plan scans a table:\n%s", analyzed, plan.String())
 		}
 	}
 }
 
-// Development mode has mailboxes whose subaddresses are suppressed with them.
-func TestSubaddressesOfAMailboxCountAsOne(t *testing.T) {
+// Development mode has mailboxes whose subaddresses are suppressed together with them.
+func TestSubaddressesShareEntries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.hashes.mailboxes = []string{"suppress@dev.test"}
@@ -95,7 +95,7 @@ func TestSubaddressesOfAMailboxCountAsOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := blocks[0].Reason != ""; got != want {
-			t.Errorf("%s is blocked: %t, want %t", email, got, want)
+			t.Errorf("the address %s is blocked: %t, want %t", email, got, want)
 		}
 	}
 }

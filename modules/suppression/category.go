@@ -13,9 +13,9 @@ import (
 // MaxCategory is the maximum length of a category label, in characters.
 const MaxCategory = 100
 
-// CategoryKey returns the key by which labels are compared: letters and digits in lower case, with one hyphen for
-// everything between them. "Product news" and "product_news" are one category, product-news. A label without
-// letters and digits has no key.
+// CategoryKey returns the key by which labels are compared: letters and digits in lower case, with one hyphen
+// for everything between them. "Product news" and "product_news" are the same category, product-news. A label
+// without letters and digits has no key.
 func CategoryKey(label string) string {
 	// NFKC unifies characters that only look different, such as full-width letters and ligatures. Lower-casing
 	// comes in between, because some of its results must be composed again.

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestLabelsOfOneCategoryHaveOneKey(t *testing.T) {
+func TestEquivalentLabelsHaveOneKey(t *testing.T) {
 	t.Parallel()
 	for label, want := range map[string]string{
 		"Product news":    "product-news",
@@ -28,7 +28,7 @@ func TestLabelsOfOneCategoryHaveOneKey(t *testing.T) {
 	}
 }
 
-func TestLabelsAreRefusedWithAReason(t *testing.T) {
+func TestInvalidLabelsAreRejected(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ü", MaxCategory)
 	for label, want := range map[string]string{

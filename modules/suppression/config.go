@@ -10,12 +10,12 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Config of the module.
+// Config configures the module.
 type Config struct {
 	BaseURL string // public URL of this installation, for links
-	// Mailboxes are addresses that share their entries with all their subaddresses: an entry for bob@example.net
-	// also applies to bob+anything@example.net. Only development mode sets some. The receiving server decides
-	// which mailbox a subaddress belongs to, so we do not guess for domains of others.
+	// Mailboxes are addresses that share their entries with all their subaddresses: an entry for
+	// bob@example.net also applies to bob+anything@example.net. Only development mode sets them. For foreign
+	// domains the receiving server decides to which mailbox a subaddress belongs, so we do not guess.
 	Mailboxes []string
 }
 

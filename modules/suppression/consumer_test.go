@@ -15,7 +15,7 @@ func bounced(recipient string, b event.Bounce) event.Email {
 	return event.Email{EmailID: about, Recipient: recipient, Bounce: &b}
 }
 
-// handled lets the consumer handle one fact.
+// handled passes one fact to the consumer.
 func handled(t testing.TB, w *world, typ event.Type, data event.Email) {
 	t.Helper()
 	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
@@ -26,7 +26,7 @@ func handled(t testing.TB, w *world, typ event.Type, data event.Email) {
 	}
 }
 
-func TestBounceReachesTheListOverTheBus(t *testing.T) {
+func TestBusDeliversBouncesToList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := bus.New(w.db, slog.New(slog.DiscardHandler), bus.Options{Poll: 10 * time.Millisecond})
@@ -69,11 +69,11 @@ func TestBounceReachesTheListOverTheBus(t *testing.T) {
 		}
 	}
 	if n := w.count(t, `SELECT count(*) FROM suppressions`); n != 3 {
-		t.Errorf("%d addresses are suppressed, want the 3 above and not the one whose mail was too large", n)
+		t.Errorf("%d addresses are suppressed, want only the 3 above, not the one whose mail was too large", n)
 	}
 }
 
-func TestFactHandledTwiceIsHandledOnce(t *testing.T) {
+func TestHandlingFactTwiceHasOneEffect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	data := bounced("bob@example.net", event.Bounce{Code: 550, EnhancedCode: "5.1.1"})
@@ -81,14 +81,14 @@ func TestFactHandledTwiceIsHandledOnce(t *testing.T) {
 	handled(t, w, event.EmailBounced, data)
 	handled(t, w, event.EmailComplained, data)
 	if facts := w.facts(t, event.SuppressionAdded); len(facts) != 1 {
-		t.Errorf("facts: %v", facts)
+		t.Errorf("got the facts %v", facts)
 	}
 	if row, err := w.Get(t.Context(), ada, "bob@example.net"); err != nil || row.Reason != "bounce" {
-		t.Errorf("after a bounce and a complaint the suppression is %v, %v, want reason bounce", row, err)
+		t.Errorf("after a bounce and a complaint, the suppression is %v, %v, want the reason bounce", row, err)
 	}
 }
 
-func TestFactThatCannotBeReadIsAnError(t *testing.T) {
+func TestInvalidFactIsAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
@@ -96,6 +96,6 @@ func TestFactThatCannotBeReadIsAnError(t *testing.T) {
 			event.Fact{AccountID: ada, Type: event.EmailBounced, Data: []byte(`{"bounce":1}`)})
 	})
 	if err == nil {
-		t.Error("no error: the bus would forget the fact")
+		t.Error("handling an invalid fact returned no error, so the bus would not retry it")
 	}
 }

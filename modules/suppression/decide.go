@@ -5,8 +5,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// decide returns the reason for which a fact about an email suppresses its recipient, and false if it does not. It
-// has no side effects.
+// decide returns the reason for which a fact about an email suppresses its recipient, and false if it does
+// not. It is a pure function.
 func decide(typ event.Type, data event.Email) (entsuppression.Reason, bool) {
 	switch {
 	case data.Recipient == "": // the email was erased meanwhile
@@ -24,6 +24,6 @@ func decide(typ event.Type, data event.Email) (entsuppression.Reason, bool) {
 	}
 }
 
-// unreachable contains the failures that any other message to the address would also meet. Other failures concern
-// the message, its sender, the account or our settings.
+// unreachable contains the failures that any other message to the address would have as well. Other failures
+// are caused by the message, its sender, the account or our settings.
 var unreachable = map[string]bool{"null_mx": true, "no_such_domain": true}

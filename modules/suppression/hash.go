@@ -8,8 +8,8 @@ import (
 
 // hasher computes the hashes by which addresses are found.
 type hasher struct {
-	keys      [][]byte // the first one is for new rows; lookups try all
-	mailboxes []string // as in Config
+	keys      [][]byte // new rows use the first one; lookups try all
+	mailboxes []string // see Config
 }
 
 // fresh returns the hash for a new row.
@@ -31,8 +31,8 @@ func (h hasher) of(key []byte, email string) []byte {
 	return mac.Sum(nil)
 }
 
-// mailbox returns the mailbox of a subaddress if both share their entries (Config.Mailboxes), else the address
-// itself.
+// mailbox returns the mailbox of a subaddress if both share their entries (Config.Mailboxes), and otherwise
+// the address itself.
 func (h hasher) mailbox(email string) string {
 	for _, mailbox := range h.mailboxes {
 		at := strings.LastIndexByte(mailbox, '@')

@@ -21,11 +21,11 @@ type Unsubscribe struct {
 	AccountID string
 	EmailID   string // the message that contains the link
 	Email     string // the address to block, as recipients are stored
-	Category  string // the label; "" for all mail
+	Category  string // the label; empty for all mail
 }
 
-// errForged is the error for every invalid token; it contains no details.
-var errForged = errors.New("unsubscribe token is not genuine")
+// errForged is the error for every invalid token. It contains no details.
+var errForged = errors.New("invalid unsubscribe token")
 
 // A token is, in base64url without padding: version (1 byte), account, email, address (each a field), the label of
 // the category (the rest), and HMAC-SHA256 over all of it, truncated to 128 bits.
@@ -71,7 +71,7 @@ func (l linker) parse(token string) (Unsubscribe, error) {
 	}
 	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
 	genuine := false
-	for _, key := range l.keys { // tries all keys, even after a match
+	for _, key := range l.keys { // tries all keys, even after a match, to take constant time
 		genuine = hmac.Equal(sum, linkMAC(key, body)) || genuine
 	}
 	if !genuine || body[0] != linkVersion {

@@ -13,7 +13,7 @@ func testLinker() linker {
 	return linker{base: "https://mail.example.com", keys: [][]byte{[]byte("0123456789abcdef0123456789abcdef")}}
 }
 
-func TestLinkCarriesAllThatItIsFor(t *testing.T) {
+func TestLinkRoundTrip(t *testing.T) {
 	t.Parallel()
 	l := testLinker()
 	for _, u := range []Unsubscribe{
@@ -25,25 +25,25 @@ func TestLinkCarriesAllThatItIsFor(t *testing.T) {
 		token := l.token(u)
 		got, err := l.parse(token)
 		if err != nil || got != u {
-			t.Errorf("(-want +got) %v:\n%s", err, cmp.Diff(u, got))
+			t.Errorf("the parsed link differs (-want +got) %v:\n%s", err, cmp.Diff(u, got))
 		}
 		if token != l.token(u) {
-			t.Error("the same link is not the same")
+			t.Error("the same input returned another link")
 		}
 	}
 }
 
-// A change here breaks the links in mail that people have.
-func TestTokenIsPinned(t *testing.T) {
+// If this test fails, links in mail that was already sent no longer work.
+func TestTokenFormatIsStable(t *testing.T) {
 	t.Parallel()
 	u := Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net", Category: "Product news"}
 	const token = "Af8Bm8FCcPFxuouLZVjqlgdK_wGbwUJw8XG6i4tlWOqWB0oPYm9iQGV4YW1wbGUubmV0UHJvZHVjdCBuZXdzW5vpLYxtYA3tmigxnKHimg"
 	if got := testLinker().token(u); got != token {
-		t.Errorf("token %s", got)
+		t.Errorf("the token is %s", got)
 	}
 }
 
-func TestEveryOctetOfATokenCounts(t *testing.T) {
+func TestModifiedTokenIsRejected(t *testing.T) {
 	t.Parallel()
 	l := testLinker()
 	token := l.token(Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net", Category: "News"})
@@ -55,17 +55,17 @@ func TestEveryOctetOfATokenCounts(t *testing.T) {
 		for _, forged := range []string{token[:i] + other + token[i+1:], token[:i], token[:i] + token[i+1:], token[:i] +
 			"\n" + token[i:], token[:i] + "=" + token[i:]} {
 			if _, err := l.parse(forged); err == nil {
-				t.Fatalf("byte %d: %s is taken for genuine", i, forged)
+				t.Fatalf("with byte %d changed, %s was accepted", i, forged)
 			}
 		}
 	}
 	stranger := linker{keys: [][]byte{[]byte("another key of thirty-two bytes.")}}
 	if _, err := stranger.parse(token); err == nil {
-		t.Error("another installation's token is taken for genuine")
+		t.Error("a token of another installation was accepted")
 	}
 }
 
-func TestLinksOutliveARotation(t *testing.T) {
+func TestLinksSurviveKeyRotation(t *testing.T) {
 	t.Parallel()
 	older, newer := secret.NewKey(), secret.NewKey()
 	w := &world{}
@@ -76,10 +76,10 @@ func TestLinksOutliveARotation(t *testing.T) {
 		t.Fatal(link)
 	}
 	if got, err := w.process(t, newer, older).Read(token); err != nil || got != u {
-		t.Errorf("under both keys: %+v, %v", got, err)
+		t.Errorf("with both keys, parse returned %+v, %v", got, err)
 	}
 	if _, err := w.process(t, newer).Read(token); err == nil {
-		t.Error("it is believed without its key")
+		t.Error("a token was accepted without its key")
 	}
 }
 
@@ -92,7 +92,7 @@ func FuzzToken(f *testing.F) {
 	f.Add("AQ")
 	f.Fuzz(func(t *testing.T, token string) {
 		if u, err := l.parse(token); err == nil && token != genuine {
-			t.Fatalf("a forgery is taken for %+v", u)
+			t.Fatalf("a forged token was accepted as %+v", u)
 		}
 	})
 }
@@ -102,14 +102,14 @@ func FuzzTokenBody(f *testing.F) {
 	f.Add([]byte{1, 0xff, 0, 0})
 	f.Add([]byte{1, 3, 'a', 'c', 'c', 0, 1, 'x'})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		// A body that a later version may have signed is read without a panic, and one
-		// of this version returns the same token again.
+		// A body that a later version may have signed is parsed without a panic, and parsing one of this
+		// version returns the same token again.
 		token := l.sign(body)
 		u, err := l.parse(token)
 		if err == nil && len(u.Email) < wholeID && l.token(u) != token {
 			again, err := l.parse(l.token(u))
 			if err != nil || again != u {
-				t.Fatalf("%x: %+v becomes %+v, %v", body, u, again, err)
+				t.Fatalf("the body %x with %+v was parsed as %+v, %v", body, u, again, err)
 			}
 		}
 	})

@@ -14,12 +14,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// OptOutFilter selects opt-outs. Empty fields select all.
+// OptOutFilter narrows a list of opt-outs. Empty fields match everything.
 type OptOutFilter struct {
 	page.Request
 
-	Email    string // this address only
-	Category string // this category only: its key, or a label
+	Email    string // only this address
+	Category string // only this category: its key, or a label
 }
 
 const (
@@ -80,7 +80,7 @@ func (s *Service) OptOuts(ctx context.Context, accountID string,
 		func(found *ent.CategoryOptOut) string { return found.ID })
 }
 
-// CountOptOuts counts the opt-outs that match a filter, up to most.
+// CountOptOuts returns the number of opt-outs that match a filter, at most most.
 func (s *Service) CountOptOuts(ctx context.Context, accountID string, f OptOutFilter, most int) (int, error) {
 	query, err := s.matchingOptOuts(accountID, f)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Service) matchingOptOuts(accountID string, f OptOutFilter) (*ent.Catego
 	return query, wrong.Err()
 }
 
-// RemoveOptOut allows mail of the category to the address again.
+// RemoveOptOut removes an opt-out, so that mail of the category may be sent to the address again.
 func (s *Service) RemoveOptOut(ctx context.Context, accountID, optOutID string) error {
 	if !id.Is(id.OptOut, optOutID) {
 		return fault.NoSuch("category opt-out", optOutID)

@@ -13,16 +13,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Filter selects suppressions. Empty fields select all.
+// Filter narrows a list of suppressions. Empty fields match everything.
 type Filter struct {
 	page.Request
 
-	Email        string     // this address only
-	Reason       string     // this reason only
+	Email        string     // only this address
+	Reason       string     // only this reason
 	Since, Until *time.Time // added at or after Since, and before Until
 }
 
-// Get returns the suppression with an id or of an address.
+// Get returns the suppression with an id or for an address.
 func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error) {
 	is, err := s.matchName(idOrAddress)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Pa
 		func(found *ent.Suppression) string { return found.ID })
 }
 
-// Count counts the suppressions that match a filter, up to most.
+// Count returns the number of suppressions that match a filter, at most most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	query, err := s.matching(accountID, f)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) matching(accountID string, f Filter) (*ent.SuppressionQuery, e
 	if f.Since != nil && f.Until != nil && !f.Since.Before(*f.Until) {
 		wrong.Add("since", "must be before the end")
 	}
-	if f.Since != nil { // an id's time is accurate to the duration of a transaction
+	if f.Since != nil { // the time in an id is accurate to the duration of a transaction
 		query.Where(entsuppression.CreatedAtGTE(*f.Since),
 			entsuppression.IDGTE(id.Since(id.Suppression, f.Since.Add(-time.Minute))))
 	}

@@ -62,7 +62,7 @@ func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, ent
 // passBatch keeps the statements of the pass short while traffic continues.
 const passBatch = 500
 
-// passRetry is the pause after a failed pass; each starts at the first row again.
+// passRetry is the pause after a failed pass. Each pass starts at the first row.
 var passRetry = worker.Backoff{Min: time.Minute, Max: time.Hour}
 
 // renewAll rehashes all rows. It reads both tables completely, and runs only while several keys are configured.
@@ -103,12 +103,12 @@ func (s *Service) renewBatch(ctx context.Context, pass, after string) (last stri
 // Start starts the pass if several keys are configured.
 func (s *Service) Start(context.Context) error {
 	if len(s.hashes.keys) > 1 {
-		s.tasks.Start(worker.Task{Name: "pass over older address hashes", Retry: passRetry,
+		s.tasks.Start(worker.Task{Name: "rehash of addresses", Retry: passRetry,
 			Step: func(ctx context.Context) (time.Duration, error) {
 				if err := s.renewAll(ctx); err != nil {
 					return passRetry.Max, err
 				}
-				s.log.Info("all suppressed addresses that are known are hashed under the first master key")
+				s.log.Info("all known suppressed addresses are hashed under the first master key")
 				return worker.UntilWoken, nil
 			}})
 	}

@@ -27,16 +27,16 @@ func TestRotationKeepsBlocking(t *testing.T) {
 	want := []string{"manual", "manual", "category", ""}
 	rotated := w.process(t, newer, w.key)
 	if diff := cmp.Diff(want, reasons(t, rotated, everybody...)); diff != "" {
-		t.Errorf("under both keys: %s", diff)
+		t.Errorf("with both keys, the blocks are %s", diff)
 	}
 	if got, err := rotated.Get(t.Context(), ada, "bob@example.net"); err != nil || got.ID != first.ID {
-		t.Errorf("under both keys Get returned %v, %v, want the suppression %s", got, err, first.ID)
+		t.Errorf("with both keys, Get returned %v, %v, want the suppression %s", got, err, first.ID)
 	}
 	if got, err := rotated.List(t.Context(), ada,
 		Filter{Request: page.Request{Limit: 5}, Email: "bob@example.net"}); err != nil || len(got.Items) != 1 {
-		t.Errorf("under both keys List returned %v, %v, want one suppression of bob@example.net", got, err)
+		t.Errorf("with both keys, List returned %v, %v, want one suppression of bob@example.net", got, err)
 	}
-	// Named again, it is the same row, even of an erased address.
+	// Adding the address again finds the same row, even if the address was erased.
 	for _, email := range []string{"bob@example.net", "erased@example.net"} {
 		if _, err := rotated.Add(t.Context(), ada, AddInput{Email: email}); err != nil {
 			t.Fatal(err)
@@ -44,14 +44,14 @@ func TestRotationKeepsBlocking(t *testing.T) {
 	}
 	unsubscribe(t, rotated, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "News"})
 	if n := w.count(t, `SELECT (SELECT count(*) FROM suppressions) + (SELECT count(*) FROM category_opt_outs)`); n != 3 {
-		t.Errorf("%d rows", n)
+		t.Errorf("got %d rows", n)
 	}
 	if diff := cmp.Diff(want, reasons(t, w.process(t, newer), everybody...)); diff != "" {
-		t.Errorf("without the old key: %s", diff)
+		t.Errorf("without the old key, the blocks are %s", diff)
 	}
 }
 
-func TestStartHashesKnownAddressesAnew(t *testing.T) {
+func TestStartRehashesKnownAddresses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	newer := secret.NewKey()
@@ -61,7 +61,7 @@ func TestStartHashesKnownAddressesAnew(t *testing.T) {
 	}
 	w.add(t, eve, "a@example.net")
 	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "News"})
-	// A process with the new key alone has added one meanwhile.
+	// Meanwhile, a process with only the new key has added one.
 	if _, err := w.process(t, newer).Add(t.Context(), ada, AddInput{Email: "twice@example.net"}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestStartHashesKnownAddressesAnew(t *testing.T) {
 	after := w.process(t, newer)
 	list := []MessageRecipient{{ada, "a@example.net", ""}, {ada, "b@example.net", ""}, {ada, "c@example.net", ""},
 		{ada, "twice@example.net", ""}, {eve, "a@example.net", ""}, {ada, "choosy@example.net", "News"}}
-	expect.EventuallyWithin(t, 10*time.Second, "every address is found under the new key alone", func() bool {
+	expect.EventuallyWithin(t, 10*time.Second, "every address is found with only the new key", func() bool {
 		return cmp.Equal([]string{"manual", "manual", "manual", "manual", "manual", "category"},
 			reasons(t, after, list...))
 	})
@@ -80,6 +80,6 @@ func TestStartHashesKnownAddressesAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := w.count(t, `SELECT count(*) FROM suppressions`); n != 5 {
-		t.Errorf("%d rows", n)
+		t.Errorf("got %d rows", n)
 	}
 }

@@ -28,7 +28,7 @@ WHERE account_id = $1 AND address_hash = ANY($2::bytea[]) AND (email IS NOT NULL
 WHERE account_id = $1 AND address_hash = ANY($2::bytea[]) AND (email IS NOT NULL OR email_id IS NOT NULL)`
 )
 
-// Remove removes an address from the list, by id or address. Opt-outs from categories stay.
+// Remove removes an address from the list, by id or address. Category opt-outs stay.
 func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) error {
 	in := RemoveInput{Emails: []string{idOrAddress}}
 	if id.Is(id.Suppression, idOrAddress) {
@@ -45,11 +45,12 @@ func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) err
 type RemoveInput struct {
 	Emails []string
 	IDs    []string
-	// Keep is as in AddInput.
+	// Keep is like in AddInput.
 	Keep func(ctx context.Context, tx idempotency.Execer, items []RemovedItem) error
 }
 
-// Validate reports every invalid field. An invalid address is not one: it is an error of its item.
+// Validate reports every invalid field. Invalid addresses are not among them; they cause errors for their
+// items.
 func (in RemoveInput) Validate() error {
 	wrong := fault.Fields{}
 	for field, list := range map[string][]string{"emails": in.Emails, "ids": in.IDs} {
@@ -68,12 +69,12 @@ func (in RemoveInput) Validate() error {
 
 // RemovedItem is the result for one address or id of a batch.
 type RemovedItem struct {
-	Suppression *ent.Suppression // the row that was removed; nil if there was none, or Err is set
+	Suppression *ent.Suppression // the row that was removed; nil if there was none, or if Err is set
 	Err         error            // Invalid, about the field email
 }
 
-// RemoveBatch removes many addresses from the list in one transaction. If two items name the same row, only the
-// first removes it.
+// RemoveBatch removes many addresses from the list in one transaction. If two items match the same row, only
+// the first removes it.
 func (s *Service) RemoveBatch(ctx context.Context, accountID string, in RemoveInput) ([]RemovedItem, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (s *Service) findRemoved(in RemoveInput) (items []RemovedItem, keys [][]str
 	return items, keys, hashes
 }
 
-// assignRemoved assigns each row to the first item that names it.
+// assignRemoved assigns each row to the first item that matches it.
 func assignRemoved(items []RemovedItem, keys [][]string, rows []*ent.Suppression) {
 	found := map[string]*ent.Suppression{}
 	for _, row := range rows {
@@ -141,8 +142,8 @@ func assignRemoved(items []RemovedItem, keys [][]string, rows []*ent.Suppression
 	}
 }
 
-// Erase erases an address that continues to be blocked: its rows keep the hash, but lose the address and the
-// email. It returns the number of rows. An invalid address matches no rows.
+// Erase erases an address but keeps blocking it: its rows keep the hash, but lose the address and the email.
+// It returns the number of rows. An invalid address matches no rows.
 func (s *Service) Erase(ctx context.Context, accountID, email string) (int, error) {
 	spec, err := parseAddress(email)
 	if err != nil {
@@ -150,7 +151,7 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (int, erro
 	}
 	erased := 0
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		// Rehashed under the first key, so that the rows outlive the older keys.
+		// Rehash with the first key, so that the rows remain effective without the older keys.
 		if err := s.renew(ctx, tx, accountID, []entry{{email: spec}}); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service manages suppressions and opt-outs. Safe for concurrent use.
+// Service manages suppressions and opt-outs. It is safe for concurrent use.
 type Service struct {
 	db      *db.DB
 	bus     Bus
@@ -45,7 +45,7 @@ type Service struct {
 	tasks *worker.Tasks // the pass that rehashes rows
 }
 
-// New returns a new service.
+// New returns a new Service.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err

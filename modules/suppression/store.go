@@ -19,21 +19,21 @@ import (
 type entry struct {
 	email   string
 	reason  entsuppression.Reason
-	emailID string // "" for none
+	emailID string // empty if there is none
 }
 
 // placed is the result for an entry.
 type placed struct {
 	*ent.Suppression
 
-	added bool // by this call
+	added bool // added by this call
 	// asked is set if this call replaced another reason with the recipient's own request.
 	asked bool
 }
 
-// putSQL inserts missing rows. Rows are inserted in the order of their hashes, so that two batches cannot
-// deadlock. An unsubscribe replaces a reason that is not the recipient's request, so that the address is not
-// removed from the list when its bounce is resolved.
+// putSQL inserts missing rows, in the order of their hashes, so that two batches cannot deadlock. An
+// unsubscribe replaces a reason that is not the recipient's own request, so that the address stays blocked
+// when its bounce is resolved.
 var putSQL = db.Compile(`INSERT INTO suppressions AS held (` + newRows.Columns() + `)
 SELECT ` + newRows.Values() + ` FROM ` + newRows.Numbered("place") + ` ORDER BY n.place
 ON CONFLICT (account_id, address_hash) DO UPDATE SET reason = excluded.reason, email_id = excluded.email_id
@@ -64,9 +64,9 @@ const heldSQL = `
 SELECT ` + suppressionColumns + ` FROM suppressions WHERE account_id = $1 AND address_hash = ANY($2::bytea[])`
 
 // errMoving is returned if rows appeared and disappeared between the statements.
-var errMoving = errors.New("suppressions of an address change too fast")
+var errMoving = errors.New("suppressions of an address changed concurrently too often")
 
-// put suppresses addresses inside a transaction. It returns their rows in the same order, with the facts of those
+// put suppresses addresses within a transaction. It returns their rows in the same order, and facts for those
 // that it added. Wake the bus after the commit.
 func (s *Service) put(ctx context.Context, tx db.Execer, accountID string, entries []entry) ([]placed, error) {
 	byHash := map[string]entry{}
@@ -83,7 +83,7 @@ func (s *Service) put(ctx context.Context, tx db.Execer, accountID string, entri
 		return nil, err
 	}
 	found := map[string]placed{}
-	// A row that conflicts with an insert may be deleted before the lookup.
+	// A conflicting row may be deleted before the lookup.
 	for range 3 {
 		if err := s.insert(ctx, tx, accountID, order, byHash, found); err != nil {
 			return nil, fmt.Errorf("suppress: %w", err)
@@ -130,8 +130,8 @@ func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, or
 	return nil
 }
 
-// inOrder returns the rows in the order of the entries. If an address occurs twice, only the first counts as
-// added.
+// inOrder returns the rows in the order of the entries. If an address occurs twice, only the first occurrence
+// counts as added.
 func (s *Service) inOrder(ctx context.Context, tx db.Execer, accountID string, entries []entry,
 	found map[string]placed) ([]placed, error) {
 	out := make([]placed, len(entries))

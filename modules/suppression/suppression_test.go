@@ -43,7 +43,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// process is one more process of the installation, with these master keys.
+// process returns another process of the installation, with these master keys.
 func (w *world) process(t testing.TB, keys ...secret.Key) *Service {
 	t.Helper()
 	box, err := secret.NewBox(keys...)
@@ -69,7 +69,7 @@ func (w *world) add(t testing.TB, accountID, email string) *ent.Suppression {
 	return row
 }
 
-// facts are all facts of a type, oldest first.
+// facts returns all facts of a type, oldest first.
 func (w *world) facts(t testing.TB, typ event.Type) []string {
 	t.Helper()
 	rows, err := w.db.SQL.QueryContext(t.Context(), `SELECT data FROM facts WHERE type = $1 ORDER BY id`, typ)
@@ -99,7 +99,7 @@ func (w *world) count(t testing.TB, query string, args ...any) (n int) {
 	return n
 }
 
-// reasons asks Blocked inside a transaction of the hot pool.
+// reasons calls Blocked within a transaction of the hot pool.
 func reasons(t testing.TB, s *Service, list ...MessageRecipient) []string {
 	t.Helper()
 	tx, err := s.db.Hot.BeginTx(t.Context(), nil)
@@ -129,53 +129,53 @@ func wantKind(t testing.TB, err error, kind fault.Kind) *fault.Error {
 	}
 	refused := fault.From(err)
 	if refused.Kind != kind {
-		t.Fatalf("%v is of kind %d, want %d", err, refused.Kind, kind)
+		t.Fatalf("the error %v is of kind %d, want %d", err, refused.Kind, kind)
 	}
 	return refused
 }
 
-func TestAddressIsAddedOnceInAnySpelling(t *testing.T) {
+func TestSpellingsOfAddressShareSuppression(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.add(t, ada, "Bob@MÜNCHEN.de")
 	if *first.Email != "bob@xn--mnchen-3ya.de" || first.Reason != "manual" || first.EmailID != nil {
-		t.Errorf("added %+v", first)
+		t.Errorf("Add returned %+v", first)
 	}
 	for _, spelling := range []string{"bob@xn--mnchen-3ya.de", "BOB@münchen.DE"} {
 		if again := w.add(t, ada, spelling); again.ID != first.ID {
-			t.Errorf("%s is added as %s in addition to %s", spelling, again.ID, first.ID)
+			t.Errorf("adding %s returned %s, want the existing %s", spelling, again.ID, first.ID)
 		}
 		if got, err := w.Get(t.Context(), ada, spelling); err != nil || got.ID != first.ID {
-			t.Errorf("get %s: %v, %v", spelling, got, err)
+			t.Errorf("Get of %s returned %v, %v", spelling, got, err)
 		}
 	}
 	if other := w.add(t, eve, "bob@münchen.de"); other.ID == first.ID {
-		t.Error("two accounts share a row")
+		t.Error("two accounts share a suppression")
 	}
 	if facts := w.facts(t, event.SuppressionAdded); len(facts) != 2 {
-		t.Errorf("facts: %v", facts)
+		t.Errorf("got the facts %v", facts)
 	}
 	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: "Bob@xn--mnchen-3ya.de"},
 		MessageRecipient{AccountID: ada, Email: "ann@xn--mnchen-3ya.de"}); !cmp.Equal(got, []string{"manual", ""}) {
-		t.Errorf("blocked: %q", got)
+		t.Errorf("got the blocks %q", got)
 	}
 }
 
-func TestWrongInputsAreNamedAllAtOnce(t *testing.T) {
+func TestInvalidInputReportsEveryField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, err := w.Add(t.Context(), ada, AddInput{Email: "Bob <bob@example.net>", EmailID: "dom_1"})
 	fields := wantKind(t, err, fault.Invalid).Fields
 	if len(fields) != 2 || fields["email"] == "" || fields["email_id"] == "" {
-		t.Errorf("fields %v", fields)
+		t.Errorf("got errors for the fields %v", fields)
 	}
 	_, err = w.List(t.Context(), ada, Filter{Email: "nobody", Reason: "spite"})
 	if fields = wantKind(t, err, fault.Invalid).Fields; len(fields) != 2 {
-		t.Errorf("fields of a list %v", fields)
+		t.Errorf("List returned errors for the fields %v", fields)
 	}
 	_, err = w.OptOuts(t.Context(), ada, OptOutFilter{Email: "nobody", Category: "?"})
 	if fields = wantKind(t, err, fault.Invalid).Fields; len(fields) != 2 {
-		t.Errorf("fields of a list of opt-outs %v", fields)
+		t.Errorf("OptOuts returned errors for the fields %v", fields)
 	}
 	for _, emails := range [][]string{nil, make([]string, MaxBatch+1)} {
 		_, err = w.AddBatch(t.Context(), ada, BatchInput{Emails: emails})
@@ -210,27 +210,27 @@ func TestListPagesAndFilters(t *testing.T) {
 			emails = append(emails, strings.TrimSuffix(*row.Email, "@example.net"))
 		}
 		if got.HasMore != (got.NextCursor != "") {
-			t.Errorf("has more: %v, cursor %q", got.HasMore, got.NextCursor)
+			t.Errorf("the first page has more: %v, cursor %q", got.HasMore, got.NextCursor)
 		}
 		return emails, got.NextCursor
 	}
 	all, cursor := list(Filter{})
 	if strings.Join(all, "") != "zcba" || cursor != "" {
-		t.Errorf("all: %v, %q", all, cursor)
+		t.Errorf("all suppressions: %v, %q", all, cursor)
 	}
 	first, cursor := list(Filter{Request: page.Request{Limit: 3}})
 	rest, last := list(Filter{Request: page.Request{Limit: 3, Cursor: cursor}})
 	if strings.Join(first, "")+"|"+strings.Join(rest, "") != "zcb|a" || last != "" {
-		t.Errorf("pages: %v, %v, %q", first, rest, last)
+		t.Errorf("the pages are %v, %v, %q", first, rest, last)
 	}
 	if got, _ := list(Filter{Reason: "bounce"}); strings.Join(got, "") != "z" {
-		t.Errorf("bounces: %v", got)
+		t.Errorf("the bounces are %v", got)
 	}
 	if got, _ := list(Filter{Email: "B@Example.NET"}); strings.Join(got, "") != "b" {
-		t.Errorf("of b: %v", got)
+		t.Errorf("the suppressions of b are %v", got)
 	}
 	if got, _ := list(Filter{Email: "d@example.net"}); got != nil {
-		t.Errorf("another account's: %v", got)
+		t.Errorf("the suppressions of another account are %v", got)
 	}
 	if _, err := w.db.SQL.ExecContext(t.Context(),
 		`UPDATE suppressions SET created_at = created_at + interval '30 seconds' WHERE email = 'z@example.net'`); err != nil {
@@ -238,24 +238,24 @@ func TestListPagesAndFilters(t *testing.T) {
 	}
 	limit := time.Now().Add(15 * time.Second)
 	if got, _ := list(Filter{Since: &limit}); strings.Join(got, "") != "z" {
-		t.Errorf("added later: %v", got)
+		t.Errorf("the suppressions added later are %v", got)
 	}
 	if got, _ := list(Filter{Until: &limit}); strings.Join(got, "") != "cba" {
-		t.Errorf("added before: %v", got)
+		t.Errorf("the suppressions added before are %v", got)
 	}
 	if _, err := w.List(t.Context(), ada, Filter{Since: &limit, Until: &limit}); fault.From(err).Fields["since"] == "" {
-		t.Errorf("an empty range: %v, want since named", err)
+		t.Errorf("an empty range returned %v, want an error for since", err)
 	}
 	found, err := w.Of(t.Context(), ada, "A@example.net", "z@example.net", "d@example.net", "nobody@example.net")
 	if err != nil || len(found) != 2 || *found["A@example.net"].Email != "a@example.net" ||
 		found["z@example.net"].Reason != "bounce" {
-		t.Errorf("of four addresses %v, %v, want those of a and z", found, err)
+		t.Errorf("Of for four addresses returned %v, %v, want those of a and z", found, err)
 	}
 	_, err = w.List(t.Context(), eve, Filter{Request: page.Request{Limit: 3, Cursor: cursor}})
 	wantKind(t, err, fault.Invalid)
 }
 
-func TestRemovedAddressMayBeWrittenToAgain(t *testing.T) {
+func TestRemovedAddressIsNotBlocked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	byID, byAddress := w.add(t, ada, "a@example.net"), w.add(t, ada, "b@example.net")
@@ -269,10 +269,10 @@ func TestRemovedAddressMayBeWrittenToAgain(t *testing.T) {
 	}
 	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: *byID.Email},
 		MessageRecipient{AccountID: ada, Email: *byAddress.Email}); !cmp.Equal(got, []string{"", ""}) {
-		t.Errorf("blocked: %q", got)
+		t.Errorf("got the blocks %q", got)
 	}
 	if facts := w.facts(t, event.SuppressionRemoved); len(facts) != 2 || !strings.Contains(facts[0], byID.ID) {
-		t.Errorf("facts: %v", facts)
+		t.Errorf("got the facts %v", facts)
 	}
 }
 
@@ -313,7 +313,7 @@ func TestBatchRemovesEachAddressOnce(t *testing.T) {
 		t.Errorf("%d facts about removals, want 2: %v", len(facts), facts)
 	}
 	if n := w.count(t, `SELECT count(*) FROM suppressions WHERE id = ANY($1)`, "{"+kept.ID+","+foreign.ID+"}"); n != 2 {
-		t.Errorf("%d of the suppressions that no item names are left, want 2", n)
+		t.Errorf("%d of the suppressions that no item matches remain, want 2", n)
 	}
 }
 
@@ -330,7 +330,7 @@ func TestBatchOfRemovalsIsValidated(t *testing.T) {
 	}
 }
 
-func TestBatchTellsOfEachAddress(t *testing.T) {
+func TestBatchReportsEachAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	held := w.add(t, ada, "held@example.net")
@@ -341,17 +341,17 @@ func TestBatchTellsOfEachAddress(t *testing.T) {
 	}
 	if !items[0].Added || items[2].Added || items[3].Added || items[2].Suppression.ID != held.ID ||
 		items[3].Suppression.ID != items[0].Suppression.ID {
-		t.Errorf("items %+v", items)
+		t.Errorf("got the items %+v", items)
 	}
 	if items[1].Suppression != nil || wantKind(t, items[1].Err, fault.Invalid).Fields["email"] != "has no @" {
-		t.Errorf("item 1: %+v", items[1])
+		t.Errorf("item 1 is %+v", items[1])
 	}
 	if n := len(w.facts(t, event.SuppressionAdded)); n != 2 {
-		t.Errorf("%d facts", n)
+		t.Errorf("got %d facts", n)
 	}
 }
 
-func TestAnswerAndSuppressionAreStoredTogether(t *testing.T) {
+func TestResponseAndSuppressionAreStoredTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	refused := errors.New("the key is taken")
@@ -359,7 +359,7 @@ func TestAnswerAndSuppressionAreStoredTogether(t *testing.T) {
 		AddInput{Email: "a@example.net",
 			Keep: func(_ context.Context, _ idempotency.Execer, row *ent.Suppression) error {
 				if row.ID == "" {
-					t.Error("no row to answer with")
+					t.Error("Keep was called without the row")
 				}
 				return refused
 			}})
@@ -373,47 +373,47 @@ func TestAnswerAndSuppressionAreStoredTogether(t *testing.T) {
 		t.Error(err)
 	}
 	if n := w.count(t, `SELECT (SELECT count(*) FROM suppressions) + (SELECT count(*) FROM facts)`); n != 0 {
-		t.Errorf("%d rows and facts are left", n)
+		t.Errorf("%d rows and facts remain", n)
 	}
 	held := w.add(t, ada, "a@example.net")
 	_, err = w.RemoveBatch(t.Context(), ada, RemoveInput{IDs: []string{held.ID},
 		Keep: func(context.Context, idempotency.Execer, []RemovedItem) error { return refused }})
 	if !errors.Is(err, refused) {
-		t.Errorf("a removal whose answer is not stored: error %v, want %v", err, refused)
+		t.Errorf("a removal whose response is not stored returned %v, want %v", err, refused)
 	}
 	if _, err := w.Get(t.Context(), ada, held.ID); err != nil {
-		t.Errorf("a removal without its answer was committed: %v", err)
+		t.Errorf("a removal was committed without its response: %v", err)
 	}
 }
 
-func TestErasedAddressGoesOnBlocking(t *testing.T) {
+func TestErasedAddressStaysBlocked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, ada, "bob@example.net")
 	kept := w.add(t, eve, "bob@example.net")
 	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net", Category: "News"})
 	if n, err := w.Erase(t.Context(), ada, "Bob@example.net"); n != 2 || err != nil {
-		t.Fatalf("erased %d, %v", n, err)
+		t.Fatalf("Erase returned %d, %v", n, err)
 	}
 	if n, err := w.Erase(t.Context(), ada, "bob@example.net"); n != 0 || err != nil {
-		t.Errorf("erased %d again, %v", n, err)
+		t.Errorf("the second Erase returned %d, %v", n, err)
 	}
 	if n, err := w.Erase(t.Context(), ada, "no address"); n != 0 || err != nil {
-		t.Errorf("erased %d of nothing, %v", n, err)
+		t.Errorf("Erase of an invalid address returned %d, %v", n, err)
 	}
 	if n := w.count(t, `SELECT count(*) FROM suppressions WHERE account_id = $1 AND email IS NULL AND email_id IS NULL`, ada); n != 1 {
-		t.Errorf("%d suppressions are erased", n)
+		t.Errorf("%d suppressions were erased", n)
 	}
 	if n := w.count(t, `SELECT count(*) FROM category_opt_outs WHERE email IS NULL AND email_id IS NULL`); n != 1 {
-		t.Errorf("%d opt-outs are erased", n)
+		t.Errorf("%d opt-outs were erased", n)
 	}
 	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: "bob@example.net"}); got[0] != "manual" {
-		t.Errorf("blocked: %q", got)
+		t.Errorf("got the blocks %q", got)
 	}
 	if again := w.add(t, ada, "bob@example.net"); again.Email != nil {
-		t.Errorf("added again, it shows %s", *again.Email)
+		t.Errorf("after adding the address again, the suppression shows %s", *again.Email)
 	}
 	if got, err := w.Get(t.Context(), eve, kept.ID); err != nil || got.Email == nil {
-		t.Errorf("another account's is erased too: %v, %v", got, err)
+		t.Errorf("the suppression of another account was erased as well: %v, %v", got, err)
 	}
 }

@@ -27,7 +27,7 @@ func (s *Service) Read(token string) (Unsubscribe, error) {
 	return u, nil
 }
 
-// Unsubscribe blocks the mail of the link's category, or all mail if the link has none or the recipient chose
+// Unsubscribe blocks mail of the link's category, or all mail if the link has none or the recipient chose
 // everything. It is idempotent: contact.unsubscribed is published once.
 func (s *Service) Unsubscribe(ctx context.Context, u Unsubscribe, everything bool, source string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {

@@ -39,7 +39,7 @@ func TestUnsubscribeFromAll(t *testing.T) {
 	unsubscribe(t, w.Service, u)
 	row, err := w.Get(t.Context(), ada, "bob@example.net")
 	if err != nil || row.Reason != "unsubscribe" || *row.EmailID != about {
-		t.Fatalf("after an unsubscribe the suppression is %+v, %v, want reason unsubscribe and the email %s", row,
+		t.Fatalf("after an unsubscribe, the suppression is %+v, %v, want the reason unsubscribe and the email %s", row,
 			err, about)
 	}
 	id := about
@@ -49,7 +49,7 @@ func TestUnsubscribeFromAll(t *testing.T) {
 	}
 }
 
-func TestUnsubscribeFromACategory(t *testing.T) {
+func TestUnsubscribeFromCategory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	u := Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net", Category: "Product news"}
@@ -58,13 +58,14 @@ func TestUnsubscribeFromACategory(t *testing.T) {
 	unsubscribe(t, w.Service, u)
 	list, err := w.OptOuts(t.Context(), ada, OptOutFilter{Email: "BOB@example.net", Category: "product-news"})
 	if err != nil || len(list.Items) != 1 {
-		t.Fatalf("after two unsubscribes from one category the opt-outs are %+v, %v, want one", list, err)
+		t.Fatalf("after two unsubscribes from one category, the opt-outs are %+v, %v, want one", list, err)
 	}
 	row, id := list.Items[0], about
 	key, label := "product-news", "Product news"
 	if row.Category != key || row.CategoryLabel != label || row.Source != "one_click" ||
 		*row.Email != "bob@example.net" || *row.EmailID != about {
-		t.Errorf("the opt-out is %+v, want bob@example.net out of %s (%s) by one click in %s", row, label, key, about)
+		t.Errorf("the opt-out is %+v, want bob@example.net, the category %s (%s), one click and the email %s", row,
+			label, key, about)
 	}
 	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "category",
 		Category: &key, CategoryLabel: &label,
@@ -72,14 +73,14 @@ func TestUnsubscribeFromACategory(t *testing.T) {
 		t.Error(diff)
 	}
 	if n := w.count(t, `SELECT count(*) FROM suppressions`); n != 0 {
-		t.Error("all mail is blocked")
+		t.Error("all mail is blocked, want only the category blocked")
 	}
 	wantKind(t, w.RemoveOptOut(t.Context(), eve, row.ID), fault.NotFound)
 	if err := w.RemoveOptOut(t.Context(), ada, row.ID); err != nil {
 		t.Error(err)
 	}
 	if got := reasons(t, w.Service, MessageRecipient{ada, "bob@example.net", "Product news"}); got[0] != "" {
-		t.Errorf("still blocked: %q", got)
+		t.Errorf("after removing the opt-out, the blocks are %q", got)
 	}
 }
 
@@ -92,15 +93,15 @@ func TestCategoryLinkCanStopAll(t *testing.T) {
 	}
 	if got := w.unsubscribes(t); len(got) != 1 || got[0].Scope != "all" || got[0].Source != "page" ||
 		got[0].Category != nil {
-		t.Errorf("the facts of unsubscribes are %+v, want one of scope all from the page, without a category", got)
+		t.Errorf("the unsubscribe facts are %+v, want one with the scope all from the page, without a category", got)
 	}
 	if n := w.count(t, `SELECT count(*) FROM category_opt_outs`); n != 0 {
-		t.Errorf("%d opt-outs", n)
+		t.Errorf("got %d opt-outs", n)
 	}
 }
 
-// What the recipient asked for outlasts the removal of a bounce, and is published.
-func TestUnsubscribeTakesThePlaceOfABounce(t *testing.T) {
+// The recipient's own request remains when the bounce is resolved, and is published.
+func TestUnsubscribeReplacesBounce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	handled(t, w, event.EmailBounced, bounced("bob@example.net", event.Bounce{Code: 452, EnhancedCode: "4.2.2"}))
@@ -111,17 +112,18 @@ func TestUnsubscribeTakesThePlaceOfABounce(t *testing.T) {
 	}
 	row, err := w.Get(t.Context(), ada, "bob@example.net")
 	if err != nil || row.Reason != "unsubscribe" {
-		t.Errorf("after a bounce and an unsubscribe the suppression is %+v, %v, want reason unsubscribe", row, err)
+		t.Errorf("after a bounce and an unsubscribe, the suppression is %+v, %v, want the reason unsubscribe", row, err)
 	}
 	if got := w.unsubscribes(t); len(got) != 1 || *got[0].SuppressionID != row.ID {
-		t.Errorf("the facts of unsubscribes are %+v, want one about the suppression %s", got, row.ID)
+		t.Errorf("the unsubscribe facts are %+v, want one about the suppression %s", got, row.ID)
 	}
 	if row, err = w.Get(t.Context(), ada, "cross@example.net"); err != nil || row.Reason != "complaint" {
-		t.Errorf("after a complaint and an unsubscribe the suppression is %+v, %v, want reason complaint", row, err)
+		t.Errorf("after a complaint and an unsubscribe, the suppression is %+v, %v, want the reason complaint", row,
+			err)
 	}
 }
 
-func TestManyClicksAreOneUnsubscribe(t *testing.T) {
+func TestConcurrentClicksAreOneUnsubscribe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	all := Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net"}
@@ -139,11 +141,11 @@ func TestManyClicksAreOneUnsubscribe(t *testing.T) {
 	}
 	wait.Wait()
 	if got := w.unsubscribes(t); len(got) != 2 {
-		t.Errorf("%d facts", len(got))
+		t.Errorf("got %d facts", len(got))
 	}
 }
 
-func TestBatchesOfTheSameAddressesDoNotWaitForEachOther(t *testing.T) {
+func TestConcurrentBatchesDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	up, down := []string{}, []string{}
@@ -161,7 +163,7 @@ func TestBatchesOfTheSameAddressesDoNotWaitForEachOther(t *testing.T) {
 				}
 				for i, item := range items {
 					if item.Suppression == nil || *item.Suppression.Email != emails[i] {
-						t.Errorf("item %d: %+v", i, item)
+						t.Errorf("item %d is %+v", i, item)
 					}
 				}
 			})
@@ -169,6 +171,6 @@ func TestBatchesOfTheSameAddressesDoNotWaitForEachOther(t *testing.T) {
 	}
 	wait.Wait()
 	if n := len(w.facts(t, event.SuppressionAdded)); n != len(up) {
-		t.Errorf("%d facts of %d addresses", n, len(up))
+		t.Errorf("got %d facts for %d addresses", n, len(up))
 	}
 }

@@ -304,7 +304,7 @@ func TestAliasIsUniqueInItsAccount(t *testing.T) {
 	}
 }
 
-func TestTenantsAreKeptApart(t *testing.T) {
+func TestDomainsAreIsolatedByTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.add(t, receipt)

@@ -40,7 +40,7 @@ func TestRefusesPrivateEndpoints(t *testing.T) {
 	w.exec(t, `UPDATE webhooks SET url = $1`, strings.Replace(r.URL, "http:", "https:", 1)) // as if DNS had changed
 	w.publishSample(t, ada, event.EmailSent)
 	within(t, "the dial is refused", func() bool {
-		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host leads to a private, local or reserved address'`) == 1
+		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host resolves to a private, local or reserved address'`) == 1
 	})
 	if len(r.heard()) != 0 {
 		t.Error("the private address received the POST")
@@ -60,7 +60,8 @@ func TestValidatesEndpointInput(t *testing.T) {
 	}
 	made, token := w.endpoint(t, ada, "https://example.com", "email.sent", "email.bounced", "email.sent")
 	if got := w.Events(made); len(got) != 2 || !strings.HasPrefix(token.Reveal(), webhooksig.SecretPrefix) {
-		t.Errorf("new endpoint has events %v and secret %s, want 2 events and prefix %s", got, token, webhooksig.SecretPrefix)
+		t.Errorf("new endpoint has events %v and secret %s, want 2 events and prefix %s", got, token,
+			webhooksig.SecretPrefix)
 	}
 	for range MaxEndpoints - 1 {
 		w.endpoint(t, ada, "https://example.com")

@@ -95,7 +95,7 @@ func (f *fakeAccounts) CreateKey(ctx context.Context, in accounts.NewKey) (*ent.
 func (f *fakeAccounts) Keys(_ context.Context, _ string, r page.Request) (page.Page[*ent.APIKey], error) {
 	if r.Cursor == "bad" {
 		return page.Page[*ent.APIKey]{},
-			fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+			fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier response")
 	}
 	return page.Page[*ent.APIKey]{Items: []*ent.APIKey{f.key()}, HasMore: true, NextCursor: "next"}, f.fail
 }

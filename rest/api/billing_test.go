@@ -145,7 +145,7 @@ func TestBillingAnswers(t *testing.T) {
 		"billing_developer": {request: as("developer", "PATCH", "/api/billing", `{"monthly_limit":1}`), status: 403},
 		"billing_disabled": {request: as("owner", "PATCH", "/api/billing", `{"billing_email":"ada@example.com"}`),
 			status: 409, fail: fault.Conflictf(fault.CodeBillingDisabled,
-				"This installation takes no payments. Its operator assigns plans.")},
+				"This installation does not accept payments. Its operator assigns plans.")},
 		"billing_payment_due": {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":7}`), status: 409,
 			fail: fault.Conflictf(fault.CodePaymentDue,
 				"A payment is overdue: pay it or add another card before you change the plan")},

@@ -29,7 +29,7 @@ type fakePeople struct{}
 
 func (fakePeople) AuthenticateSession(_ context.Context, token, wanted string) (accounts.Caller, error) {
 	role, special, _ := strings.Cut(token, "-")
-	if !rights.Role(role).Known() && role != "nobody" {
+	if !rights.Role(role).IsKnown() && role != "nobody" {
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
 	if wanted == otherAccount {

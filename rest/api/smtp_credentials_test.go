@@ -39,7 +39,7 @@ func (f *fakeRelay) Create(ctx context.Context, in relay.NewCredential) (*ent.SM
 func (f *fakeRelay) List(_ context.Context, _ string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	if r.Cursor == "bad" {
 		return page.Page[*ent.SMTPCredential]{},
-			fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+			fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier response")
 	}
 	return page.Page[*ent.SMTPCredential]{Items: []*ent.SMTPCredential{f.credential()}, HasMore: true,
 		NextCursor: "next"}, f.fail

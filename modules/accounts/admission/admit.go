@@ -10,19 +10,19 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Limits returns the account of a caller, whose plan limits its requests per second.
+// Limits returns the account of a caller, whose plan sets the rate limit.
 type Limits interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// RateLimit counts one request of an account and sets the ratelimit header fields. Its refusal is a fault of kind
-// Limit.
+// RateLimit counts one request of an account and sets the ratelimit header fields. If the limit is exceeded,
+// it returns a fault of kind Limit.
 type RateLimit interface {
 	Admit(ctx context.Context, account accounts.Account, header http.Header) error
 }
 
-// Admit authenticates a request, assigns it to its account, and counts it. rate may be nil. Errors: those of
-// Authenticate; Limit; Unavailable if the answer takes too long.
+// Admit authenticates a request, loads its account and applies the rate limit. rate may be nil. Errors: those
+// of Authenticate; Limit; Unavailable if this takes too long.
 func (d *Authenticator) Admit(w http.ResponseWriter, r *http.Request, limits Limits,
 	rate RateLimit) (accounts.Caller, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)

@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// HeaderAccount is the header that selects the account for a request with a cookie.
+// HeaderAccount is the header that selects the account for a request with a session cookie.
 const HeaderAccount = "Postrider-Account"
 
-// Keys authenticates API keys. The bearer is passed without the word Bearer.
+// Keys authenticates API keys. The bearer token is passed without the word Bearer.
 type Keys interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
@@ -29,7 +29,7 @@ type Sessions interface {
 // Authenticator authenticates requests. The zero value rejects every request.
 type Authenticator struct {
 	keys     Keys
-	sessions Sessions // nil if people cannot sign in
+	sessions Sessions // nil if users cannot sign in
 	cookie   string
 	origins  []string
 	guard    *http.CrossOriginProtection
@@ -50,8 +50,8 @@ func CookieName(baseURL string) string {
 	return cookiePlain
 }
 
-// New returns a new Authenticator. sessions may be nil. origins are the URLs under which pages of this installation
-// are served, the base URL first.
+// New returns a new Authenticator. sessions may be nil. origins are the URLs that serve pages of this
+// installation, the base URL first.
 func New(keys Keys, sessions Sessions, origins ...string) (*Authenticator, error) {
 	d := &Authenticator{keys: keys, sessions: sessions, guard: http.NewCrossOriginProtection()}
 	for _, origin := range origins {
@@ -69,8 +69,8 @@ func New(keys Keys, sessions Sessions, origins ...string) (*Authenticator, error
 	return d, nil
 }
 
-// Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Forbidden for a request from
-// another site; NotFound for an account that the person does not belong to; Unavailable.
+// Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Forbidden for a request
+// from another site; NotFound for an account that the user does not belong to; Unavailable.
 func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if _, given := r.Header["Authorization"]; given || d.sessions == nil {
 		bearer, err := accounts.Bearer(r.Header)
@@ -112,7 +112,7 @@ func (d *Authenticator) Token(r *http.Request) (string, error) {
 	return found[0].Value, nil
 }
 
-// RequireSameSite returns an error if a request may change something and does not come from a page of this
+// RequireSameSite returns an error if a state-changing request does not come from a page of this
 // installation. The standard library allows requests with neither header, and origins with another scheme.
 // RequireSameSite rejects those first.
 func (d *Authenticator) RequireSameSite(r *http.Request) error {
@@ -127,8 +127,8 @@ func (d *Authenticator) RequireSameSite(r *http.Request) error {
 	return nil
 }
 
-// RejectForeign returns an error if a browser sent the request from a page of another site. Requests of programs,
-// which have neither header, pass: they carry no cookie.
+// RejectForeign returns an error if a browser sent the request from a page of another site. It accepts
+// requests of programs, which have neither header, because they carry no cookie.
 func (d *Authenticator) RejectForeign(r *http.Request) error {
 	origins := r.Header.Values("Origin")
 	if len(origins) > 1 || len(origins) == 1 && !slices.Contains(d.origins, origins[0]) || d.guard.Check(r) != nil {
@@ -162,8 +162,8 @@ const DeviceLife = 180 * 24 * time.Hour
 // devicePaths are the paths on which people sign in. Other paths do not receive the device cookie.
 var devicePaths = []string{"/api", "/sign-in", "/reset", "/email", "/invite"}
 
-// deviceName returns the name of the device cookie, by which a browser is recognized. The cookie does not sign
-// in its holder.
+// deviceName returns the name of the device cookie, which identifies a browser. The cookie does not
+// authenticate its holder.
 func deviceName(baseURL string) string {
 	if strings.HasPrefix(baseURL, "https://") {
 		return "__Secure-postrider-device"
@@ -171,7 +171,7 @@ func deviceName(baseURL string) string {
 	return "postrider-device"
 }
 
-// DeviceCookies returns the cookies by which a browser is recognized after a sign-in.
+// DeviceCookies returns the cookies that identify a browser after a sign-in.
 func DeviceCookies(baseURL, value string) []*http.Cookie {
 	list := make([]*http.Cookie, len(devicePaths))
 	for i, path := range devicePaths {

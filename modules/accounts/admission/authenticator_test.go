@@ -28,7 +28,7 @@ const (
 	two  = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 )
 
-func newDoor(t *testing.T) *admission.Authenticator {
+func newAuthenticator(t *testing.T) *admission.Authenticator {
 	t.Helper()
 	door, err := admission.New(acceptAll{}, acceptAll{}, base)
 	if err != nil {
@@ -44,10 +44,10 @@ func post(header http.Header) *http.Request {
 	return r
 }
 
-// Under an https base URL, the same name over http, on another port or in another spelling is another site.
-func TestOriginsOfASecureInstallation(t *testing.T) {
+// Under an https base URL, the same host with http, another port or another spelling is a different site.
+func TestSecureInstallationRejectsOtherOrigins(t *testing.T) {
 	t.Parallel()
-	door := newDoor(t)
+	door := newAuthenticator(t)
 	for _, foreign := range [][]string{{"http://mail.example.com"}, {"https://mail.example.com:8443"},
 		{"https://mail.example.com:443"}, {"https://mail.example.com.evil.example"}, {"https://evil-mail.example.com"},
 		{"https://mail.example.com/"}, {"HTTPS://MAIL.EXAMPLE.COM"}, {"https://mail.example.com."},
@@ -64,7 +64,7 @@ func TestOriginsOfASecureInstallation(t *testing.T) {
 
 func TestAccountHeaderIsSentOnce(t *testing.T) {
 	t.Parallel()
-	door := newDoor(t)
+	door := newAuthenticator(t)
 	for _, wrong := range [][]string{{one, two}, {one, one}, {""}, {"", one}, {one + ", " + two},
 		{"usr_01kf0m4w7he6x8q2v5b3n9c1ta"}, {one + "\x00"}} {
 		_, err := door.Authenticate(post(http.Header{"Origin": {base}, admission.HeaderAccount: wrong}))
@@ -78,7 +78,7 @@ func TestAccountHeaderIsSentOnce(t *testing.T) {
 	}
 	if c, err := door.Authenticate(post(http.Header{"Authorization": {"Bearer svc_x"},
 		admission.HeaderAccount: {two}})); err != nil || c.AccountID != "of the key" {
-		t.Errorf("a request with a key that names an account got %s and the error %v, want the account of the key",
+		t.Errorf("a request with a key and an account header got %s and the error %v, want the account of the key",
 			c.AccountID, err)
 	}
 }

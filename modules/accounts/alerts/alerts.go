@@ -1,9 +1,9 @@
 // Package alerts queues emails that notify people of changes to their credentials and to their membership of
 // a team.
 //
-// An alert is a row that is written in the transaction of the change, so none is lost or invented. The signin
-// module sends its email. A person gets at most five emails of each kind per day, whatever others do. Further
-// alerts are recorded only in the audit log.
+// An alert is a row that is written in the transaction of the change, so no alert is lost or sent for a
+// change that was rolled back. The signin module sends its email. A person gets at most five emails of each
+// kind per day. Further alerts are recorded only in the audit log.
 package alerts
 
 import (
@@ -35,8 +35,7 @@ const (
 	RoleChanged         Kind = "role_changed"
 	MemberRemoved       Kind = "member_removed"
 
-	// Locked has no email, because strangers can cause it. It becomes a line in the audit log of the person
-	// with the email.
+	// Locked has no email, because strangers can cause it. It is recorded only in the audit log.
 	Locked Kind = "locked"
 )
 
@@ -51,10 +50,10 @@ const Channel = "security_alerts"
 
 // Alert is one notification to a person.
 type Alert struct {
-	UserID string // empty: the person with the email, if there is one
-	Email  string // recipient: the person's address at the time of the change, so the old one if it changes
+	UserID string // if empty, the user with the email, if there is one
+	Email  string // recipient: the person's address before the change, so that an email change notifies the old address
 	Kind   Kind
-	Names  map[string]string // values for the text of the kind: email, team, role, before
+	Names  map[string]string // template values for the kind: email, team, role, before
 }
 
 const addSQL = `
@@ -90,7 +89,7 @@ type Claimed struct {
 	ID             int64
 	Until          time.Time
 	Attempts       int
-	OverDailyLimit bool // the person has had the daily maximum of the kind
+	OverDailyLimit bool // the person already received the daily maximum of the kind
 }
 
 const mailsADay = 5 // of one kind to one person
@@ -101,7 +100,7 @@ UPDATE security_alerts a SET attempts = attempts + 1, due_at = now() + least(int
 RETURNING a.id, coalesce(a.user_id, ''), a.email, a.kind, a.names::text, a.attempts, a.due_at,
 	(SELECT count(*) FROM security_alerts b WHERE b.user_id = a.user_id AND b.kind = a.kind AND b.mailed_at > now() - interval '1 day') >= $2`
 
-// Claim claims alerts whose emails are due. An alert that is not settled is claimed again, after a growing
+// Claim claims alerts whose emails are due. An alert that is not settled is claimed again, with a growing
 // delay.
 func Claim(ctx context.Context, on db.Execer, limit int) ([]Claimed, error) {
 	return db.All(ctx, on, func(d *Claimed) []any {
@@ -128,8 +127,8 @@ SELECT u.id FROM users u
  WHERE u.email = $1 AND NOT EXISTS (SELECT FROM security_alerts b WHERE b.user_id = u.id AND b.kind = 'locked' AND b.mailed_at > now() - interval '1 hour')
    FOR UPDATE`
 
-// SettleLock records a lock in the audit log of the teams of the person with the email, at most once an hour.
-// If no user has the email, it deletes the alert.
+// SettleLock records a lockout in the audit log of the teams of the user with the email, at most once an
+// hour. If no user has the email, it deletes the alert.
 func SettleLock(ctx context.Context, tx *ent.Tx, d Claimed) error {
 	who, err := db.All(ctx, tx, db.Value[string], lockedSQL, d.Email)
 	if err != nil {

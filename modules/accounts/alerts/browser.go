@@ -3,7 +3,7 @@ package alerts
 import "strings"
 
 // browsers and systems map substrings of the User-Agent header to names; the first match wins. The header
-// itself never appears in an email, because strangers control it.
+// itself never appears in an email, because strangers control its value.
 var (
 	browsers = [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"},
 		{"Vivaldi", "Vivaldi"}, {"Firefox/", "Firefox"}, {"FxiOS", "Firefox"},
@@ -12,8 +12,8 @@ var (
 		{"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}}
 )
 
-// describeBrowser returns a name for the browser and its system, for example "Firefox, Linux", or "" if it is
-// unknown.
+// describeBrowser returns a name for the browser and its system, for example "Firefox, Linux", or "" if both
+// are unknown.
 func describeBrowser(agent string) string {
 	agent = agent[:min(len(agent), 1000)]
 	name, system := firstMatch(browsers, agent), firstMatch(systems, agent)

@@ -17,7 +17,7 @@ import (
 const (
 	ByUser     = "user"
 	ByKey      = "key"
-	ByOperator = "operator" // the command line, or an operator's page
+	ByOperator = "operator" // the command line, or the operator pages
 	BySystem   = "system"
 )
 
@@ -38,7 +38,7 @@ type Origin struct {
 	Agent     string     // the unchanged User-Agent header
 	RequestID string
 	Languages string // the unchanged Accept-Language header
-	Device    string // the unchanged device cookie, by which a browser is recognized
+	Device    string // the unchanged device cookie, which identifies a browser
 }
 
 // IP returns the address as text, or "" if it is unknown.
@@ -51,7 +51,7 @@ func (o Origin) IP() string {
 
 const maxUserAgent = 300 // bytes
 
-// UserAgent returns the header in a form that can be stored and shown.
+// UserAgent returns the header, sanitized for storage and display.
 func (o Origin) UserAgent() string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -64,12 +64,12 @@ func (o Origin) UserAgent() string {
 
 type originKey struct{}
 
-// WithOrigin returns a context that carries the origin of a request.
+// WithOrigin returns a context with the origin of a request.
 func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// OriginOf returns the origin of the request of a context, or the zero Origin.
+// OriginOf returns the origin in a context, or the zero Origin.
 func OriginOf(ctx context.Context) Origin {
 	o, _ := ctx.Value(originKey{}).(Origin)
 	return o

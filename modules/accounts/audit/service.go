@@ -25,7 +25,7 @@ var Module = fx.Module("audit", fx.Provide(New),
 	}),
 )
 
-// Service reads the log, and records operations that an edge has performed. It is safe for concurrent use.
+// Service reads the log, and records operations of the APIs. It is safe for concurrent use.
 type Service struct {
 	db      *db.DB
 	cursors *page.Codec
@@ -38,7 +38,7 @@ const recordSQL = `
 INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, target, ip, user_agent, request_id)
 SELECT $1, nullif($2::text, ''), $3::text, $4::text, CASE WHEN $3 = 'key' THEN coalesce((SELECT name FROM api_keys WHERE id = $4), '') ELSE $5::text END, $6, $7, $8, $9, $10`
 
-// Record records an operation after it was done. Its error is only to be logged.
+// Record records a completed operation. The caller can only log its error.
 func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string) error {
 	o, actor := OriginOf(ctx), ActorOf(c)
 	_, err := s.db.SQL.ExecContext(ctx, recordSQL, id.New(id.AuditEntry), c.AccountID, actor.Kind, actor.ID, actor.Name,
@@ -52,8 +52,8 @@ func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, targ
 
 // Filter narrows a list of entries. Zero fields match everything.
 type Filter struct {
-	Actor  string // id
-	Action string // a complete action, or its prefix up to a dot
+	Actor  string // entry id
+	Action string // a complete action, or a prefix such as member
 	Since  time.Time
 	Until  time.Time // exclusive
 }
@@ -70,7 +70,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter,
 		func(e *ent.AuditEntry) string { return e.ID })
 }
 
-// Count counts the entries that match a filter, up to most.
+// Count returns the number of entries that match a filter, at most most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	query, err := s.buildQuery(accountID, f)
 	if err != nil {

@@ -21,14 +21,14 @@ func TestOldEntriesAreSwept(t *testing.T) {
 		}
 	}
 	if n, err := s.sweepEntries(t.Context()); err != nil || n != 2 {
-		t.Errorf("of entries of 0, 399, 401 and 500 days the sweep deletes %d with the error %v, want 2", n, err)
+		t.Errorf("of entries that are 0, 399, 401 and 500 days old, the sweep deleted %d with the error %v, want 2", n,
+			err)
 	}
 	if left := d.Ent.AuditEntry.Query().CountX(t.Context()); left != 2 {
-		t.Errorf("%d entries are left, want 2", left)
+		t.Errorf("%d entries remain, want 2", left)
 	}
 }
 
-// LastBy finds the last actor, within an account and since a time.
 func TestLastBy(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -47,10 +47,10 @@ func TestLastBy(t *testing.T) {
 	}
 	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now); err != nil ||
 		by.Name != "ada@example.com" || by.Kind != ByUser {
-		t.Errorf("the last to change it was %+v, %v, want Ada", by, err)
+		t.Errorf("LastBy returned %+v, %v, want Ada", by, err)
 	}
 	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now.Add(2*time.Second)); err != nil ||
 		by != (Actor{}) {
-		t.Errorf("the last actor after the last change is %+v, %v, want none", by, err)
+		t.Errorf("LastBy since a time after the last change returned %+v, %v, want the zero Actor", by, err)
 	}
 }

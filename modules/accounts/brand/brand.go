@@ -17,7 +17,7 @@ import (
 // Module provides *Service.
 var Module = fx.Module("brand", fx.Provide(New))
 
-// Brand is the appearance of an account. The zero Brand shows nothing.
+// Brand is the appearance of an account. The zero Brand means no branding.
 type Brand struct {
 	Name  string // on one line
 	Color string // #rrggbb in lower case

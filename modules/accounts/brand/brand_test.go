@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// newPNG returns a PNG of a size, filled with noise if it must be large.
+// newPNG returns a PNG of a given size, filled with noise if the file must be large.
 func newPNG(t *testing.T, width, height int, noise bool) []byte {
 	t.Helper()
 	canvas := image.NewGray(image.Rect(0, 0, width, height))
@@ -39,7 +39,7 @@ func newPNG(t *testing.T, width, height int, noise bool) []byte {
 func newPNGClaiming(t *testing.T, width, height uint32) []byte {
 	t.Helper()
 	file := newPNG(t, 1, 1, false)
-	const header = 8 + 4 // the signature, the length of the first chunk
+	const header = 8 + 4 // the signature, and the length of the first chunk
 	binary.BigEndian.PutUint32(file[header+4:], width)
 	binary.BigEndian.PutUint32(file[header+8:], height)
 	binary.BigEndian.PutUint32(file[header+4+13:], crc32.ChecksumIEEE(file[header:header+4+13]))
@@ -67,7 +67,7 @@ func TestSetBrandReplacesAllFields(t *testing.T) {
 		for _, got := range []Brand{stored, found} {
 			if diff := cmp.Diff(step.want, got, cmpopts.IgnoreFields(Brand{}, "UpdatedAt"),
 				cmpopts.EquateEmpty()); diff != "" || got.UpdatedAt.IsZero() {
-				t.Errorf("after %+v the brand of %v differs: %s", step.set, got.UpdatedAt, diff)
+				t.Errorf("after setting %+v, the brand of %v differs: %s", step.set, got.UpdatedAt, diff)
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func TestConcurrentSetBrandStoresOneOfThem(t *testing.T) {
 	wait.Wait()
 	found, err := s.Brand(t.Context(), ours)
 	if err != nil || found.Name != found.Color || !slices.Contains(colors, found.Color) {
-		t.Errorf("the brand is %+v (%v), want one that was set", found, err)
+		t.Errorf("the brand is %+v (%v), want one of those that were set", found, err)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestInvalidBrandReportsEveryField(t *testing.T) {
 			}
 			slices.Sort(got)
 			if f.Kind != fault.Invalid || !slices.Equal(got, c.fields) {
-				t.Errorf("error %v of fields %v, want %v", err, got, c.fields)
+				t.Errorf("got the error %v for the fields %v, want %v", err, got, c.fields)
 			}
 		})
 	}

@@ -13,8 +13,8 @@ const (
 	MaxLogoSide = 1024     // pixels
 )
 
-// checkLogo decodes the whole image, so that the file is certain to be a PNG. It checks the size in the
-// header first, because a small file can expand to gigabytes.
+// checkLogo decodes the whole image to ensure that the file is a PNG. It checks the size in the header first,
+// because a small file can expand to gigabytes.
 func checkLogo(wrong fault.Fields, field string, logo []byte) {
 	if len(logo) == 0 {
 		return

@@ -1,5 +1,5 @@
-// Package credentials contains what API keys, SMTP credentials and sessions have in common: their creators, whose
-// roles limit what a key may do, and the column last_used_at.
+// Package credentials contains the shared code for API keys, SMTP credentials and sessions: their creators,
+// whose roles limit what a key may do, and the column last_used_at.
 package credentials
 
 import (
@@ -9,16 +9,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Columns and Joins select the creator of a row k with account_id and created_by, for a Row. The role of a creator
-// is the current role of a member, or the last role of a person who has left. A former member
-// whose last role is unknown counts as a developer, who may create keys.
+// Columns and Joins select the creator of a row k with account_id and created_by, for a Row. The role of a
+// creator is the current role if the creator is a member, or the last role if the creator has left. A former
+// member whose last role is unknown counts as a developer, because developers may create keys.
 const (
 	Columns = `k.created_by IS NOT NULL, coalesce(m.role, f.role, 'developer'), m.id IS NULL OR u.disabled_at IS NOT NULL`
 	Joins   = `LEFT JOIN memberships m ON m.account_id = k.account_id AND m.user_id = k.created_by
 	LEFT JOIN former_members f ON f.account_id = k.account_id AND f.user_id = k.created_by LEFT JOIN users u ON u.id = k.created_by`
 )
 
-// Row receives Columns.
+// Row is the scan target for Columns.
 type Row struct {
 	known   bool
 	creator rights.Creator

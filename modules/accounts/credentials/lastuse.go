@@ -11,12 +11,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// writeTime is the timeout of one write.
+// writeTime limits the duration of one write.
 const writeTime = 5 * time.Second
 
-// Recorder keeps the column last_used_at of one table approximately current without a write for each use: uses are
-// collected and written together, periodically and at stop. A killed process loses its pending uses. last_used_at
-// never goes back. It is safe for concurrent use.
+// Recorder keeps the column last_used_at of one table approximately current without a write for each use. It
+// collects uses and writes them together, periodically and at stop. A killed process loses its pending uses.
+// last_used_at never goes back. Recorder is safe for concurrent use.
 type Recorder struct {
 	db     db.Execer
 	table  string
@@ -26,9 +26,9 @@ type Recorder struct {
 	last map[string]time.Time // id to the latest use
 }
 
-// NewRecorder returns a new Recorder for a table. The name becomes part of the SQL.
+// NewRecorder returns a new Recorder for a table. The table name becomes part of the SQL.
 func NewRecorder(on db.Execer, table string) *Recorder {
-	// Ages rather than times are sent, so that the column uses the database clock. The rows are locked in one
+	// Send ages rather than times, so that the column follows the database clock. Lock the rows in a fixed
 	// order, so that two processes cannot deadlock.
 	return &Recorder{db: on, table: table, update: `
 WITH used AS (SELECT * FROM unnest($1::text[], $2::float8[]) AS u(id, age)),
@@ -48,7 +48,7 @@ func (r *Recorder) Mark(id string) {
 	r.last[id] = now
 }
 
-// Flush writes the collected uses. It is called periodically and at stop. If the write fails, they are kept
+// Flush writes the collected uses. It is called periodically and at stop. If the write fails, it keeps them
 // for the next Flush.
 func (r *Recorder) Flush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
@@ -77,7 +77,7 @@ func (r *Recorder) takeUses() map[string]time.Time {
 	return taken
 }
 
-// putBack restores uses that could not be written; a later use wins.
+// putBack restores uses that could not be written, unless a later use was recorded meanwhile.
 func (r *Recorder) putBack(taken map[string]time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// failingDB is an unavailable database; a row is used while its write fails.
+// failingDB is an unavailable database. It records another use while a write fails.
 type failingDB struct {
 	db.Execer
 
@@ -34,9 +34,9 @@ func TestFailedWriteKeepsUses(t *testing.T) {
 	r.Mark("key_b")
 	older = r.last["key_a"]
 	if err := r.Flush(t.Context()); err == nil {
-		t.Error("a failed write was reported as done")
+		t.Error("Flush returned no error for a failed write")
 	}
 	if len(r.last) != 2 || !r.last["key_b"].Equal(newer) || !r.last["key_a"].Equal(older) {
-		t.Errorf("after a failed write the marks are %v, want key_a as it was and the newer key_b", r.last)
+		t.Errorf("after a failed write, the uses are %v, want key_a unchanged and the newer key_b", r.last)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 const ours, theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 
-func TestAnAccountHasOneTurnAcrossProcesses(t *testing.T) {
+func TestAccountHasOneExportAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	here, there := New(d), New(d)
@@ -54,12 +54,12 @@ func TestExpiredTurnGoesToTheNextExport(t *testing.T) {
 	}
 	overdue()
 	if err := here.Extend(t.Context(), ours, first); err != nil {
-		t.Errorf("an expired turn that is still free cannot be extended: %v", err)
+		t.Errorf("extending an expired turn that no other export has taken: %v", err)
 	}
 	overdue()
 	second, err := there.Begin(t.Context(), ours)
 	if err != nil {
-		t.Fatalf("the turn of a dead process is not granted again: %v", err)
+		t.Fatalf("beginning an export after the turn of a dead process expired: %v", err)
 	}
 	if err := here.Extend(t.Context(), ours, first); !errors.Is(err, ErrLost) {
 		t.Errorf("extending a turn that another export took over returned %v, want ErrLost", err)
@@ -68,6 +68,6 @@ func TestExpiredTurnGoesToTheNextExport(t *testing.T) {
 		t.Error(err)
 	}
 	if err := there.Extend(t.Context(), ours, second); err != nil {
-		t.Errorf("ending the first export released the turn of the second: %v", err)
+		t.Errorf("extending the second turn after the first export ended: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func Check(name string) error {
 		return fmt.Errorf("is longer than %d bytes", maxName)
 	case !utf8.ValidString(name):
 		return errors.New("must be valid UTF-8")
-	case strings.ContainsFunc(name, hidden):
+	case strings.ContainsFunc(name, isHidden):
 		return errors.New("must not contain control characters")
 	case strings.Contains(name, "{{"):
 		return errors.New("must not contain {{")
@@ -39,14 +39,14 @@ const (
 	joiner    = '\u200d' // part of emoji
 )
 
-// hidden reports whether a character ends a line or changes how other characters are displayed.
-func hidden(r rune) bool {
+// isHidden reports whether a character ends a line or changes how other characters are displayed.
+func isHidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Cf, r) &&
 		r != nonJoiner && r != joiner
 }
 
-// holdsLink reports whether a mail client would turn part of a name into a link. A name that consists only of a
-// host, such as example.com, is allowed: companies use such names, and there is no room for other words.
+// holdsLink reports whether a mail client would turn part of a name into a link. A name that consists only of
+// a host, such as example.com, is allowed: companies use such names, and they leave no room for a message.
 func holdsLink(name string) bool {
 	lower := strings.ToLower(name)
 	if strings.Contains(lower, "://") || strings.Contains(lower, "www.") || strings.Contains(lower, "mailto:") {
@@ -62,7 +62,7 @@ func holdsLink(name string) bool {
 	return false
 }
 
-// isHost reports whether a word in lower case is a host below a public suffix of the root.
+// isHost reports whether a word in lower case is a host name below a public suffix of the DNS root.
 func isHost(word string) bool {
 	_, last, dotted := strings.Cut(word, ".")
 	if !dotted {

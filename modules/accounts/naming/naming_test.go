@@ -9,7 +9,7 @@ import (
 
 // Names appear in emails that the installation signs, so they cannot contain links, line breaks or invisible
 // characters.
-func TestNamesHoldNoLinks(t *testing.T) {
+func TestNamesCannotContainLinks(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Acme", "Ada Lovelace", "O’Brien & Søns, Inc.", "株式会社ポスト", "example.com",
 		"Booking.com", "Node.js", "Dr. Ada", "A.B. Smith", "J.R.R. Tolkien", "v1.2", "3.14", "50/50", "Team: A/B",

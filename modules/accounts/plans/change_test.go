@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 )
 
-// If Change, its SQL or PlanOf omitted a field of a plan, requests could set it without effect.
+// A field of a plan that Change, its SQL or PlanOf omits could be set in a request without effect.
 func TestChangeCoversEveryField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -35,9 +35,9 @@ func TestChangeCoversEveryField(t *testing.T) {
 		case *bool:
 			*to = true
 		default:
-			t.Fatalf("accounts.Plan.%s has type %s, which no API writes", field.Name, field.Type)
+			t.Fatalf("accounts.Plan.%s has the type %s, which the APIs cannot write", field.Name, field.Type)
 		}
-		if field.Name == "MonthlyEmails" { // excluded by overage
+		if field.Name == "MonthlyEmails" { // cannot be combined with overage
 			want.MonthlyEmails = nil
 		}
 		value := reflect.New(field.Type)

@@ -25,7 +25,7 @@ type Service struct {
 	accounts *accounts.Service
 }
 
-// New creates the service.
+// New returns a new Service.
 func New(d *db.DB, a *accounts.Service) *Service { return &Service{d, a} }
 
 // Plans lists the plans of the installation by rank.
@@ -53,9 +53,9 @@ func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error
 	return accounts.PlanOf(row), nil
 }
 
-// Change is what Set changes of a plan; a nil field leaves it unchanged, and a pointer to nil removes a
-// cap. The tags declare each field once: json, doc, min and max for the REST body, help for the flag of
-// the command line. TestChangeCoversEveryField compares it with accounts.Plan.
+// Change is the input of Set. A nil field leaves the plan's field unchanged, and a pointer to nil removes a
+// cap. The tags declare each field once: json, doc, min and max for the REST body, help for the flag of the
+// command line. TestChangeCoversEveryField compares it with accounts.Plan.
 type Change struct { //nolint:recvcheck // Fields returns pointers into it; the others only read
 	Name              *string `json:"name" doc:"Display name of the plan." help:"Display name of the plan." placeholder:"NAME" max:"100"`
 	RequestsPerSecond *int    `json:"requests_per_second" doc:"API requests a second." help:"API requests a second." placeholder:"NUMBER" min:"1"`
@@ -72,7 +72,7 @@ type Change struct { //nolint:recvcheck // Fields returns pointers into it; the 
 	SelfService       *bool   `json:"self_service" doc:"Whether customers may choose it." help:"Whether customers may choose it." negatable:""`
 }
 
-// ExampleChanges are bodies of a change in the API description.
+// ExampleChanges are example request bodies in the API description.
 var ExampleChanges = map[string]any{
 	"included": map[string]any{"included_emails": 50000, "overage": true},
 	"cap":      map[string]any{"monthly_emails": 100000},
@@ -81,12 +81,12 @@ var ExampleChanges = map[string]any{
 // Empty reports whether the change has no fields.
 func (c Change) Empty() bool { return c == Change{} }
 
-// maxNumber is the largest value of a number without a max tag.
+// maxNumber is the maximum of a number without a max tag.
 const maxNumber = 1_000_000_000
 
 var idForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
 
-// CapField is a field of a change, as its tags declare it.
+// CapField is a field of a change, as declared by its tags.
 type CapField struct {
 	Name     string // in JSON
 	About    string
@@ -106,7 +106,7 @@ func (c *Change) Fields() []CapField {
 	return fields
 }
 
-// numberIn reads a tag. TestChangeCoversEveryField reads them all.
+// numberIn parses a numeric tag. TestChangeCoversEveryField covers all of them.
 func numberIn(tag reflect.StructTag, key string, otherwise int) int {
 	text, found := tag.Lookup(key)
 	if !found {
@@ -144,8 +144,7 @@ func (c Change) Validate() fault.Fields {
 	return wrong
 }
 
-// checkOverage rejects a hard monthly cap on a plan with overage: the cap would prevent the overage that is
-// metered.
+// checkOverage rejects a hard monthly cap on a plan with overage: the cap would prevent the metered overage.
 func checkOverage(wrong fault.Fields, p accounts.Plan) {
 	if p.Overage && p.MonthlyEmails != nil {
 		wrong.Add("overage", "cannot be combined with a cap of monthly_emails")
@@ -153,7 +152,7 @@ func checkOverage(wrong fault.Fields, p accounts.Plan) {
 }
 
 // Set changes or creates a plan. A new plan requires a name, requests_per_second and max_domains. Services
-// apply the change within five seconds. If an account gets a cap, its earlier emails count toward it.
+// apply the change within five seconds. If an account gets a cap, its earlier emails count toward that cap.
 func (s *Service) Set(ctx context.Context, planID string, c Change) (changed accounts.Plan, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		_, changed, err = s.SetIn(ctx, tx, planID, c)
@@ -165,7 +164,8 @@ func (s *Service) Set(ctx context.Context, planID string, c Change) (changed acc
 	return changed, nil
 }
 
-// SetIn is Set in a transaction. It also returns the plan before the change, without an ID if the plan is new.
+// SetIn is Set within a transaction. It also returns the plan before the change, without an ID if the plan is
+// new.
 func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string,
 	c Change) (before, after accounts.Plan, err error) {
 	wrong := c.Validate()
@@ -197,7 +197,7 @@ func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string,
 	if _, err := tx.ExecContext(ctx, setSQL.Text, args...); err != nil {
 		return before, after, err
 	}
-	// Which of its accounts have come to a cap is found out by the recount.
+	// The recount finds accounts that have reached a new cap.
 	_, err = tx.ExecContext(ctx, recountSQL, planID)
 	return before, after, err
 }
@@ -218,12 +218,12 @@ func (c Change) checkNew(wrong fault.Fields) {
 	for field, missing := range map[string]bool{"name": c.Name == nil,
 		"requests_per_second": c.RequestsPerSecond == nil, "max_domains": c.MaxDomains == nil} {
 		if missing {
-			wrong.Add(field, "is required for a plan that is not there yet")
+			wrong.Add(field, "is required for a new plan")
 		}
 	}
 }
 
-// apply sets the fields of a plan that the change gives: those of the same names.
+// apply copies the fields that the change sets to the plan fields with the same names.
 func (c Change) apply(p *accounts.Plan) {
 	from, to := reflect.ValueOf(c), reflect.ValueOf(p).Elem()
 	for i := range from.NumField() {

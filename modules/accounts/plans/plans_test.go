@@ -43,7 +43,7 @@ func (w *world) account(t *testing.T, email, plan string) string {
 	return made.ID
 }
 
-func TestPlansAreData(t *testing.T) {
+func TestPlansCanBeChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	all, err := w.plans.Plans(t.Context())
@@ -54,14 +54,14 @@ func TestPlansAreData(t *testing.T) {
 	for i, p := range all {
 		names[i] = p.ID
 		if p.Overage != (p.ID == accounts.PlanPool || p.ID == accounts.PlanDedicated) || !p.SelfService {
-			t.Errorf("%+v: overage is of Pool and Dedicated, and customers may choose each", p)
+			t.Errorf("plan %+v: want overage only for pool and dedicated, and self-service for every plan", p)
 		}
 	}
 	if got := strings.Join(names, " "); got != "free pro scale pool dedicated" {
-		t.Errorf("the plans are %s", got)
+		t.Errorf("got the plans %s", got)
 	}
 	if f := all[0]; *f.DailyEmails != 100 || *f.MonthlyEmails != 3000 || f.MaxDomains != 1 || !f.Sandboxed {
-		t.Errorf("Free is %+v", f)
+		t.Errorf("the plan free is %+v", f)
 	}
 	if all[1].MaxDomains != 10 || all[2].MaxDomains != 1000 {
 		t.Errorf("Pro and Scale allow %d and %d domains", all[1].MaxDomains, all[2].MaxDomains)
@@ -69,23 +69,23 @@ func TestPlansAreData(t *testing.T) {
 	made, err := w.plans.Set(t.Context(), "startup", plans.Change{Name: new("Startup"), RequestsPerSecond: new(20),
 		MaxDomains: new(3), Rank: new(5), IncludedEmails: new(new(5000)), Overage: new(true)})
 	if err != nil || made.ID != "startup" || *made.IncludedEmails != 5000 || !made.Overage || made.SelfService {
-		t.Errorf("a new plan is %+v, %v", made, err)
+		t.Errorf("creating a plan returned %+v, %v", made, err)
 	}
 	changed, err := w.plans.Set(t.Context(), "startup",
 		plans.Change{IncludedEmails: new((*int)(nil)), Overage: new(false), MonthlyEmails: new(new(9000))})
 	if err != nil || changed.IncludedEmails != nil || *changed.MonthlyEmails != 9000 || changed.Name != "Startup" ||
 		changed.MaxDomains != 3 {
-		t.Errorf("the changed plan is %+v, %v", changed, err)
+		t.Errorf("changing a plan returned %+v, %v", changed, err)
 	}
 	if found, err := w.plans.Plan(t.Context(), "startup"); err != nil || found.Rank != 5 {
-		t.Errorf("it is found as %+v, %v", found, err)
+		t.Errorf("Plan returned %+v, %v", found, err)
 	}
 	if _, err := w.plans.Plan(t.Context(), "none"); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("an unknown plan: %v", err)
+		t.Errorf("an unknown plan returned %v, want NotFound", err)
 	}
 }
 
-func TestAWrongPlanNamesEveryField(t *testing.T) {
+func TestInvalidPlanReportsEveryField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, c := range map[string]struct {
@@ -104,11 +104,11 @@ func TestAWrongPlanNamesEveryField(t *testing.T) {
 	} {
 		_, err := w.plans.Set(t.Context(), c.plan, c.change)
 		if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)), " "); got != c.fields {
-			t.Errorf("%s: refused %q (%v), want %q", name, got, err, c.fields)
+			t.Errorf("%s: rejected the fields %q (%v), want %q", name, got, err, c.fields)
 		}
 	}
 	if p, err := w.plans.Plan(t.Context(), "pro"); err != nil || p.RequestsPerSecond != 50 || p.Name != "Pro" {
-		t.Errorf("what was refused changed the plan: %+v, %v", p, err)
+		t.Errorf("a rejected change modified the plan: %+v, %v", p, err)
 	}
 }
 
@@ -125,7 +125,7 @@ func (w *world) exec(t *testing.T, statement string, args ...any) {
 	}
 }
 
-// sent leaves the facts of n emails at a time.
+// sent inserts the facts of n emails sent at a time.
 func (w *world) sent(t *testing.T, accountID string, n int, at time.Time) {
 	t.Helper()
 	for range n {
@@ -133,7 +133,7 @@ func (w *world) sent(t *testing.T, accountID string, n int, at time.Time) {
 	}
 }
 
-func TestUsageIsOfClosedAndOfOpenHours(t *testing.T) {
+func TestUsageIncludesOpenHours(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.account(t, "ada@example.com", "pro"), w.account(t, "bob@example.com", "pro")
@@ -147,7 +147,7 @@ func TestUsageIsOfClosedAndOfOpenHours(t *testing.T) {
 	w.exec(t, hourSQL, ada, open.Add(-time.Hour), 50)
 	w.exec(t, hourSQL, ada, open.Add(-30*24*time.Hour), 7)
 	w.exec(t, hourSQL, bob, open.Add(-time.Hour), 1000)
-	w.sent(t, ada, 4, open.Add(-10*time.Minute)) // counted already
+	w.sent(t, ada, 4, open.Add(-10*time.Minute)) // already counted
 	w.sent(t, ada, 3, open.Add(time.Minute))
 	w.sent(t, ada, 2, hour)
 	w.sent(t, bob, 9, hour)
@@ -159,11 +159,11 @@ func TestUsageIsOfClosedAndOfOpenHours(t *testing.T) {
 	for i, p := range found {
 		emails = append(emails, p.Emails)
 		if want := open.Add(time.Duration(i-1) * time.Hour); !p.Start.Equal(want) {
-			t.Errorf("period %d begins at %s, want %s", i, p.Start, want)
+			t.Errorf("the period %d begins at %s, want %s", i, p.Start, want)
 		}
 	}
 	if len(emails) < 4 || !slices.Equal(emails[:4], []int64{50, 3, 0, 2}) {
-		t.Errorf("by the hour it is %v, want 50 3 0 2", emails)
+		t.Errorf("the usage by hour is %v, want 50 3 0 2", emails)
 	}
 	for by, since := range map[plans.By]time.Time{plans.ByDay: open.Add(-31 * 24 * time.Hour),
 		plans.ByMonth: open.AddDate(0, -2, 0)} {
@@ -173,23 +173,23 @@ func TestUsageIsOfClosedAndOfOpenHours(t *testing.T) {
 			sum += p.Emails
 		}
 		if err != nil || sum != 62 {
-			t.Errorf("by the %s it is %d in all, %v, want 62", by, sum, err)
+			t.Errorf("the usage by %s sums up to %d (%v), want 62", by, sum, err)
 		}
 	}
-	// The range ends before the open hours.
+	// The range ends before the first open hour.
 	found, err = w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: open.Add(-time.Hour), Until: open},
 		plans.ByHour)
 	if err != nil || len(found) != 1 || found[0].Emails != 50 {
-		t.Errorf("one closed hour is %+v, %v", found, err)
+		t.Errorf("the usage of one closed hour is %+v, %v", found, err)
 	}
 	report, err := w.plans.Report(t.Context(), ada, plans.UsagePeriod{}, plans.ByDay)
 	if err != nil || report.Projected == nil || *report.Projected < report.Emails ||
 		report.Periods[0].Start.Day() != 1 {
-		t.Errorf("the report of the month is %+v, %v", report, err)
+		t.Errorf("the report for the month is %+v, %v", report, err)
 	}
 }
 
-func TestAWrongRangeIsRefused(t *testing.T) {
+func TestInvalidUsageRangeIsRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, now := w.account(t, "ada@example.com", "pro"), time.Now()
@@ -198,18 +198,18 @@ func TestAWrongRangeIsRefused(t *testing.T) {
 		by    plans.By
 		field string
 	}{
-		"backwards":      {plans.UsagePeriod{Since: now.Add(-time.Hour), Until: now.Add(-2 * time.Hour)}, plans.ByHour, "since"},
-		"in the future":  {plans.UsagePeriod{Since: now.AddDate(0, 0, 2)}, plans.ByDay, "since"},
-		"before it kept": {plans.UsagePeriod{Since: now.AddDate(-2, 0, 0)}, plans.ByMonth, "since"},
-		"no period":      {plans.UsagePeriod{}, "week", "by"},
+		"backwards":                   {plans.UsagePeriod{Since: now.Add(-time.Hour), Until: now.Add(-2 * time.Hour)}, plans.ByHour, "since"},
+		"in the future":               {plans.UsagePeriod{Since: now.AddDate(0, 0, 2)}, plans.ByDay, "since"},
+		"before the first kept month": {plans.UsagePeriod{Since: now.AddDate(-2, 0, 0)}, plans.ByMonth, "since"},
+		"no period":                   {plans.UsagePeriod{}, "week", "by"},
 	} {
 		_, err := w.plans.Usage(t.Context(), ada, c.r, c.by)
 		if fault.From(err).Fields[c.field] == "" {
-			t.Errorf("%s: %v, want a refusal of %s", name, err, c.field)
+			t.Errorf("%s: got %v, want an error for %s", name, err, c.field)
 		}
 	}
 	if found, err := w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: now.AddDate(-1, 0, 0)},
 		plans.ByHour); err != nil || len(found) < 8000 {
-		t.Errorf("a year by the hour: %d periods, %v", len(found), err)
+		t.Errorf("a year by hour returned %d periods, %v", len(found), err)
 	}
 }

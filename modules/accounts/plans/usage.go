@@ -21,27 +21,28 @@ const (
 	ByMonth By = "month"
 )
 
-// Periods returns them, the shortest first.
+// Periods returns the period lengths, shortest first.
 func Periods() []By { return []By{ByHour, ByDay, ByMonth} }
 
-// UsagePeriod is a range with inclusive Since and exclusive Until. A zero Since is the beginning of the current
-// month, a zero Until is now.
+// UsagePeriod is a range with inclusive Since and exclusive Until. A zero Since means the beginning of the
+// current month, a zero Until means now.
 type UsagePeriod struct{ Since, Until time.Time }
 
 // maxPeriods is the maximum number of periods in one response.
 const maxPeriods = 10_000
 
-// kept is how many months usage is kept, not counting the current one.
-const kept = 13
+// keptMonths is the number of months for which usage is keptMonths, not counting the current one.
+const keptMonths = 13
 
-// Period is the number of emails handed over to delivery in an hour, a day or a month.
+// Period is the number of emails handed over for delivery in an hour, a day or a month.
 type Period struct {
 	Start  time.Time // UTC
 	Emails int64
 }
 
-// usageSQL sums closed hours from their counts and open ones from the facts; one statement reads one mark. $3 are
-// hours that may be open and $4, $5 the lowest ids of facts in them and after them.
+// usageSQL sums closed hours from their counts and open ones from their facts, in one statement so that it
+// sees one mark. $3 contains the hours that may be open, $4 and $5 the lowest fact ids in each of them and
+// after it.
 const usageSQL = `
 WITH hours AS (
 	SELECT hour, emails FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $7
@@ -54,8 +55,8 @@ SELECT date_trunc($6::text, hour AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', sum(ema
 
 const openSinceSQL = `SELECT greatest((SELECT hour FROM usage_marks), $1::timestamptz)`
 
-// Usage returns the emails that an account handed over to delivery in a range, earliest period first, on any plan.
-// It includes periods without emails. Error: Invalid.
+// Usage returns the emails that an account handed over for delivery in a range, earliest period first. It
+// includes periods without emails. Error: Invalid.
 func (s *Service) Usage(ctx context.Context, accountID string, r UsagePeriod, by By) ([]Period, error) {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
@@ -85,30 +86,32 @@ func (s *Service) Usage(ctx context.Context, accountID string, r UsagePeriod, by
 func (r UsagePeriod) widen(now time.Time, by By) (UsagePeriod, error) {
 	wrong := fault.Fields{}
 	if r.Since.IsZero() {
-		r.Since = begin(now, ByMonth)
+		r.Since = periodStart(now, ByMonth)
 	}
 	if r.Until.IsZero() || r.Until.After(now) {
 		r.Until = now
 	}
-	oldest := begin(now, ByMonth).AddDate(0, -kept, 0)
+	oldest := periodStart(now, ByMonth).AddDate(0, -keptMonths, 0)
 	switch {
 	case by != ByHour && by != ByDay && by != ByMonth:
 		wrong.Add("by", "must be hour, day or month")
 	case !r.Since.Before(r.Until):
 		wrong.Add("since", "must be before until, and in the past")
 	case r.Since.Before(oldest):
-		wrong.Add("since", "must not be before %s: usage is kept for %d months", oldest.Format(time.RFC3339), kept)
+		wrong.Add("since", "must not be before %s: usage is kept for %d months", oldest.Format(time.RFC3339),
+			keptMonths)
 	default:
-		r.Since, r.Until = begin(r.Since.UTC(), by), following(begin(r.Until.UTC().Add(-time.Nanosecond), by), by)
+		r.Since, r.Until = periodStart(r.Since.UTC(), by),
+			nextPeriod(periodStart(r.Until.UTC().Add(-time.Nanosecond), by), by)
 		if by == ByHour && r.Until.Sub(r.Since) > maxPeriods*time.Hour {
-			wrong.Add("since", "is too far from until: at most %d hours are given at once", maxPeriods)
+			wrong.Add("since", "is too far from until: a response covers at most %d hours", maxPeriods)
 		}
 	}
 	return r, wrong.Err()
 }
 
-// begin returns the first moment of the period that contains at.
-func begin(at time.Time, by By) time.Time {
+// periodStart returns the start of the period that contains at.
+func periodStart(at time.Time, by By) time.Time {
 	switch by {
 	case ByHour:
 		return at.Truncate(time.Hour)
@@ -119,7 +122,7 @@ func begin(at time.Time, by By) time.Time {
 	}
 }
 
-func following(start time.Time, by By) time.Time {
+func nextPeriod(start time.Time, by By) time.Time {
 	switch by {
 	case ByHour:
 		return start.Add(time.Hour)
@@ -132,7 +135,7 @@ func following(start time.Time, by By) time.Time {
 
 func fillPeriods(found []Period, r UsagePeriod, by By) []Period {
 	var all []Period
-	for start := r.Since; start.Before(r.Until); start = following(start, by) {
+	for start := r.Since; start.Before(r.Until); start = nextPeriod(start, by) {
 		p := Period{Start: start}
 		if len(found) > 0 && found[0].Start.Equal(start) {
 			p.Emails, found = found[0].Emails, found[1:]
@@ -148,8 +151,8 @@ type UsageReport struct {
 	Included *int  // per month; nil if the plan includes no volume
 	Over     int64 // in the current month, beyond the included ones
 	Limit    *int  // hard cap per month; nil for none
-	// Projection for the end of the current month: the emails so far, and for each remaining day the mean of the
-	// last 7 whole days; nil unless the range is the current month
+	// Projection is the estimate for the end of the current month: the emails so far plus, for each remaining
+	// day, the mean of the last 7 whole days. It is nil unless the range is the current month.
 	Projected *int64
 	Periods   []Period
 }
@@ -191,7 +194,7 @@ func (s *Service) projectUsage(ctx context.Context, accountID string, soFar int6
 	if err != nil {
 		return 0, fmt.Errorf("usage: %w", err)
 	}
-	today := begin(now.UTC(), ByDay)
+	today := periodStart(now.UTC(), ByDay)
 	days, err := s.Usage(ctx, accountID, UsagePeriod{Since: today.AddDate(0, 0, -meanDays), Until: today}, ByDay)
 	if err != nil {
 		return 0, err
@@ -200,6 +203,6 @@ func (s *Service) projectUsage(ctx context.Context, accountID string, soFar int6
 	for _, d := range days {
 		week += d.Emails
 	}
-	left := following(begin(today, ByMonth), ByMonth).Sub(now).Hours() / 24
+	left := nextPeriod(periodStart(today, ByMonth), ByMonth).Sub(now).Hours() / 24
 	return soFar + int64(float64(week)/meanDays*left), nil
 }

@@ -9,9 +9,9 @@ type Creator struct {
 	Former bool // has left the account, or is disabled
 }
 
-// Allows reports whether a key of the creator may perform operations of the kind, if its scope allows them. A
-// key of a former member still sends mail because it belongs to the account. But the former member knows its
-// secret, so it is limited to the sending scope.
+// Allows reports whether a key of the creator may perform operations of the kind, if its scope allows them.
+// The key of a former member can still send mail, because it belongs to the account. But since the former
+// member knows its secret, it is limited to the sending scope.
 func (c Creator) Allows(op Operation) bool {
 	return c.Role.Allows(op) && (!c.Former || ScopeSending.Allows(op))
 }
@@ -19,11 +19,11 @@ func (c Creator) Allows(op Operation) bool {
 // Reach defines how a key that is limited to some domains may use an operation.
 type Reach int
 
-// The reaches. An operation that is not in the table of reaches concerns the whole account.
+// The reaches. An operation that is not in the table of reaches covers the whole account.
 const (
-	WholeAccount Reach = iota // concerns the mail of every domain, or the account: limited keys are rejected
-	OwnDomains                // concerns a domain or its mail, and is restricted to the key's domains
-	NoDomain                  // does not concern the mail of a domain
+	WholeAccount Reach = iota // covers the mail of every domain, or the account: limited keys are rejected
+	OwnDomains                // covers a domain or its mail, and is restricted to the key's domains
+	NoDomain                  // does not involve the mail of a domain
 )
 
 // String returns the name of a reach in tables.
@@ -57,7 +57,7 @@ var reaches = map[string]Reach{
 	"deleteReceivedEmail": OwnDomains, "replyToReceivedEmail": OwnDomains, "forwardReceivedEmail": OwnDomains,
 	"getReceivedEmailAttachment": OwnDomains,
 
-	// Such a key cannot add or delete a domain, or claim a domain of another account.
+	// Such a key cannot add or delete a domain, or claim a domain that another account has.
 	"getDomain": OwnDomains, "listDomains": OwnDomains, "updateDomain": OwnDomains, "verifyDomain": OwnDomains,
 	"getDomainZoneFile": OwnDomains, "getDomainDNSProvider": OwnDomains,
 	"applyDomainDNSRecords": OwnDomains, "rotateDomainDKIM": OwnDomains, "getAddressRules": OwnDomains, "putAddressRules": OwnDomains,

@@ -1,3 +1,3 @@
-// Package rights defines the kinds of operations, and which of them the scope of an API key and the role of a
-// member permit. It is a single table without state, read by REST, GraphQL and tests.
+// Package rights defines the kinds of operations, and which of them an API key's scope and a member's role
+// permit. It is a single stateless table, read by REST, GraphQL and tests.
 package rights

@@ -28,11 +28,11 @@ var rights = map[Role][]Operation{
 // Allows reports whether the role permits operations of the kind. An unknown role allows nothing.
 func (r Role) Allows(op Operation) bool { return slices.Contains(rights[r], op) }
 
-// Known reports whether the role exists.
-func (r Role) Known() bool { return rights[r] != nil }
+// IsKnown reports whether the role exists.
+func (r Role) IsKnown() bool { return rights[r] != nil }
 
-// CanGrant reports whether a member with this role may grant or remove the other role. Owners may do so for every
-// role, admins for every role except owner.
+// CanGrant reports whether a member with this role may grant or remove the other role. Owners may grant every
+// role, admins every role except owner.
 func (r Role) CanGrant(other Role) bool {
-	return other.Known() && (r.Allows(Own) || r.Allows(Team) && other != RoleOwner)
+	return other.IsKnown() && (r.Allows(Own) || r.Allows(Team) && other != RoleOwner)
 }

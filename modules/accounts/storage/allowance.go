@@ -13,24 +13,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// allowance is the number of bytes that this process may store for an account without a query.
+// allowance is the number of bytes that this process may store for an account without querying the database.
 type allowance struct {
 	accountID string
 	left      atomic.Int64 // bytes; negative after a Debit
-	until     atomic.Int64 // Unix nanoseconds; nothing may be spent after it
+	until     atomic.Int64 // Unix nanoseconds; the allowance cannot be spent after it
 	slice     atomic.Int64 // amount last borrowed
 	used      atomic.Bool  // since the last report
 	refilling atomic.Bool
 
 	borrowing sync.Mutex // guards the fields below
-	day       string     // from which it was borrowed
+	day       string     // the day from which it was borrowed
 	refusal   refusal
 	idleSince time.Time
 
 	received received
 }
 
-// refusal caches the last refusal for a second, so that a client that retries causes no query.
+// refusal caches the last refusal for a second, so that a retrying client causes no query.
 type refusal struct {
 	err   error
 	bytes int64
@@ -39,7 +39,7 @@ type refusal struct {
 
 const (
 	maxSlice       = 32 << 20
-	lives          = 2 * time.Minute // in this process, from the start of the borrowing
+	lives          = 2 * time.Minute // in this process, measured from the start of the borrowing
 	livesInTable   = 3 * time.Minute
 	refusalStands  = time.Second
 	borrowPatience = 3 * time.Second
@@ -63,7 +63,7 @@ func (a *allowance) spend(bytes int64) bool {
 	}
 }
 
-func (a *allowance) low() bool { return a.left.Load() < a.slice.Load()/4 }
+func (a *allowance) isLow() bool { return a.left.Load() < a.slice.Load()/4 }
 
 // allowanceOf returns the allowance of an account, which may be empty.
 func (s *Service) allowanceOf(accountID string) *allowance {
@@ -104,14 +104,14 @@ func (s *Service) borrowAndSpend(ctx context.Context, a *allowance, plan string,
 	return refused
 }
 
-// IsQuota reports whether an error is a refusal because of an exhausted quota.
+// IsQuota reports whether an error says that a quota is exhausted.
 func IsQuota(err error) bool {
 	refused := fault.From(err)
 	return refused.Code == fault.CodePlanLimit &&
 		(refused.Details["cap"] == capStored || refused.Details["cap"] == capDaily)
 }
 
-// Values of details.cap in a refusal.
+// Values of details.cap in the error.
 const (
 	capStored = "stored_bytes"
 	capDaily  = "daily_bytes"
@@ -135,26 +135,28 @@ func (s *Service) refill(a *allowance, quota accounts.ByteQuota) {
 	}
 	s.refills.Go(func() {
 		defer a.refilling.Store(false)
-		ctx, cancel := context.WithTimeout(context.Background(), borrowPatience) // outlives the request that triggered it
+		// outlives the request that triggered it
+		ctx, cancel := context.WithTimeout(context.Background(), borrowPatience)
 		defer cancel()
 		a.borrowing.Lock()
 		defer a.borrowing.Unlock()
-		_, _ = s.borrow(ctx, a, quota, 0) // the next charge without room borrows synchronously, and reports the error
+		// the next charge that exceeds the allowance borrows synchronously, and reports the error
+		_, _ = s.borrow(ctx, a, quota, 0)
 	})
 }
 
-// counterState is a counter after borrowing.
+// counterState is the state of a counter after borrowing.
 type counterState struct {
 	granted, stored, day, received int64
 	today                          string
 	now                            time.Time
 }
 
-// borrowSQL returns the rest of an allowance and lends the next one: an eighth of the room, but at least @need, or
-// nothing if the room is smaller. The rest only counts while the row of the allowance exists: once it has expired,
-// another process has returned it.
+// borrowSQL returns the unused part of an allowance to the counter and lends the next one: an eighth of the
+// remaining quota, but at least @need, or nothing if less than @need remains. The unused part only counts
+// while the row of the allowance exists: once it has expired, another process has returned it.
 //
-// A counter is due for a measurement soon after a refusal, and every 15 minutes from 80 % on.
+// A measurement of a counter is due soon after a refusal, and every 15 minutes from 80 % on.
 var borrowSQL = db.Compile(`
 WITH counter AS (
 	SELECT c.id, c.stored, c.charged, c.day, c.day_bytes, c.day_received, c.measured_at, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS today
@@ -187,7 +189,7 @@ const createCounterSQL = `INSERT INTO storage_counters (account_id, due_at) VALU
 
 const unlimited = int64(1) << 60
 
-// borrow returns the unused bytes and borrows again. The caller holds a.borrowing.
+// borrow returns the unused bytes and borrows again. The caller must hold a.borrowing.
 func (s *Service) borrow(ctx context.Context, a *allowance, quota accounts.ByteQuota,
 	need int64) (state counterState, err error) {
 	ctx, cancel := context.WithTimeout(ctx, borrowPatience)
@@ -246,16 +248,19 @@ func dayEnd(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour).A
 func (c counterState) refusal(plan string, quota accounts.ByteQuota, bytes int64) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL}
 	if quota.Stored != nil && c.stored+bytes > int64(*quota.Stored) {
-		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data, and there is no room for this: delete data, shorten the retention, or change the plan", plan, FormatBytes(int64(*quota.Stored)))
+		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data, which this request would exceed: "+
+			"delete data, shorten the retention, or change the plan", plan, FormatBytes(int64(*quota.Stored)))
 		return refused.With("cap", capStored).With("limit", *quota.Stored)
 	}
 	if bytes > int64(*quota.Daily) {
-		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and this alone is more", plan,
+		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data per day, and this request alone exceeds it",
+			plan,
 			FormatBytes(int64(*quota.Daily)))
 		return refused.With("cap", capDaily).With("limit", *quota.Daily)
 	}
 	resets := dayEnd(c.now)
-	refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and there is no room for this today; the next day begins at %s", plan, FormatBytes(int64(*quota.Daily)), resets.Format(time.RFC3339))
+	refused.Message = fmt.Sprintf("The plan %s allows %s of stored data per day, which this request would exceed; "+
+		"the next day begins at %s", plan, FormatBytes(int64(*quota.Daily)), resets.Format(time.RFC3339))
 	refused.RetryAfter = resets.Sub(c.now)
 	return refused.With("cap", capDaily).With("limit", *quota.Daily).With("resets_at", resets.Format(time.RFC3339))
 }

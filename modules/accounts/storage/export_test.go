@@ -2,16 +2,16 @@ package storage
 
 import "context"
 
-// ReturnExpired returns the allowances of processes that are gone.
+// ReturnExpired returns the allowances of dead processes.
 func (s *Service) ReturnExpired(ctx context.Context) error { return s.returnExpired(ctx) }
 
-// MeasureDue measures the accounts that are due.
+// MeasureDue measures the accounts with a due measurement.
 func (s *Service) MeasureDue(ctx context.Context) error { return s.measureDue(ctx) }
 
 // Report reports the allowances that were used.
 func (s *Service) Report(ctx context.Context) error { return s.report(ctx) }
 
-// PageStatements returns the statement that measures a page of each table.
+// PageStatements returns, by table, the statement that measures a page.
 func PageStatements() map[string]string {
 	statements := map[string]string{}
 	for _, t := range tables {

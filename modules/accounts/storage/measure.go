@@ -22,7 +22,7 @@ type progress struct {
 
 const (
 	pageRows    = 5_000
-	stepTime    = 2 * time.Second // of one claim; other accounts have their turn after it
+	stepTime    = 2 * time.Second // of one claim; other accounts get their turn after it
 	claimLasts  = time.Minute
 	stepTimeout = 20 * time.Second // of one page
 )
@@ -38,7 +38,8 @@ SELECT c.charged, (SELECT coalesce(sum(a.bytes), 0)::bigint FROM storage_allowan
 
 	keepProgressSQL = `UPDATE storage_counters SET progress = $2::jsonb, due_at = now() WHERE id = $1`
 
-	// The result excludes bytes charged since the measurement started, and those borrowed before and stored since.
+	// The result excludes bytes charged since the measurement started, and those borrowed before and stored
+	// since.
 	finishSQL = `
 UPDATE storage_counters SET stored = $2::bigint + $3::bigint + (charged - $4::bigint), kinds = $5::jsonb, progress = NULL, measured_at = now(), due_at = now() + interval '1 day'
  WHERE id = $1`
@@ -50,7 +51,7 @@ type measurement struct {
 	progress  string
 }
 
-// measureDue measures the accounts that are due, a few pages of each at a time.
+// measureDue measures the accounts with a due measurement, a few pages of each at a time.
 func (s *Service) measureDue(ctx context.Context) error {
 	for end := time.Now().Add(2 * stepTime); time.Now().Before(end); {
 		claimed, err := db.All(ctx, s.db.SQL,
@@ -98,7 +99,8 @@ func (s *Service) measureSome(ctx context.Context, m measurement) error {
 	return err
 }
 
-// progressOf returns the progress to continue from. A new measurement starts with the current charges and loans.
+// progressOf returns the progress from which a measurement continues. A new measurement records the current
+// charges and loans.
 func (s *Service) progressOf(ctx context.Context, m measurement) (at progress, err error) {
 	if m.progress != "null" {
 		err = json.Unmarshal([]byte(m.progress), &at)
@@ -125,7 +127,7 @@ func (s *Service) measurePage(ctx context.Context, accountID string, at *progres
 		return fmt.Errorf("measure %s: %w", of.name, err)
 	}
 	if rows > 0 && !last.Valid {
-		return errors.New("a page has no last key")
+		return errors.New("the page has no last key")
 	}
 	at.Kinds[of.kind] += bytes
 	at.After = last.String

@@ -13,8 +13,8 @@ import (
 
 // The shares of an account's daily bytes that unknown senders can use.
 const (
-	receivedShare = 2 // all received mail: a half
-	networkShare  = 8 // the mail of one network: an eighth
+	receivedShare = 2 // all received mail: half
+	networkShare  = 8 // mail from one network: an eighth
 	maxNetworks   = 1024
 )
 
@@ -22,17 +22,17 @@ const (
 type received struct {
 	mutex     sync.Mutex
 	day       string
-	total     int64 // of all processes, at the last borrowing
+	total     int64 // of all processes, as of the last borrowing
 	pending   int64 // of this process since then
 	reporting int64 // being written to the counter
 	networks  map[netip.Prefix]int64
 }
 
-// admit counts bytes of a network if they fit into its share and that of all received mail.
+// admit counts bytes of a network if they fit into its share and into that of all received mail.
 func (r *received) admit(day string, network netip.Prefix, bytes, daily int64) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.begin(day)
+	r.startDay(day)
 	if _, known := r.networks[network]; !known && len(r.networks) >= maxNetworks {
 		network = netip.Prefix{} // further networks share one entry
 	}
@@ -44,8 +44,8 @@ func (r *received) admit(day string, network netip.Prefix, bytes, daily int64) b
 	return true
 }
 
-// undo takes back what admit counted. It does nothing if admit did not count it: the account had no daily quota, or
-// a new day has begun.
+// undo subtracts bytes that admit counted. It does nothing if admit did not count them, because the account
+// has no daily quota, or if a new day has begun.
 func (r *received) undo(network netip.Prefix, bytes int64) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -66,8 +66,8 @@ func (r *received) isOf(day string) bool {
 	return r.day == day && len(r.networks) > 0
 }
 
-// begin discards the counts of the previous day.
-func (r *received) begin(day string) {
+// startDay discards the counts of the previous day.
+func (r *received) startDay(day string) {
 	if r.day != day || r.networks == nil {
 		r.day, r.total, r.pending, r.reporting, r.networks = day, 0, 0, 0, map[netip.Prefix]int64{}
 	}
@@ -99,12 +99,12 @@ func (r *received) putBack(taken dayBytes) {
 func (r *received) set(day string, total int64) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.begin(day)
+	r.startDay(day)
 	r.total, r.reporting = total, 0
 }
 
-// ChargeReceived is Charge for a received message, which must also fit into the shares of all received mail and of
-// the network.
+// ChargeReceived is Charge for a received message. The message must also fit into the shares of all received
+// mail and of the network.
 func (s *Service) ChargeReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64) error {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Service) ChargeReceived(ctx context.Context, accountID string, from net
 	a, network := s.allowanceOf(accountID), networkOf(from)
 	if !a.received.admit(clock.Now().UTC().Format(dayLayout), network, bytes, int64(*quota.Daily)) {
 		s.refused.WithLabelValues(refusedShare).Inc()
-		return receivedRefusal(account.Plan.Name, quota)
+		return errReceivedShare(account.Plan.Name, quota)
 	}
 	if err := s.Charge(ctx, accountID, Received, bytes); err != nil {
 		a.received.undo(network, bytes)
@@ -132,9 +132,10 @@ func (s *Service) RefundReceived(ctx context.Context, accountID string, from net
 	s.allowanceOf(accountID).received.undo(networkOf(from), bytes)
 }
 
-func receivedRefusal(plan string, quota accounts.ByteQuota) error {
+func errReceivedShare(plan string, quota accounts.ByteQuota) error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL,
-		Message: fmt.Sprintf("The plan %s allows %s of stored data a day, and the share of received mail is used", plan,
+		Message: fmt.Sprintf("The plan %s allows %s of stored data per day, and the share for received mail is used up",
+			plan,
 			FormatBytes(int64(*quota.Daily)))}
 	return refused.With("cap", capDaily).With("limit", *quota.Daily)
 }

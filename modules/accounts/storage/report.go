@@ -17,7 +17,7 @@ const reportSQL = `
 UPDATE storage_allowances a SET bytes = v.bytes
   FROM unnest($2::text[], $3::bigint[]) AS v (account_id, bytes) WHERE a.account_id = v.account_id AND a.holder = $1`
 
-// report stores the rest of allowances that were used, and returns those that were not.
+// report stores the unused part of allowances that are in use, and returns the idle ones.
 func (s *Service) report(ctx context.Context) error {
 	s.mutex.Lock()
 	held := make([]*allowance, 0, len(s.allowances))
@@ -60,7 +60,7 @@ const dropAllowanceSQL = `DELETE FROM storage_allowances WHERE account_id = $1 A
 func (s *Service) giveBack(ctx context.Context, a *allowance) error {
 	a.borrowing.Lock()
 	defer a.borrowing.Unlock()
-	if a.until.Swap(0) == 0 && a.left.Load() == 0 { // it was never borrowed
+	if a.until.Swap(0) == 0 && a.left.Load() == 0 { // the allowance was never borrowed
 		s.forget(a)
 		return nil
 	}
@@ -79,7 +79,8 @@ func (s *Service) giveBack(ctx context.Context, a *allowance) error {
 	return nil
 }
 
-// forget removes an allowance, unless a refund has arrived since, or it holds today's received bytes.
+// forget removes an allowance, unless a refund has arrived since, or it counts received bytes of the current
+// day.
 func (s *Service) forget(a *allowance) {
 	if a.received.isOf(clock.Now().UTC().Format(dayLayout)) {
 		return
@@ -91,7 +92,7 @@ func (s *Service) forget(a *allowance) {
 	}
 }
 
-// returnExpiredSQL returns the allowances of processes that are gone.
+// returnExpiredSQL returns the allowances of dead processes.
 const returnExpiredSQL = `
 WITH gone AS (
 	DELETE FROM storage_allowances WHERE id IN (SELECT id FROM storage_allowances WHERE expires_at < now() LIMIT 1000 FOR UPDATE SKIP LOCKED)
@@ -107,7 +108,7 @@ UPDATE storage_counters c SET stored = stored - l.bytes, charged = charged - l.b
 
 func (s *Service) returnExpired(ctx context.Context) error {
 	if _, err := s.db.SQL.ExecContext(ctx, returnExpiredSQL); err != nil {
-		return fmt.Errorf("return allowances of processes that are gone: %w", err)
+		return fmt.Errorf("return allowances of dead processes: %w", err)
 	}
 	return nil
 }

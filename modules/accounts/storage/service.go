@@ -23,14 +23,14 @@ import (
 // Kind is the kind of stored data.
 type Kind string
 
-// The kinds. Mail and Received continue when the disk is too full for Other.
+// The kinds. Mail and Received are still accepted when the disk is too full for Other.
 const (
 	Mail     Kind = "mail"
 	Received Kind = "received"
 	Other    Kind = "other"
 )
 
-// RowBytes is the cost of a row in addition to its contents: its columns, indexes and events.
+// RowBytes is the cost of a row in addition to its contents: its fixed columns, indexes and events.
 const RowBytes = 1 << 10
 
 // Accounts returns an account with its plan.
@@ -49,7 +49,7 @@ type Disk interface {
 const (
 	reportInterval  = 10 * time.Second
 	measureInterval = 5 * time.Second
-	idleAfter       = 30 * time.Second // before an unused allowance is returned
+	idleAfter       = 30 * time.Second // after which an unused allowance is returned
 )
 
 // Config configures the service; zero fields use the defaults.
@@ -70,13 +70,13 @@ type Params struct {
 	Config   Config `optional:"true"`
 	DB       *db.DB
 	Accounts Accounts
-	Disk     Disk `optional:"true"` // nil if the disk is not watched
+	Disk     Disk `optional:"true"` // nil if the disk is not monitored
 	Logger   *slog.Logger
 	Registry prometheus.Registerer `optional:"true"`
 	Workers  *worker.Metrics       `optional:"true"`
 }
 
-// Service charges what accounts store. Safe for concurrent use.
+// Service charges accounts for the bytes they store. It is safe for concurrent use.
 type Service struct {
 	config   Config
 	db       *db.DB
@@ -98,7 +98,7 @@ func New(p Params) (*Service, error) {
 		tasks: worker.NewTasks(p.Logger, p.Workers),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "storage",
 			Name: "refused_total",
-			Help: "Writes that were refused because of a byte quota or a full disk."}, []string{"reason"})}
+			Help: "Writes rejected because of a byte quota or a full disk."}, []string{"reason"})}
 	for _, reason := range []string{capStored, capDaily, refusedShare, refusedDisk} {
 		s.refused.WithLabelValues(reason) // initialized, so that it is reported as 0
 	}
@@ -135,9 +135,9 @@ func (s *Service) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Charge counts bytes that an account is about to store. It returns Limit if a quota is exhausted, and Unavailable
-// if the disk is too full or the counter could not be read; nothing is counted in these cases. Refund bytes that
-// were not stored after all.
+// Charge counts bytes that an account is about to store. It returns Limit if a quota is exhausted, and
+// Unavailable if the disk is too full or the counter could not be read; nothing is counted in these cases.
+// Refund bytes that were not stored after all.
 func (s *Service) Charge(ctx context.Context, accountID string, kind Kind, bytes int64) error {
 	if accountID == "" || bytes <= 0 {
 		return nil
@@ -158,7 +158,7 @@ func (s *Service) Charge(ctx context.Context, accountID string, kind Kind, bytes
 	}
 	a := s.allowanceOf(accountID)
 	if a.spend(bytes) {
-		if a.low() {
+		if a.isLow() {
 			s.refill(a, quota)
 		}
 		return nil
@@ -183,8 +183,8 @@ func (s *Service) Debit(ctx context.Context, accountID string, bytes int64) {
 	s.Refund(ctx, accountID, -bytes)
 }
 
-// checkDisk refuses writes while the disk is nearly full: first those of free accounts, then everything except
-// mail, then everything.
+// checkDisk rejects writes while the disk is nearly full: first those of free accounts, then everything
+// except mail, then everything.
 func (s *Service) checkDisk(account accounts.Account, kind Kind, bytes int64) error {
 	if s.disk == nil {
 		return nil
@@ -193,7 +193,7 @@ func (s *Service) checkDisk(account accounts.Account, kind Kind, bytes int64) er
 	if level == diskroom.Full || level >= diskroom.MailOnly && kind == Other || level >= diskroom.PaidOnly &&
 		account.Plan.Sandboxed {
 		s.refused.WithLabelValues(refusedDisk).Inc()
-		return diskFull()
+		return diskFullError()
 	}
 	s.disk.Use(bytes)
 	return nil
@@ -203,10 +203,10 @@ const diskRetry = 30 * time.Second
 
 var errDiskFull = errors.New("the disk of the database is nearly full")
 
-// IsDiskFull reports whether a write was refused because of the disk.
+// IsDiskFull reports whether a write was rejected because of the disk.
 func IsDiskFull(err error) bool { return errors.Is(err, errDiskFull) }
 
-func diskFull() error {
+func diskFullError() error {
 	refused := &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: diskRetry,
 		Message: "The service is low on disk space and cannot store this now; retry with the same Idempotency-Key"}
 	return refused.WithCause(errDiskFull)

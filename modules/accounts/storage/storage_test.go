@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// disk is the double of the disk's watch.
+// disk is a Disk with a fill level that the test sets.
 type disk struct {
 	level atomic.Int32
 	used  atomic.Int64
@@ -38,14 +38,15 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	d := dbtest.New(t)
-	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
+	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")),
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &world{d, a, &disk{}}
 }
 
-// process is one of the processes that share the database.
+// process returns one of the processes that share the database.
 func (w *world) process(t *testing.T, c storage.Config) *storage.Service {
 	t.Helper()
 	s, err := storage.New(storage.Params{Config: c, DB: w.db, Accounts: w.accounts, Disk: w.disk,
@@ -56,7 +57,7 @@ func (w *world) process(t *testing.T, c storage.Config) *storage.Service {
 	return s
 }
 
-// account makes one with a quota that the operator has set.
+// account creates an account with a quota set by the operator.
 func (w *world) account(t *testing.T, stored, daily *int) string {
 	t.Helper()
 	made, err := w.accounts.CreateAccount(t.Context(),
@@ -92,7 +93,7 @@ func (w *world) exec(t *testing.T, statement string, args ...any) {
 	}
 }
 
-// count reads one number.
+// count returns the result of a query for one number.
 func (w *world) count(t *testing.T, statement string) int64 {
 	t.Helper()
 	n, err := db.One(t.Context(), w.db.SQL, db.Value[int64], statement)
@@ -111,7 +112,7 @@ func wantCap(t *testing.T, err error, limit string) {
 	}
 }
 
-func TestAnAccountWithoutAQuotaPaysNothing(t *testing.T) {
+func TestAccountWithoutQuotaHasNoCounter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s, accountID := w.process(t, storage.Config{}), w.account(t, nil, nil)
@@ -126,7 +127,7 @@ func TestAnAccountWithoutAQuotaPaysNothing(t *testing.T) {
 	}
 }
 
-func TestARefusalNamesTheCapThatIsReached(t *testing.T) {
+func TestErrorNamesExceededByteCap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.process(t, storage.Config{})
@@ -136,7 +137,7 @@ func TestARefusalNamesTheCapThatIsReached(t *testing.T) {
 	}
 	wantCap(t, s.Charge(t.Context(), stored, storage.Other, 101), "stored_bytes")
 	if err := s.Charge(t.Context(), stored, storage.Other, 100); err != nil {
-		t.Errorf("the last 100 bytes are refused: %v", err)
+		t.Errorf("charging the last 100 bytes: %v", err)
 	}
 	daily := w.account(t, nil, new(1000))
 	if err := s.Charge(t.Context(), daily, storage.Other, 1000); err != nil {
@@ -149,15 +150,15 @@ func TestARefusalNamesTheCapThatIsReached(t *testing.T) {
 		t.Errorf("the refusal has details %v and can be retried after %s, want the end of the day", refused.Details,
 			refused.RetryAfter)
 	}
-	// The day after, the counter begins again.
+	// On the next day, the daily count starts again.
 	w.exec(t, `UPDATE storage_counters SET day = '2020-01-01' WHERE account_id = $1`, daily)
 	expect.Eventually(t, "the quota of the next day",
 		func() bool { return s.Charge(t.Context(), daily, storage.Other, 1) == nil })
 }
 
-// However many processes and requests charge at the same time, they are never granted more than there is,
-// and what they are refused is less than what one slice holds.
-func TestProcessesNeverGrantMoreThanTheQuota(t *testing.T) {
+// Concurrent charges of several processes never exceed the quota, and the quota is used up to less than one
+// allowance.
+func TestProcessesNeverExceedTheQuota(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const quota, size = 1_000_000, 700
@@ -197,7 +198,7 @@ func TestProcessesNeverGrantMoreThanTheQuota(t *testing.T) {
 	}
 }
 
-func TestWhatIsBorrowedAndNotSpentGoesBack(t *testing.T) {
+func TestStopReturnsUnspentBytes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	accountID := w.account(t, new(1_000_000), new(1_000_000))
@@ -210,15 +211,16 @@ func TestWhatIsBorrowedAndNotSpentGoesBack(t *testing.T) {
 	}
 	used := w.usage(t, accountID)
 	if *used.StoredBytes != 1000 || *used.DailyBytes != 1000 || *used.StoredBytesCap != 1_000_000 {
-		t.Errorf("after 1000 bytes and a stop %d are stored and %d of today, want 1000", *used.StoredBytes,
+		t.Errorf("after charging 1000 bytes and a stop, the counter has %d stored bytes and %d of today, want 1000",
+			*used.StoredBytes,
 			*used.DailyBytes)
 	}
 	if n := w.count(t, `SELECT count(*) FROM storage_allowances`); n != 0 {
-		t.Errorf("%d allowances are left after the stop", n)
+		t.Errorf("got %d allowances after the stop, want none", n)
 	}
 }
 
-func TestAnAllowanceOfAProcessThatDiedExpires(t *testing.T) {
+func TestAllowanceOfDeadProcessExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	accountID := w.account(t, new(1_000_000), nil)
@@ -230,20 +232,20 @@ func TestAnAllowanceOfAProcessThatDiedExpires(t *testing.T) {
 	if err := w.process(t, storage.Config{}).ReturnExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Only what the dead process had spent since its last report may be missing from the counter.
+	// Only bytes that the dead process spent since its last report may be missing from the counter.
 	if stored := w.count(t, `SELECT stored FROM storage_counters`); stored > 1000 || stored < 0 {
-		t.Errorf("after the allowance has expired %d bytes are stored, want at most 1000", stored)
+		t.Errorf("after the allowance expired, the counter has %d bytes, want at most 1000", stored)
 	}
-	// A process that was only stopped for long returns nothing a second time.
+	// A process that was only paused for a long time does not return the allowance again.
 	if err := dead.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if stored := w.count(t, `SELECT stored FROM storage_counters`); stored < 0 {
-		t.Errorf("%d bytes are stored after the process went on, want no negative number", stored)
+		t.Errorf("after the process resumed, the counter has %d bytes, want no negative number", stored)
 	}
 }
 
-func TestASecondRefusalCostsNoQuery(t *testing.T) {
+func TestRepeatedRefusalCostsNoQuery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	accountID := w.account(t, new(1000), nil)
@@ -259,8 +261,8 @@ func TestASecondRefusalCostsNoQuery(t *testing.T) {
 const emailSQL = `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event, html)
 	VALUES ($1, $2, 'dom_1', 'a@b.c', 'a@b.c', '["x@y.z"]', 'Hello', $1, 'sent', 'email.sent', $3)`
 
-// What is deleted, in whichever way, is given back by the next measurement.
-func TestMeasurementFollowsWhatIsStored(t *testing.T) {
+// The next measurement frees the quota of deleted data, however it was deleted.
+func TestMeasurementFreesQuotaOfDeletedData(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	accountID := w.account(t, new(1_000_000), nil)
@@ -290,23 +292,23 @@ func TestMeasurementFollowsWhatIsStored(t *testing.T) {
 	}
 	whole := int64(8 * (100_000 + 2*storage.RowBytes))
 	if got := measure(); got < whole-1000 || got > whole+1000 {
-		t.Errorf("8 emails of 100 kB are measured as %d bytes, want about %d", got, whole)
+		t.Errorf("8 emails of 100 kB were measured as %d bytes, want about %d", got, whole)
 	}
 	wantCap(t, s.Charge(t.Context(), accountID, storage.Mail, 300_000), "stored_bytes")
 	w.exec(t, `DELETE FROM emails WHERE id = ANY ($1)`, db.Array(ids[:4]))
 	w.exec(t, `UPDATE emails SET html = NULL WHERE id = $1`, ids[4])
 	if got := measure(); got > whole/2 {
-		t.Errorf("after 4 emails and a body were deleted %d bytes are stored, want less than half of %d", got, whole)
+		t.Errorf("after deleting 4 emails and a body, %d bytes are stored, want less than half of %d", got, whole)
 	}
-	expect.Eventually(t, "there is room again",
+	expect.Eventually(t, "a charge is accepted again",
 		func() bool { return s.Charge(t.Context(), accountID, storage.Mail, 300_000) == nil })
 	if n := w.count(t, `SELECT count(*) FROM storage_counters WHERE measured_at IS NOT NULL AND (kinds->>'emails')::bigint > 0 AND progress IS NULL`); n != 1 {
-		t.Errorf("%d counters have a finished measurement, want 1", n)
+		t.Errorf("%d counters have a complete measurement, want 1", n)
 	}
 }
 
 // A large account is measured in pages, over several claims, and bytes charged meanwhile count.
-func TestMeasurementGoesOnWhereItStopped(t *testing.T) {
+func TestMeasurementResumes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	accountID := w.account(t, new(1_000_000_000), nil)
@@ -321,12 +323,12 @@ func TestMeasurementGoesOnWhereItStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes := w.count(t, `SELECT (kinds->>'suppressions')::bigint FROM storage_counters`); bytes != 12345*512 {
-		t.Errorf("12,345 suppressions are measured as %d bytes, want %d", bytes, 12345*512)
+		t.Errorf("12,345 suppressions were measured as %d bytes, want %d", bytes, 12345*512)
 	}
 }
 
-// Every table that is measured exists with the columns that its expression names.
-func TestEveryMeasuredTableCanBeMeasured(t *testing.T) {
+// Every measured table exists with the columns that its expression names.
+func TestEveryTableCanBeMeasured(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, statement := range storage.PageStatements() {
@@ -336,7 +338,7 @@ func TestEveryMeasuredTableCanBeMeasured(t *testing.T) {
 	}
 }
 
-func TestStrangersHaveAShareOfTheDay(t *testing.T) {
+func TestReceivedMailIsLimitedToItsShare(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const daily = 80_000_000
@@ -355,24 +357,24 @@ func TestStrangersHaveAShareOfTheDay(t *testing.T) {
 	total := 0
 	for network, n := range taken {
 		if total += n; n > 10 {
-			t.Errorf("network %d has sent %d MB, want at most an eighth of the day", network, n)
+			t.Errorf("network %d stored %d MB, want at most an eighth of the daily quota", network, n)
 		}
 	}
 	if total != 40 {
-		t.Errorf("strangers have sent %d MB, want half of the day", total)
+		t.Errorf("unknown senders stored %d MB, want half of the daily quota", total)
 	}
-	// Another process knows of it as soon as the first one has reported.
+	// Other processes apply the share once the first one has reported.
 	if err := processes[0].Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := processes[1].Charge(t.Context(), accountID, storage.Other, size); err != nil {
-		t.Errorf("the account's own write is refused after strangers used their share: %v", err)
+		t.Errorf("the account's own write was rejected after unknown senders used up their share: %v", err)
 	}
 	wantCap(t, processes[1].ChargeReceived(t.Context(), accountID, netip.MustParseAddr("203.0.113.9"), size),
 		"daily_bytes")
 }
 
-func TestARefundOfMailThatWasNotCountedChangesNothing(t *testing.T) {
+func TestRefundOfUncountedMailHasNoEffect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.process(t, storage.Config{})
@@ -391,11 +393,11 @@ func TestARefundOfMailThatWasNotCountedChangesNothing(t *testing.T) {
 		}
 	}
 	if taken != 10 {
-		t.Errorf("a network has sent %d MB, want an eighth of the day, 10", taken)
+		t.Errorf("a network stored %d MB, want 10, an eighth of the daily quota", taken)
 	}
 }
 
-func TestAFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
+func TestFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.process(t, storage.Config{})
@@ -425,11 +427,11 @@ func TestAFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 			case err == nil:
 				got += ", " + c.name
 			case !storage.IsDiskFull(err) || fault.KindOf(err) != fault.Unavailable || fault.From(err).RetryAfter == 0:
-				t.Errorf("at level %s %s is refused with %v, want 503 with Retry-After", level, c.name, err)
+				t.Errorf("at level %s, %s was rejected with %v, want 503 with Retry-After", level, c.name, err)
 			}
 		}
 		if got != want {
-			t.Errorf("at level %s these are stored: %s; want: %s", level, got, want)
+			t.Errorf("at level %s, these writes were accepted: %s; want: %s", level, got, want)
 		}
 	}
 	if w.disk.used.Load() == 0 {
@@ -437,7 +439,7 @@ func TestAFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 	}
 }
 
-// The accept path pays nothing but a subtraction while an allowance lasts.
+// While an allowance lasts, the accept path only pays for a subtraction.
 func BenchmarkChargeWithinAnAllowance(b *testing.B) {
 	d := dbtest.New(b)
 	s, err := storage.New(storage.Params{DB: d, Accounts: unlimitedDay{}, Logger: slog.New(slog.DiscardHandler),

@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// OpenInvitation finds the invitation of a token and locks it until the transaction ends, so that only one of two
-// concurrent calls accepts it. It locks the account first, as every change of invitations does. Error: NotFound
-// for a token that is wrong, used or expired.
+// OpenInvitation finds the invitation with a token and locks it until the transaction ends, so that it can be
+// accepted only once. It locks the account first, as every change of invitations does. Error: NotFound for a
+// token that is wrong, used or expired.
 func OpenInvitation(ctx context.Context, tx *ent.Tx, token string) (*ent.Invitation, error) {
 	if _, err := db.Exec(ctx, tx,
 		`SELECT FROM accounts WHERE id = (SELECT account_id FROM invitations WHERE token_hash = $1) FOR UPDATE`, secret.HashToken(token)); err != nil {
@@ -42,7 +42,7 @@ func OpenInvitation(ctx context.Context, tx *ent.Tx, token string) (*ent.Invitat
 	return found, nil
 }
 
-// Accept makes a user a member by an invitation returned by OpenInvitation.
+// Accept makes a user a member through an invitation returned by OpenInvitation.
 func Accept(ctx context.Context, tx *ent.Tx, open *ent.Invitation, who *ent.User) error {
 	if err := tx.Invitation.UpdateOneID(open.ID).SetAcceptedAt(time.Now()).ClearTokenHash().ClearDueAt().
 		Exec(ctx); err != nil {
@@ -57,7 +57,7 @@ func Accept(ctx context.Context, tx *ent.Tx, open *ent.Invitation, who *ent.User
 		Changes: map[string]any{"email": open.Email, "role": open.Role}})
 }
 
-// Due is an invitation with mail to write, leased until Until.
+// Due is an invitation whose email is due, leased until Until.
 type Due struct {
 	ID          string
 	Email       string
@@ -76,8 +76,8 @@ UPDATE invitations i SET attempts = attempts + 1, due_at = now() + least(interva
 RETURNING i.id, i.email, a.name, i.role, i.due_at, i.attempts,
 	coalesce((SELECT coalesce(nullif(u.name, ''), u.email) FROM users u WHERE u.id = i.invited_by), '')`
 
-// TakeDue leases invitations with mail to write. An invitation that is not settled by Mailed is leased again, each
-// time after a longer delay.
+// TakeDue leases invitations whose emails are due. An invitation that is not settled by Mailed is leased
+// again, each time after a longer delay.
 func (s *Service) TakeDue(ctx context.Context, limit int) ([]Due, error) {
 	return db.All(ctx, s.db.SQL, func(d *Due) []any {
 		return []any{&d.ID, &d.Email, &d.AccountName, &d.Role, &d.Until, &d.Attempts, &d.Inviter}
@@ -88,14 +88,14 @@ const mailedSQL = `
 UPDATE invitations SET token_hash = $3, due_at = NULL
  WHERE id = $1 AND due_at = $2 AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()`
 
-// Mailed sets the token of an invitation, in the transaction that stores its mail. It returns false if the
-// invitation needs no mail any more, or another process has leased it.
+// Mailed sets the token of an invitation, in the transaction that stores its email. It returns false if the
+// invitation no longer needs an email, or another process has leased it.
 func Mailed(ctx context.Context, tx db.Execer, d Due, hash []byte) (bool, error) {
 	n, err := db.Exec(ctx, tx, mailedSQL, d.ID, d.Until, hash)
 	return n > 0, err
 }
 
-// GiveUp ends the attempts to write an invitation's mail. A member can send it again.
+// GiveUp stops the attempts to send an invitation's email. A member can send it again.
 func (s *Service) GiveUp(ctx context.Context, d Due) error {
 	_, err := db.Exec(ctx, s.db.SQL, `UPDATE invitations SET due_at = NULL WHERE id = $1 AND due_at = $2`, d.ID, d.Until)
 	return err
@@ -104,25 +104,25 @@ func (s *Service) GiveUp(ctx context.Context, d Due) error {
 const sweepSQL = `
 DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < now() - interval '90 days' LIMIT 1000 FOR UPDATE SKIP LOCKED)`
 
-// sweep deletes invitations that ended long ago; the audit log records their outcome.
+// sweep deletes invitations that ended long ago; the audit log keeps their outcome.
 func (s *Service) sweep(ctx context.Context) (int64, error) {
 	n, err := db.Exec(ctx, s.db.SQL, sweepSQL)
 	return int64(n), err
 }
 
-// OpenInvitationsTo lists the invitations to an address that can be accepted, and locks them until the transaction
-// ends. The caller must have verified that the address belongs to the user.
+// OpenInvitationsTo lists the invitations to an address that can be accepted, and locks them until the
+// transaction ends. The caller must have verified that the address belongs to the user.
 func OpenInvitationsTo(ctx context.Context, tx *ent.Tx, email string) ([]*ent.Invitation, error) {
 	if _, err := db.Exec(ctx, tx,
 		`SELECT FROM accounts WHERE id IN (SELECT account_id FROM invitations WHERE email = $1 AND accepted_at IS NULL AND revoked_at IS NULL) ORDER BY id FOR UPDATE`, email); err != nil {
 		return nil, err
 	}
 	return tx.Invitation.Query().Where(invitation.Email(email), invitation.AcceptedAtIsNil(),
-		invitation.RevokedAtIsNil(), open()).
+		invitation.RevokedAtIsNil(), whereOpen()).
 		Order(ent.Asc(invitation.FieldID)).ForUpdate().All(ctx)
 }
 
-// open compares expiry with the database's clock.
-func open() func(*entsql.Selector) {
+// whereOpen selects invitations that have not expired by the clock of the database.
+func whereOpen() func(*entsql.Selector) {
 	return func(s *entsql.Selector) { s.Where(entsql.ExprP("expires_at > now()")) }
 }

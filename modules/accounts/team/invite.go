@@ -25,20 +25,21 @@ const InvitationLife = 7 * 24 * time.Hour
 // MaxInvitations is the maximum number of open invitations in an account.
 const MaxInvitations = 50
 
-// mailsADay limits the invitation mails of an account in 24 hours, first and repeated ones.
-const mailsADay = 100
+// mailsPerDay limits the invitation emails of an account in 24 hours, including repeated ones.
+const mailsPerDay = 100
 
 const mailsOfDaySQL = `
 SELECT count(*) FROM audit_entries WHERE account_id = $1 AND id COLLATE "C" > $2 AND action IN ('invitation.created', 'invitation.resent')`
 
-// mayMail enforces the limits for invitation mails: that of the team under the account's lock, and those of the
+// mayMail enforces the limits for invitation emails: the team's, under the account's lock, and those of the
 // inviter and the mailbox across all teams.
 func (s *Service) mayMail(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
 	n, err := db.One(ctx, tx, db.Value[int], mailsOfDaySQL, c.AccountID,
 		id.Since(id.AuditEntry, time.Now().Add(-24*time.Hour)))
-	if err == nil && n >= mailsADay {
+	if err == nil && n >= mailsPerDay {
 		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Hour,
-			Message: fmt.Sprintf("This team has sent %d invitation emails in 24 hours, which is the limit", mailsADay)}
+			Message: fmt.Sprintf("This team has sent %d invitation emails in 24 hours, which is the limit",
+				mailsPerDay)}
 	}
 	if err != nil || s.bounds == nil {
 		return err
@@ -46,14 +47,14 @@ func (s *Service) mayMail(ctx context.Context, tx *ent.Tx, c accounts.Caller, em
 	return s.bounds.CountInvite(ctx, tx, c.Person.UserID, email)
 }
 
-// Channel is notified when an invitation needs mail.
+// Channel is the notification channel for due invitation emails.
 const Channel = "invitations"
 
 // NewInvitation is the input of Invite.
 type NewInvitation struct {
 	Email string
 	Role  rights.Role
-	// Keep runs in the transaction; nil for none.
+	// Keep, if not nil, runs in the transaction.
 	Keep func(ctx context.Context, tx db.Execer, made *ent.Invitation) error
 }
 
@@ -61,14 +62,15 @@ type NewInvitation struct {
 func (in NewInvitation) Validate() error {
 	wrong := fault.Fields{}
 	accounts.CheckEmail(wrong, "email", in.Email)
-	if !in.Role.Known() {
+	if !in.Role.IsKnown() {
 		wrong.Add("role", "must be one of owner, admin, developer, billing, viewer")
 	}
 	return wrong.Err()
 }
 
-// Invite invites a mailbox to the caller's account. Errors: Invalid; Forbidden by the caller's own role; Conflict
-// for a member, for an invited mailbox, and over MaxInvitations; Limit over the daily mails.
+// Invite invites a mailbox to the caller's account. Errors: Invalid; Forbidden if the caller's role does not
+// allow it; Conflict for a member, for an invited mailbox, and over MaxInvitations; Limit over the daily
+// emails.
 func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitation) (made *ent.Invitation, err error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -109,14 +111,14 @@ func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitatio
 	return made, nil
 }
 
-// mayInvite validates an invitation under the account's lock. An expired invitation does not count.
+// mayInvite validates an invitation under the account's lock. Expired invitations do not count.
 func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, in NewInvitation) error {
 	own, err := actingRole(ctx, tx, c)
 	if err != nil {
 		return err
 	}
 	if !own.CanGrant(in.Role) {
-		return tooHigh(own, in.Role)
+		return errRoleTooHigh(own, in.Role)
 	}
 	is, err := tx.Membership.Query().
 		Where(membership.AccountID(c.AccountID), membership.HasUserWith(user.Email(in.Email))).Exist(ctx)
@@ -124,12 +126,12 @@ func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 		return err
 	}
 	if is {
-		return fault.Conflictf(fault.CodeConflict, "%s is a member of this team already", in.Email)
+		return fault.Conflictf(fault.CodeConflict, "%s is already a member of this team", in.Email)
 	}
 	open := tx.Invitation.Query().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(),
 		invitation.RevokedAtIsNil())
 	if _, err := tx.Invitation.Update().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(),
-		invitation.RevokedAtIsNil(), isExpired()).
+		invitation.RevokedAtIsNil(), whereExpired()).
 		SetRevokedAt(time.Now()).ClearDueAt().Save(ctx); err != nil {
 		return err
 	}
@@ -138,7 +140,7 @@ func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 		return err
 	}
 	if invited {
-		return fault.Conflictf(fault.CodeConflict, "%s is invited already: send that invitation again, or revoke it",
+		return fault.Conflictf(fault.CodeConflict, "%s is already invited: send that invitation again, or revoke it",
 			in.Email)
 	}
 	n, err := open.Count(ctx)
@@ -152,8 +154,8 @@ func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	return nil
 }
 
-// isExpired selects expired rows, by the clock of the database.
-func isExpired() func(*entsql.Selector) {
+// whereExpired selects invitations that have expired by the clock of the database.
+func whereExpired() func(*entsql.Selector) {
 	return func(s *entsql.Selector) { s.Where(entsql.ExprP("expires_at <= now()")) }
 }
 
@@ -166,16 +168,16 @@ func (s *Service) Invitations(ctx context.Context, accountID string) ([]*ent.Inv
 	return rows, nil
 }
 
-// Revoke revokes an invitation. It is idempotent. Errors: NotFound; Forbidden by the caller's own role; Conflict
-// once it was accepted.
+// Revoke revokes an invitation. It is idempotent. Errors: NotFound; Forbidden if the caller's role does not
+// allow it; Conflict if the invitation was accepted.
 func (s *Service) Revoke(ctx context.Context, c accounts.Caller, invitationID string) error {
 	_, err := s.change(ctx, c, invitationID, "invitation.revoked",
 		func(u *ent.InvitationUpdateOne) { u.SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash() })
 	return err
 }
 
-// Resend sends an invitation again, with a new link that is valid for seven days. The old link becomes invalid
-// when the mail is written. Errors as Revoke; Limit over the daily mails.
+// Resend sends an invitation again, with a new link that is valid for seven days. The old link becomes
+// invalid when the email is written. Errors: those of Revoke; Limit over the daily emails.
 func (s *Service) Resend(ctx context.Context, c accounts.Caller, invitationID string) (*ent.Invitation, error) {
 	return s.change(ctx, c, invitationID, "invitation.resent", func(u *ent.InvitationUpdateOne) {
 		u.SetExpiresAt(time.Now().Add(InvitationLife)).SetDueAt(time.Now()).SetAttempts(0)
@@ -185,7 +187,7 @@ func (s *Service) Resend(ctx context.Context, c accounts.Caller, invitationID st
 func (s *Service) change(ctx context.Context, c accounts.Caller, invitationID, action string,
 	apply func(*ent.InvitationUpdateOne)) (changed *ent.Invitation, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		row, err := s.changeable(ctx, tx, c, invitationID)
+		row, err := s.lockChangeable(ctx, tx, c, invitationID)
 		if err != nil {
 			return err
 		}
@@ -219,8 +221,8 @@ func (s *Service) change(ctx context.Context, c accounts.Caller, invitationID, a
 	return changed, nil
 }
 
-// changeable locks and returns an invitation that the caller may change, after its account.
-func (s *Service) changeable(ctx context.Context, tx *ent.Tx, c accounts.Caller,
+// lockChangeable locks the account, then returns and locks an invitation that the caller may change.
+func (s *Service) lockChangeable(ctx context.Context, tx *ent.Tx, c accounts.Caller,
 	invitationID string) (*ent.Invitation, error) {
 	if _, err := lockAccount(ctx, tx, c.AccountID); err != nil {
 		return nil, err
@@ -236,7 +238,7 @@ func (s *Service) changeable(ctx context.Context, tx *ent.Tx, c accounts.Caller,
 	case err != nil:
 		return nil, err
 	case !own.CanGrant(rights.Role(row.Role)):
-		return nil, tooHigh(own, rights.Role(row.Role))
+		return nil, errRoleTooHigh(own, rights.Role(row.Role))
 	case row.AcceptedAt != nil:
 		return nil, fault.Conflictf(fault.CodeConflict, "This invitation was accepted")
 	}

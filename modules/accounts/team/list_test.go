@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Members come by pages, the oldest first, and invitations the newest first, both ways; a cursor is of one
-// list of one account.
-func TestMembersAndInvitationsByPages(t *testing.T) {
+// Members are listed oldest first and invitations newest first, in both directions. A cursor is only valid
+// for one list of one account.
+func TestMembersAndInvitationsArePaged(t *testing.T) {
 	t.Parallel()
 	d, cursors := dbtest.New(t), page.NewCodec([]byte("sixteen bytes or more"))
 	holders, err := accounts.New(accounts.Params{DB: d, Cursors: cursors, Logger: slog.New(slog.DiscardHandler)})
@@ -58,23 +58,23 @@ func TestMembersAndInvitationsByPages(t *testing.T) {
 	}
 	first, err := teams.MemberPage(t.Context(), ada.ID, page.Request{Limit: 3})
 	if err != nil || !slices.Equal(names(first), want[:3]) || !first.HasMore {
-		t.Fatalf("the first three are %v, more: %v, %v", names(first), first.HasMore, err)
+		t.Fatalf("the first three members are %v, has more: %v, %v", names(first), first.HasMore, err)
 	}
 	rest, err := teams.MemberPage(t.Context(), ada.ID, page.Request{Limit: 3, Cursor: first.NextCursor})
 	if err != nil || !slices.Equal(names(rest), want[3:]) || rest.HasMore || !rest.HasPrevious {
-		t.Errorf("the others are %v, more: %v, %v", names(rest), rest.HasMore, err)
+		t.Errorf("the remaining members are %v, has more: %v, %v", names(rest), rest.HasMore, err)
 	}
 	back, err := teams.MemberPage(t.Context(), ada.ID, page.Request{Limit: 2, Cursor: rest.Cursors[0], Back: true})
 	if err != nil || !slices.Equal(names(back), want[1:3]) || !back.HasPrevious || !back.HasMore {
-		t.Errorf("the two before them are %v, %v", names(back), err)
+		t.Errorf("the two previous members are %v, %v", names(back), err)
 	}
 	if n, err := teams.CountMembers(t.Context(), ada.ID, 3); err != nil || n != 3 {
-		t.Errorf("counted up to three: %d, %v", n, err)
+		t.Errorf("the count up to three is %d, %v", n, err)
 	}
 	for _, wrong := range []struct{ account, cursor string }{{eve.ID, first.NextCursor}, {ada.ID, "x"}} {
 		if _, err := teams.MemberPage(t.Context(), wrong.account,
 			page.Request{Limit: 3, Cursor: wrong.cursor}); fault.From(err).Fields["cursor"] == "" {
-			t.Errorf("the cursor %q of another list: %v, want it refused", wrong.cursor, err)
+			t.Errorf("the cursor %q of another list returned %v, want an error", wrong.cursor, err)
 		}
 	}
 
@@ -93,7 +93,7 @@ func TestMembersAndInvitationsByPages(t *testing.T) {
 	}
 	if n, failed := teams.CountInvitations(t.Context(), ada.ID, 10); err != nil || failed != nil ||
 		!slices.Equal(invited, []string{"i2", "i1"}) || !open.HasMore || n != 3 {
-		t.Errorf("the newest invitations are %v (%v) of %d (%v)", invited, err, n, failed)
+		t.Errorf("got the newest invitations %v (%v) of %d (%v)", invited, err, n, failed)
 	}
 	if none, err := teams.InvitationPage(t.Context(), eve.ID, page.Request{Limit: 2}); err != nil ||
 		len(none.Items) != 0 {

@@ -40,8 +40,8 @@ func (s *Service) Members(ctx context.Context, accountID string) ([]Member, erro
 	return list, nil
 }
 
-// member locks and returns a member, after its account.
-func member(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Membership, error) {
+// lockMember locks the account, then returns and locks a lockMember.
+func lockMember(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Membership, error) {
 	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).
 		WithUser().Only(ctx)
 	if ent.IsNotFound(err) {
@@ -50,11 +50,11 @@ func member(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Mem
 	return found, err
 }
 
-// SetRole changes the role of a member. Errors: NotFound; Forbidden by the caller's own role;
+// SetRole changes the role of a member. Errors: NotFound; Forbidden if the caller's role does not allow it;
 // Conflict for the last owner.
 func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string,
 	role rights.Role) (changed Member, err error) {
-	if !role.Known() {
+	if !role.IsKnown() {
 		return changed, fault.InvalidField("role", "must be one of owner, admin, developer, billing, viewer")
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -106,21 +106,21 @@ func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	if err != nil {
 		return nil, err
 	}
-	row, err := member(ctx, tx, c.AccountID, userID)
+	row, err := lockMember(ctx, tx, c.AccountID, userID)
 	if err != nil {
 		return nil, err
 	}
 	if current := rights.Role(row.Role); !own.CanGrant(current) {
-		return nil, tooHigh(own, current)
+		return nil, errRoleTooHigh(own, current)
 	}
 	if role != "" && !own.CanGrant(role) {
-		return nil, tooHigh(own, role)
+		return nil, errRoleTooHigh(own, role)
 	}
 	return row, nil
 }
 
 // mayRemove returns a member whom the caller may remove. The operation itself requires no right, because
-// members also use it to leave.
+// every member may leave.
 func (s *Service) mayRemove(ctx context.Context, tx *ent.Tx, c accounts.Caller,
 	userID string) (*ent.Membership, error) {
 	if err := c.Authorize(rights.Team); err != nil {
@@ -146,9 +146,9 @@ func keepAnOwner(ctx context.Context, tx *ent.Tx, accountID string, before, afte
 	return nil
 }
 
-// Remove removes a member from the account. A member may always leave. Within five seconds their sessions lose
-// access to the account. Their invitations are revoked, and their keys may only send and read sent mail.
-// Errors: NotFound; Forbidden by the caller's own role; Conflict for the last owner.
+// Remove removes a member from the account. A member may always leave. Within five seconds their sessions
+// lose access to the account. Their invitations are revoked, and their keys may only send and read sent mail.
+// Errors: NotFound; Forbidden if the caller's role does not allow it; Conflict for the last owner.
 func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		account, err := lockAccount(ctx, tx, c.AccountID)
@@ -157,7 +157,7 @@ func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) 
 		}
 		var row *ent.Membership
 		if c.Person != nil && c.Person.UserID == userID {
-			row, err = member(ctx, tx, c.AccountID, userID)
+			row, err = lockMember(ctx, tx, c.AccountID, userID)
 		} else {
 			row, err = s.mayRemove(ctx, tx, c, userID)
 		}
@@ -188,8 +188,8 @@ func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) 
 const leftSQL = `
 INSERT INTO former_members (account_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (account_id, user_id) DO UPDATE SET role = EXCLUDED.role, created_at = now()`
 
-// leave deletes a membership and revokes the member's open invitations. It returns the number of API keys that
-// the member created and that still exist.
+// leave deletes a membership and revokes the member's open invitations. It returns the number of remaining
+// API keys that the member created.
 func leave(ctx context.Context, tx *ent.Tx, from *ent.Account, row *ent.Membership) (keys int, err error) {
 	if err := tx.Membership.DeleteOneID(row.ID).Exec(ctx); err != nil {
 		return 0, err
@@ -209,8 +209,8 @@ func leave(ctx context.Context, tx *ent.Tx, from *ent.Account, row *ent.Membersh
 		Count(ctx)
 }
 
-// revokeInvitationsOf revokes a member's open invitations to roles that the member may no longer grant, or all
-// of them if the role is "". Otherwise a removed member could return with their own invitation.
+// revokeInvitationsOf revokes a member's open invitations to roles that the member may no longer grant, or
+// all of them if the role is "". Otherwise a removed member could use them to return.
 func revokeInvitationsOf(ctx context.Context, tx *ent.Tx, accountID, userID string, now rights.Role) error {
 	var beyond []invitation.Role
 	for _, role := range rights.Roles() {
@@ -258,7 +258,7 @@ func Join(ctx context.Context, tx *ent.Tx, accountID, userID string, role rights
 // Change is a user's change to their own profile. A nil field stays unchanged.
 type Change struct {
 	Name  *string
-	Email *string // in its stored form; the accounts that have the old one follow
+	Email *string // in its stored form; accounts that have the old email get the new one
 }
 
 // ChangeUser updates a user, in a transaction. Error: Conflict if another user has the email.
@@ -270,7 +270,7 @@ func ChangeUser(ctx context.Context, tx *ent.Tx, userID string, c Change) error 
 	update := tx.User.UpdateOneID(userID).SetNillableName(c.Name).SetNillableEmail(c.Email)
 	if err := update.Exec(ctx); err != nil {
 		if ent.IsConstraintError(err) {
-			return fault.Conflictf(fault.CodeConflict, "There is already a user with the email %s", *c.Email).
+			return fault.Conflictf(fault.CodeConflict, "Another user already has the email %s", *c.Email).
 				WithCause(err)
 		}
 		return err

@@ -14,7 +14,7 @@ import (
 
 const peopleMigration = "20261123110902_people.sql"
 
-// migrate runs the migrations from one name on up to another, which is left out; "" is the last.
+// migrate runs the migrations from one name up to another, exclusive; "" means through the last.
 func migrate(t *testing.T, on db.Execer, from, before string) {
 	t.Helper()
 	names, err := fs.Glob(migrations.Files, "*.sql") // in order
@@ -35,8 +35,8 @@ func migrate(t *testing.T, on db.Execer, from, before string) {
 	}
 }
 
-// Users of one mailbox become one, the oldest; each of them stays a member of its account, and
-// accounts, keys and what else there is stay as they were.
+// The migration merges users of one mailbox into the oldest of them, who stays a member of each account.
+// Accounts, keys and all other rows remain unchanged.
 func TestMigrationMergesUsersOfOneMailbox(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), Connections: 8}, slog.New(slog.DiscardHandler))

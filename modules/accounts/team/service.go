@@ -50,7 +50,7 @@ type MailBounds interface {
 	CountInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error
 }
 
-// Service manages members and invitations. Safe for concurrent use.
+// Service manages members and invitations. It is safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	accounts *accounts.Service
@@ -93,9 +93,9 @@ func actingRole(ctx context.Context, tx *ent.Tx, c accounts.Caller) (rights.Role
 	return roleOf(ctx, tx, c.AccountID, c.Person.UserID)
 }
 
-func tooHigh(own, other rights.Role) error {
+func errRoleTooHigh(own, other rights.Role) error {
 	return fault.Forbiddenf(fault.CodeInsufficientRole,
-		"Your role in this team is %q, which does not decide over the role %q", own, other)
+		"Your role in this team is %q, which does not allow changes to the role %q", own, other)
 }
 
 // Membership is an account that a user belongs to.
@@ -158,7 +158,7 @@ func (s *Service) SignedIn(ctx context.Context, tx *ent.Tx, userID, language str
 // UserChange is an operator's change to a user. A nil field stays unchanged.
 type UserChange struct {
 	Disabled, Operator *bool
-	// Disable revokes further access of a disabled user, in the transaction. It may be nil.
+	// Disable, if not nil, revokes the access of a disabled user, in the transaction.
 	Disable func(ctx context.Context, tx *ent.Tx, who *ent.User) error
 }
 
@@ -197,7 +197,7 @@ func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c User
 	return s.User(ctx, who.ID)
 }
 
-// endOffers revokes the open invitations of a disabled user and calls also.
+// endOffers revokes the open invitations of a disabled user, then calls also.
 func endOffers(ctx context.Context, tx *ent.Tx, who *ent.User,
 	also func(ctx context.Context, tx *ent.Tx, who *ent.User) error) error {
 	if err := tx.Invitation.Update().Where(invitation.InvitedBy(who.ID), invitation.AcceptedAtIsNil(),

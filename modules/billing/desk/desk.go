@@ -21,11 +21,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// EventsPath is the path that the payment provider posts its events to.
+// EventsPath is the path to which the payment provider posts its events.
 const EventsPath = "/api/billing/stripe"
 
-// Service implements the operator's billing commands. It needs the key of the payment provider, but no webhook
-// secret.
+// Service implements the operator's billing commands. It requires the key of the payment provider, but no
+// webhook secret.
 type Service struct {
 	db      *db.DB
 	plans   *plans.Service
@@ -37,7 +37,7 @@ type Service struct {
 // ErrNoKey is returned if no provider key is configured.
 var ErrNoKey = errors.New("billing is off: set POSTRIDER_STRIPE_KEY")
 
-// New returns a new Service. It returns ErrNoKey without a key.
+// New returns a new Service, or ErrNoKey without a key.
 func New(d *db.DB, p *plans.Service, key secret.String, url, baseURL string) (*Service, error) {
 	if key.IsZero() {
 		return nil, ErrNoKey
@@ -60,7 +60,7 @@ type Price struct {
 
 var currencyForm = regexp.MustCompile(`^[a-z]{3}$`)
 
-// ReadPrices parses a price file. Its error is Invalid and names every wrong field.
+// ReadPrices parses a price file. Its error is Invalid and contains every wrong field.
 func ReadPrices(content []byte) (p Prices, err error) {
 	decoder := yaml.NewDecoder(strings.NewReader(string(content)))
 	decoder.KnownFields(true)
@@ -100,8 +100,8 @@ type SetupResult struct {
 	Secret string   // of the webhook endpoint; empty if the endpoint existed
 }
 
-// wantedPrices returns the prices that the plans of a file must have at the payment provider. Its error is Invalid
-// and names unknown plans.
+// wantedPrices returns the prices that the plans of a file must have at the payment provider. Its error is
+// Invalid and contains the unknown plans.
 func (p Prices) wantedPrices(all []accounts.Plan) (out []provider.Wanted, err error) {
 	wrong := fault.Fields{}
 	for _, name := range slices.Sorted(maps.Keys(p.Plans)) {
@@ -126,8 +126,8 @@ func (p Prices) wantedPrices(all []accounts.Plan) (out []provider.Wanted, err er
 	return out, wrong.Err()
 }
 
-// Setup creates or completes what billing needs at the payment provider. It is safe to repeat. Its error is
-// Invalid and names unknown plans.
+// Setup creates or completes the required objects at the payment provider. It can be repeated safely. Its
+// error is Invalid and contains the unknown plans.
 func (s *Service) Setup(ctx context.Context, p Prices) (done SetupResult, err error) {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
@@ -174,14 +174,14 @@ func (s *Service) Setup(ctx context.Context, p Prices) (done SetupResult, err er
 	return done, nil
 }
 
-// Finding is something that is missing or differs.
+// Finding is a missing or different object.
 type Finding struct {
 	About string // a plan, or a component
 	What  string
 	Do    string
 }
 
-// Check compares the plans here with the prices at the provider, and looks for everything that Setup creates.
+// Check compares the plans with the prices at the provider, and looks for every object that Setup creates.
 func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
@@ -238,15 +238,15 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	return out, nil
 }
 
-// State returns what is pending, failing, or needs attention. It does not call the provider.
+// State returns pending and failing work, and problems that need attention. It does not call the provider.
 func (s *Service) State(ctx context.Context) (metering.BillingState, error) {
 	return metering.ReadState(ctx, s.db, s.meter)
 }
 
 const syncSQL = `UPDATE billing_customers SET sync_due_at = clock_timestamp(), failures = 0 WHERE id = $1 AND customer_id IS NOT NULL`
 
-// Sync makes the running service sync an account with the provider. It returns NotFound if the account has
-// bought nothing.
+// Sync schedules a sync of an account with the provider by the running service. It returns NotFound if the
+// account has never bought anything.
 func (s *Service) Sync(ctx context.Context, accountID string) error {
 	n, err := db.Exec(ctx, s.db.SQL, syncSQL, accountID)
 	if err != nil {

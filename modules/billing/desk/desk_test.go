@@ -49,7 +49,7 @@ func TestSetupCreatesOnlyMissingObjects(t *testing.T) {
 	}
 	found, err := service.Check(t.Context())
 	if err != nil || len(found) != 6 { // four plans, the meter, the endpoint
-		t.Errorf("before the setup, Check returns %+v, %v", found, err)
+		t.Errorf("before Setup, Check returned %+v, %v", found, err)
 	}
 	file, err := desk.ReadPrices([]byte(prices))
 	if err != nil {
@@ -58,35 +58,35 @@ func TestSetupCreatesOnlyMissingObjects(t *testing.T) {
 	done, err := service.Setup(t.Context(), file)
 	// meter, 4 products, 4 prices, 2 metered prices, portal, endpoint
 	if err != nil || done.Secret != stripetest.Secret || len(done.Made) != 13 {
-		t.Errorf("the setup created %q, %v", done, err)
+		t.Errorf("Setup created %q, %v", done, err)
 	}
 	if again, err := service.Setup(t.Context(), file); err != nil || len(again.Made) != 0 || again.Secret != "" {
-		t.Errorf("the second setup created %q, %v", again, err)
+		t.Errorf("the second Setup created %q, %v", again, err)
 	}
 	if found, err := service.Check(t.Context()); err != nil || len(found) != 0 {
-		t.Errorf("after the setup, Check returns %+v, %v", found, err)
+		t.Errorf("after Setup, Check returned %+v, %v", found, err)
 	}
-	// A change made here is found.
+	// Check finds a plan that was changed here.
 	if _, err := p.Set(t.Context(), "pool", plans.Change{IncludedEmails: new(new(50_000))}); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := service.Check(t.Context()); err != nil || len(found) != 1 || found[0].About != "pool" ||
 		!strings.Contains(found[0].What, "includes 50000 emails here, but the price includes 100000") {
-		t.Errorf("after a change of the included volume, Check returns %+v, %v", found, err)
+		t.Errorf("after changing the included volume, Check returned %+v, %v", found, err)
 	}
 	if done, err := service.Setup(t.Context(), file); err != nil || len(done.Made) != 1 ||
 		!strings.HasPrefix(done.Made[0], "pool: metered price") {
-		t.Errorf("the third setup created %q, %v", done, err)
+		t.Errorf("the third Setup created %q, %v", done, err)
 	}
 	if found, err := service.Check(t.Context()); err != nil || len(found) != 0 {
-		t.Errorf("after the third setup, Check returns %+v, %v", found, err)
+		t.Errorf("after the third Setup, Check returned %+v, %v", found, err)
 	}
 	state, err := service.State(t.Context())
 	if err != nil || state.Customers != 0 || state.LastEvent != nil || state.Backlog.Hours != 0 {
 		t.Errorf("the state is %+v, %v", state, err)
 	}
 	if err := service.Sync(t.Context(), "acc_none"); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a sync of an unknown account: %v", err)
+		t.Errorf("a sync of an unknown account returned %v", err)
 	}
 }
 
@@ -111,9 +111,9 @@ func TestPriceFileErrorsNameFields(t *testing.T) {
 		desk.Prices{Currency: "eur", Plans: map[string]desk.Price{"gold": {Amount: 1}, "pool": {Amount: 1}}})
 	if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)),
 		" "); got != "plans.gold plans.pool.overage" {
-		t.Errorf("a setup with unknown plans: %v", err)
+		t.Errorf("Setup with unknown plans returned %v", err)
 	}
 	if _, err := desk.New(nil, nil, secret.String{}, "", ""); err != desk.ErrNoKey { //nolint:errorlint // it is that one
-		t.Errorf("without a key: %v", err)
+		t.Errorf("New without a key returned %v", err)
 	}
 }

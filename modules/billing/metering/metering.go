@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Service reports usage. Safe for concurrent use, also across processes.
+// Service reports usage. It is safe for concurrent use, also across processes.
 type Service struct {
 	db     *db.DB
 	stripe *provider.Client
@@ -29,14 +29,14 @@ const oldest = "34 days"
 // billedSQL selects subscriptions whose usage is billed.
 const billedSQL = `metered AND status IN ('active', 'trialing', 'past_due')`
 
-// Bills reports whether usage is billed for a subscription with this status. It must agree with billing.
+// Bills reports whether usage is billed for a subscription with this status. It must agree with billedSQL.
 func Bills(status string) bool {
 	return status == "active" || status == "trialing" || status == "past_due"
 }
 
-// meteredSQL selects the accounts whose usage is reported, and their range of hours: from the hour in which the
-// metered price began to the hour in which it ended. Earlier hours are not billed at that price. An hour is
-// reported once it has ended, and usage until then is on the last invoice.
+// meteredSQL selects the accounts whose usage is reported, and their range of hours: from the hour in which
+// the metered price began to the hour in which it ended. Earlier hours are not billed at that price. An hour
+// is reported once it has ended, and the last invoice contains the usage until then.
 const meteredSQL = `(SELECT account_id, min(date_trunc('hour', metered_since)) AS since, max(CASE WHEN ` + billedSQL + ` THEN 'infinity' ELSE metered_until END) AS until
 	FROM billing_subscriptions WHERE ` + billedSQL + ` OR metered_until > now() - interval '` + oldest + `' GROUP BY account_id)`
 
@@ -70,7 +70,7 @@ UPDATE usage_reports SET tries = tries + 1, due_at = now() + $4 * interval '1 se
 
 	stuckSQL = `UPDATE usage_reports SET stuck_reason = $4 WHERE account_id = $1 AND hour = $2 AND fence = $3`
 
-	// A rejected key concerns all hours.
+	// A rejected key affects all hours.
 	pauseSQL = `UPDATE usage_reports SET due_at = greatest(due_at, now() + interval '5 minutes') WHERE reported_revision < revision AND stuck_reason IS NULL`
 )
 
@@ -90,7 +90,7 @@ type report struct {
 	tooOld    bool
 }
 
-// identifier returns the same identifier for the same report.
+// identifier returns the idempotent identifier of the report.
 func (r report) identifier() string {
 	return fmt.Sprintf("%s:%s:%d", r.accountID, r.hour.UTC().Format("2006-01-02T15"), r.revision)
 }
@@ -169,8 +169,8 @@ const openSQL = `
 SELECT coalesce((SELECT hour < $3 FROM usage_marks), true) OR EXISTS (
 	SELECT FROM usage_reports WHERE account_id = $1 AND hour >= $2 AND hour < $3 AND reported_revision < revision AND stuck_reason IS NULL)`
 
-// Settled reports whether all hours of a period are reported and agree with the provider's totals. It first
-// reports as many as it can.
+// Settled reports whether all hours of a period are reported and match the provider's totals. It first
+// reports as many hours as it can.
 func (s *Service) Settled(ctx context.Context, accountID, customer string, since, until time.Time) (bool, error) {
 	if err := s.Queue(ctx); err != nil {
 		return false, err
@@ -281,7 +281,7 @@ func (s *Service) Reconcile(ctx context.Context) error {
 	}
 }
 
-// Backlog is the unreported usage.
+// Backlog describes the unreported usage.
 type Backlog struct {
 	Hours  int64
 	Oldest time.Duration // since the end of the oldest hour

@@ -21,7 +21,7 @@ type Card struct {
 	ID    string
 	Brand string // of a card, else the type of payment method
 	Last4 string
-	Month int // 0 if it does not expire
+	Month int // 0 if the card does not expire
 	Year  int
 }
 
@@ -41,11 +41,11 @@ func (c *Client) CreateCustomer(ctx context.Context, accountID, email, name, key
 	return made.ID, nil
 }
 
-// accountKey is the metadata key that holds a customer's account. It is read only where a customer may have
+// accountKey is the metadata key that contains a customer's account. It is only read if a customer may have
 // been created without our receiving the response.
 const accountKey = "postrider_account"
 
-// FindCustomer returns the customer created for an account, or an empty string if there is none.
+// FindCustomer returns the customer created for an account, or an empty string if none exists.
 func (c *Client) FindCustomer(ctx context.Context, accountID, email string) (string, error) {
 	params := &stripe.CustomerListParams{Email: stripe.String(email)}
 	params.Limit = stripe.Int64(100)
@@ -127,7 +127,8 @@ type Session struct {
 	Expires *time.Time
 }
 
-// currencyOfSetup is the currency of pages that charge nothing. Stripe requires one to choose payment methods.
+// currencyOfSetup is the currency of pages that charge nothing. Stripe requires a currency to choose payment
+// methods.
 const currencyOfSetup = "usd"
 
 // CardPage creates a page that collects a payment method.
@@ -183,7 +184,7 @@ func (c *Client) PageOpen(ctx context.Context, id string) (bool, error) {
 	return err == nil && found.Status == stripe.CheckoutSessionStatusOpen, err
 }
 
-// Portal creates a page with invoices, cards and tax IDs. Plans cannot be changed there.
+// Portal creates a page with invoices, cards and tax IDs. The page does not allow plan changes.
 func (c *Client) Portal(ctx context.Context, customer, back string) (string, error) {
 	params := &stripe.BillingPortalSessionCreateParams{Customer: stripe.String(customer),
 		ReturnURL: stripe.String(back)}

@@ -1,5 +1,5 @@
 // Package provider calls Stripe: it wraps the few reads and writes that billing needs, in its own terms.
 //
-// Each call is tried once and ends after five seconds. By then a waiting caller has waited long enough, and a
-// worker repeats whatever must be done. Telemetry for Stripe is off, and no part of a response is logged.
+// Each call is attempted once and times out after five seconds. Callers should not wait longer, and workers
+// repeat calls that must succeed. Telemetry for Stripe is disabled, and responses are never logged.
 package provider

@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// timeout bounds one exchange.
+// timeout limits one exchange.
 const timeout = 5 * time.Second
 
-// PlanKey is the metadata key that holds the plan of a product.
+// PlanKey is the metadata key that contains the plan of a product.
 const PlanKey = "postrider_plan"
 
-// Client calls Stripe. Safe for concurrent use.
+// Client calls Stripe. It is safe for concurrent use.
 type Client struct {
 	backend stripe.Backend
 	key     secret.String
@@ -73,7 +73,7 @@ func ErrorMessage(err error) string {
 	return err.Error()
 }
 
-// Duplicate reports whether Stripe refused a meter event because it already has it.
+// Duplicate reports whether Stripe rejected a meter event because it already has it.
 func Duplicate(err error) bool {
 	var said *stripe.Error
 	if !errors.As(err, &said) || said.HTTPStatusCode != http.StatusBadRequest {
@@ -82,7 +82,7 @@ func Duplicate(err error) bool {
 	return said.Code == "duplicate_meter_event" || alreadyTold.MatchString(said.Msg)
 }
 
-// Upstream returns the error for a caller whose request Stripe did not carry out.
+// Upstream returns the error for a caller whose request Stripe did not execute.
 func Upstream(err error) error {
 	if err == nil {
 		return nil
@@ -90,7 +90,7 @@ func Upstream(err error) error {
 	f := &fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream,
 		Message: "The payment provider does not answer, and nothing was changed here. Try again."}
 	if kind := KindOf(err); kind == Wrong || kind == Missing {
-		f.Message = "The payment provider refused the request: " + ErrorMessage(err)
+		f.Message = "The payment provider rejected the request: " + ErrorMessage(err)
 	}
 	return f.WithCause(err)
 }

@@ -45,8 +45,8 @@ func (w Wanted) fitsMetered(p Prices) bool {
 	return !w.Metered || p.Metered != "" && p.Overage == w.Overage && p.Included == w.Included
 }
 
-// EnsurePlan creates the product of a plan and its prices if they are missing or differ. A price is never
-// changed but replaced by a new one. Customers keep the old price until their plan changes.
+// EnsurePlan creates the product of a plan and its prices if they are missing or differ. It never changes a
+// price but replaces it with a new one. Customers keep the old price until their plan changes.
 func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter string) (made []string, err error) {
 	product := ""
 	for p, err := range list[stripe.Product](ctx, c, "/v1/products", &stripe.ProductListParams{Active: new(true)}) {
@@ -144,8 +144,8 @@ func (c *Client) Endpoint(ctx context.Context, url string) (bool, error) {
 	return false, nil
 }
 
-// EnsureEndpoint makes Stripe post its events to a URL. Stripe returns the secret once, when the endpoint is
-// created. The secret is empty if the endpoint existed.
+// EnsureEndpoint makes Stripe post its events to a URL. Stripe returns the secret only when the endpoint is
+// created, so the secret is empty if the endpoint already existed.
 func (c *Client) EnsureEndpoint(ctx context.Context, url string) (secret string, err error) {
 	if there, err := c.Endpoint(ctx, url); err != nil || there {
 		return "", err

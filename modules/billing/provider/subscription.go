@@ -14,9 +14,9 @@ type Subscription struct {
 	Items       []SubscriptionItem
 	PeriodStart *time.Time
 	PeriodEnd   *time.Time
-	CancelAt    *time.Time // end of the period, if the customer cancelled
+	CancelAt    *time.Time // the customer canceled it for the end of the period
 	Ended       *time.Time
-	Schedule    string // ID; empty if nothing is planned
+	Schedule    string // ID; empty if no change is planned
 	Default     string // its own payment method
 	Created     time.Time
 }
@@ -127,7 +127,7 @@ func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key str
 	return err
 }
 
-// EndAtPeriod cancels a subscription at the end of its period, or takes the cancellation back.
+// EndAtPeriod cancels a subscription at the end of its period, or reverts this.
 func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key string) error {
 	_, err := post[stripe.Subscription](ctx, c, stripe.FormatURLPath("/v1/subscriptions/%s", id),
 		&stripe.SubscriptionUpdateParams{Params: idempotentParams(key),
@@ -195,7 +195,7 @@ func (c *Client) Release(ctx context.Context, schedule, key string) error {
 	return err
 }
 
-// Planned returns the price that a schedule brings next, and when. The price is empty if there is none.
+// Planned returns the next price of a schedule and when it applies. The price is empty if there is none.
 func (c *Client) Planned(ctx context.Context, schedule string,
 	now time.Time) (price string, when *time.Time, err error) {
 	found, err := get[stripe.SubscriptionSchedule](ctx, c, "/v1/subscription_schedules/%s", schedule)

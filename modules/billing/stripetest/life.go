@@ -77,8 +77,8 @@ func PostSigned(t testing.TB, url, signature string, body []byte) (status int, s
 	return answer.StatusCode, string(text)
 }
 
-// Plan creates the product and prices of a plan. overage is in minor units per email beyond the included ones,
-// or empty for none.
+// Plan creates the product and prices of a plan. overage is in minor units per email beyond the included
+// ones; empty means no overage.
 func (s *Stripe) Plan(plan string, amount, included int64, overage string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *Stripe) Meter() {
 	s.createObject("bpc", "billing_portal.configuration", object{"active": true, "metadata": object{"postrider": "1"}})
 }
 
-// AddCard attaches a card as a customer does on a hosted page. It does not become the default.
+// AddCard attaches a card like a customer does on a hosted page. The card does not become the default.
 func (s *Stripe) AddCard(customer, last4 string, month, year int) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// route answers a valid request.
+// route handles a valid request.
 func (s *Stripe) route(method, path string, form url.Values) (int, object) {
 	parts := strings.Split(path, "/")
 	switch {

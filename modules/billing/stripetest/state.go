@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Standing is a customer's state in the double.
+// Standing is a customer's state in the fake.
 type Standing struct {
 	Email         string
 	Charged       string // the default payment method; empty if none
@@ -25,7 +25,7 @@ type StandingSubscription struct {
 	Status  string
 	Plan    string // of its product
 	Ends    bool   // at the end of the period
-	Pending string // the next planned plan; empty if none
+	Pending string // the next planned plan; empty if no change is planned
 }
 
 // Customers returns the IDs of all customers, newest first.

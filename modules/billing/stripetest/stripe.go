@@ -31,13 +31,13 @@ var judge = sync.OnceValues(func() (*server.StubServer, error) {
 	return server.NewStubServer(fixtures, spec, false, false)
 })
 
-// Key and Secret are the API key that the double accepts and the secret that it signs with.
+// Key and Secret are the API key that the fake accepts and the secret with which it signs events.
 const (
 	Key    = "sk_test_0123456789abcdef"
 	Secret = "whsec_0123456789abcdef"
 )
 
-// Stripe is a double of Stripe. Safe for concurrent use.
+// Stripe is a fake Stripe API. It is safe for concurrent use.
 type Stripe struct {
 	URL string
 
@@ -72,7 +72,7 @@ type kept struct {
 	answer []byte
 }
 
-// New starts a double.
+// New starts a fake.
 func New(t testing.TB) *Stripe {
 	t.Helper()
 	j, err := judge()
@@ -151,14 +151,15 @@ func answer(w http.ResponseWriter, status int, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-// validateRequest validates a request and returns the response. A request that the validator refuses fails the test.
+// validateRequest validates a request and returns the response. A request that the validator rejects fails
+// the test.
 func (s *Stripe) validateRequest(r *http.Request, body []byte) (int, []byte) {
 	copied := r.Clone(r.Context())
 	copied.Body = io.NopCloser(bytes.NewReader(body))
 	recorder := httptest.NewRecorder()
 	s.judge.HandleRequest(recorder, copied)
 	if recorder.Code >= 400 {
-		s.t.Errorf("Stripe's validator refused %s %s %s: %s", r.Method, r.URL, body, recorder.Body)
+		s.t.Errorf("Stripe's validator rejected %s %s %s: %s", r.Method, r.URL, body, recorder.Body)
 		return recorder.Code, recorder.Body.Bytes()
 	}
 	form, err := url.ParseQuery(string(body))

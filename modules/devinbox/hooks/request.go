@@ -16,7 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// Keep is how many requests are held per account; maxHeld is how many bytes for all accounts.
+// Keep is the maximum number of requests held per account; maxHeld is the maximum number of bytes for all
+// accounts.
 const (
 	Keep    = 100
 	maxHeld = 16 << 20
@@ -30,12 +31,12 @@ type CapturedRequest struct {
 	Number     int64 // from 1, in the order of arrival
 	AccountID  string
 	ReceivedAt time.Time
-	Header     []HeaderField // by name
+	Header     []HeaderField // name of the header field
 	Body       []byte
 	EventID    string
 	EventType  string
-	Attempt    int    // 0 if the request does not state it
-	WebhookID  string // whose secret signed it; empty if unsigned or invalid
+	Attempt    int    // 0 if the request does not contain it
+	WebhookID  string // endpoint whose secret signed it; empty if unsigned or invalid
 	Unsigned   string // why the signature is invalid; empty if it is valid
 	Status     int    // of our response
 }
@@ -43,7 +44,8 @@ type CapturedRequest struct {
 // HeaderField is a header field.
 type HeaderField struct{ Name, Value string }
 
-// secretFields may contain credentials of people who call the receiver by hand; webhooks have none of them.
+// secretFields may contain credentials of people who call the receiver manually; webhooks contain none of
+// them.
 var secretFields = []string{"Authorization", "Cookie", "Proxy-Authorization"}
 
 func newRequest(in Received, now time.Time) *CapturedRequest {
@@ -67,14 +69,14 @@ func newRequest(in Received, now time.Time) *CapturedRequest {
 	return r
 }
 
-// signer returns the endpoint whose secret signed a request, or why there is none.
+// signer returns the endpoint whose secret signed a request, or the reason why there is none.
 func (s *Service) signer(ctx context.Context, in Received) (webhookID, unsigned string) {
 	signature := in.Header.Get(webhooksig.Header)
 	switch {
 	case signature == "":
 		return "", "The header " + webhooksig.Header + " is missing"
 	case s.signatures == nil:
-		return "", "Webhooks are switched off, so there is no secret to check it with"
+		return "", "Webhooks are disabled, so there is no secret to verify the signature with"
 	}
 	webhookID, err := s.signatures.SignedBy(ctx, in.AccountID, pathOf(in.AccountID, in.Token), signature, in.Body)
 	switch {
@@ -83,14 +85,14 @@ func (s *Service) signer(ctx context.Context, in Received) (webhookID, unsigned 
 	case errors.Is(err, webhooksig.ErrMalformed):
 		return "", "The header " + webhooksig.Header + " has no time or no v1 signature"
 	case errors.Is(err, webhooksig.ErrTime):
-		return "", "It was made at a time that is more than five minutes from now"
+		return "", "The signature's time is more than five minutes from now"
 	case errors.Is(err, webhooksig.ErrMismatch):
-		return "", "It is not of this body by the secret of the endpoint"
+		return "", "The signature does not match this body and the secret of the endpoint"
 	case fault.KindOf(err) == fault.NotFound:
-		return "", "No endpoint has this URL, so there is no secret to check it with"
+		return "", "No endpoint has this URL, so there is no secret to verify the signature with"
 	}
-	s.log.ErrorContext(ctx, "the signature of a webhook cannot be checked", telemetry.KeyError, err)
-	return "", "It cannot be checked now"
+	s.log.ErrorContext(ctx, "cannot verify the signature of a webhook", telemetry.KeyError, err)
+	return "", "The signature cannot be verified at the moment"
 }
 
 // weight returns a request's share of maxHeld.
@@ -105,7 +107,7 @@ func (r *CapturedRequest) weight() int {
 // held is a list of requests, oldest first. The zero value is empty.
 type held struct {
 	list   []*CapturedRequest
-	last   int64 // number of the newest one there ever was
+	last   int64 // number of the newest request ever stored
 	weight int
 }
 

@@ -23,12 +23,12 @@ const Path = "/dev/webhooks/in"
 // MaxBody is the maximum size of a body, in bytes.
 const MaxBody = 1 << 20
 
-// Config of the receivers.
+// Config configures the receivers.
 type Config struct {
-	BaseURL string // base URL at which this process reaches itself
+	BaseURL string // base URL at which this process can reach itself
 }
 
-// Signatures identifies the secret that signed a request.
+// Signatures finds the secret that signed a request.
 type Signatures interface {
 	// SignedBy returns the id of the account's endpoint at a path whose secret signed the body.
 	SignedBy(ctx context.Context, accountID, path, signature string, body []byte) (string, error)
@@ -40,11 +40,11 @@ type Params struct {
 
 	Config     Config
 	Box        *secret.Box
-	Signatures Signatures // nil: no webhooks are sent
+	Signatures Signatures // nil if no webhooks are sent
 	Logger     *slog.Logger
 }
 
-// Service is the receivers and their requests. Safe for concurrent use.
+// Service contains the receivers and their requests. It is safe for concurrent use.
 type Service struct {
 	config     Config
 	keys       [][]byte
@@ -60,14 +60,14 @@ type Service struct {
 	arrived chan struct{}  // closed by the next request
 }
 
-// New returns the receivers.
+// New returns a new Service.
 func New(p Params) *Service {
 	return &Service{config: p.Config, keys: p.Box.DeriveEach("webhook receiver of development mode"),
 		signatures: p.Signatures, log: p.Logger,
 		draining: make(chan struct{}), answers: map[string]int{}, arrived: make(chan struct{})}
 }
 
-// URL returns the receiver of an account. It is stable over restarts and cannot be guessed.
+// URL returns the URL of an account's receiver. It is stable across restarts and cannot be guessed.
 func (s *Service) URL(accountID string) string {
 	return s.config.BaseURL + pathOf(accountID, token(s.keys[0], accountID))
 }
@@ -142,7 +142,7 @@ func (s *Service) Clear(accountID string) {
 	s.held.drop(func(r *CapturedRequest) bool { return r.AccountID == accountID })
 }
 
-// MaxWait bounds how long List waits; MaxLimit and DefaultLimit bound how many requests it returns.
+// MaxWait limits how long List waits; MaxLimit and DefaultLimit limit how many requests it returns.
 const (
 	MaxWait      = time.Minute
 	MaxLimit     = Keep
@@ -152,9 +152,9 @@ const (
 // RequestQuery selects requests of an account, newest first.
 type RequestQuery struct {
 	After int64         // only requests with a higher number
-	Type  string        // of the event; empty: all
+	Type  string        // type of the event; empty means all
 	Limit int           // 1 to MaxLimit; 0: DefaultLimit
-	Wait  time.Duration // how long to wait for one while there is none, 0 to MaxWait
+	Wait  time.Duration // how long to wait if there is no request, 0 to MaxWait
 }
 
 // validate reports every invalid field and sets the defaults.
@@ -180,24 +180,24 @@ func (q *RequestQuery) validate() error {
 
 const maxType = 200 // bytes
 
-// Shown is the content of a receiver.
-type Shown struct {
+// ReceiverState is the configuration of a receiver with a page of its requests.
+type ReceiverState struct {
 	URL      string
 	Answer   int // the status that it responds with
 	Requests []*CapturedRequest
 	HasMore  bool
 }
 
-// List returns the requests of an account's receiver, waiting while there are none, or an empty list after
-// the wait. Errors: Invalid; Unavailable if the service stops meanwhile; that of ctx.
-func (s *Service) List(ctx context.Context, accountID string, q RequestQuery) (Shown, error) {
+// List returns the requests of an account's receiver. If there are none, it waits for one, and returns an
+// empty list after the wait. Errors: Invalid; Unavailable if the service stops meanwhile; that of ctx.
+func (s *Service) List(ctx context.Context, accountID string, q RequestQuery) (ReceiverState, error) {
 	if err := q.validate(); err != nil {
-		return Shown{}, err
+		return ReceiverState{}, err
 	}
 	over := time.NewTimer(q.Wait)
 	defer over.Stop()
 	for {
-		out, next := s.look(accountID, q)
+		out, next := s.receiverState(accountID, q)
 		if len(out.Requests) > 0 || q.Wait == 0 {
 			return out, nil
 		}
@@ -206,19 +206,20 @@ func (s *Service) List(ctx context.Context, accountID string, q RequestQuery) (S
 		case <-over.C:
 			return out, nil
 		case <-s.draining:
-			return Shown{}, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Second,
-				Message: "The service is stopping"}
+			return ReceiverState{}, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable,
+				RetryAfter: time.Second,
+				Message:    "The service is stopping"}
 		case <-ctx.Done():
-			return Shown{}, ctx.Err()
+			return ReceiverState{}, ctx.Err()
 		}
 	}
 }
 
-// look returns the current requests, and a channel that the next request closes.
-func (s *Service) look(accountID string, q RequestQuery) (Shown, <-chan struct{}) {
+// receiverState returns the current state, and a channel that the next request closes.
+func (s *Service) receiverState(accountID string, q RequestQuery) (ReceiverState, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := Shown{URL: s.URL(accountID), Answer: s.answer(accountID)}
+	out := ReceiverState{URL: s.URL(accountID), Answer: s.answer(accountID)}
 	for _, r := range s.held.newest() {
 		switch {
 		case r.AccountID != accountID, r.Number <= q.After, q.Type != "" && r.EventType != q.Type:
@@ -232,5 +233,5 @@ func (s *Service) look(accountID string, q RequestQuery) (Shown, <-chan struct{}
 	return out, s.arrived
 }
 
-// Drain ends every wait of List.
+// Drain ends all waiting calls of List.
 func (s *Service) Drain() { s.drained.Do(func() { close(s.draining) }) }

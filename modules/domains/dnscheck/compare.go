@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// The comparisons are pure functions of DNS answers. TXT values have their character-strings joined (RFC 7208
-// section 3.3, RFC 6376 section 3.6.2.2), so a split key compares like a whole one.
+// The comparisons are pure functions of DNS answers. TXT values are joined from their character-strings (RFC
+// 7208 section 3.3, RFC 6376 section 3.6.2.2), so a split key is equal to an unsplit one.
 
 func compareOwnership(e Set, found []string) Observation {
 	want := ownershipPrefix + e.ownershipToken
@@ -27,7 +27,8 @@ func compareOwnership(e Set, found []string) Observation {
 		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value %q.", ownershipLabel+e.name, want)
 	default:
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Add a TXT record at %s with exactly the value %q; the values found there belong to something else.", ownershipLabel+e.name, want)
+		o.Advice = fmt.Sprintf("Add a TXT record at %s with exactly the value %q; the values found there do not match.",
+			ownershipLabel+e.name, want)
 	}
 	return o
 }
@@ -55,7 +56,7 @@ func compareReturnPath(e Set, chain []string) Observation {
 	return o
 }
 
-// compareDKIM compares the published key records with our key, RFC 6376 section 3.6.1.
+// compareDKIM compares the published key records with our key (RFC 6376 section 3.6.1).
 func compareDKIM(e Set, key *ent.DKIMKey, found []string) Observation {
 	o := Observation{Purpose: DKIM, Selector: key.Selector, Found: found, Status: Mismatch}
 	name := e.dkimName(key)
@@ -67,21 +68,24 @@ func compareDKIM(e Set, key *ent.DKIMKey, found []string) Observation {
 		case dkimkey.StateRetired:
 			o.Advice = stillNeeded(key, name)
 		case dkimkey.StatePending:
-			o.Advice = fmt.Sprintf("Publish a TXT record at %s with the new DKIM key: it signs as soon as the record is seen.", name)
+			o.Advice = fmt.Sprintf("Publish a TXT record at %s with the new DKIM key; it signs as soon as a check "+
+				"finds the record.", name)
 		}
 		return o
 	case 1:
 	default:
-		// Undefined by RFC 6376 section 3.6.2.2; some receivers even join them.
+		// Undefined by RFC 6376 section 3.6.2.2; some receivers even join several records.
 		o.Advice = fmt.Sprintf("Keep only one TXT record at %s, the one with the value shown: %d were found, and receivers may use any of them.", name, len(found))
 		return o
 	}
 	tags, err := parseTags(unquote(found[0]))
 	switch {
 	case err != nil:
-		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the one there is not a key record (%s).", name, err)
+		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the current record is not a key "+
+			"record (%s).", name, err)
 	case !hasTag(tags, "p"):
-		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the one there has no p= tag.", name)
+		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the current record has no p= tag.",
+			name)
 	default:
 		o.Advice = keyFault(key, tags, name)
 	}
@@ -99,10 +103,11 @@ func stillNeeded(key *ent.DKIMKey, name string) string {
 	if key.RetiredAt != nil {
 		until = " until " + key.RetiredAt.Add(KeepRetired).UTC().Format(time.DateOnly)
 	}
-	return fmt.Sprintf("Put the TXT record at %s back%s: mail that was signed with the earlier key may still be under way.", name, until)
+	return fmt.Sprintf("Restore the TXT record at %s%s: mail that was signed with the earlier key may still be in "+
+		"transit.", name, until)
 }
 
-// keyFault returns how a key record differs from ours, or "" if it does not.
+// keyFault describes how a key record differs from ours, or returns "" if it does not.
 func keyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
 	kind := dkim.KeyType(string(key.Algorithm))
 	published, named := tags["k"]
@@ -124,7 +129,8 @@ func keyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
 		return fmt.Sprintf("Publish the key at %s again: its p= tag is empty, which means that the key is revoked.",
 			name)
 	case !sameKey(tags["p"], key.PublicKey):
-		return fmt.Sprintf("Replace the key at %s with the value shown: the p= tag there is another key, or was cut off.", name)
+		return fmt.Sprintf("Replace the key at %s with the value shown: its p= tag contains another key, or was "+
+			"truncated.", name)
 	}
 	return ""
 }
@@ -141,8 +147,8 @@ func listHas(list, item string) bool {
 		func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), item) })
 }
 
-// parseTags parses a tag-list (RFC 6376 section 3.2). Names are case-sensitive; the order is free except that v,
-// if present, comes first (section 3.6.1).
+// parseTags parses a tag-list (RFC 6376 section 3.2). Tag names are case-sensitive. Their order is free, but
+// v must come first if present (section 3.6.1).
 func parseTags(record string) (map[string]string, error) {
 	tags := map[string]string{}
 	for i, part := range strings.Split(record, ";") {
@@ -167,8 +173,8 @@ func parseTags(record string) (map[string]string, error) {
 
 func hasTag(tags map[string]string, name string) bool { _, found := tags[name]; return found }
 
-// compareDMARC returns advice only; verification does not depend on it. RFC 7489 section 6.6.3 ignores values that
-// do not begin with v=DMARC1, and all records if there are several.
+// compareDMARC returns advice only; verification does not depend on it. Receivers ignore values that do not
+// begin with v=DMARC1, and all records if there are several (RFC 7489 section 6.6.3).
 func compareDMARC(e Set, found []string) Observation {
 	o := Observation{Purpose: DMARC, Found: found}
 	var records []string
@@ -181,13 +187,16 @@ func compareDMARC(e Set, found []string) Observation {
 	switch {
 	case len(records) == 0 && len(found) == 0:
 		o.Status = Missing
-		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=DMARC1; p=none;\"; it is advised, not required.", name)
+		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=DMARC1; p=none;\"; this is "+
+			"recommended, not required.", name)
 	case len(records) == 0:
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=DMARC1;\"; it is advised, not required.", name)
+		o.Advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=DMARC1;\"; this is recommended, not required.",
+			name)
 	case len(records) > 1:
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Keep only one DMARC record at %s: receivers ignore all of several.", name)
+		o.Advice = fmt.Sprintf("Keep only one DMARC record at %s: if there are several, receivers ignore all of them.",
+			name)
 	default:
 		o.Status, o.Advice = checkDMARCPolicy(records[0], name)
 	}
@@ -214,7 +223,7 @@ func withoutSpace(s string) string {
 	}, s)
 }
 
-// clipText shortens text from a foreign zone, so that the sentence around it stays readable.
+// clipText truncates text from a foreign zone, so that the sentence that contains it stays readable.
 func clipText(s string) string {
 	if len(s) > 60 {
 		s = s[:60] + "…"

@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// compareMX compares the MX records with ours. Senders try the lowest preference first (RFC 5321 section 5.1), so
-// another host with the same or a lower preference receives mail for us. This is advice; verification does not
-// depend on it.
+// compareMX compares the MX records with ours. Senders try the lowest preference first (RFC 5321 section
+// 5.1), so another host with the same or a lower preference receives mail instead of us. This is advice;
+// verification does not depend on it.
 func compareMX(e Set, found []*net.MX) Observation {
 	o := Observation{Purpose: InboundMX, Status: Mismatch, Found: make([]string, 0, len(found))}
 	ours, theirs, rival := -1, -1, ""
@@ -31,13 +31,14 @@ func compareMX(e Set, found []*net.MX) Observation {
 		o.Advice = fmt.Sprintf("Publish an MX record at %s with preference %d that points to %s, to receive mail here.",
 			e.name, inboundPreference, e.inboundHost)
 	case ours < 0 && rival == "": // RFC 7505: one MX record that is the root
-		o.Advice = fmt.Sprintf("Replace the null MX record at %s, which refuses all mail, by one that points to %s.",
+		o.Advice = fmt.Sprintf("Replace the null MX record at %s, which rejects all mail, with one that points to %s.",
 			e.name, e.inboundHost)
 	case ours < 0:
 		o.Advice = fmt.Sprintf("Point the MX record at %s to %s to receive mail here; it points to %s now.", e.name,
 			e.inboundHost, clipText(rival))
 	case theirs >= 0 && theirs <= ours:
-		o.Advice = fmt.Sprintf("Give the MX record of %s the least preference at %s: %s has %d and receives mail first.", e.inboundHost, e.name, clipText(rival), theirs)
+		o.Advice = fmt.Sprintf("Give the MX record of %s the lowest preference at %s: %s has %d and receives mail "+
+			"first.", e.inboundHost, e.name, clipText(rival), theirs)
 	default:
 		o.Status = Verified
 	}

@@ -24,22 +24,22 @@ type comparison struct {
 	name   string
 	found  []string
 	want   Status
-	advice string // part of the sentence
+	advice string // part of the advice
 }
 
 func (c comparison) check(t *testing.T, got Observation) {
 	t.Helper()
 	if got.Status != c.want || got.Unanswered {
-		t.Errorf("status %s, want %s (%s)", got.Status, c.want, got.Advice)
+		t.Errorf("got the status %s, want %s (%s)", got.Status, c.want, got.Advice)
 	}
 	if (got.Advice == "") != (c.want == Verified) {
-		t.Errorf("a record that is %s has the advice %q", got.Status, got.Advice)
+		t.Errorf("a record with the status %s has the advice %q", got.Status, got.Advice)
 	}
 	if !strings.Contains(got.Advice, c.advice) {
-		t.Errorf("advice %q does not say %q", got.Advice, c.advice)
+		t.Errorf("the advice %q does not contain %q", got.Advice, c.advice)
 	}
 	if got.Advice != "" && (!strings.HasSuffix(got.Advice, ".") || strings.ToUpper(got.Advice[:1]) != got.Advice[:1]) {
-		t.Errorf("advice %q is not a sentence", got.Advice)
+		t.Errorf("the advice %q is not a sentence", got.Advice)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestCompareOwnership(t *testing.T) {
 		{"pasted with quotes and space", []string{` "postrider-verification=tok3n" `}, Verified, ""},
 		{"none", nil, Missing, "Publish a TXT record at _service.example.com"},
 		{"another account's", []string{"postrider-verification=0ther"}, Mismatch, "Add a TXT record at _service.example.com"},
-		{"wildcard answer", []string{"v=spf1 -all"}, Mismatch, "belong to something else"},
+		{"wildcard answer", []string{"v=spf1 -all"}, Mismatch, "do not match"},
 		{"case matters in a token", []string{"postrider-verification=TOK3N"}, Mismatch, ""},
 		{"only part of it", []string{"postrider-verification=tok3"}, Mismatch, ""},
 	})
@@ -89,8 +89,8 @@ func TestCompareDKIM(t *testing.T) {
 		{"hash and service lists", []string{"v=DKIM1; h=sha1:sha256; s=*; p=" + testKey}, Verified, ""},
 		{"quotes pasted", []string{`"v=DKIM1; k=rsa; p=` + testKey + `"`}, Verified, ""},
 		{"none", nil, Missing, "Publish a TXT record at pr1abc._domainkey.example.com"},
-		{"another key", []string{"v=DKIM1; k=rsa; p=" + strings.Replace(testKey, "7fJ0", "7fJ1", 1)}, Mismatch, "another key, or was cut off"},
-		{"cut off", []string{"v=DKIM1; k=rsa; p=" + testKey[:24]}, Mismatch, "cut off"},
+		{"another key", []string{"v=DKIM1; k=rsa; p=" + strings.Replace(testKey, "7fJ0", "7fJ1", 1)}, Mismatch, "another key, or was truncated"},
+		{"cut off", []string{"v=DKIM1; k=rsa; p=" + testKey[:24]}, Mismatch, "truncated"},
 		{"key in other case", []string{"v=DKIM1; k=rsa; p=" + strings.ToLower(testKey)}, Mismatch, "another key"},
 		{"revoked", []string{"v=DKIM1; p="}, Mismatch, "revoked"},
 		{"no p tag", []string{"v=DKIM1; k=rsa"}, Mismatch, "no p= tag"},
@@ -118,7 +118,7 @@ func TestCompareEd25519(t *testing.T) {
 	runComparisons(t, compare, []comparison{
 		{"as shown", []string{"v=DKIM1; k=ed25519; p=" + p}, Verified, ""},
 		{"no padding", []string{"v=DKIM1; k=ed25519; p=" + strings.TrimRight(p, "=")}, Verified, ""},
-		{"none", nil, Missing, "signs as soon as the record is seen"},
+		{"none", nil, Missing, "signs as soon as a check finds the record"},
 		{"no key type, which means RSA", []string{"v=DKIM1; p=" + p}, Mismatch, "Add k=ed25519"},
 		{"another key type", []string{"v=DKIM1; k=rsa; p=" + p}, Mismatch, "Change k=rsa to k=ed25519"},
 		{"another key", []string{"v=DKIM1; k=ed25519; p=" + testKey}, Mismatch, "Replace the key"},
@@ -128,8 +128,8 @@ func TestCompareEd25519(t *testing.T) {
 		RetiredAt: &retired}
 	runComparisons(t, func(e Set, found []string) Observation { return compareDKIM(e, gone, found) }, []comparison{
 		{"retired, still there", []string{"v=DKIM1; k=ed25519; p=" + p}, Verified, ""},
-		{"retired and gone", nil, Missing, "back until 2026-01-17"},
-		{"retired and replaced", []string{"v=DKIM1; p="}, Mismatch, "back until 2026-01-17"},
+		{"retired and gone", nil, Missing, "until 2026-01-17"},
+		{"retired and replaced", []string{"v=DKIM1; p="}, Mismatch, "until 2026-01-17"},
 	})
 }
 
@@ -170,7 +170,7 @@ func TestCompareMX(t *testing.T) {
 		got := compareMX(e, c.found)
 		if got.Status != c.want || !strings.Contains(got.Advice, c.says) ||
 			(got.Advice == "") != (c.want == Verified) || len(got.Found) != len(c.found) {
-			t.Errorf("%s: got %+v, want %s with advice that says %q", c.name, got, c.want, c.says)
+			t.Errorf("%s: got %+v, want %s with advice that contains %q", c.name, got, c.want, c.says)
 		}
 	}
 }

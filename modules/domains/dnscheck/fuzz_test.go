@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// FuzzCompare feeds what a stranger's zone may hold: nothing panics or runs for
-// ever, and whatever is stored is one clean line.
+// FuzzCompare compares arbitrary zone contents: nothing may panic or run forever, and everything stored is
+// one clean line.
 func FuzzCompare(f *testing.F) {
 	for _, seed := range []string{"", "v=spf1", "v=spf1 include:spf.postrider.example ~all",
 		"v=spf1 - + ?include: redirect= a/24:x", "v=DKIM1; k=rsa; p=" + testKey,
@@ -34,26 +34,26 @@ func FuzzCompare(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Ten terms, and what they may cause: ten hosts of an MX, and the names of an
-		// address (RFC 7208 section 4.6.4).
+		// Ten terms and the lookups that they may cause: ten hosts of an MX, and the names of an address (RFC
+		// 7208 section 4.6.4).
 		if zone.asked > 10*11 {
-			t.Errorf("%d look-ups", zone.asked)
+			t.Errorf("a comparison caused %d lookups", zone.asked)
 		}
 		seen := []Observation{compareOwnership(e, found), compareFirstKey(e, found), compareReturnPath(e, found), spf,
 			compareDMARC(e, found)}
 		for i, state := range Merge(nil, seen) {
 			if (state.Status == string(Verified)) != (state.Error == "") {
-				t.Errorf("%s is %s and says %q", state.Purpose, state.Status, state.Error)
+				t.Errorf("the record %s is %s with the advice %q", state.Purpose, state.Status, state.Error)
 			}
 			checkClean(t, state)
 			if len(seen[i].Found) > len(found) {
-				t.Errorf("%d values of %d", len(seen[i].Found), len(found))
+				t.Errorf("got %d found values of %d", len(seen[i].Found), len(found))
 			}
 		}
 	})
 }
 
-// oneAnswer is a DNS in which every name holds the same.
+// oneAnswer is a resolver that returns the same answer for every name.
 type oneAnswer struct {
 	txt   []string
 	asked int

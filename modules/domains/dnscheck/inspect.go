@@ -13,7 +13,7 @@ import (
 type Inspected struct {
 	RecordCheck
 
-	Unanswered bool // DNS did not answer
+	Unanswered bool // the lookup got no answer
 }
 
 // Inspect looks up all records like Look, and returns the records of the set with the results.
@@ -58,8 +58,8 @@ func (c Checker) InspectSelector(ctx context.Context, name, selector string) Ins
 	return Inspected{RecordCheck: record}
 }
 
-// LookProof looks up a record created by Proof, and returns it with the found value and advice. If DNS does not
-// answer, the record is missing and its advice is to wait.
+// LookProof looks up a record created by Proof, and returns it with the found value and advice. If the lookup
+// gets no answer, the record is missing, and its advice is to wait.
 func (c Checker) LookProof(ctx context.Context, record RecordCheck) RecordCheck {
 	ctx, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
@@ -74,14 +74,14 @@ func (c Checker) LookProof(ctx context.Context, record RecordCheck) RecordCheck 
 		record.Error = fmt.Sprintf("Publish a TXT record at %s with the value %q.", record.Name, record.Value)
 	default:
 		record.Status = Mismatch
-		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, in addition to existing ones.",
+		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, without removing existing ones.",
 			record.Name, record.Value)
 	}
 	return record
 }
 
-// SPFAdvice evaluates values that the domain may publish as its SPF records. It returns advice for the owner of
-// the domain, or "" if the values are valid or a lookup got no answer.
+// SPFAdvice evaluates values that the domain may publish as its SPF records. It returns advice for the
+// domain's owner, or "" if the values are valid or a lookup got no answer.
 func (c Checker) SPFAdvice(ctx context.Context, e Set, values ...string) string {
 	seen, err := compareSPF(ctx, e, values, c.DNS)
 	if err != nil {

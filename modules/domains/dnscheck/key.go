@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/ent/dkimkey"
 )
 
-// KeepRetired is how long the record of a retired key has to stay published: mail signed with the key may be
+// KeepRetired is how long the record of a retired key must stay published: mail signed with the key may be
 // queued for days before a receiver verifies it.
 const KeepRetired = 7 * 24 * time.Hour
 

@@ -14,13 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// DNS is the resolver. Its answers should not come from a cache.
+// DNS is the resolver. It should not answer from a cache.
 type DNS interface {
 	spf.Source
 	LookupCNAME(ctx context.Context, name string) (string, error)
 }
 
-// Checker looks up records. Safe for concurrent use.
+// Checker looks up records. It is safe for concurrent use.
 type Checker struct {
 	DNS    DNS
 	Within time.Duration // maximum time for all lookups of one domain
@@ -80,13 +80,14 @@ func (c Checker) lookDKIM(ctx context.Context, e Set, key *ent.DKIMKey, signer c
 	}
 	if err := probe(e, key, signer, found[0]); err != nil {
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Publish the value shown at %s again: a sample signature could not be verified with the record there (%s).", name, clipText(err.Error()))
+		o.Advice = fmt.Sprintf("Publish the value shown at %s again: a sample signature could not be verified with "+
+			"the current record (%s).", name, clipText(err.Error()))
 	}
 	return o
 }
 
-// probe signs a sample as a delivery would, and verifies it with the published record as a receiver would. This
-// proves that the private key, the public key and the form of the record match.
+// probe signs a sample message like a delivery does, and verifies it with the published record like a
+// receiver does. This proves that the private key, the public key and the format of the record match.
 func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) error {
 	sample := []byte("From: probe@" + e.name + "\r\nTo: probe@" + e.name + "\r\nSubject: DKIM probe\r\n" +
 		"Date: Thu, 01 Jan 2026 00:00:00 +0000\r\nMessage-ID: <probe@" + e.name +
@@ -100,7 +101,7 @@ func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) erro
 	case err != nil:
 		return err
 	case len(signatures) != 1:
-		return errors.New("the sample has no signature")
+		return errors.New("the sample message has no signature")
 	}
 	return signatures[0].Err
 }
@@ -127,7 +128,7 @@ func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
 	if o.Status != Verified {
 		return o
 	}
-	// Receivers find the SPF record of the envelope sender at the end of the alias.
+	// Receivers look up the SPF record of the envelope sender at the end of the alias chain.
 	ours, err := lookOurSPF(ctx, e, e.returnPathHost, c.DNS)
 	switch {
 	case err != nil:
@@ -158,7 +159,7 @@ func (c Checker) lookMX(ctx context.Context, e Set) Observation {
 	return compareMX(e, found)
 }
 
-// txt returns TXT values; a name or type that does not exist has none.
+// txt returns TXT values. It returns none for a name or type that does not exist.
 func (c Checker) txt(ctx context.Context, name string) ([]string, error) {
 	values, err := c.DNS.LookupTXT(ctx, name)
 	if errors.Is(err, dnsx.ErrNotFound) {
@@ -169,5 +170,5 @@ func (c Checker) txt(ctx context.Context, name string) ([]string, error) {
 
 func noAnswer(purpose Purpose, name string) Observation {
 	return Observation{Purpose: purpose, Unanswered: true,
-		Advice: fmt.Sprintf("Wait for the next check or verify again: the DNS servers of %s gave no answer.", name)}
+		Advice: fmt.Sprintf("Wait for the next check or verify again: the DNS servers of %s did not answer.", name)}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
-func TestProbeNeedsThePrivateKey(t *testing.T) {
+func TestProbeRequiresPrivateKey(t *testing.T) {
 	t.Parallel()
 	keys := make([]*rsa.PrivateKey, 2)
 	for i := range keys {
@@ -21,6 +21,6 @@ func TestProbeNeedsThePrivateKey(t *testing.T) {
 		t.Error(err)
 	}
 	if err := probe(e, e.keys[0], keys[1], dkim.PublicRecord(keys[0])); err == nil {
-		t.Error("another key's signature passes")
+		t.Error("a signature of another key is valid")
 	}
 }

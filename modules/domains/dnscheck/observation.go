@@ -12,8 +12,8 @@ import (
 // Observation is the result of one check for one record. If it is unanswered, the record keeps its state.
 type Observation struct {
 	Purpose    Purpose
-	Selector   string // of DKIM only
-	Optional   bool   // verification does not depend on this record, although it depends on others with its purpose
+	Selector   string // for DKIM only
+	Optional   bool   // verification does not depend on this record, although it depends on others with this purpose
 	Status     Status
 	Found      []string
 	Advice     string // one sentence; empty when verified
@@ -21,10 +21,10 @@ type Observation struct {
 	Operators  bool // the installation's own record is broken
 }
 
-// Required reports whether the domain needs the record to be verified.
+// Required reports whether the domain needs the record for verification.
 func (o Observation) Required() bool { return o.Purpose.isRequired() && !o.Optional }
 
-// Merge returns the states after a check: answered observations replace earlier ones.
+// Merge returns the states after a check: new observations replace earlier ones, except unanswered ones.
 func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {
 	merged := make([]shape.RecordState, 0, len(seen))
 	for _, o := range seen {
@@ -43,8 +43,8 @@ func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {
 	return merged
 }
 
-// Same reports whether two checks have equal results. The order of values does not matter, because DNS servers
-// rotate it.
+// Same reports whether two checks have the same results. The order of values does not matter, because DNS
+// servers rotate it.
 func Same(a, b []shape.RecordState) bool {
 	ordered := func(states []shape.RecordState) []shape.RecordState {
 		states = slices.SortedFunc(slices.Values(states), func(x, y shape.RecordState) int {

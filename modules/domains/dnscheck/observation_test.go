@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-func TestNoAnswerLeavesTheStateOfItsRecord(t *testing.T) {
+func TestUnansweredRecordKeepsItsState(t *testing.T) {
 	t.Parallel()
 	known := []shape.RecordState{
 		{Purpose: "ownership", Status: "verified", Found: []string{"a"}},

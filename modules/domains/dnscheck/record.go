@@ -19,7 +19,7 @@ const (
 	InboundMX  Purpose = "inbound_mx"
 )
 
-// isRequired reports whether a domain has to publish the record to be verified.
+// isRequired reports whether a domain must publish the record to be verified.
 func (p Purpose) isRequired() bool { return p != DMARC && p != InboundMX }
 
 // Status is the last known state of a record in DNS.
@@ -32,19 +32,19 @@ const (
 	Verified Status = "verified"
 )
 
-// RecordCheck is one DNS record that a domain has to publish, and its status.
+// RecordCheck is a DNS record that a domain must publish, and its status.
 type RecordCheck struct {
 	Purpose  Purpose
-	Selector string // of DKIM only: which key of the domain
+	Selector string // for DKIM only: which of the domain's keys
 	Type     string // TXT, CNAME, MX
 	Name     string // absolute, without the final dot
-	Value    string // what to publish, unquoted
-	Priority *int   // MX only
+	Value    string // value to publish, unquoted
+	Priority *int   // for MX only
 	TTL      int    // suggested, in seconds
-	Required bool   // for verification
+	Required bool   // required for verification
 	Status   Status
 	Found    []string // the value found by the last check
-	Error    string   // one sentence on what to do; empty when verified
+	Error    string   // one sentence on what to do; empty if verified
 }
 
 const (
@@ -53,15 +53,15 @@ const (
 	dmarcLabel      = "_dmarc."
 	recordTTL       = 3600
 
-	inboundPreference = 10 // of the MX record
+	inboundPreference = 10 // preference of the MX record
 	ownershipPrefix   = "postrider-verification="
 )
 
 // NotChecked is the advice for a record before its first check.
 const NotChecked = "Not checked yet: publish this record, then verify the domain."
 
-// Proof is the record by which an account proves control of a name that another account has. It is published in
-// addition to the ownership record of the other account.
+// Proof is the record with which an account proves control of a name that another account has verified. It is
+// published next to the ownership record of the other account.
 func Proof(name, value string) RecordCheck {
 	return RecordCheck{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + name, Value: value, TTL: recordTTL,
 		Required: true, Status: Missing, Found: []string{}}
@@ -74,7 +74,7 @@ type Hosts struct {
 	Inbound    string // target of the MX record; empty if the domain does not receive mail here
 }
 
-// Set is everything that decides which records a domain publishes.
+// Set contains everything that determines which records a domain must publish.
 type Set struct {
 	name           string
 	ownershipToken string
@@ -91,7 +91,7 @@ func Of(d *ent.Domain, hosts Hosts) Set {
 		inboundHost: dnsx.Canonical(hosts.Inbound)}
 }
 
-// SPFInclude returns the host that the SPF record of the domain has to include.
+// SPFInclude returns the host that the SPF record of the domain must include.
 func (e Set) SPFInclude() string { return e.spfInclude }
 
 func (e Set) dkimName(k *ent.DKIMKey) string { return dkim.RecordName(k.Selector, e.name) }
@@ -118,8 +118,8 @@ func (e Set) records() []RecordCheck {
 	return records
 }
 
-// Shown returns the records of the set with the results of the domain's last check.
-func (e Set) Shown(d *ent.Domain) []RecordCheck {
+// RecordChecks returns the records of the set with the results of the domain's last check.
+func (e Set) RecordChecks(d *ent.Domain) []RecordCheck {
 	records := e.records()
 	for i := range records {
 		r := &records[i]

@@ -9,15 +9,16 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// unlisted is an address that no record lists: it is of the class reserved for future use (RFC 1112 section 4).
+// unlisted is an address that no record lists: it is reserved for future use (RFC 1112 section 4).
 var unlisted = net.IPv4(240, 0, 0, 1)
 
-// compareSPF evaluates a domain's SPF record as a receiver of mail from our servers does: the client is any
-// address that our include matches, whether the include is in the record itself or in its includes and redirects.
-// The found values are those of the domain itself; the error is that of a nested lookup without an answer.
+// compareSPF evaluates a domain's SPF record like a receiver of mail from our servers does. The client is any
+// address that our include matches, whether the include is in the record itself or in its includes and
+// redirects. The found values are those of the domain itself; the error is that of a nested lookup without an
+// answer.
 //
-// The record is evaluated twice: with a valid include of ours, to find faults that its owner can fix, and then
-// with the record that DNS has under our name.
+// The record is evaluated twice: with a valid include of ours, to find faults that the domain's owner can
+// fix, and then with the actual record under our name.
 func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Observation, error) {
 	o := Observation{Purpose: SPF, Status: Mismatch}
 	records := spf.Records(found)
@@ -29,13 +30,15 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 			e.spfInclude)
 		if quoted := spfQuoted(found); len(quoted) > 0 {
 			o.Status, o.Found = Mismatch, quoted
-			o.Advice = fmt.Sprintf("Remove the quotation marks from the value of the TXT record at %s: with them it is no SPF record to receivers.", e.name)
+			o.Advice = fmt.Sprintf("Remove the quotation marks from the value of the TXT record at %s: with them, "+
+				"receivers do not treat it as an SPF record.", e.name)
 		}
 		return o, nil
 	case 1:
 	default:
 		// RFC 7208 section 4.5: more than one is a permanent error.
-		o.Advice = fmt.Sprintf("Merge the %d SPF records at %s into one that contains include:%s: receivers refuse all of several.", len(records), e.name, e.spfInclude)
+		o.Advice = fmt.Sprintf("Merge the %d SPF records at %s into one that contains include:%s: if there are "+
+			"several, receivers reject all of them.", len(records), e.name, e.spfInclude)
 		return o, nil
 	}
 	var err error
@@ -55,7 +58,7 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 		o.Status = Verified
 		return o, nil
 	}
-	// Our own lookups count towards the limit of ten for the domain's record.
+	// Our own lookups count toward the limit of ten for the domain's record.
 	if o.Advice, err = spfAdvice(ctx, e, found, matching(ours.record), dns); err != nil {
 		return Observation{}, err
 	}
@@ -66,7 +69,7 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 }
 
 // spfAdvice evaluates the found record for a client that our include matches, with the given record under our
-// name. It returns advice for the owner of the domain, or "". It returns an error if a lookup got no answer.
+// name. It returns advice for the domain's owner, or "". It returns an error if a lookup got no answer.
 func spfAdvice(ctx context.Context, e Set, found []string, ours string, dns spf.Source) (string, error) {
 	asked := &spf.Evaluation{Source: dns, Known: map[string][]string{e.name: found, e.spfInclude: {ours}},
 		Reverse: []string{"ours.invalid."}}
@@ -79,13 +82,14 @@ func spfAdvice(ctx context.Context, e Set, found []string, ours string, dns spf.
 	case result == spf.Pass && reached:
 		return "", nil
 	case reached:
-		return fmt.Sprintf("Repair the SPF record at %s: include:%s, or the include that leads to it, must not have a -, ~ or ? in front.", e.name, e.spfInclude), nil
+		return fmt.Sprintf("Repair the SPF record at %s: include:%s, or the include that leads to it, must not "+
+			"have the qualifier -, ~ or ?.", e.name, e.spfInclude), nil
 	default:
 		return fmt.Sprintf("Add include:%s to the SPF record at %s, before its all term.", e.spfInclude, e.name), nil
 	}
 }
 
-// spfQuoted returns the values that would be SPF records without the quotes of a control panel.
+// spfQuoted returns the values that would be SPF records without the quotes added by a control panel.
 func spfQuoted(values []string) []string {
 	var quoted []string
 	for _, value := range values {
@@ -99,7 +103,8 @@ func spfQuoted(values []string) []string {
 // spfFault returns why receivers reject a record with a permanent error.
 func spfFault(e Set, asked *spf.Evaluation, err error) string {
 	if errors.Is(err, spf.ErrTooManyLookups) {
-		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and judged; move that include to the front or remove others", e.spfInclude)
+		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and evaluated; move that "+
+			"include to the front or remove others", e.spfInclude)
 	}
 	return asked.Why(e.name, err)
 }

@@ -15,11 +15,11 @@ type ourSPF struct {
 	fault  string // why receivers cannot use it; empty if they can
 }
 
-// lookOurSPF evaluates the SPF record of one of our own names, for a client that it does not list. If the record
-// is missing or broken, receivers get none or permerror for every domain that refers to it. It returns an error if
-// a lookup got no answer.
+// lookOurSPF evaluates the SPF record of one of our own names, for a client that the record does not list. If
+// the record is missing or broken, receivers get none or permerror for every domain that refers to it. It
+// returns an error if a lookup got no answer.
 //
-// The names of development mode do not exist in DNS, so they are not looked up.
+// The names of development mode do not exist in DNS, so it does not look them up.
 func lookOurSPF(ctx context.Context, e Set, name string, dns spf.Source) (ourSPF, error) {
 	if config.IsDevelopmentName(name) {
 		return ourSPF{}, nil
@@ -37,16 +37,18 @@ func lookOurSPF(ctx context.Context, e Set, name string, dns spf.Source) (ourSPF
 	return ourSPF{record: asked.Record}, nil
 }
 
-// operatorsFault is the observation of a correct record that has no effect, because a record of the installation
-// itself is missing or broken. It does not change the status of the domain, as its owner cannot fix it.
+// operatorsFault is the observation of a correct record that has no effect, because a record of the
+// installation itself is missing or broken. It does not change the status of the domain, because its owner
+// cannot fix it.
 func operatorsFault(o Observation, fault string) Observation {
 	o.Status, o.Operators = Mismatch, true
-	o.Advice = fmt.Sprintf("You need not change anything here, the fault is with the operator of this mail service: %s. Tell the operator; `postrider doctor` shows what to publish.", fault)
+	o.Advice = fmt.Sprintf("You do not need to change anything. This must be fixed by the operator of this mail "+
+		"service: %s. Contact the operator; `postrider doctor` shows what to publish.", fault)
 	return o
 }
 
-// matching turns a record of ours into one that matches every client after all its lookups. Nothing is evaluated
-// after an all term, and a redirect is ignored if there is one (RFC 7208 section 6.1).
+// matching rewrites a record of ours so that it matches every client after all its lookups. Nothing is
+// evaluated after an all term, and a redirect is ignored if the record has one (RFC 7208 section 6.1).
 func matching(record string) string {
 	var terms []string
 	for term := range strings.FieldsSeq(record) {

@@ -79,9 +79,9 @@ func TestCompareSPF(t *testing.T) {
 		{"after all", []string{"v=spf1 -all " + ours}, Mismatch, "before its all term"},
 		{"after all in an include", []string{"v=spf1 include:closed.example -all"}, Mismatch, "Add include:"},
 		{"redirect is ignored next to all", []string{"v=spf1 -all redirect=one.example"}, Mismatch, "Add include:"},
-		{"with a minus", []string{"v=spf1 -" + ours + " ~all"}, Mismatch, "must not have a -, ~ or ?"},
-		{"with a question mark", []string{"v=spf1 ?" + ours + " ~all"}, Mismatch, "must not have"},
-		{"in an include with a tilde", []string{"v=spf1 ~include:one.example -all"}, Mismatch, "must not have"},
+		{"with a minus", []string{"v=spf1 -" + ours + " ~all"}, Mismatch, "must not have the qualifier -, ~ or ?"},
+		{"with a question mark", []string{"v=spf1 ?" + ours + " ~all"}, Mismatch, "must not have the qualifier"},
+		{"in an include with a tilde", []string{"v=spf1 ~include:one.example -all"}, Mismatch, "must not have the qualifier"},
 		{"as the eleventh look-up", []string{"v=spf1 " + many(10, "a") + ours + " -all"}, Mismatch, "more than 10 look-ups"},
 		{"as the eleventh through an include", []string{"v=spf1 include:ninelooks.example a " + ours + " -all"}, Mismatch, "more than 10 look-ups"},
 		{"a loop ends", []string{"v=spf1 include:loop.example " + ours + " -all"}, Mismatch, "more than 10 look-ups"},
@@ -113,7 +113,7 @@ func TestCompareSPF(t *testing.T) {
 	}
 }
 
-func TestSPFWithoutAnswerIsNoFinding(t *testing.T) {
+func TestSPFWithoutAnswerIsInconclusive(t *testing.T) {
 	t.Parallel()
 	zone, resolver := spfZone(t, map[string][]string{"spf.postrider.example": {"v=spf1 ip4:192.0.2.25 -all"}})
 	zone.Fault("other.example", dnsxtest.ServFail)
@@ -121,9 +121,9 @@ func TestSPFWithoutAnswerIsNoFinding(t *testing.T) {
 		"exists:other.example"} {
 		if _, err := compareSPF(t.Context(), testExpectation(), []string{"v=spf1 " + term + " -all"},
 			resolver); !errors.Is(err, dnsx.ErrTemporary) {
-			t.Errorf("%s: error %v, want the look-up's", term, err)
+			t.Errorf("%s: error %v, want that of the lookup", term, err)
 		}
-		// The terms before the unanswered one is enough.
+		// The terms before the unanswered one are sufficient.
 		got, err := compareSPF(t.Context(), testExpectation(),
 			[]string{"v=spf1 include:spf.postrider.example " + term + " -all"}, resolver)
 		if err != nil || got.Status != Verified {
@@ -132,22 +132,22 @@ func TestSPFWithoutAnswerIsNoFinding(t *testing.T) {
 	}
 }
 
-// The names that development mode makes up are nowhere, and are not asked for.
-func TestSPFAsksNothingOfADevelopmentName(t *testing.T) {
+// The names of development mode do not exist, so they are not looked up.
+func TestSPFSkipsDevelopmentNames(t *testing.T) {
 	t.Parallel()
 	zone, resolver := spfZone(t, nil)
 	e := testExpectation()
 	e.spfInclude = "spf.postrider.test"
 	got, err := compareSPF(t.Context(), e, []string{"v=spf1 ptr include:spf.postrider.test -all"}, resolver)
 	if err != nil || got.Status != Verified || len(zone.Queries()) != 0 {
-		t.Errorf("in development the record is %+v, %v after the questions %v, want verified without any", got, err,
+		t.Errorf("in development, the record is %+v, %v after the queries %v, want verified without queries", got, err,
 			zone.Queries())
 	}
 }
 
-// What DNS has under our own name decides with: where it is missing or broken, receivers
-// answer none or permerror for the domain, and its owner can mend nothing.
-func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
+// The actual record under our own name decides. If it is missing or broken, receivers get none or permerror
+// for the domain, which its owner cannot fix.
+func TestSPFReportsOperatorsBrokenRecord(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -170,11 +170,11 @@ func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
 			operator: true, advice: "leads to 0 SPF records"},
 		{name: "no answer", fault: dnsxtest.ServFail, err: true},
 		{name: "silent", fault: dnsxtest.Timeout, err: true},
-		// The owner's own mistake comes first: that is what the owner can mend.
+		// The owner's own mistake comes first, because the owner can fix it.
 		{name: "missing, and the domain's is wrong too", found: "v=spf1 mx -all", want: Mismatch, advice: "Add include:spf.postrider.example"},
 		{name: "no answer, and the domain's is wrong", fault: dnsxtest.ServFail, found: "v=spf1 mx -all",
 			want: Mismatch, advice: "Add include:spf.postrider.example"},
-		// Our look-ups count among the ten.
+		// Our lookups count toward the ten.
 		{name: "two lookups of ours and nine others", ours: []string{"v=spf1 a:mx.example.com mx:example.com -all"},
 			found: "v=spf1 a a a a a a a a include:spf.postrider.example -all", want: Mismatch,
 			advice: "more than 10 look-ups"},
@@ -191,13 +191,13 @@ func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
 			got, err := compareSPF(t.Context(), testExpectation(), []string{c.found}, resolver)
 			if c.err {
 				if !errors.Is(err, dnsx.ErrTemporary) {
-					t.Errorf("a name of ours without an answer: %+v, %v, want the error of the look-up", got, err)
+					t.Errorf("with our name unanswered, the result is %+v, %v, want the error of the lookup", got, err)
 				}
 				return
 			}
 			if err != nil || got.Status != c.want || got.Operators != c.operator ||
 				!strings.Contains(got.Advice, c.advice) || strings.Contains(got.Advice, "operator") != c.operator {
-				t.Errorf("got %+v, %v, want %s, the operator's fault: %t, and the advice to say %q", got, err, c.want,
+				t.Errorf("got %+v, %v, want %s, operator's fault %t, and advice that contains %q", got, err, c.want,
 					c.operator, c.advice)
 			}
 		})

@@ -10,19 +10,19 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
-// ZoneFile returns records of a domain as lines of a zone file (RFC 1035 section 5.1). The names are absolute, so
-// that they fit any origin.
+// ZoneFile returns records of a domain as lines of a zone file (RFC 1035 section 5.1). The names are
+// absolute, so that they work in any origin.
 func ZoneFile(d *ent.Domain, records []RecordCheck) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "; DNS records of %s for sending with Postrider.\n", d.Name)
 	for _, r := range records {
 		switch {
 		case r.Purpose == SPF:
-			b.WriteString("; One SPF record per name: if there is one already, add the include to it instead.\n")
+			b.WriteString("; A name can have only one SPF record: if one exists, add the include to it instead.\n")
 		case r.Purpose == DKIM && !r.Required:
 			fmt.Fprintf(&b, "; %s\n", zoneKeyNote(d, r.Selector))
 		case !r.Required:
-			b.WriteString("; Advised, not required.\n")
+			b.WriteString("; Recommended, not required.\n")
 		}
 		b.WriteString(r.ZoneLine())
 		b.WriteByte('\n')
@@ -36,13 +36,13 @@ func zoneKeyNote(d *ent.Domain, selector string) string {
 		switch {
 		case key.Selector != selector:
 		case key.RetiredAt != nil:
-			return "Of the key before; not needed after " + key.RetiredAt.Add(KeepRetired).UTC().Format(time.DateOnly) +
+			return "Previous key; not needed after " + key.RetiredAt.Add(KeepRetired).UTC().Format(time.DateOnly) +
 				"."
 		case key.State == dkimkey.StatePending:
-			return "Of the next key, which signs as soon as a check has seen this record."
+			return "Next key, which signs as soon as a check finds this record."
 		}
 	}
-	return "Of the second signature; advised, not required."
+	return "Second signature; recommended, not required."
 }
 
 // ZoneLine returns the record as one line of a zone file.

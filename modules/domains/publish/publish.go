@@ -15,14 +15,14 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// applyTimeout is the maximum time for all calls to a provider.
+// applyTimeout limits the time for all calls to a provider.
 const applyTimeout = time.Minute
 
 // Domains provides domains and their expected records.
 type Domains interface {
 	// Get returns one domain of the account. Error: NotFound.
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
-	// Expected returns the records that the domain has to publish.
+	// Expected returns the records that the domain must publish.
 	Expected(d *ent.Domain) dnscheck.Set
 	// Checker looks up records.
 	Checker() dnscheck.Checker
@@ -37,14 +37,14 @@ type Params struct {
 	Guard    *egress.Guard
 }
 
-// Service publishes the records of domains at their DNS providers. Safe for concurrent use.
+// Service publishes the records of domains at their DNS providers. It is safe for concurrent use.
 type Service struct {
 	domains   Domains
 	checker   dnscheck.Checker
 	providers *dnsprovider.Service
 }
 
-// New creates the service, which has no state.
+// New returns a new Service, which has no state.
 func New(p Params) (*Service, error) {
 	providers, err := dnsprovider.New(dnsprovider.Params{Resolver: p.Resolver.Uncached(), Guard: p.Guard})
 	if err != nil {
@@ -56,9 +56,9 @@ func New(p Params) (*Service, error) {
 // Provider is the DNS provider of a domain's zone.
 type Provider struct {
 	Name        string   // empty if unknown
-	Supported   bool     // whether records can be applied there
+	Supported   bool     // whether Apply supports the provider
 	Zone        string   // empty if no zone was found
-	NameServers []string // of the zone, without final dots
+	NameServers []string // name servers of the zone, without final dots
 	Credentials []string // the credentials that Apply requires, by name
 }
 
@@ -116,12 +116,12 @@ type Input struct {
 // Validate reports every invalid field, including missing and unknown credentials.
 func (in Input) Validate() fault.Fields { return dnsprovider.Check(in.Provider, in.Credentials) }
 
-// Change is the actual or planned change of one record.
+// Change is the actual or planned change of a record.
 type Change struct {
 	dnscheck.RecordCheck
 
-	Write  string   // the value published: the record's, or a merged SPF record
-	Before []string // values of the type at the name
+	Write  string   // the published value: the record's, or a merged SPF record
+	Before []string // existing values of the type at the name
 	After  []string
 	Reason string // for a conflict: one sentence on what to do
 }
@@ -150,14 +150,14 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Inpu
 	}
 	if location.Zone == "" {
 		return Result{}, fault.Conflictf(fault.CodeConflict,
-			"There is no zone for %s in DNS: register the domain, or delegate it to a name server, first", d.Name)
+			"No DNS zone exists for %s: first register the domain or delegate it to a name server", d.Name)
 	}
 	zone, err := s.providers.Open(ctx, in.Provider, in.Credentials, location.Zone)
 	if err != nil {
 		return Result{}, err
 	}
 	expected := s.domains.Expected(d)
-	records := expected.Shown(d)
+	records := expected.RecordChecks(d)
 	plan, err := zone.Plan(ctx, wantedRecords(records, expected.SPFInclude()))
 	if err != nil {
 		return Result{}, err
@@ -172,8 +172,8 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Inpu
 		Conflicts: changes(records, plan.Conflicts)}, nil
 }
 
-// wantedRecords returns the records with their rules for existing ones. include is the host to add to an existing
-// SPF record.
+// wantedRecords returns the records with their rules for existing records. include is the host to add to an
+// existing SPF record.
 func wantedRecords(records []dnscheck.RecordCheck, include string) []dnsprovider.Wanted {
 	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Beside,
 		dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepDMARC}
@@ -193,8 +193,8 @@ func wantedRecords(records []dnscheck.RecordCheck, include string) []dnsprovider
 	return wanted
 }
 
-// doubtSPF evaluates a merged SPF record as a receiver would: its includes may use up the lookups before ours is
-// reached. An unanswered lookup is not an objection.
+// doubtSPF evaluates a merged SPF record like a receiver does: its includes may use up the lookups before
+// ours is reached. An unanswered lookup is not an objection.
 func (s *Service) doubtSPF(ctx context.Context, expected dnscheck.Set, i dnsprovider.Item) string {
 	if dnscheck.Purpose(i.Purpose) != dnscheck.SPF || i.Write == i.Value {
 		return ""

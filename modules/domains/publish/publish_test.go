@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/dnsprovider"
 )
 
-// example is a domain with a key that signs and one that waits.
+// example returns a domain with an active and a pending key.
 func example() *ent.Domain {
 	return &ent.Domain{Name: "example.com", OwnershipToken: "tok3n", Edges: ent.DomainEdges{Keys: []*ent.DKIMKey{
 		{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: "MIIB"},
@@ -28,20 +28,20 @@ func expected(d *ent.Domain) dnscheck.Set {
 	return dnscheck.Of(d, dnscheck.Hosts{ReturnPath: "rp.postrider.example", SPFInclude: "spf.postrider.example"})
 }
 
-// Every record has a rule, and both keys of a rotation are wanted.
-func TestEveryRecordIsWanted(t *testing.T) {
+// Every record has a rule, and the records of both keys are published during a rotation.
+func TestEveryRecordIsPublished(t *testing.T) {
 	t.Parallel()
 	d := example()
-	records := expected(d).Shown(d)
+	records := expected(d).RecordChecks(d)
 	rules := wantedRecords(records, expected(d).SPFInclude())
 	plan := dnsprovider.Compare("example.com", rules, nil)
 	shown := changes(records, plan.Applied)
 	if len(rules) != len(records) || len(shown) != len(records) {
-		t.Fatalf("%d records, %d wanted, %d shown", len(records), len(rules), len(shown))
+		t.Fatalf("got %d records, %d wanted and %d shown", len(records), len(rules), len(shown))
 	}
 	for i, c := range shown {
 		if c.Purpose != records[i].Purpose || c.Name != records[i].Name || !cmp.Equal(c.After, []string{c.Write}) {
-			t.Errorf("the change shown for %s is %+v, want only the record itself afterwards", records[i].Purpose, c)
+			t.Errorf("the change of %s is %+v, want only the record itself afterwards", records[i].Purpose, c)
 		}
 	}
 }
@@ -65,14 +65,15 @@ func TestMergedSPFIsEvaluated(t *testing.T) {
 	zone.Add(t, `flat.example.net. 60 IN TXT "v=spf1 ip4:192.0.2.1 -all"`)
 	for include, want := range map[string]string{"i0.example.net": "more than 10 look-ups", "flat.example.net": ""} {
 		there := dnsprovider.Record{Type: "TXT", Name: "example.com", Value: "v=spf1 include:" + include + " -all"}
-		plan := dnsprovider.Compare("example.com", wantedRecords(e.Shown(d), e.SPFInclude()), []dnsprovider.Record{there}).
+		plan := dnsprovider.Compare("example.com", wantedRecords(e.RecordChecks(d), e.SPFInclude()),
+			[]dnsprovider.Record{there}).
 			Refuse(func(i dnsprovider.Item) string { return s.doubtSPF(t.Context(), e, i) })
 		var reason strings.Builder
 		for _, c := range plan.Conflicts {
 			reason.WriteString(c.Reason)
 		}
 		if (want == "") != (reason.String() == "") || !strings.Contains(reason.String(), want) {
-			t.Errorf("including %s is refused with %q, want %q", include, reason.String(), want)
+			t.Errorf("including %s was rejected with %q, want %q", include, reason.String(), want)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type DomainKey struct {
 	CreatedAt   time.Time
 	ActivatedAt *time.Time
 	RetiredAt   *time.Time
-	KeepUntil   *time.Time // of a retired key: its record may be removed from then on
+	KeepUntil   *time.Time // of a retired key: the time from which its record may be removed
 }
 
 // Keys returns the keys of a domain that was loaded with them, starting with the active RSA key.
@@ -77,9 +77,9 @@ func LoadListedKeys(q *ent.DKIMKeyQuery) {
 // LoadActiveKeys loads the active keys.
 func LoadActiveKeys(q *ent.DKIMKeyQuery) { q.Where(dkimkey.StateEQ(dkimkey.StateActive)) }
 
-// Locked loads all keys of a domain whose row the transaction has locked, and deletes those that are no longer
-// needed.
-func Locked(ctx context.Context, tx *ent.Tx, domainID string) ([]*ent.DKIMKey, error) {
+// LockKeys loads all keys of a domain whose row the transaction has locked, and deletes those that are no
+// longer needed.
+func LockKeys(ctx context.Context, tx *ent.Tx, domainID string) ([]*ent.DKIMKey, error) {
 	const prune = `DELETE FROM dkim_keys WHERE domain_id = $1 AND state = 'retired' AND retired_at <= now() - make_interval(secs => $2)`
 	if _, err := tx.ExecContext(ctx, prune, domainID, dnscheck.KeepRetired.Seconds()); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ const (
 	keepOpened = 15 * time.Minute
 )
 
-// Ring creates keys, and opens stored ones. Safe for concurrent use.
+// Ring creates keys, and opens stored ones. It is safe for concurrent use.
 type Ring struct {
 	box      *secret.Box
 	generate Generate
@@ -39,8 +39,8 @@ type Ring struct {
 // Generate generates an RSA key.
 type Generate func() (*rsa.PrivateKey, error)
 
-// NewRing returns a ring that seals keys with the box and signs with the engine; nil means Go. generate may be nil
-// for dkim.GenerateKey. A key that has not signed for a quarter of an hour, for example after a rotation, is
+// NewRing returns a new Ring that seals keys with the box and signs with the engine; nil means Go. generate
+// defaults to dkim.GenerateKey. A key that has not signed for 15 minutes, for example after a rotation, is
 // removed from memory.
 func NewRing(box *secret.Box, generate Generate, engine *signer.Engine) *Ring {
 	if generate == nil {
@@ -73,7 +73,7 @@ func (r *Ring) RSA(ctx context.Context, domainID string) (Pair, error) {
 	return r.seal(domainID, key)
 }
 
-// Ed25519 creates an Ed25519 key for a domain, which is cheap.
+// Ed25519 creates an Ed25519 key for a domain, which takes little time.
 func (r *Ring) Ed25519(domainID string) (Pair, error) {
 	key, err := dkim.GenerateEd25519()
 	if err != nil {
@@ -96,13 +96,13 @@ func (r *Ring) seal(domainID string, key crypto.Signer) (Pair, error) {
 	return made, nil
 }
 
-// newSelector returns a new selector. It is random, so that a domain that changes its owner or key never publishes
-// two keys under one selector.
+// newSelector returns a new selector. It is random, so that a domain whose owner or key changes never
+// publishes two keys under one selector.
 func newSelector(kind string) string { return kind + strings.ToLower(rand.Text()[:6]) }
 
-// keyContext binds a sealed key to its domain. It names the domain and not the row of the key, because keys were
-// once a column of the domain, and those are still sealed that way. Signer checks that an opened key matches its
-// row.
+// keyContext binds a sealed key to its domain. It contains the domain and not the key's row, because keys
+// were once a column of the domain, and those are still sealed that way. Signer checks that an opened key
+// matches its row.
 func keyContext(domainID string) []byte { return []byte("domains/" + domainID + "/dkim") }
 
 // Store stores the pair as a pending key of the domain.
@@ -110,8 +110,8 @@ func (p Pair) Store(ctx context.Context, tx *ent.Tx, domainID string) error {
 	return p.create(tx, domainID).Exec(ctx)
 }
 
-// StoreActive stores the pair as the first key of a new domain. It is active immediately: the domain cannot send
-// before its record is found, so nothing is signed until then.
+// StoreActive stores the pair as the first key of a new domain. It is active immediately, but signs nothing
+// until its record is found, because until then the domain cannot send.
 func (p Pair) StoreActive(ctx context.Context, tx *ent.Tx, domainID string) error {
 	if err := p.create(tx, domainID).SetState(dkimkey.StateActive).Exec(ctx); err != nil {
 		return err
@@ -141,8 +141,8 @@ func (r *Ring) Signers(ctx context.Context, d *ent.Domain) (map[string]crypto.Si
 	return signers, nil
 }
 
-// ErrMoved reports that a sealed key is authentic and of the domain, but not of its row.
-var ErrMoved = errors.New("the sealed key is not the one that the row publishes")
+// ErrMoved reports that a sealed key is authentic and belongs to the domain, but not to the row.
+var ErrMoved = errors.New("the sealed key does not match the public key of its row")
 
 // Signer opens and parses a key. A row never changes its key, so the parsed key is cached.
 func (r *Ring) Signer(ctx context.Context, k *ent.DKIMKey) (crypto.Signer, error) {
@@ -171,8 +171,8 @@ func open(box *secret.Box, k *ent.DKIMKey) (crypto.Signer, error) {
 	return key, err
 }
 
-// OpenAll opens the active and pending keys of a domain, by the id of their row; without a box it opens none. The
-// error names the key that the box does not open.
+// OpenAll opens the active and pending keys of a domain, by the id of their row. Without a box it opens none.
+// The error contains the key that the box does not open.
 func OpenAll(box *secret.Box, d *ent.Domain) (map[string]crypto.Signer, error) {
 	signers := map[string]crypto.Signer{}
 	for _, k := range d.Edges.Keys {
@@ -188,7 +188,7 @@ func OpenAll(box *secret.Box, d *ent.Domain) (map[string]crypto.Signer, error) {
 	return signers, nil
 }
 
-// Count returns how many of the newest 1,000 stored keys the box opens, and how many it does not.
+// Count returns how many of the newest 1,000 stored keys the box can open, and how many it cannot.
 func Count(ctx context.Context, d *db.DB, box *secret.Box) (opened, closed int, err error) {
 	const most = 1000
 	keys, err := d.Ent.DKIMKey.Query().Order(ent.Desc(dkimkey.FieldID)).Limit(most).All(ctx)

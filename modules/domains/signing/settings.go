@@ -11,7 +11,8 @@ import (
 // Signer is the setting that selects the implementation of RSA signatures.
 var Signer = setting.Declare(setting.Setting[signer.Mode]{
 	Name: "POSTRIDER_SIGNER", Group: "Delivery", Form: setting.OneOf("WHO", signer.Modes...), Default: signer.Auto,
-	Help: "Implementation that signs messages: auto (this machine's libcrypto if it is found and agrees with Go, about four times as fast; otherwise Go), go, or libcrypto (refuses to start without it).",
+	Help: "Implementation that signs messages: auto (libcrypto if it is found and its signatures match Go's, about " +
+		"four times as fast; otherwise Go), go, or libcrypto (fails to start without it).",
 })
 
 // OpenEngine opens the configured implementation. It fails if libcrypto is required but is not found or its

@@ -11,11 +11,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Turnover applies the results of a check to the current keys, under the lock: another check or a rotation may
-// have changed them in between. ripe are the pending keys that become active, because a signature of theirs was
-// verified with the published record. current are the observations, of which only that of the RSA key that signs
-// after the turnover counts for verification. So a customer may publish the new record and remove the old one in
-// one step.
+// Turnover applies the results of a check to the current keys, under the lock: another check or a rotation
+// may have changed them meanwhile. ripe are the pending keys that become active, because one of their
+// signatures was verified with the published record. current are the observations, of which only that of the
+// RSA key that signs after the turnover counts for verification. A customer can therefore publish the new
+// record and remove the old one in one step.
 func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKIMKey, current []dnscheck.Observation) {
 	bySelector := make(map[string]*ent.DKIMKey, len(keys))
 	for _, key := range keys {
@@ -42,7 +42,7 @@ func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKI
 		}
 		current = append(current, o)
 	}
-	if !answered { // the key that signs now was not part of the check
+	if !answered { // the check did not include the key that signs now
 		o := dnscheck.Observation{Purpose: dnscheck.DKIM, Unanswered: true, Advice: dnscheck.NotChecked}
 		if signs != nil {
 			o.Selector = signs.Selector
@@ -52,7 +52,8 @@ func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKI
 	return ripe, current
 }
 
-// WaitsFor returns the age of the newest pending key that is not ripe, or a negative duration without one.
+// WaitsFor returns the age of the newest pending key that is not ripe, or a negative duration if there is
+// none.
 func WaitsFor(keys, ripe []*ent.DKIMKey, now time.Time) time.Duration {
 	age := time.Duration(-1)
 	for _, key := range keys {
@@ -72,8 +73,8 @@ type Turn struct {
 	Previous string // selector
 }
 
-// Activate makes keys active and retires the previous ones at the same time. It returns the replacements; the
-// first key of an algorithm replaces none.
+// Activate makes keys active and retires the previous ones. It returns the replacements; the first key of an
+// algorithm replaces none.
 func Activate(ctx context.Context, tx *ent.Tx, domainID string, keys []*ent.DKIMKey) (turns []Turn, err error) {
 	const retire = `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1 AND algorithm = $2 AND state = 'active' RETURNING selector`
 	const promote = `UPDATE dkim_keys SET state = 'active', activated_at = now() WHERE id = $1`
@@ -92,8 +93,8 @@ func Activate(ctx context.Context, tx *ent.Tx, domainID string, keys []*ent.DKIM
 	return turns, nil
 }
 
-// DropEd25519 ends signing with a second key. A key that never signed is deleted; one that did is kept for a
-// while, so that its signatures can be verified.
+// DropEd25519 stops signing with a second key. A key that never signed is deleted. A key that signed is kept
+// for a while, so that its signatures can be verified.
 func DropEd25519(ctx context.Context, tx *ent.Tx, domainID string) error {
 	const stop = `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1 AND algorithm = $2 AND state = 'active'`
 	if _, err := tx.ExecContext(ctx, stop, domainID, dkim.Ed25519SHA256); err != nil {

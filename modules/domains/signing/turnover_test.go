@@ -14,7 +14,7 @@ func keyRow(selector string, state dkimkey.State) *ent.DKIMKey {
 	return &ent.DKIMKey{ID: "dkm_" + selector, Selector: selector, Algorithm: dkimkey.AlgorithmRsaSha256, State: state}
 }
 
-// sawKey is the observation of a key, in the letters of sight.
+// sawKey returns the observation of a key, in the letters of sight.
 func sawKey(selector string, code byte) dnscheck.Observation {
 	status := map[byte]dnscheck.Status{'v': dnscheck.Verified, 'm': dnscheck.Missing, 'x': dnscheck.Mismatch}[code]
 	return dnscheck.Observation{Purpose: dnscheck.DKIM, Selector: selector, Status: status, Unanswered: code == '?'}
@@ -25,10 +25,10 @@ func TestTurnover(t *testing.T) {
 	const active, pending, retired = dkimkey.StateActive, dkimkey.StatePending, dkimkey.StateRetired
 	for _, c := range []struct {
 		name     string
-		keys     []*ent.DKIMKey         // as they are now
-		seen     []dnscheck.Observation // by a check that may be older
+		keys     []*ent.DKIMKey         // the current keys
+		seen     []dnscheck.Observation // from a check that may be older
 		ripe     string
-		required string // selector whose state counts
+		required string // selector of the key whose observation counts
 		counts   byte
 	}{
 		{"one key", []*ent.DKIMKey{keyRow("a", active)}, []dnscheck.Observation{sawKey("a", 'v')}, "", "a", 'v'},
@@ -61,7 +61,7 @@ func TestTurnover(t *testing.T) {
 		var counted []dnscheck.Observation
 		for _, o := range current {
 			if o.Selector == "z" {
-				t.Errorf("%s: kept what was seen of a key that is gone", c.name)
+				t.Errorf("%s: kept the observation of a deleted key", c.name)
 			}
 			if o.Required() {
 				counted = append(counted, o)
@@ -75,15 +75,15 @@ func TestTurnover(t *testing.T) {
 	}
 }
 
-func TestTheNewestWaitingKeyCounts(t *testing.T) {
+func TestWaitsForNewestPendingKey(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	keys := []*ent.DKIMKey{keyRow("a", dkimkey.StateActive), keyRow("b", dkimkey.StatePending)}
 	keys[1].CreatedAt = now.Add(-time.Hour)
 	if age := WaitsFor(keys, nil, now); age != time.Hour {
-		t.Errorf("waits for %s", age)
+		t.Errorf("WaitsFor returned %s", age)
 	}
 	if age := WaitsFor(keys, keys[1:], now); age >= 0 {
-		t.Errorf("one that signs now waits for %s", age)
+		t.Errorf("WaitsFor of an active key returned %s", age)
 	}
 }

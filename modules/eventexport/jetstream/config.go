@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// Config describes the stream, and its properties if it is created here.
+// Config describes the stream and how to create it.
 type Config struct {
 	Target Target
 	Files  Files
@@ -19,7 +19,7 @@ type Config struct {
 	MaxAge   time.Duration // how long the stream keeps messages
 	// Duplicates is the deduplication window of the stream. Defaults to 10 minutes.
 	Duplicates time.Duration
-	Name       string // of this process, for the server's list of connections
+	Name       string // name of this process in the server's list of connections
 	Logger     *slog.Logger
 }
 
@@ -45,7 +45,7 @@ func (c Config) duplicates() time.Duration { return cmp.Or(c.Duplicates, 10*time
 
 const (
 	dialLimit = 2 * time.Second
-	ackLimit  = 2 * time.Second // for one acknowledgement, with the tries while there is no leader
+	ackLimit  = 2 * time.Second // for one acknowledgement, including retries while the stream has no leader
 	// A dead connection is detected after two of these.
 	pingEvery = 5 * time.Second
 )

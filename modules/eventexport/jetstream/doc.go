@@ -1,13 +1,13 @@
 // Package jetstream publishes facts to a stream of NATS JetStream, through Watermill's publisher.
 //
-// A fact is published to the subject <prefix>.<account>.<type> with its id as the message id, and is
-// complete when the server has acknowledged it. Facts of one account are published sequentially, each after
-// the acknowledgement of the previous one, so that neither a failure nor a leader change reorders them.
+// A fact is published to the subject <prefix>.<account>.<type> with its id as the message id, and is complete
+// when the server has acknowledged it. Facts of one account are published sequentially, each after the
+// acknowledgement of the previous one, so that neither a failure nor a change of leader reorders them.
 // Accounts are published concurrently.
 //
-// The stream drops a message whose id it received within the last ten minutes. For messages published
-// earlier without an acknowledgement, Stored reads the end of the stream.
+// The stream drops a message whose id it received within the last ten minutes. For messages published earlier
+// without an acknowledgement, Stored reads the end of the stream.
 //
-// Messages pending in a broken connection are not kept for the next one: they could arrive at any later
-// time, from a process that no longer publishes.
+// Messages pending in a broken connection are discarded: otherwise they could arrive much later, from a
+// process that no longer publishes.
 package jetstream

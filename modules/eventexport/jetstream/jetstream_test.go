@@ -38,14 +38,14 @@ func opened(t *testing.T, c jetstream.Config) *jetstream.Stream {
 	return s
 }
 
-// A stream is created from the configuration, follows its changes, and keeps a limit
-// that an operator has set since.
-func TestAStreamIsMadeAndFollowsItsConfiguration(t *testing.T) {
+// A stream is created from the configuration and follows its changes, but keeps a limit that an operator has
+// set.
+func TestOpenCreatesAndUpdatesStream(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
 	c, js := configOf(t, broker.URL()), broker.JetStream()
 	if n, err := jetstream.Replicas(t.Context(), c); err != nil || n != 0 {
-		t.Errorf("before there is a stream %d servers have it, %v; want 0", n, err)
+		t.Errorf("before the stream exists, %d servers have it, %v; want 0", n, err)
 	}
 	opened(t, c)
 	is, err := js.StreamInfo("facts")
@@ -54,7 +54,7 @@ func TestAStreamIsMadeAndFollowsItsConfiguration(t *testing.T) {
 	}
 	if got := is.Config; !slices.Equal(got.Subjects, []string{"mail.facts.>"}) || got.Discard != nats.DiscardNew ||
 		got.Storage != nats.FileStorage || got.Duplicates != 10*time.Minute || got.MaxAge != time.Hour {
-		t.Errorf("the stream is made as %+v", got)
+		t.Errorf("the stream was created as %+v", got)
 	}
 	limited := is.Config
 	limited.MaxMsgs = 7
@@ -64,21 +64,22 @@ func TestAStreamIsMadeAndFollowsItsConfiguration(t *testing.T) {
 	c.MaxAge = 2 * time.Hour
 	opened(t, c)
 	if is, err = js.StreamInfo("facts"); err != nil || is.Config.MaxAge != 2*time.Hour || is.Config.MaxMsgs != 7 {
-		t.Errorf("after the configuration has changed the stream is %+v, %v; want the new age, and the limit of messages", is.Config, err)
+		t.Errorf("after a change of the configuration, the stream is %+v, %v; want the new age and the operator's "+
+			"limit of messages", is.Config, err)
 	}
 	if n, err := jetstream.Replicas(t.Context(), c); err != nil || n != 1 {
 		t.Errorf("%d servers have the stream, %v; want 1", n, err)
 	}
 }
 
-// A stream that others have made is used if it fulfils the guarantees, and never changed.
-func TestAStreamOfOthersIsLookedAt(t *testing.T) {
+// A stream created by others is used if it fulfills the guarantees, and is never changed.
+func TestOpenChecksForeignStream(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
 	js := broker.JetStream()
 	for i, made := range []struct {
 		config nats.StreamConfig
-		wrong  string // empty: it can be used
+		wrong  string // empty: the stream can be used
 	}{
 		{nats.StreamConfig{Subjects: []string{"a.*.facts.>"}, Duplicates: time.Hour, MaxAge: 3 * time.Hour}, ""},
 		{nats.StreamConfig{Subjects: []string{"b.>"}, Duplicates: time.Minute}, "duplicate window is 1m0s"},
@@ -97,16 +98,16 @@ func TestAStreamOfOthersIsLookedAt(t *testing.T) {
 			s.Close()
 		}
 		if (err == nil) != (made.wrong == "") || err != nil && !strings.Contains(err.Error(), made.wrong) {
-			t.Errorf("a stream of others with %+v is opened with %v, want %q", made.config, err, made.wrong)
+			t.Errorf("opening a stream of others with %+v returned %v, want %q", made.config, err, made.wrong)
 		}
 		if is, err := js.StreamInfo(c.Stream); err != nil || is.Config.MaxAge != made.config.MaxAge {
-			t.Errorf("the stream is now %+v, %v; want it unchanged", is, err)
+			t.Errorf("after Open, the stream is %+v, %v; want it unchanged", is, err)
 		}
 	}
 }
 
-// What cannot be used is reported with the setting to change.
-func TestOpenSaysWhatIsWrong(t *testing.T) {
+// The error for an unusable stream names the setting to change.
+func TestOpenExplainsErrors(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
 	closed := jetstreamtest.Start(t, func(o *server.Options) { o.Username, o.Password = "postrider", "s3cret-word" })
@@ -125,20 +126,19 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		s, err := jetstream.Open(t.Context(), c)
 		if err == nil {
 			s.Close()
-			t.Errorf("a stream is opened, want an error with %q", want)
+			t.Errorf("Open succeeded, want an error with %q", want)
 			continue
 		}
 		if !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), strings.ToLower(want)) ||
 			strings.Contains(err.Error(), "word") {
-			t.Errorf("the error is %q, want %q in it and no secret", err, want)
+			t.Errorf("the error is %q, want it to contain %q and no secret", err, want)
 		}
 	}
 	opened(t, configOf(t, strings.Replace(closed.URL(), "nats://", "nats://postrider:s3cret-word@", 1)))
 }
 
-// A failure stops the account: none of its facts is published after
-// an unacknowledged one.
-func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
+// After a failure, publishing stops for the account: no fact is published after an unacknowledged one.
+func TestPublishKeepsOrderWithinAccount(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
 	s := opened(t, configOf(t, broker.URL()))
@@ -150,7 +150,7 @@ func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
 	facts[10].Data = []byte("no JSON") // of acc_1
 	acked, err := s.Publish(t.Context(), facts, func() error { return nil })
 	if err == nil || !strings.Contains(err.Error(), facts[10].ID) {
-		t.Errorf("a fact that cannot be encoded returned %v, want an error that names it", err)
+		t.Errorf("publishing an invalid fact returned %v, want an error with its id", err)
 	}
 	there := map[string]bool{}
 	for _, m := range jetstreamtest.Messages(t, broker.JetStream(), "facts") {
@@ -158,27 +158,27 @@ func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
 	}
 	for i, f := range facts {
 		if acked[i] != there[f.ID] {
-			t.Errorf("fact %d is said to be there: %t; it is: %t", i, acked[i], there[f.ID])
+			t.Errorf("fact %d was reported as acknowledged: %t, want %t", i, acked[i], there[f.ID])
 		}
 		if i >= 10 && f.AccountID == "acc_1" && there[f.ID] {
-			t.Errorf("fact %d of the account is there, after one that is not", i)
+			t.Errorf("fact %d of the account was published after an unacknowledged one", i)
 		}
 	}
 	facts[10].Data = []byte(`{}`)
-	refusal := errors.New("not ours any more")
+	refusal := errors.New("lease lost")
 	if acked, err := s.Publish(t.Context(), facts, func() error { return refusal }); !errors.Is(err, refusal) ||
 		slices.Contains(acked, true) {
-		t.Errorf("without the lease %v is published, %v; want nothing and the reason", acked, err)
+		t.Errorf("without the lease, Publish returned %v, %v; want no facts and the reason", acked, err)
 	}
 	if _, err := s.Publish(t.Context(), facts, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := s.Stored(t.Context(), facts[19].ID, 5)
 	if err != nil || len(stored) > 5 || len(stored) == 0 {
-		t.Errorf("of the last 5 messages %v are after the position, %v", stored, err)
+		t.Errorf("Stored among the last 5 messages returned %v, %v", stored, err)
 	}
 	if stored, err = s.Stored(t.Context(), facts[19].ID, 1000); err != nil || len(stored) != 10 {
-		t.Errorf("%d messages are after the position, %v; want 10", len(stored), err)
+		t.Errorf("Stored returned %d messages, %v; want 10", len(stored), err)
 	}
 }
 
@@ -191,33 +191,33 @@ func TestParseTarget(t *testing.T) {
 	} {
 		got, err := jetstream.ParseTarget(text)
 		if err != nil || !slices.Equal(got.Servers, want) {
-			t.Errorf("%s yields the servers %v, %v; want %v", text, got.Servers, err, want)
+			t.Errorf("ParseTarget(%s) returned the servers %v, %v; want %v", text, got.Servers, err, want)
 		}
 	}
 	both, err := jetstream.ParseTarget("nats://u:p%40w@a.example")
 	if err != nil || both.User != "u" || both.Password.Reveal() != "p@w" || !both.Token.IsZero() {
-		t.Errorf("user and password are %q and %q, %v", both.User, both.Password.Reveal(), err)
+		t.Errorf("ParseTarget returned the user %q and the password %q, %v", both.User, both.Password.Reveal(), err)
 	}
 	if token, err := jetstream.ParseTarget("nats://tok3n@a.example"); err != nil || token.User != "" ||
 		token.Token.Reveal() != "tok3n" {
-		t.Errorf("the token is %q, %v", token.Token.Reveal(), err)
+		t.Errorf("ParseTarget returned the token %q, %v", token.Token.Reveal(), err)
 	}
 	if shown := fmt.Sprintf("%+v", both); strings.Contains(shown, "p@w") {
-		t.Errorf("printed, a target shows its password: %s", shown)
+		t.Errorf("the text of a target contains its password: %s", shown)
 	}
 	for text, want := range map[string]string{
 		"":                                  "must begin with nats://",
 		"kafka://a.example":                 "not supported",
 		"a.example:4222":                    "must begin with nats://",
-		"nats://":                           "names no server",
-		"nats://s3cret:s3cret%zz@a":         "is not an address",
+		"nats://":                           "must contain a server",
+		"nats://s3cret:s3cret%zz@a":         "invalid address",
 		"nats://a_b":                        "not a host name",
 		"nats://a.example/path":             "more than host and port",
 		"nats://a.example,s3cret@b.example": "after the first server",
 	} {
 		_, err := jetstream.ParseTarget(text)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%q returned %v, want %q in it, and no secret", text, err, want)
+			t.Errorf("ParseTarget(%q) returned %v, want it to contain %q and no secret", text, err, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// lanes is how many accounts are published concurrently.
+// lanes is the number of accounts that are published concurrently.
 const lanes = 32
 
 // headerAccount contains the account of a fact, for readers of streams whose subjects are mapped.
@@ -32,9 +32,9 @@ func (marshaler) Marshal(subject string, m *message.Message) (*nats.Msg, error) 
 	return out, nil
 }
 
-// Publish publishes facts, which must be in id order, and waits for the acknowledgements. goOn is called
-// before each fact: its error means that this process may no longer publish. acked[i] reports on facts[i];
-// the error is the first one, after which no further fact is started.
+// Publish publishes facts, which must be in id order, and waits for the acknowledgements. It calls goOn
+// before each fact; an error means that this process may no longer publish. acked[i] reports whether facts[i]
+// was acknowledged. The error is the first one; after it, Publish starts no further fact.
 func (s *Stream) Publish(ctx context.Context, facts []event.Fact, goOn func() error) (acked []bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -104,8 +104,8 @@ func token(text string) string {
 	}, text)
 }
 
-// Stored returns the ids after the position among the last messages of the stream. It queries the leader,
-// which has every acknowledged message.
+// Stored returns the ids after the position among the last messages of the stream. It asks the leader, which
+// has every acknowledged message.
 func (s *Stream) Stored(ctx context.Context, position string, last int) (map[string]bool, error) {
 	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// madeHere is in the metadata of a stream that Open created, under madeBy. Such a stream is kept in line
-// with the configuration; a stream of another creator is only checked.
+// madeHere is in the metadata of a stream that Open created, under the key madeBy. Such a stream is updated
+// to the configuration; a stream created by others is only checked.
 const (
 	madeBy   = "made_by"
 	madeHere = "postrider"
 )
 
-// Stream is a connection to the servers and a stream that was found or created there. Safe for concurrent
-// use.
+// Stream is a connection to the servers and to a stream that exists or was created there. It is safe for
+// concurrent use.
 type Stream struct {
 	config    Config
 	conn      *nats.Conn
@@ -31,9 +31,8 @@ type Stream struct {
 	publisher message.Publisher
 }
 
-// Open connects, and creates the stream if it does not exist. It updates a stream it created that differs
-// from the configuration. Its error describes the problem with the server, or with a stream created by
-// others.
+// Open connects, and creates the stream if it does not exist. It updates a stream that it has created to the
+// configuration. Its error describes the problem with the server, or with a stream created by others.
 func Open(ctx context.Context, c Config) (*Stream, error) {
 	s, err := connect(c)
 	if err != nil {
@@ -85,7 +84,7 @@ func (c Config) options() []nats.Option {
 	}
 	options := []nats.Option{
 		nats.Name(c.Name), nats.Timeout(dialLimit), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond),
-		nats.ReconnectBufSize(-1), // nothing is sent later than its publisher waits for it
+		nats.ReconnectBufSize(-1), // no message is sent after its publisher has stopped waiting for it
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(1), nats.NoEcho(), nats.IgnoreAuthErrorAbort(),
 		nats.ReconnectHandler(told("connected again")),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -123,7 +122,7 @@ func (s *Stream) Prepare(ctx context.Context) error {
 	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
 	if errors.Is(err, nats.ErrStreamNotFound) {
 		if _, err = s.js.AddStream(s.newConfig(), nats.Context(ctx)); err != nil {
-			return fmt.Errorf("make the stream %s with %d replicas: %w", s.config.Stream, s.config.Replicas, err)
+			return fmt.Errorf("create the stream %s with %d replicas: %w", s.config.Stream, s.config.Replicas, err)
 		}
 		s.config.Logger.Info("event export: stream created", "stream", s.config.Stream, "replicas", s.config.Replicas,
 			"max_age", s.config.MaxAge)
@@ -138,29 +137,31 @@ func (s *Stream) Prepare(ctx context.Context) error {
 	return s.adjust(ctx, found.Config)
 }
 
-// unseen returns an error for servers that do not report on the stream.
+// unseen returns an error for servers that do not respond about the stream.
 func (s *Stream) unseen(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return fmt.Errorf("look at the stream %s: JetStream does not answer; it is off at these servers, or too few of them are up: %w", s.config.Stream, err)
+		return fmt.Errorf("look up the stream %s: JetStream does not respond; it is disabled on these servers, or "+
+			"too few of them are up: %w", s.config.Stream, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
-		return fmt.Errorf("look at the stream %s: JetStream does not answer in time; fewer than half of its servers are up, or their disks are full: %w", s.config.Stream, err)
+		return fmt.Errorf("look up the stream %s: JetStream does not respond in time; fewer than half of its "+
+			"servers are up, or their disks are full: %w", s.config.Stream, err)
 	}
-	return fmt.Errorf("look at the stream %s: %w", s.config.Stream, err)
+	return fmt.Errorf("look up the stream %s: %w", s.config.Stream, err)
 }
 
-// newConfig returns the configuration of a new stream. A full stream refuses messages, so that unread ones are
-// not discarded: refused messages wait in the database.
+// newConfig returns the configuration of a new stream. A full stream rejects messages instead of discarding
+// unread ones; rejected messages wait in the database.
 func (s *Stream) newConfig() *nats.StreamConfig {
-	return &nats.StreamConfig{Name: s.config.Stream, Description: "What has happened in Postrider.",
+	return &nats.StreamConfig{Name: s.config.Stream, Description: "Events of Postrider.",
 		Subjects:  []string{s.config.Prefix + ".>"},
 		Retention: nats.LimitsPolicy, Discard: nats.DiscardNew, Storage: nats.FileStorage, Replicas: s.config.Replicas,
 		MaxAge:     s.config.MaxAge,
 		Duplicates: s.config.duplicates(), AllowDirect: true, Metadata: map[string]string{madeBy: madeHere}}
 }
 
-// adjust updates a stream created here to the current configuration. Limits set later by an operator are
-// kept.
+// adjust updates a stream created by Open to the current configuration. It keeps limits that an operator has
+// set.
 func (s *Stream) adjust(ctx context.Context, is nats.StreamConfig) error {
 	want, to := s.newConfig(), is
 	to.Subjects, to.Replicas, to.MaxAge, to.Duplicates = want.Subjects, want.Replicas, want.MaxAge, want.Duplicates
@@ -199,7 +200,7 @@ func (s *Stream) usable(is nats.StreamConfig) error {
 	return nil
 }
 
-// covers reports whether a subject pattern includes everything that another matches.
+// covers reports whether a subject pattern matches everything that another one matches.
 func covers(pattern, other string) bool {
 	p, o := strings.Split(pattern, "."), strings.Split(other, ".")
 	for i, token := range p {
@@ -213,7 +214,7 @@ func covers(pattern, other string) bool {
 	return len(p) == len(o)
 }
 
-// Replicas returns how many servers have the stream of a configuration; 0 if it does not exist. Its error
+// Replicas returns how many servers have the stream of a configuration, or 0 if it does not exist. Its error
 // says why the stream cannot be reached or used.
 func Replicas(ctx context.Context, c Config) (int, error) {
 	s, err := connect(c)

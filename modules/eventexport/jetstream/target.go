@@ -14,9 +14,9 @@ import (
 // DefaultPort is the port of NATS.
 const DefaultPort = "4222"
 
-// ParseTarget parses nats://user:password@host:4222,host2:4222. Scheme and user apply to all servers.
-// tls:// requires TLS from the first byte after the servers' greeting. Its errors continue a sentence that
-// begins with the setting's name, and quote no secret.
+// ParseTarget parses nats://user:password@host:4222,host2:4222. Scheme and user apply to all servers. tls://
+// requires TLS right after the servers' greeting. Its errors continue a sentence that begins with the
+// setting's name, and contain no secret.
 func ParseTarget(text string) (t Target, err error) {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || scheme != "nats" && scheme != "tls" {
@@ -25,9 +25,10 @@ func ParseTarget(text string) (t Target, err error) {
 	for i, item := range setting.List(rest) {
 		item = strings.TrimPrefix(item, scheme+"://")
 		u, err := url.Parse(scheme + "://" + item)
-		if err != nil { // err could quote a password
+		if err != nil { // err may contain a password
 			return Target{},
-				fmt.Errorf("has a server (number %d) that is not an address; want nats://host:4222,host2:4222, and in a password everything but letters and digits as %%XX", i+1)
+				fmt.Errorf("has an invalid address for server %d: use nats://host:4222,host2:4222, and encode all "+
+					"characters of a password except letters and digits as %%XX", i+1)
 		}
 		server, err := serverOf(u)
 		if err != nil {
@@ -38,13 +39,13 @@ func ParseTarget(text string) (t Target, err error) {
 		case u.User == nil:
 		case i > 0:
 			return Target{},
-				errors.New("has a user or token after the first server; give it once, before the first one")
+				errors.New("has a user or token after the first server: specify it once, before the first server")
 		default:
 			identify(&t, u.User)
 		}
 	}
 	if len(t.Servers) == 0 {
-		return Target{}, errors.New("names no server; want nats://host:4222")
+		return Target{}, errors.New("must contain a server, such as nats://host:4222")
 	}
 	return t, nil
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/postrider/postrider/modules/eventexport/jetstream/jetstreamtest"
 )
 
-// A server is met over TLS only if the authority of the file has signed it, and gets a client
-// certificate where it wants one.
-func TestTheServerIsCheckedAndSeesAClientCertificate(t *testing.T) {
+// A server is accepted over TLS only if an authority in the file has signed its certificate, and gets a
+// client certificate if it requests one.
+func TestTLSVerifiesServerAndClient(t *testing.T) {
 	t.Parallel()
-	lent := httptest.NewTLSServer(nil) // its certificate is for 127.0.0.1, and self-signed
+	lent := httptest.NewTLSServer(nil) // its certificate is self-signed, for 127.0.0.1
 	t.Cleanup(lent.Close)
 	certificate := lent.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
@@ -37,7 +37,7 @@ func TestTheServerIsCheckedAndSeesAClientCertificate(t *testing.T) {
 		c.Files = files
 		if s, err := jetstream.Open(t.Context(), c); err == nil {
 			s.Close()
-			t.Errorf("with the files %+v the stream is opened, want a refusal of one side or the other", files)
+			t.Errorf("with the files %+v, Open succeeded, want an error from the client or the server", files)
 		}
 	}
 	c.Files = jetstream.Files{CA: cert, Cert: cert, Key: keyFile}

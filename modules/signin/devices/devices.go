@@ -1,8 +1,9 @@
 // Package devices recognizes browsers in which a user has signed in before.
 //
-// Such a browser keeps an authenticated cookie. The cookie alone does not sign in its user. The browser has its
-// own counter of failed attempts, which strangers cannot use up, and avoids the mail about a sign-in from a
-// new browser. A cookie is valid for one email and 180 days, and until the next change of the password.
+// Such a browser keeps an authenticated cookie. The cookie alone does not sign in its user. The browser has
+// its own counter of failed attempts, which strangers cannot use up, and a sign-in from it sends no mail
+// about a new browser. A cookie is valid for one email and 180 days, and until the next change of the
+// password.
 package devices
 
 import (
@@ -21,7 +22,7 @@ import (
 const Lifetime = admission.DeviceLife
 
 const (
-	mostPeople = 4 // users per browser
+	mostPeople = 4 // users remembered per browser
 	maxCookie  = 1024
 
 	idSize   = 12

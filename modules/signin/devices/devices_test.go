@@ -67,7 +67,7 @@ func TestRejectsForgedCookies(t *testing.T) {
 	}
 	rotated := devices.Keys{bytes.Repeat([]byte{3}, 32), keys[0]}
 	if _, known := rotated.Find(cookie, ada, now); !known {
-		t.Error("a cookie of the older key is rejected during key rotation")
+		t.Error("a cookie of the previous key is rejected during key rotation")
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/limit"
 )
 
-// Failed attempts allowed per counter. A locked counter allows a new attempt after the duration short at the latest.
+// Failed attempts allowed per counter. A locked counter allows a new attempt at the latest after the duration
+// in short.
 const (
 	failuresOfPair       = 5  // one email from one network
 	failuresOfWidePair   = 15 // one email from the wider network around it
@@ -40,14 +41,14 @@ type bound struct {
 	name   string
 	most   int
 	window time.Duration
-	then   time.Duration // interval of attempts over the limit; 0: none until the window ends
+	then   time.Duration // interval of attempts over the limit; 0 allows none until the window ends
 	ofOne  bool          // the counter is about one email, not about a whole network
 }
 
 // Attempt is the set of counters that an attempt uses.
 type Attempt struct {
 	bounds []bound
-	owner  limit.Caller // whose turn in the queue it uses
+	owner  limit.Caller // whose turn in the queue the attempt uses
 }
 
 // Visitor is the origin of an attempt.
@@ -56,7 +57,7 @@ type Visitor struct {
 	Device string // id of a browser in which this user has signed in before; empty if unknown
 }
 
-// Owner returns the caller for fair queues: the known browser, or else the network.
+// Owner returns the owner for fair queues: the known browser, or else the network.
 func (v Visitor) Owner() limit.Caller {
 	if v.Device != "" {
 		return limit.Caller{Name: "device " + v.Device, Known: true}
@@ -94,8 +95,8 @@ func (g *Guard) Confirm(sessionID string) Attempt {
 		ofOne: true}}, limit.Caller{Name: "session " + sessionID, Known: true}}
 }
 
-// Mail returns the request for mail to a mailbox, known or not. The limit per mailbox applies when mail is
-// sent, so that strangers cannot use up the requests of a user.
+// Mail returns the attempt to request mail to a mailbox, known or not. The limit per mailbox applies when
+// mail is sent, so that strangers cannot use up a user's requests.
 func (g *Guard) Mail(email string, v Visitor) Attempt {
 	if v.Device != "" {
 		return Attempt{[]bound{{name: g.hash("mail device", email+"\x00"+v.Device), most: mailsOfDevice,
@@ -109,7 +110,8 @@ func (g *Guard) Mail(email string, v Visitor) Attempt {
 	}, v.Owner()}
 }
 
-// LimitRate returns an attempt that is limited to most per window. Its counter is identified by kind and of.
+// LimitRate returns an attempt that is allowed most times per window. Its counter is identified by kind and
+// of.
 func (g *Guard) LimitRate(kind, of string, most int, window time.Duration) Attempt {
 	return Attempt{bounds: []bound{{name: g.hash(kind, of), most: most, window: window}}}
 }
@@ -143,8 +145,8 @@ func (a Attempt) findBound(name string) bound {
 	return a.bounds[slices.IndexFunc(a.bounds, func(b bound) bool { return b.name == name })]
 }
 
-// splitCounters returns the counters that a success clears, because they belong to its user alone, and those that it
-// only decrements, because strangers count there, too.
+// splitCounters returns the counters that a success clears, because they belong to one user alone, and those
+// that it only decrements, because strangers count toward them too.
 func (a Attempt) splitCounters() (own, shared []string) {
 	for _, b := range a.bounds {
 		if b.ofOne && (b.then == 0 || len(a.bounds) == 1) {

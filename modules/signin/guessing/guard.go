@@ -32,7 +32,7 @@ type Guard struct {
 	db     *db.DB
 	key    []byte
 	gate   *limit.Queue
-	locked *cache.Cache[string, time.Time] // by counter name, until when it is locked
+	locked *cache.Cache[string, time.Time] // the end of the lock, by counter name
 }
 
 const (
@@ -40,13 +40,13 @@ const (
 	lockedTTL  = 5 * time.Second // how long a lock may outlive its removal by another process
 )
 
-// New creates a Guard. The key hashes the names of counters.
+// New returns a new Guard. The key hashes the names of counters.
 func New(d *db.DB, key []byte) *Guard {
 	gate := limit.NewQueue(limit.Limits{Inside: atOnce, Waiting: mostWait, PerOwner: mostOfOne, Patience: patience})
 	return &Guard{d, key, gate, cache.New(cache.Config[string, time.Time]{Max: lockedSize, TTL: lockedTTL})}
 }
 
-// limitError returns the error over a limit.
+// limitError is the error for an attempt over a limit.
 func limitError(wait time.Duration) *fault.Error {
 	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(wait, time.Second),
 		Message: "Too many attempts. Try again later, or use a passkey or a link."}
@@ -68,10 +68,10 @@ ON CONFLICT (id) DO UPDATE SET count = CASE WHEN f.until <= now() THEN 1 ELSE f.
 type tally struct {
 	id          string
 	count       int
-	over, again float64 // seconds until the window ends, and until one more attempt is judged
+	over, again float64 // seconds until the window ends, and until one more attempt is allowed
 }
 
-// remainingWait returns how long attempts stay blocked under a bound; 0 if the next one is allowed.
+// remainingWait returns how long a bound blocks further attempts, or 0 if the next one is allowed.
 func (b bound) remainingWait(t tally) time.Duration {
 	switch {
 	case t.count < b.most:
@@ -84,7 +84,7 @@ func (b bound) remainingWait(t tally) time.Duration {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// Begin counts an attempt as a failure before a password is hashed; Succeeded takes it back. last reports
+// Begin counts an attempt as a failure before a password is hashed; Succeed reverts this. last reports
 // whether the next attempt for the same email will be blocked. Over a limit, Begin counts nothing. Errors:
 // Limit; Unavailable, also if the queue is full.
 func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
@@ -114,7 +114,7 @@ func (g *Guard) CheckLocked(a Attempt) error {
 	return nil
 }
 
-// Count is Begin in the transaction of the caller.
+// Count is Begin within the caller's transaction.
 func (g *Guard) Count(ctx context.Context, tx *ent.Tx, a Attempt) (last bool, err error) {
 	names := a.counterNames()
 	if _, err := tx.ExecContext(ctx, lockSQL, db.Array(names)); err != nil {
@@ -143,13 +143,13 @@ const (
 	forgetSQL = `DELETE FROM sign_in_failures WHERE id = ANY($1)`
 )
 
-// Undo takes back an attempt that Begin counted and that ended without a verdict.
+// Undo reverts an attempt that Begin counted but that was neither accepted nor rejected.
 func (g *Guard) Undo(ctx context.Context, a Attempt) error {
 	_, err := g.db.SQL.ExecContext(ctx, undoSQL, db.Array(a.counterNames()))
 	return fault.Wrap("undo attempt", err)
 }
 
-// Succeed takes back an attempt that Begin counted, and clears the failures of its user for this visitor.
+// Succeed reverts an attempt that Begin counted, and clears the user's failures for this visitor.
 func (g *Guard) Succeed(ctx context.Context, a Attempt) error {
 	own, shared := a.splitCounters()
 	_, err := g.db.SQL.ExecContext(ctx, `WITH gone AS (`+forgetSQL+`) `+strings.ReplaceAll(undoSQL, "$1", "$2"),
@@ -157,7 +157,8 @@ func (g *Guard) Succeed(ctx context.Context, a Attempt) error {
 	return fault.Wrap("forget failures", err)
 }
 
-// Forget clears the counters of the attempts that belong to their user, who is now authenticated.
+// Forget clears those counters of the attempts that belong to their user alone. The user has just
+// authenticated.
 func (g *Guard) Forget(ctx context.Context, tx *ent.Tx, attempts ...Attempt) error {
 	var names []string
 	for _, a := range attempts {

@@ -52,7 +52,7 @@ func mailboxOf(email string) string {
 	return email
 }
 
-// WithMessage replaces the message of an error over a limit.
+// WithMessage replaces the message of a limit error.
 func WithMessage(err error, format string, args ...any) error {
 	var limit *fault.Error
 	if !errors.As(err, &limit) || limit.Kind != fault.Limit {

@@ -56,7 +56,8 @@ func (c claims) storedEmail() string {
 	return stored
 }
 
-// isVerified reports whether the email is verified. trust accepts a missing claim, but not a false one.
+// isVerified reports whether the email is verified. With trust, a missing claim counts as verified, but a
+// false one does not.
 func (c claims) isVerified(trust bool) bool { return c.Verified == "yes" || trust && c.Verified == "" }
 
 // hasSecondFactor reports whether the provider checked a second factor (RFC 8176 section 2).

@@ -2,15 +2,15 @@ package openid
 
 import "github.com/postrider/postrider/ent"
 
-// storedState is the stored state for a user of the provider.
+// storedState is what the database knows about a user of the provider.
 type storedState struct {
 	linked  *ent.User // the user linked to issuer and subject, or nil
 	holder  *ent.User // the user with the email, or nil
-	other   bool      // the holder is linked to another subject of the issuer
+	other   bool      // that user is linked to another subject of the issuer
 	invited bool      // the email has an open invitation
 }
 
-// step is how a user of the provider is admitted.
+// step says how to admit a user of the provider.
 type step int
 
 const (
@@ -41,7 +41,7 @@ func (c Config) decide(who claims, k storedState) (step, error) {
 	return 0, refuse(Unknown)
 }
 
-// checkLink returns a Refusal unless the email alone is sufficient to link its holder to a subject.
+// checkLink returns a Refusal unless the email alone is sufficient to link its user to a subject.
 func checkLink(k storedState) error {
 	switch {
 	case k.holder.DisabledAt != nil:

@@ -30,7 +30,7 @@ func (s *Service) signIn(ctx context.Context, p pendingSignIn, who claims) (sign
 	switch {
 	case err != nil:
 		return signin.NewSession{}, err
-	case options.SetUp: // the first user must be the operator, who has the set-up link from the log
+	case options.SetUp: // The first user must be the operator, who has the set-up link from the log.
 		return signin.NewSession{}, refuse(SetUpFirst)
 	}
 	return s.people.SignInAs(ctx, signin.ByOIDC, func(ctx context.Context, tx *ent.Tx) (*ent.User, bool, error) {
@@ -149,8 +149,8 @@ func (s *Service) joinTeam(ctx context.Context, tx *ent.Tx, made *ent.User) erro
 		Target: made.ID, Changes: map[string]any{"email": made.Email, "role": j.Role, "method": signin.ByOIDC}})
 }
 
-// linkCaller links the caller to a subject of the provider and replaces an earlier link. The browser must still be
-// signed in as the user who started the link.
+// linkCaller links the caller to a subject of the provider and replaces an earlier link. The browser must
+// still be signed in as the user who started linking.
 func (s *Service) linkCaller(ctx context.Context, p pendingSignIn, c accounts.Caller, who claims) error {
 	if c.Person == nil || c.Person.UserID != p.UserID {
 		return refuse(SignedOut)

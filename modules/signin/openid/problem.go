@@ -5,7 +5,7 @@ import "errors"
 // Parameter is the query parameter that carries a Problem to the sign-in page.
 const Parameter = "openid"
 
-// SignInError is the reason why a sign-in with the provider failed. The sign-in page shows a sentence for each.
+// SignInError is the reason why a sign-in with the provider failed. The sign-in page has a sentence for each.
 type SignInError string
 
 // Problems of a sign-in with the provider.
@@ -44,7 +44,8 @@ func (r *Refusal) Error() string {
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.cause }
 
-// IsRefused reports whether the user was refused, in contrast to a temporary or internal failure.
+// IsRefused reports whether the user was rejected, rather than failing temporarily or because of an internal
+// error.
 func (r *Refusal) IsRefused() bool {
 	return r.Problem != ProviderUnavailable && r.Problem != Busy && r.Problem != Failed
 }

@@ -82,7 +82,7 @@ func (b boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// cachedDiscovery returns the cached discovery result or error. It returns neither if discovery is due.
+// cachedDiscovery returns the cached discovery result or error, or neither if discovery is due.
 func (p *provider) cachedDiscovery(now time.Time) (*discovery, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *provider) cachedDiscovery(now time.Time) (*discovery, error) {
 	return nil, nil //nolint:nilnil // neither: discovery is due
 }
 
-// ensureDiscovered returns the discovery result. Only one request runs at a time. While the provider is
+// ensureDiscovered returns the discovery result. Only one discovery runs at a time. While the provider is
 // unavailable, the earlier result stays in use. Error: Unavailable.
 func (p *provider) ensureDiscovered(ctx context.Context) (*discovery, error) {
 	if known, err := p.cachedDiscovery(time.Now()); known != nil || err != nil {
@@ -124,7 +124,7 @@ func (p *provider) ensureDiscovered(ctx context.Context) (*discovery, error) {
 }
 
 func (p *provider) discover(ctx context.Context) (*discovery, error) {
-	// Others use the answer, so it must not end with the first caller.
+	// Other callers share the result, so it must not end with the first caller.
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.WithoutCancel(ctx), p.client), requestTime)
 	defer cancel()
 	found, err := oidc.NewProvider(ctx, p.config.Issuer)
@@ -177,7 +177,7 @@ func (p *provider) exchangeCode(ctx context.Context, a callbackAnswer, c codes) 
 		return claims{}, classifyExchangeError(err)
 	}
 	who, err := found.validateToken(ctx, token, c.nonce, p.config.ClientID)
-	who.Issuer = p.config.Issuer // Google's tokens may leave https:// out
+	who.Issuer = p.config.Issuer // Google's tokens may leave https:// Google's tokens may omit https://
 	return who, err
 }
 

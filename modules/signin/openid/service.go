@@ -47,7 +47,7 @@ type Service struct {
 	log      *slog.Logger
 }
 
-// New creates the service. It does not contact the provider.
+// New returns a new Service. It does not contact the provider.
 func New(p Params) *Service {
 	s := &Service{config: p.Config, db: p.DB, people: p.People, keys: p.Box.DeriveEach("sign-in by OpenID Connect"),
 		log: p.Logger}
@@ -83,7 +83,7 @@ func (s *Service) BeginSignIn(ctx context.Context, returnTo string) (AuthRequest
 }
 
 // BeginLink starts linking the caller to a subject of the provider. It requires a recently confirmed session,
-// because the link allows sign-ins. Errors: those of Begin; Forbidden.
+// because the link can be used to sign in. Errors: those of BeginSignIn; Forbidden.
 func (s *Service) BeginLink(ctx context.Context, c accounts.Caller) (AuthRequest, error) {
 	if c.Person == nil {
 		return AuthRequest{}, fault.Unauthenticated()
@@ -144,7 +144,7 @@ func (s *Service) HandleCallback(ctx context.Context, r Callback) (CallbackResul
 	}
 	out := CallbackResult{ReturnTo: p.ReturnTo}
 	again := out
-	if p.UserID != "" { // the page at ReturnTo would say that the provider is linked
+	if p.UserID != "" { // otherwise the page at ReturnTo would report that the provider is linked
 		again.ReturnTo = ""
 	}
 	if r.Problem != "" || r.Code == "" {
@@ -168,7 +168,7 @@ func (s *Service) HandleCallback(ctx context.Context, r Callback) (CallbackResul
 	return out, nil
 }
 
-// logRefusal logs a refusal. The user sees a sentence about it.
+// logRefusal logs a refusal, of which the user sees only a sentence.
 func (s *Service) logRefusal(ctx context.Context, err error) error {
 	switch problem := ProblemOf(err); {
 	case err == nil || problem == Failed:

@@ -125,7 +125,8 @@ func (w *world) editTokenResponses(next http.Handler) http.Handler {
 	})
 }
 
-// providerUser is a user of the provider, by the claims of their ID token. A nil value removes a claim.
+// providerUser is a user of the provider, represented by the claims of their ID token. A nil value removes a
+// claim.
 type providerUser jwt.MapClaims
 
 func newBob(change providerUser) providerUser {
@@ -147,7 +148,7 @@ func (s providerUser) Claims(_ []string, b *mockoidc.IDTokenClaims) (jwt.Claims,
 	return all, nil
 }
 
-// visitProvider sends a browser to the provider, signed in as who, and returns the callback.
+// visitProvider sends a browser, signed in as who, to the provider and returns the callback.
 func (w *world) visitProvider(t *testing.T, d openid.AuthRequest, who providerUser) openid.Callback {
 	t.Helper()
 	w.mock.QueueUser(who)
@@ -421,7 +422,7 @@ func TestConcurrentFirstSignInsCreateOneUser(t *testing.T) {
 		all.Go(func() {
 			got, err := w.HandleCallback(context.WithoutCancel(t.Context()), back)
 			if err != nil {
-				t.Errorf("one of %d first sign-ins: %v, want success", n, err)
+				t.Errorf("one of %d concurrent first sign-ins: %v, want success", n, err)
 				return
 			}
 			users[i] = got.Entered.User.ID

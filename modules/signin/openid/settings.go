@@ -70,8 +70,8 @@ var (
 	})
 )
 
-// All other settings require the issuer. The checks are added here, because each reads the issuer, whose own
-// check reads two of them.
+// All other settings require the issuer. The checks are added here to avoid an initialization cycle: each
+// reads the issuer, whose own check reads two of them.
 func init() { //nolint:gochecknoinits // avoids an initialization cycle
 	ClientID.Check = func(v setting.Values, _ string) error { return withIssuer(v, ClientID.Given(v)) }
 	ClientSecret.Check = func(v setting.Values, _ secret.String) error { return withIssuer(v, ClientSecret.Given(v)) }
@@ -123,7 +123,7 @@ func parseName(text string) (string, error) {
 	switch {
 	case text == "" || !utf8.ValidString(text) ||
 		strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "", errors.New("must be a name of printable characters")
+		return "", errors.New("must consist of printable characters")
 	case len(text) > maxName:
 		return "", fmt.Errorf("must be at most %d bytes", maxName)
 	}
@@ -151,16 +151,16 @@ func parseJoin(text string) (Join, error) {
 		return Join{}, errors.New("must be an account id and a role, such as acc_…:viewer")
 	case rights.Role(role) == rights.RoleOwner:
 		return Join{}, errors.New("cannot have the role owner: only an owner of the team can add owners")
-	case !rights.Role(role).Known():
+	case !rights.Role(role).IsKnown():
 		return Join{}, errors.New("must have one of the roles admin, developer, billing, viewer")
 	}
 	return Join{accountID, rights.Role(role)}, nil
 }
 
-// PathCallback is the redirect path for the provider, under the base URL.
+// PathCallback is the redirect path for the provider, relative to the base URL.
 const PathCallback = "/api/session/oidc/callback"
 
-// Config of the service. Without Issuer the provider is disabled.
+// Config configures the service. Without Issuer the provider is disabled.
 type Config struct {
 	Issuer       string
 	ClientID     string
@@ -170,7 +170,7 @@ type Config struct {
 	TrustEmail   bool
 	BaseURL      string
 	NoInvites    bool // invitations are disabled
-	OwnResolver  bool // resolve names with the resolver of the installation instead of the system's
+	OwnResolver  bool // resolve names with the installation's resolver instead of the system's
 }
 
 // ConfigOf reads the settings.

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// stateLife is the maximum time between Begin and Finish.
+// stateLife is the maximum duration of a sign-in at the provider.
 const stateLife = 5 * time.Minute
 
 // pendingSignIn is a started sign-in. The browser keeps it in a cookie.
@@ -95,7 +95,7 @@ func newCookie(baseURL, value string) *http.Cookie {
 	return cookie
 }
 
-// findCookie returns the cookie's value from a Cookie header, or "" unless it occurs exactly once.
+// findCookie returns the cookie's value from a Cookie header, or "" if it does not occur exactly once.
 func findCookie(baseURL, header string) string {
 	r := http.Request{Header: http.Header{"Cookie": {header}}}
 	found := r.CookiesNamed(cookieName(baseURL))

@@ -17,8 +17,8 @@ import (
 
 const challengeLife = 5 * time.Minute
 
-// newRelyingParty returns the party that passkeys are bound to: the first host with a name, along with all URLs
-// of that host. WebAuthn does not accept IP addresses. Without a named host, it returns nil.
+// newRelyingParty returns the relying party that passkeys are bound to: the first host that is a name, with
+// all URLs on that host. WebAuthn does not accept IP addresses. Without such a host, it returns nil.
 func newRelyingParty(name string, urls []string) (*webauthn.WebAuthn, error) {
 	var host string
 	var origins []string
@@ -49,7 +49,7 @@ type Ceremony struct {
 	ChallengeID string
 }
 
-// Purposes of challenges. A challenge is valid for its own purpose only.
+// Purposes of challenges. A challenge is valid only for its own purpose.
 var (
 	toSignIn   = []byte("passkey challenge")
 	toRegister = []byte("new passkey challenge")

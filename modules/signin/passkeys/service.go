@@ -35,7 +35,7 @@ type Service struct {
 	party *webauthn.WebAuthn // nil: no URL has a host name
 }
 
-// New creates the service for pages served under the URLs, which are in order of preference.
+// New returns a new Service for pages served under the URLs, which are in order of preference.
 func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, error) {
 	party, err := newRelyingParty(name, urls)
 	if err != nil {
@@ -63,7 +63,7 @@ func (h *holder) WebAuthnName() string                       { return h.who.Emai
 func (h *holder) WebAuthnDisplayName() string                { return h.who.Email }
 func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.keys }
 
-// lockHolder returns a user with their passkeys. It locks the user until the transaction ends.
+// lockHolder locks a user until the transaction ends, and returns the user with their passkeys.
 func lockHolder(ctx context.Context, tx *ent.Tx, userID string) (*holder, error) {
 	who, err := tx.User.Query().Where(user.ID(userID)).ForUpdate().Only(ctx)
 	if err != nil {
@@ -148,8 +148,8 @@ func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.Sessi
 		return nil, met
 	case err != nil:
 		return nil, fault.Unauthenticated().WithCause(err)
-	case key.Authenticator.CloneWarning: // the counter went backwards: the key may have been copied
-		return nil, fault.Unauthenticated().WithCause(errors.New("the counter of the passkey went backwards"))
+	case key.Authenticator.CloneWarning: // the counter went backward: the key may have been copied
+		return nil, fault.Unauthenticated().WithCause(errors.New("the counter of the passkey went backward"))
 	}
 	h, is := found.(*holder)
 	if !is {
@@ -176,8 +176,8 @@ func markUsed(ctx context.Context, tx *ent.Tx, session webauthn.SessionData) err
 	return err
 }
 
-// BeginRegistration starts the registration of a new passkey. Error: Conflict if passkeys are unavailable, and over
-// Max.
+// BeginRegistration starts the registration of a new passkey. Error: Conflict if passkeys are unavailable,
+// and over MaxPasskeys.
 func (s *Service) BeginRegistration(ctx context.Context, userID string) (c Ceremony, err error) {
 	if s.party == nil {
 		return c, unavailableError()
@@ -211,7 +211,7 @@ func limitError() error {
 }
 
 // Add stores a new passkey of the caller and ends their other sessions. Errors: Invalid; Unauthorized if the
-// challenge is not the caller's; Conflict if the passkey is already registered, and over Max.
+// challenge was issued to another user; Conflict if the passkey is already registered, and over MaxPasskeys.
 func (s *Service) Add(ctx context.Context, c accounts.Caller, in CeremonyResult) (made *ent.Passkey, err error) {
 	if s.party == nil {
 		return nil, unavailableError()

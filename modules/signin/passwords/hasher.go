@@ -32,18 +32,18 @@ const (
 type Hasher struct {
 	queue     *limit.Queue
 	done      atomic.Int64
-	dummyHash func() string // returns the hash to check for users without one
+	dummyHash func() string // returns the hash to check for users without a password
 	log       *slog.Logger
 }
 
-// NewHasher creates a Hasher.
+// NewHasher returns a new Hasher.
 func NewHasher(log *slog.Logger) *Hasher {
 	limits := limit.Limits{Inside: min(runtime.GOMAXPROCS(0)/2, mostAtOnce), Waiting: mostWait, PerOwner: mostOfOne,
 		Patience: patience}
 	return &Hasher{queue: limit.NewQueue(limits), log: log, dummyHash: sync.OnceValue(newDummyHash)}
 }
 
-// newDummyHash returns a hash that no valid password matches.
+// newDummyHash returns a hash that matches no valid password.
 func newDummyHash() string {
 	made, err := argon2id.CreateHash(strings.Repeat("0", MaxLength+1), cost)
 	if err != nil { // the system has no random source
@@ -68,8 +68,8 @@ func (h *Hasher) Hash(ctx context.Context, of limit.Caller, password string) (ha
 // Slot is a slot for a hash.
 type Slot struct{ h *Hasher }
 
-// WithSlot runs run when it is the caller's turn to hash, so that the work before the hash is skipped for
-// callers that find no slot. Errors: Unavailable if the queue is full; errors of run.
+// WithSlot calls run once a hashing slot is free, so that callers without a slot skip the work that precedes
+// hashing. Errors: Unavailable if the queue is full; errors of run.
 func (h *Hasher) WithSlot(ctx context.Context, of limit.Caller, run func(*Slot) error) error {
 	err := h.queue.Do(ctx, of, func() error { return run(&Slot{h}) })
 	if errors.Is(err, limit.ErrFull) {

@@ -1,9 +1,9 @@
 // Package trust ends sessions, links and pending changes when a user's credentials change.
 //
-// Sessions, mailed links and pending changes are only as trustworthy as the credentials at the time. So a
-// change of a password, an email, a second factor, a passkey or a provider ends all of them, except the
-// session that makes the change. The user gets an email, and the audit log of each of their teams gets an
-// entry.
+// Sessions, mailed links and pending changes are only as trustworthy as the credentials with which they were
+// created. A change of a password, an email, a second factor, a passkey or a provider therefore ends all of
+// them, except the session that makes the change. The user gets an email, and the audit log of each of their
+// teams gets an entry.
 package trust
 
 import (

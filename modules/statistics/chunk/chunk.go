@@ -1,10 +1,10 @@
 // Package chunk encodes counts over a day or a month: figures and latencies by time slots, in a few bytes per
 // slot.
 //
-// A chunk is a list of points in the order of their slots; empty slots are omitted. A slot is a number of equal
-// periods since the beginning of the chunk: quarters of an hour, hours or days, as agreed with the reader.
-// Encoded, a chunk begins with a format byte. Each point consists of the distance to the previous slot and the
-// contents of its slot; for figures, a mask selects those that are not zero.
+// A chunk is a list of points in the order of their slots; empty slots are omitted. A slot is a number of
+// equal periods since the beginning of the chunk: quarters of an hour, hours or days; the reader must know
+// which. An encoded chunk begins with a format byte. Each point consists of the distance to the previous slot
+// and the contents of its slot; for figures, a mask selects those that are not zero.
 package chunk
 
 import (
@@ -17,13 +17,13 @@ import (
 // Width is the number of figures in a point.
 const Width = 11
 
-// Counts are the counts of one slot. Their meaning is defined by the callers.
+// Counts are the counts of one slot. Callers define their meaning.
 type Counts [Width]int64
 
 // format is the first byte of an encoded chunk.
 const format = 1
 
-// errCorrupt is returned for data that Encode cannot have produced.
+// errCorrupt is returned for data that the encoder cannot have produced.
 var errCorrupt = errors.New("corrupt chunk")
 
 // Point contains the figures of one slot.
@@ -32,14 +32,14 @@ type Point struct {
 	Figures Counts
 }
 
-// Latency is the number of deliveries in one slot with similar latencies, that is in one bin.
+// Latency is the number of deliveries in one slot with similar latencies, that is, in one bin.
 type Latency struct {
 	Slot, Bin int
 	Count     int64
 }
 
-// AppendFigures encodes points, whose slots must ascend. Points without any figure are left out; a chunk
-// without points is empty.
+// AppendFigures encodes points, whose slots must ascend. Points without figures are omitted; a chunk without
+// points is empty.
 func AppendFigures(to []byte, points []Point) []byte {
 	last, begun := 0, false
 	for i := range points {
@@ -68,8 +68,9 @@ func AppendFigures(to []byte, points []Point) []byte {
 	return to
 }
 
-// EachFigures calls yield for each point of an encoded chunk, with its slot, a mask of the figures that are not
-// zero, and the figures. Figures outside the mask are undefined, and none may be used after yield returns.
+// EachFigures calls yield for each point of an encoded chunk, with its slot, a mask of the figures that are
+// not zero, and the figures. Figures outside of the mask are undefined, and figures must not be used after
+// yield returns.
 func EachFigures(data []byte, yield func(slot int, mask uint64, f *Counts)) error {
 	r, err := open(data)
 	if err != nil {
@@ -102,7 +103,8 @@ func (f *Counts) AddMasked(mask uint64, more *Counts) {
 	}
 }
 
-// AppendLatencies encodes latencies, which must ascend by slot and bin. Those without a count are left out.
+// AppendLatencies encodes latencies, which must ascend by slot and bin. Latencies without a count are
+// omitted.
 func AppendLatencies(to []byte, list []Latency) []byte {
 	last, begun := 0, false
 	for i := 0; i < len(list); {
@@ -179,7 +181,7 @@ func open(data []byte) (*reader, error) {
 	return &reader{data: data, at: 1}, nil
 }
 
-// more reports whether there is data left to read.
+// more reports whether any data is left to read.
 func (r *reader) more() bool { return !r.broken && r.at < len(r.data) }
 
 func (r *reader) uvarint() uint64 {
@@ -205,7 +207,7 @@ func (r *reader) long() uint64 {
 	return v
 }
 
-// small reads a slot, a mask, a bin or a number of bins, none of which is large.
+// small reads a slot, a mask, a bin or a number of bins, which are all small numbers.
 func (r *reader) small() int {
 	v := r.uvarint()
 	if v > 1<<20 {

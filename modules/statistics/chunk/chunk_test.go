@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// someSeries is random counts over a month of quarters of an hour, by slot and by bin.
+// someSeries returns random counts over a month of quarters of an hour, by slot and by bin.
 func someSeries(dice *rand.Rand, slots int) (Series, map[int]Counts, map[[2]int]int64) {
 	var s Series
 	figures, latencies := map[int]Counts{}, map[[2]int]int64{}
@@ -50,9 +50,8 @@ func decoded(t *testing.T, figures, latencies []byte) (map[int]Counts, map[[2]in
 	return points, bins
 }
 
-// What is encoded comes back, whatever was counted, and a series that is put together of chunks has
-// their sums.
-func TestAChunkHasWhatWasCounted(t *testing.T) {
+// Decoding returns the encoded counts, and a series built from several chunks has their sums.
+func TestChunkRoundTrip(t *testing.T) {
 	t.Parallel()
 	dice := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -91,8 +90,9 @@ func TestAChunkHasWhatWasCounted(t *testing.T) {
 	}
 }
 
-// Slots that are put together have the sum, and what one series lacks of another makes it as large.
-func TestSeriesAreMadeCoarserAndComplete(t *testing.T) {
+// Combined slots have the sum of their counts, and adding the missing counts of another series makes a series
+// as large as the other.
+func TestSeriesCoarserAndMissing(t *testing.T) {
 	t.Parallel()
 	dice := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
@@ -111,17 +111,17 @@ func TestSeriesAreMadeCoarserAndComplete(t *testing.T) {
 				t.Fatalf("hour %d has %v, want %v", p.Slot, p.Figures, hours[p.Slot])
 			}
 		}
-		a.Merge(a.Lacking(&b))
+		a.Merge(a.Missing(&b))
 		for _, p := range a.Points() {
 			for n := range p.Figures {
 				if want := max(figures[p.Slot][n], other[p.Slot][n]); p.Figures[n] != want {
-					t.Fatalf("slot %d has %v, want the larger ones of %v and %v", p.Slot, p.Figures, figures[p.Slot],
+					t.Fatalf("slot %d has %v, want the maximum of %v and %v", p.Slot, p.Figures, figures[p.Slot],
 						other[p.Slot])
 				}
 			}
 		}
-		if again := a.Lacking(&b); !again.Empty() {
-			t.Fatalf("a series that was completed lacks %+v", again)
+		if again := a.Missing(&b); !again.IsEmpty() {
+			t.Fatalf("a completed series still lacks %+v", again)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestChunksAreSmall(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, decoding ends, and with an error unless Encode could have made them.
+// Decoding arbitrary bytes terminates, and returns an error unless the encoder could have produced them.
 func FuzzDecode(f *testing.F) {
 	var s Series
 	s.Add(5, &Counts{1, 2, 3})
@@ -164,10 +164,10 @@ func FuzzDecode(f *testing.F) {
 			f *Counts) {
 			points = append(points, Point{slot, *f})
 		}); err != nil && !errors.Is(err, errCorrupt) {
-			t.Errorf("the error is %v", err)
+			t.Errorf("EachFigures returned the error %v", err)
 		}
 		if err := EachLatency(data, func(Latency) {}); err != nil && !errors.Is(err, errCorrupt) {
-			t.Errorf("the error is %v", err)
+			t.Errorf("EachLatency returned the error %v", err)
 		}
 	})
 }

@@ -37,7 +37,7 @@ func compareLatencies(a, b Latency) int {
 	return cmp.Or(cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.Bin, b.Bin))
 }
 
-// AddEncoded adds an encoded chunk whose slot n corresponds to slot place(n) of the series.
+// AddEncoded adds an encoded chunk whose slot n corresponds to the slot place(n) of the series.
 func (s *Series) AddEncoded(figures, latencies []byte, place func(slot int) int) error {
 	if err := EachFigures(figures,
 		func(slot int, mask uint64, f *Counts) { s.addMasked(place(slot), mask, f) }); err != nil {
@@ -64,10 +64,10 @@ func (s *Series) Encode() (figures, latencies []byte) {
 	return AppendFigures(nil, s.points), AppendLatencies(nil, s.latencies)
 }
 
-// Points returns the figures by slot, which the caller must not change.
+// Points returns the figures by slot. The caller must not change them.
 func (s *Series) Points() []Point { return s.points }
 
-// Coarser returns the series with each run of that many slots combined.
+// Coarser returns a series in which each run of that many slots is combined into one.
 func (s *Series) Coarser(slots int) *Series {
 	var out Series
 	for i := range s.points {
@@ -80,8 +80,8 @@ func (s *Series) Coarser(slots int) *Series {
 	return &out
 }
 
-// Lacking returns by how much other exceeds the series, slot by slot and figure by figure.
-func (s *Series) Lacking(other *Series) *Series {
+// Missing returns by how much other exceeds the series, for each slot and figure.
+func (s *Series) Missing(other *Series) *Series {
 	var out Series
 	for i := range other.points {
 		p := &other.points[i]
@@ -110,10 +110,10 @@ func (s *Series) Lacking(other *Series) *Series {
 	return &out
 }
 
-// Empty reports whether the series has no counts.
-func (s *Series) Empty() bool { return len(s.points) == 0 && len(s.latencies) == 0 }
+// IsEmpty reports whether the series has no counts.
+func (s *Series) IsEmpty() bool { return len(s.points) == 0 && len(s.latencies) == 0 }
 
-// Part returns the slots from one on, renumbered from zero.
+// Part returns the slots starting with one, renumbered from zero.
 func (s *Series) Part(from, slots int) *Series {
 	var out Series
 	for i := range s.points {

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Latency bins begin at 0.1 seconds, and each is 1.2 times as wide as the previous one, so that the middle of a
-// bin differs from its values by at most 10 %. The last one begins at four and a half days.
+// Latency bins begin at 0.1 seconds, and each is 1.2 times as wide as the previous one, so that the middle of
+// a bin differs from its values by at most 10 %. The last bin begins at four and a half days.
 const (
 	FirstBin = 0.1
 	Widening = 1.2
@@ -24,9 +24,9 @@ const (
 	quarter = `extract(epoch FROM date_bin('15 minutes', %s, timestamptz '2000-01-01 00:00:00Z'))::bigint`
 )
 
-// factsSQL reads the facts of a selection, which is a condition on f. A machine's open or click does not count,
-// and of repeated results for a recipient only the first one counts. Everything else about a fact is looked up by
-// its ids, one fact at a time, because the planner does not know how many facts a selection has.
+// factsSQL reads the facts of a selection, which is a condition on f. Opens and clicks by machines do not
+// count, and of repeated results for a recipient only the first one counts. Everything else about a fact is
+// looked up by its ids, one fact at a time, because the planner does not know how many facts a selection has.
 func factsSQL(selection string) string {
 	return `
 WITH f AS MATERIALIZED (

@@ -16,7 +16,7 @@ const (
 	Sender                    // mail of a sender
 	SenderTag                 // a tag of a sender's mail
 	SenderDomain              // a recipient's domain in a sender's mail
-	SenderClass               // the bounce classification in a sender's mail
+	SenderClass               // the bounce classes of a sender's mail
 	Domain                    // a recipient's domain, for any sender
 	SenderDomains             // all recipients' domains of a sender's mail together
 	Tag                       // a tag, for any sender
@@ -44,7 +44,7 @@ func (k Kind) Whole() Kind {
 	return k
 }
 
-// Placement decides at which time figures are counted.
+// Placement is the time at which figures are counted.
 type Placement int
 
 // The placements.
@@ -118,13 +118,13 @@ type Reason struct {
 	Class, EnhancedCode, Host string
 }
 
-// Refused is the number of recipients rejected for a reason, and the newest email among them.
+// Refused is the number of recipients rejected for a reason, with the newest email among them.
 type Refused struct {
 	Recipients int64
 	EmailID    string
 }
 
-// Rollup collects the rows of facts. Use New to create one.
+// Rollup collects rows of figures from facts. Use New to create one.
 type Rollup struct {
 	Rows    map[RowKey]*[Placements]chunk.Series
 	Reasons map[Reason]*Refused
@@ -145,12 +145,12 @@ func (r *Rollup) Series(row RowKey) *[Placements]chunk.Series {
 	return series
 }
 
-// Facts are several facts that are equal in everything that is counted.
+// Facts represents several facts that are equal in every counted property.
 type Facts struct {
 	AccountID string
 	Type      string // for example email.sent
 	At        [Placements]time.Time
-	Count     int64 // how many; negative to subtract them
+	Count     int64 // number of facts; negative to subtract them
 	By        By
 	Tags      []string // as name=value, each once
 
@@ -158,9 +158,9 @@ type Facts struct {
 	Destinations []string // their domains, of email.sent
 	Named        bool     // the facts name their recipient
 	Domain       string   // of the recipient, or of all recipients
-	Bin          int      // of the latency; negative without one
+	Bin          int      // bin of the latency; negative without one
 
-	Class, EnhancedCode, Host, EmailID string // of a rejection; Class is empty for other facts
+	Class, EnhancedCode, Host, EmailID string // reason of a rejection; Class is empty for other facts
 }
 
 // Add counts facts.
@@ -203,7 +203,7 @@ func (f *Facts) domains() map[string]int64 {
 	return out
 }
 
-// add counts facts in a row; recipients applies if the facts do not name their recipient.
+// add counts facts in a row. recipients applies if the facts do not name their recipient.
 func (r *Rollup) add(f *Facts, kind Kind, key string, by By, recipients int64) {
 	var figures chunk.Counts
 	switch f.Type {

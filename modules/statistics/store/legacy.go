@@ -13,8 +13,8 @@ import (
 )
 
 // Earlier versions stored a row for each quarter of an hour, each full hour, day and fortnight in the tables
-// statistics and statistics_latencies. They are migrated to day rows, one account and hour at a time. The tables,
-// and this file, can be deleted once no process writes them any more.
+// statistics and statistics_latencies. These rows are migrated to day rows, one account and hour at a time.
+// The tables and this file can be deleted once no process writes them any more.
 
 // LegacyHour is an hour of an account in the legacy tables.
 type LegacyHour struct {
@@ -22,11 +22,11 @@ type LegacyHour struct {
 	Start     time.Time
 }
 
-// chunked is the migration version from which programs write the current tables.
+// chunked is the version of the migration since which programs write the current tables.
 const chunked = "20261127060000"
 
 const (
-	// olderSQL finds a process that writes the legacy tables: the rows that it reads must not be deleted.
+	// olderSQL finds a process that writes the legacy tables. The rows that it reads must not be deleted.
 	olderSQL = `SELECT EXISTS (SELECT FROM nodes WHERE coalesce(schema, '') < '` + chunked + `' AND seen_at > now() - interval '1 minute')`
 
 	legacyHourSQL = `
@@ -105,7 +105,7 @@ func (h LegacyHour) TakeOver(ctx context.Context, tx db.Execer) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("take over statistics of before: %w", err)
+		return fmt.Errorf("migrate legacy statistics: %w", err)
 	}
 	return nil
 }

@@ -19,14 +19,14 @@ import (
 const (
 	// Settle is the minimum age of a day to be packed: most results of mail arrive within days.
 	Settle = 7 * 24 * time.Hour
-	// Open is the maximum age of a day that is not packed. An account's days are packed when one exceeds it, so
-	// that a month is written four or five times and not thirty.
+	// Open is the maximum age of an unpacked day. An account's days are packed when one of them exceeds it,
+	// so that a month is written four or five times instead of thirty.
 	Open = 2 * Settle
-	// packLock keeps processes from packing at the same time.
+	// packLock ensures that only one process packs at a time.
 	packLock = 0x706f7374_7061636b // "postpack"
-	// packStep is about how many day rows are packed in one transaction.
+	// packStep is the approximate number of day rows packed in one transaction.
 	packStep = 1000
-	// packShort is the length of a chunk by quarters up to which readers use it instead of coarser ones.
+	// packShort is the length of a chunk by quarters up to which readers prefer it to coarser ones.
 	packShort = 128
 	// packSpare is how many more rows of a kind a month keeps than a day.
 	packSpare = 3
@@ -84,7 +84,8 @@ func chunkColumns() (columns []batch.Column[*monthRow]) {
 	return columns
 }
 
-// ChunkColumns are the columns of chunks in a table of months; those of quarters are in the day rows too.
+// ChunkColumns returns the columns of chunks in a table of months. Those of quarters also exist in the day
+// rows.
 func ChunkColumns(r Resolution, placed rollup.Placement) (figures, latencies string) {
 	of := "event"
 	if placed == rollup.ByEmail {
@@ -152,7 +153,7 @@ func Pack(ctx context.Context, d *db.DB, now time.Time) error {
 		account string
 		start   time.Time
 	}
-	before, kinds := rollup.DayOf(now.Add(-Settle)).Start(), rollup.Kinds() // a newer version may have more of them
+	before, kinds := rollup.DayOf(now.Add(-Settle)).Start(), rollup.Kinds() // a newer version may have more kinds
 	for {
 		n, err := db.One(ctx, d.SQL, func(n *next) []any { return []any{&n.account, &n.start} }, nextToPackSQL,
 			rollup.DayOf(now.Add(-Open)).Start(), int(kinds[len(kinds)-1]))
@@ -174,11 +175,11 @@ func Pack(ctx context.Context, d *db.DB, now time.Time) error {
 // packed is the result of packing the day rows of one key in a month.
 type packed struct {
 	candidate
-	days string // days of the month that have a row, as numbers
-	keep bool   // into a row of the month; otherwise they are dropped
+	days string // days of the month with a row, as numbers
+	keep bool   // move into a row of the month; otherwise drop
 }
 
-// rows are the day rows, in the order of the days.
+// rows returns the day rows, in the order of their days.
 func (p *packed) rows() (rows []rollup.RowKey) {
 	for text := range strings.FieldsSeq(p.days) {
 		if day, err := strconv.Atoi(text); err == nil {
@@ -190,8 +191,8 @@ func (p *packed) rows() (rows []rollup.RowKey) {
 	return rows
 }
 
-// packKind packs the rows of a kind of an account in a month, for days before one. It returns false if another
-// process packs.
+// packKind packs the rows of a kind of an account in a month, up to a day (exclusive). It returns false if
+// another process packs.
 func packKind(ctx context.Context, d *db.DB, account string, kind rollup.Kind, month,
 	before time.Time) (ours bool, err error) {
 	if end := month.AddDate(0, 1, 0); end.Before(before) {

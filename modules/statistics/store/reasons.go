@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// Reasons is the table of rejection reasons. A rebuild uses a table of its own.
+// Reasons is the table of rejection reasons. A rebuild uses its own table.
 const (
 	Reasons        = "statistics_reasons"
 	RebuiltReasons = "rebuilt_statistics_reasons"

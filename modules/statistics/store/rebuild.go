@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// RebuiltSQL creates the table of a rebuild in the session.
+// RebuiltSQL creates the session table of a rebuild.
 const RebuiltSQL = `CREATE TEMPORARY TABLE ` + Rebuilt + ` (LIKE statistics_days INCLUDING ALL)`
 
 // Cursor is the row after which the comparison of an account continues.
@@ -26,8 +26,9 @@ const (
 	WHERE (` + keyColumns + `) > ($1, $2, $3, $4, $5, $6, $7, $8) ORDER BY ` + keyColumns + ` LIMIT $9`
 )
 
-// Complete compares the next rows of an account's rebuild with the stored ones, and adds missing counts. If the
-// stored figure is larger, facts were deleted since, and it stays. It returns false if there are no more rows.
+// Complete compares the next rows of an account's rebuild with the stored ones, and adds missing counts. If
+// the stored figure is larger, facts were deleted since, and the figure stays. It returns false if there are
+// no more rows.
 func Complete(ctx context.Context, tx db.Execer, accountID string, from *Cursor) (more bool, err error) {
 	var rebuilt []*dayRow
 	same := func(slot int) int { return slot }
@@ -87,7 +88,7 @@ func missingOf(ctx context.Context, tx db.Execer, rebuilt []*dayRow) (*rollup.Ro
 	missing := rollup.New()
 	for i, r := range rebuilt {
 		for placed := range r.series {
-			if lacking := stored[i].series[placed].Lacking(&r.series[placed]); !lacking.Empty() {
+			if lacking := stored[i].series[placed].Missing(&r.series[placed]); !lacking.IsEmpty() {
 				missing.Series(r.RowKey)[placed].Merge(lacking)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// Days is the table of day rows. A rebuild uses a table of its own.
+// Days is the table of day rows. A rebuild uses its own table.
 const (
 	Days    = "statistics_days"
 	Rebuilt = "rebuilt_statistics_days"
@@ -22,14 +22,14 @@ const (
 
 const keyColumns = `account_id, kind, start, domain_id, api_key_id, template_id, automation_id, key`
 
-// counted are the kinds whose rows per day are counted, in the columns of the account's own row.
+// counted lists the kinds whose rows per day are counted, in the columns of the account's own row.
 var counted = []rollup.Kind{rollup.Domain, rollup.Tag, rollup.SenderDomain, rollup.SenderTag}
 
 // dayRow is a row of statistics_days.
 type dayRow struct {
 	rollup.RowKey
 	series [rollup.Placements]chunk.Series
-	counts [4]int // of the account's own row: rows of the kinds counted
+	counts [4]int // in the account's own row: the number of rows of the kinds counted
 	there  bool   // already stored
 }
 
@@ -87,7 +87,7 @@ func encode(rows []*dayRow) []*encodedDay {
 	return out
 }
 
-// days are the statements for a table of day rows.
+// days contains the statements for a table of day rows.
 type days struct{ lock, write *db.Statement }
 
 const dayColumns = `event_figures, event_latencies, email_figures, email_latencies, domains, tags, sender_domains, sender_tags`
@@ -106,7 +106,7 @@ func daysOf(table string) days {
 
 var statements = map[string]days{Days: daysOf(Days), Rebuilt: daysOf(Rebuilt)}
 
-// load locks and returns the stored rows, and empty ones for those that do not exist.
+// load locks and returns the stored rows, and creates empty ones for the others.
 func load(ctx context.Context, tx db.Execer, table string, keys []rollup.RowKey) ([]*dayRow, error) {
 	out := make([]*dayRow, len(keys))
 	for i, key := range keys {
@@ -144,7 +144,8 @@ func load(ctx context.Context, tx db.Execer, table string, keys []rollup.RowKey)
 // Apply adds counts to the day rows of a table.
 func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) error {
 	for row := range maps.Clone(r.Rows) {
-		r.Series(rollup.RowKey{AccountID: row.AccountID, Kind: rollup.Account, Day: row.Day}) // which counts the others
+		// whose columns count the others
+		r.Series(rollup.RowKey{AccountID: row.AccountID, Kind: rollup.Account, Day: row.Day})
 	}
 	if len(r.Rows) == 0 {
 		return nil
@@ -163,7 +164,7 @@ func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) er
 		for placed := range row.series {
 			row.series[placed].Merge(&more[placed])
 		}
-		taken := !row.there && row.size(rollup.ByEvent)+row.size(rollup.ByEmail) < 0 // of an evicted row
+		taken := !row.there && row.size(rollup.ByEvent)+row.size(rollup.ByEmail) < 0 // counts of an evicted row
 		if at := slices.Index(counted, row.Kind); at >= 0 && !row.there && !taken {
 			t.accounts[accountRow(row.RowKey)].counts[at]++
 		}
@@ -189,7 +190,8 @@ func accountRow(of rollup.RowKey) rollup.RowKey {
 }
 
 // sortRows returns the wanted rows of a rollup in locking order.
-func sortRows(rows map[rollup.RowKey]*[rollup.Placements]chunk.Series, wanted func(rollup.RowKey) bool) []rollup.RowKey {
+func sortRows(rows map[rollup.RowKey]*[rollup.Placements]chunk.Series,
+	wanted func(rollup.RowKey) bool) []rollup.RowKey {
 	var out []rollup.RowKey
 	for row := range rows {
 		if wanted(row) {

@@ -13,7 +13,7 @@ import (
 
 // Limit is the maximum number of rows of a kind per day.
 type Limit struct {
-	Keep int // the largest ones, which stay if there are too many
+	Keep int // the largest rows, which stay if there are too many
 	Most int
 }
 
@@ -66,7 +66,7 @@ type candidate struct {
 	rollup.RowKey
 	size   int64
 	stored bool
-	draw   uint64 // breaks ties
+	draw   uint64 // random, to break ties
 }
 
 const candidatesSQL = `SELECT key, domain_id, api_key_id, template_id, automation_id, event_size + email_size FROM %s WHERE account_id = $1 AND kind = $2 AND start = $3`

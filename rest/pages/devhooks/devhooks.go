@@ -32,7 +32,7 @@ const (
 // Receivers is the part of the module that the handler uses.
 type Receivers interface {
 	Receive(ctx context.Context, in hooks.Received) (int, error)
-	List(ctx context.Context, accountID string, q hooks.RequestQuery) (hooks.Shown, error)
+	List(ctx context.Context, accountID string, q hooks.RequestQuery) (hooks.ReceiverState, error)
 	AnswerWith(accountID string, status int) error
 	Clear(accountID string)
 }

@@ -18,7 +18,7 @@ type client struct {
 	ctx  context.Context //nolint:containedctx // one client is one run
 	name string
 	path string
-	dsn  string // without a password, because other users see the command line; empty: no connection
+	dsn  string // without a password, because other users can see the command line; empty if not connected
 	env  []string
 }
 
@@ -52,7 +52,7 @@ func (c *client) command(args ...string) (command *exec.Cmd, said *bytes.Buffer)
 	return command, said
 }
 
-// run runs the program to its end. Its error includes the last output of the program.
+// run runs the program until it exits. Its error includes the last output of the program.
 func (c *client) run(args ...string) error { return c.runInto(nil, args...) }
 
 // runInto is run with a writer for the output.

@@ -18,7 +18,7 @@ SELECT now(), current_setting('server_version_num')::int / 10000, to_regclass('p
 // state describes a database.
 type state struct {
 	Manifest
-	ours   bool // it has our tables
+	ours   bool // the database has our tables
 	tables int
 }
 
@@ -38,8 +38,8 @@ func inspectDatabase(ctx context.Context, url string) (found state, err error) {
 	return found, err
 }
 
-// errEmpty means that there is nothing to back up.
-var errEmpty = errors.New("this database is not Postrider's: it has no table schema_migrations")
+// errEmpty is returned if there is nothing to back up.
+var errEmpty = errors.New("this is not a Postrider database: it has no table schema_migrations")
 
 func describeDatabase(ctx context.Context, url string) (Manifest, error) {
 	found, err := inspectDatabase(ctx, url)
@@ -49,15 +49,17 @@ func describeDatabase(ctx context.Context, url string) (Manifest, error) {
 	return found.Manifest, err
 }
 
-// checkTarget refuses databases that must not be restored into.
+// checkTarget rejects databases into which a backup cannot be restored.
 func (b *Backup) checkTarget(found state) error {
 	switch newest := db.Schema(); {
 	case found.tables > 0:
 		return fmt.Errorf("the database is not empty: it has %d tables. Create a new one (createdb), set DATABASE_URL to it and restore again; nothing was changed", found.tables)
 	case b.Manifest.Schema > newest:
-		return fmt.Errorf("the backup is of a newer version (%s, schema %s) than this program (schema %s): restore it with that version; nothing was changed", b.Manifest.Version, b.Manifest.Schema, newest)
+		return fmt.Errorf("the backup is from a newer version (%s, schema %s) than this program (schema %s): "+
+			"restore it with that version; nothing was changed", b.Manifest.Version, b.Manifest.Schema, newest)
 	case found.PostgreSQL < b.Manifest.PostgreSQL:
-		return fmt.Errorf("the backup is of PostgreSQL %d and this server is %d: restore it into that version or a newer one; nothing was changed", b.Manifest.PostgreSQL, found.PostgreSQL)
+		return fmt.Errorf("the backup is from PostgreSQL %d but this server is %d: restore it into that version or "+
+			"a newer one; nothing was changed", b.Manifest.PostgreSQL, found.PostgreSQL)
 	}
 	return nil
 }

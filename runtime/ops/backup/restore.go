@@ -50,7 +50,7 @@ func (b *Backup) load(ctx context.Context, url string, clients postgres.Config, 
 		_, err = fmt.Fprintf(run.input, "\n%s;\n", node.HoldStatement(reason))
 	}
 	if err != nil {
-		cancel() // psql must not reach the end
+		cancel() // psql must not reach the end of its input
 		return errors.Join(run.wait(), err)
 	}
 	return run.end()

@@ -23,7 +23,7 @@ type Manifest struct {
 	PostgreSQL int       `json:"postgresql"`     // major version of the server
 	Bytes      int64     `json:"bytes"`          // of database.dump
 	SHA256     string    `json:"sha256"`         // of database.dump
-	Keys       string    `json:"keys,omitempty"` // distinguishes master keys; empty if none was known
+	Keys       string    `json:"keys,omitempty"` // identifies the master key; empty if no key was known
 }
 
 // Backup is a complete backup.
@@ -45,8 +45,8 @@ const (
 	manifestName = "backup.json"
 )
 
-// Take writes a backup into a new folder in dir, which it creates. Writers are not blocked. The files of a
-// failed backup are removed.
+// Take writes a backup into a new folder in dir, which it creates if necessary. Writers are not blocked. The
+// files of a failed backup are removed.
 func Take(ctx context.Context, from Source, dir string) (*Backup, error) {
 	m, err := describeDatabase(ctx, from.URL)
 	if err != nil {

@@ -151,14 +151,16 @@ var SpoolDir = setting.Declare(setting.Setting[string]{
 var DatabaseBytes = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60),
 	DefaultText: "the disk, if it is on this machine",
-	Help:        "Bytes that the database may grow to. As space runs out, writes of free accounts, then everything except mail, then everything is rejected, so that delivery continues. Set it if the database is on another machine.",
+	Help: "Maximum size of the database in bytes. As space runs out, writes of free accounts, then " +
+		"everything except mail, then everything is rejected, so that delivery continues. Set it if the database " +
+		"is on another machine.",
 })
 
 // SpoolBytes limits the spool.
 var SpoolBytes = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_SPOOL_BYTES", Group: database, Form: setting.Number(intake.LeastSpool, 1<<50),
 	Default: intake.DefaultSpool,
-	Help:    "Bytes that all of them may use there. An account or network can use at most a quarter.",
+	Help:    "Maximum bytes that all of them together may use there. An account or network can use at most a quarter.",
 })
 
 // MasterKey is empty if development mode keeps its key in a file, and for commands without a key. The first

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-func TestAReplicaIsAStandbyOfTheDatabase(t *testing.T) {
+func TestReplicaRequiresDatabaseURL(t *testing.T) {
 	t.Parallel()
 	const primary = "postgres://postrider:hunter2@one/postrider"
 	for _, c := range []struct{ database, replica, want string }{
@@ -27,12 +27,12 @@ func TestAReplicaIsAStandbyOfTheDatabase(t *testing.T) {
 		loaded, err := config.Load(setting.Tool, "", texts)
 		if c.want == "" && err != nil || c.want != "" &&
 			(err == nil || !strings.Contains(err.Error(), config.ReplicaURL.Name+" "+c.want)) {
-			t.Errorf("%s with %q: %v, want %q", c.replica, c.database, err, c.want)
+			t.Errorf("%s with %q returned %v, want %q", c.replica, c.database, err, c.want)
 		}
 		var log bytes.Buffer
 		slog.New(slog.NewTextHandler(&log, nil)).Info("loaded", "config", loaded, "error", err)
 		if strings.Contains(log.String(), "hunter2") {
-			t.Errorf("the password is shown: %s", log.String())
+			t.Errorf("the password is visible: %s", log.String())
 		}
 	}
 }

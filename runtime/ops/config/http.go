@@ -22,10 +22,11 @@ var AllowPublic = setting.Declare(setting.Setting[bool]{
 // HTTPAddr is host:port; port 0 is any free port.
 var HTTPAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HTTP_ADDR", Group: httpGroup, Form: setting.HostPort(), Default: "127.0.0.1:8080",
-	Help: "Where to serve API, GraphQL, dashboard and public links. Port 0 is any free port.",
+	Help: "Address on which to serve the API, GraphQL, dashboard and public links. Port 0 means any free port.",
 	Check: func(v setting.Values, addr string) error {
 		if othersReach(v, addr) {
-			return fmt.Errorf("is %q, which others can reach: development mode has no real secrets and shows all mail; listen on 127.0.0.1, or use --allow-public", addr)
+			return fmt.Errorf("is %q, which is reachable from other machines: development mode has no real secrets "+
+				"and shows all mail; listen on 127.0.0.1, or use --allow-public", addr)
 		}
 		return nil
 	},
@@ -53,7 +54,8 @@ var BaseURL = setting.Declare(setting.Setting[string]{
 // HTTPTLSAddr is host:port; if empty, HTTP is served without TLS.
 var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HTTP_TLS_ADDR", Group: httpGroup, Form: setting.HostPort(), DefaultText: "nowhere",
-	Help: "Where to serve the same over TLS, for example :443. Requests to POSTRIDER_HTTP_ADDR are redirected there, and tracking hosts are served there with certificates from an ACME authority.",
+	Help: "Address on which to serve the same over TLS, for example :443. Requests to POSTRIDER_HTTP_ADDR are " +
+		"redirected there, and tracking hosts are served there with certificates from an ACME authority.",
 	Check: func(v setting.Values, addr string) error {
 		if addr != "" && !strings.HasPrefix(BaseURL.Of(v), "https://") {
 			return errors.New("redirects to POSTRIDER_BASE_URL, which must be an https:// URL")
@@ -104,7 +106,7 @@ func parseBaseURL(text string) (string, error) {
 	case err != nil, u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "":
 		return "", errors.New("must be an https:// or http:// URL with a host")
 	case u.User != nil, u.Path != "" && u.Path != "/", u.RawQuery != "", u.Fragment != "", u.ForceQuery:
-		return "", errors.New("has more than scheme, host and port")
+		return "", errors.New("can only have a scheme, host and port")
 	}
 	host := u.Hostname()
 	if !setting.IsAddress(host) {
@@ -122,8 +124,8 @@ func parseBaseURL(text string) (string, error) {
 }
 
 // SMTPAddr returns the default address of a mail listener: the standard port in production, and devPort on
-// loopback in development. A server on any free HTTP port probably runs next to another server, so it takes
-// any free port here too.
+// loopback in development. A server that uses any free HTTP port probably runs next to another server, so it
+// uses any free port here as well.
 func SMTPAddr(port, devPort string) func(setting.Values) string {
 	return func(v setting.Values) string {
 		switch {
@@ -139,12 +141,13 @@ func SMTPAddr(port, devPort string) func(setting.Values) string {
 // NotPublic rejects a public listener in development mode.
 func NotPublic(v setting.Values, addr string) error {
 	if othersReach(v, addr) {
-		return fmt.Errorf("is %q, which others can reach: listen on 127.0.0.1 in development mode, or use --allow-public", addr)
+		return fmt.Errorf("is %q, which is reachable from other machines: listen on 127.0.0.1 in development mode, "+
+			"or use --allow-public", addr)
 	}
 	return nil
 }
 
-// othersReach reports whether development mode would be reachable by others without the operator's
+// othersReach reports whether development mode would be reachable from other machines without the operator's
 // permission.
 func othersReach(v setting.Values, addr string) bool {
 	host, _, err := net.SplitHostPort(addr)

@@ -27,7 +27,7 @@ func ParseModules(spec string, known []string) (on []string, err error) {
 		}
 	}
 	if len(on) > 0 && len(off) > 0 {
-		wrong.Add(Modules.Name, "cannot combine modules to run (%s) with modules to switch off (-%s)",
+		wrong.Add(Modules.Name, "cannot combine modules to run (%s) with modules to disable (-%s)",
 			strings.Join(on, ", "), strings.Join(off, ", -"))
 	}
 	if err := wrong.Err(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-func TestModulesAreChosenByListOrByMinus(t *testing.T) {
+func TestParseModules(t *testing.T) {
 	t.Parallel()
 	known := []string{"accounts", "domains", "sending", "inbound"}
 	for spec, want := range map[string][]string{
@@ -22,17 +22,17 @@ func TestModulesAreChosenByListOrByMinus(t *testing.T) {
 	} {
 		got, err := config.ParseModules(spec, known)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%q: %v (-want +got):\n%s", spec, err, diff)
+			t.Errorf("%q returned %v (-want +got):\n%s", spec, err, diff)
 		}
 	}
 	for spec, want := range map[string]string{
 		"-inbond,-x":        `has the unknown module "-inbond"; must be among accounts, domains, sending, inbound`,
-		"sending,-inbound":  "cannot combine modules to run (sending) with modules to switch off (-inbound)",
+		"sending,-inbound":  "cannot combine modules to run (sending) with modules to disable (-inbound)",
 		"all":               `unknown module "all"`,
 		"-inbound,-,-x,dom": `unknown module "dom"`,
 	} {
 		if got, err := config.ParseModules(spec, known); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q = %v, %v, want %q", spec, got, err, want)
+			t.Errorf("%q returned %v, %v, want %q", spec, got, err, want)
 		}
 	}
 }

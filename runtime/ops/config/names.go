@@ -57,7 +57,7 @@ var LinkHosts = setting.Declare(setting.Setting[[]string]{
 // Hostname is the name in EHLO.
 var Hostname = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HOSTNAME", Group: names, Form: setting.Host(), DefaultText: "the machine's",
-	Help: "Name to greet mail servers with, in EHLO.",
+	Help: "Host name in EHLO, with which mail servers are greeted.",
 	From: func(v setting.Values) string {
 		if name, err := setting.ParseHost(v.Machine); err == nil {
 			return name
@@ -78,14 +78,14 @@ func prefixHost(label string, s setting.Setting[string]) setting.Setting[string]
 		switch {
 		case hasNames(parent):
 			return label + "." + parent
-		case v.Mode != setting.Serve || parent == "": // a missing base URL is reported as its own mistake
+		case v.Mode != setting.Serve || parent == "": // a missing base URL is reported separately
 			return label + "." + devDomain
 		}
 		return ""
 	}
 	s.Check = func(v setting.Values, name string) error {
 		if name == "" {
-			return fmt.Errorf("is required: the base URL's host %s has no names under it", BaseHost(v))
+			return fmt.Errorf("is required: the base URL's host %s cannot have subdomains", BaseHost(v))
 		}
 		return nil
 	}

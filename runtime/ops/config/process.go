@@ -31,7 +31,7 @@ var nameForm = setting.Form[string]{Placeholder: "NAME",
 		return text, CheckName(text)
 	}}
 
-// CheckName returns what is wrong with the name of a process.
+// CheckName returns the problem of a process name, if any.
 func CheckName(text string) error {
 	if !plainName.MatchString(text) {
 		return fmt.Errorf("is %q; want 1 to 100 letters, digits, dots, colons, hyphens or underscores", text)
@@ -47,11 +47,12 @@ var Node = setting.Declare(setting.Setting[string]{
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
 })
 
-// Egress is the name of the public address that mail is sent from, if there is no source address: processes
-// that share one also share what a provider allows it.
+// Egress is the name of the public address from which mail is sent, if there is no source address. Processes
+// that share an address also share the limits of providers for it.
 var Egress = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_EGRESS", Group: "Delivery", DefaultText: "the host name",
-	Help: "Name of the public address that mail leaves from. Processes with the same name share one address (behind a NAT router) and divide the limits of mailbox providers for it.",
+	Help: "Name of the public address from which mail leaves. Processes with the same name share one address " +
+		"(behind a NAT router) and divide the limits of mailbox providers for it.",
 	Form: nameForm,
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
 })
@@ -65,7 +66,7 @@ var DrainDelay = setting.Declare(setting.Setting[time.Duration]{
 // Modules is parsed by ParseModules.
 var Modules = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_MODULES", Group: process, DefaultText: "all",
-	Help: "Modules to switch off (-inbound,-tracking) or the list of modules to run.",
+	Help: "Modules to disable (-inbound,-tracking) or the list of modules to run.",
 	Form: setting.Form[string]{Placeholder: "NAME,...",
 		Parse: func(text string) (string, error) { return strings.TrimSpace(text), nil }},
 })
@@ -86,7 +87,7 @@ var DNSServer = setting.Declare(setting.Setting[string]{
 	}},
 })
 
-// DeliveryConcurrency is 0 in a process that only accepts: it delivers neither mail nor webhooks.
+// DeliveryConcurrency is 0 in a process that only accepts mail: it delivers neither mail nor webhooks.
 var DeliveryConcurrency = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DELIVERY_CONCURRENCY", Group: "Delivery", Form: setting.Number(0, 10_000), Default: 128,
 	Help: "Concurrent connections to mail servers. With 0 the process only accepts mail and leaves delivery to others.",
@@ -136,7 +137,7 @@ var TraceEndpoint = setting.Declare(setting.Setting[string]{
 	Show: WithoutPassword,
 })
 
-// WithoutPassword shows a URL without its password.
+// WithoutPassword returns a URL for display without its password.
 func WithoutPassword(text string) slog.Value {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -1,4 +1,4 @@
 package diskroom
 
-// Dir returns the folder whose disk is watched.
+// Dir returns the folder whose disk is monitored.
 func (w *Sampler) Dir() string { return w.config.Dir }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Of returns the free and the total bytes of the disk of a folder, as available to this process.
+// Of returns the free and total bytes of a folder's disk, as available to this process.
 func Of(dir string) (Room, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -19,23 +19,24 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// Room is the free and the total bytes of a disk.
+// Room contains the free and the total bytes of a disk.
 type Room struct{ Free, Total uint64 }
 
-// Level says what may still be stored.
+// Level determines what may still be stored.
 type Level int32
 
 // The levels, from the best to the worst.
 const (
 	Enough   Level = iota // everything
-	PaidOnly              // data of free accounts is refused
-	MailOnly              // also everything except mail
-	Full                  // everything is refused
+	PaidOnly              // data of free accounts is rejected
+	MailOnly              // everything except mail is rejected
+	Full                  // everything is rejected
 )
 
 func (l Level) String() string { return [...]string{"enough", "paid_only", "mail_only", "full"}[l] }
 
-// watermark is where a level begins: below a fraction of the disk, and below a number of bytes.
+// watermark is the free space at which a level begins: below a fraction of the disk, and below a number of
+// bytes.
 type watermark struct {
 	part  float64
 	bytes uint64
@@ -66,17 +67,17 @@ func LevelOf(r Room, before Level) Level {
 // Config configures a Watch.
 type Config struct {
 	Dir   string        // the data directory of the embedded server; may be empty
-	Bytes int64         // the size stated by the operator; 0 if none
+	Bytes int64         // the size stated by the operator; 0 if there is none
 	Every time.Duration // interval of sampling the disk; default 1 s
 	// SizeEvery is the interval of measuring the size of the database, if Bytes is used; default 30 s.
 	SizeEvery time.Duration
 }
 
-// Params are the dependencies of New.
+// Params contains the parameters of New.
 type Params struct {
 	Config      Config
 	DB          *db.DB
-	DatabaseURL string // used to find out whether the server is on this machine
+	DatabaseURL string // to determine whether the server is on this machine
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer // no metrics if nil
 	Workers     *worker.Metrics
@@ -95,7 +96,7 @@ type Sampler struct {
 	written atomic.Int64 // since the last sample
 }
 
-// New returns a watch. Nothing is known before Start.
+// New returns a new Sampler. The disk is unknown before Start.
 func New(p Params) (*Sampler, error) {
 	w := &Sampler{config: p.Config, db: p.DB, url: p.DatabaseURL, log: p.Logger,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
@@ -118,12 +119,13 @@ func New(p Params) (*Sampler, error) {
 		})
 	}
 	for _, c := range []prometheus.Collector{
-		gauge("free_bytes", "Free bytes of the database's disk; -1 if not known.",
+		gauge("free_bytes", "Free bytes of the database's disk; -1 if unknown.",
 			func(r Room) float64 { return float64(r.Free) }),
-		gauge("total_bytes", "Size of the database's disk in bytes; -1 if not known.",
+		gauge("total_bytes", "Size of the database's disk in bytes; -1 if unknown.",
 			func(r Room) float64 { return float64(r.Total) }),
 		gauge("level",
-			"What is still stored: 0 everything, 1 nothing of free accounts, 2 only mail, 3 nothing; -1 if the disk is not known.", func(Room) float64 { return float64(w.level.Load()) }),
+			"Data that is still stored: 0 all, 1 all except that of free accounts, 2 only mail, 3 none; -1 if the "+
+				"disk is unknown.", func(Room) float64 { return float64(w.level.Load()) }),
 	} {
 		if err := p.Registry.Register(c); err != nil {
 			return nil, err
@@ -132,7 +134,7 @@ func New(p Params) (*Sampler, error) {
 	return w, nil
 }
 
-// Start samples the disk once and begins to watch it.
+// Start samples the disk once, then starts monitoring it.
 func (w *Sampler) Start(ctx context.Context) error {
 	if w.config.Dir == "" {
 		w.config.Dir = w.findDir(ctx)
@@ -155,7 +157,7 @@ func (w *Sampler) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the watch. The last level remains.
+// Stop stops monitoring. The last level remains.
 func (w *Sampler) Stop(ctx context.Context) error {
 	w.tasks.Stop(ctx)
 	return nil
@@ -169,7 +171,7 @@ func (w *Sampler) Room() (r Room, ok bool) {
 	return Room{}, false
 }
 
-// Level returns the level, including what was written since the last sample.
+// Level returns the level, taking into account the bytes written since the last sample.
 func (w *Sampler) Level() Level {
 	r := w.room.Load()
 	before := Level(w.level.Load())
@@ -246,7 +248,8 @@ func Measure(ctx context.Context, p Params) (r Room, known bool, err error) {
 	return r, err == nil, err
 }
 
-// findDir returns the data directory of a server on this machine; empty if it is elsewhere or unknown.
+// findDir returns the data directory of a server on this machine, or an empty string if it is elsewhere or
+// unknown.
 func (w *Sampler) findDir(ctx context.Context) string {
 	if !onThisMachine(w.url) {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-func TestLevelsBeginInOrderAndEndLater(t *testing.T) {
+func TestDiskLevels(t *testing.T) {
 	t.Parallel()
 	const gb = 1e9
 	for _, c := range []struct {
@@ -27,7 +27,7 @@ func TestLevelsBeginInOrderAndEndLater(t *testing.T) {
 		{"7 %", 7e6, 100e6, diskroom.Enough, diskroom.Full},
 		{"nothing", 0, 100e6, diskroom.Enough, diskroom.Full},
 		{"a little more than where Full begins", 9e6, 100e6, diskroom.Full, diskroom.Full},
-		{"enough to leave Full", 11e6, 100e6, diskroom.Full, diskroom.MailOnly},
+		{"enough free space to leave Full", 11e6, 100e6, diskroom.Full, diskroom.MailOnly},
 		{"a little more than a fifth after less", 21e6, 100e6, diskroom.PaidOnly, diskroom.PaidOnly},
 		{"enough again", 23e6, 100e6, diskroom.PaidOnly, diskroom.Enough},
 		{"5 % of a large disk", 50 * gb, 1000 * gb, diskroom.Enough, diskroom.Enough},
@@ -38,7 +38,7 @@ func TestLevelsBeginInOrderAndEndLater(t *testing.T) {
 	} {
 		if got := diskroom.LevelOf(diskroom.Room{Free: uint64(c.free), Total: uint64(c.total)},
 			c.before); got != c.want {
-			t.Errorf("%s, after %s: level %s, want %s", c.name, c.before, got, c.want)
+			t.Errorf("%s, after %s: got the level %s, want %s", c.name, c.before, got, c.want)
 		}
 	}
 }
@@ -56,21 +56,21 @@ func newWatch(t *testing.T, c diskroom.Config) *diskroom.Sampler {
 	return w
 }
 
-func TestBytesThatAreAboutToBeWrittenCountAtOnce(t *testing.T) {
+func TestAnnouncedBytesCountImmediately(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t, diskroom.Config{Dir: t.TempDir(), Every: time.Hour})
 	room, ok := w.Room()
 	if !ok || w.Level() != diskroom.Enough {
-		t.Skipf("the disk of this machine is full already: %+v", room)
+		t.Skipf("the disk of this machine is too full for this test: %+v", room)
 	}
 	w.Use(int64(room.Free))
 	if got := w.Level(); got != diskroom.Full {
-		t.Errorf("after as many bytes as are free the level is %s, want full", got)
+		t.Errorf("after using all free bytes, the level is %s, want full", got)
 	}
 }
 
 // The size stated by the operator is compared with the size of the database.
-func TestStatedRoomCountsWhereTheDiskIsNotSeen(t *testing.T) {
+func TestStatedRoomCountsIfDiskIsUnknown(t *testing.T) {
 	t.Parallel()
 	if w := newWatch(t, diskroom.Config{Bytes: 1 << 20, SizeEvery: time.Hour}); w.Level() != diskroom.Full {
 		t.Errorf("a database that is larger than its limit has level %s, want full", w.Level())
@@ -85,7 +85,7 @@ func TestStatedRoomCountsWhereTheDiskIsNotSeen(t *testing.T) {
 }
 
 // The data directory of a server on this machine is found without a setting.
-func TestTheDiskOfALocalServerIsFound(t *testing.T) {
+func TestFindsDiskOfLocalServer(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
 	w, err := diskroom.New(diskroom.Params{DB: dbtest.New(t), DatabaseURL: address,
@@ -98,12 +98,12 @@ func TestTheDiskOfALocalServerIsFound(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = w.Stop(t.Context()) })
 	if room, ok := w.Room(); !ok || room.Total == 0 {
-		t.Errorf("the disk space of a server at %s is %+v, known: %v; want that of its disk (%s)", address, room,
+		t.Errorf("the disk of a server at %s is %+v, known: %v; want that of its data directory (%s)", address, room,
 			ok, w.Dir())
 	}
 }
 
-func TestALevelEndsWhenRoomIsMade(t *testing.T) {
+func TestLevelEndsWhenSpaceIsFreed(t *testing.T) {
 	t.Parallel()
 	dir := dbtest.SmallDisk(t, "32m")
 	w := newWatch(t, diskroom.Config{Dir: dir, Every: 10 * time.Millisecond})
@@ -113,5 +113,5 @@ func TestALevelEndsWhenRoomIsMade(t *testing.T) {
 	undo := dbtest.Fill(t, dir)
 	expect.Eventually(t, "the disk is full", func() bool { return w.Level() == diskroom.Full })
 	undo()
-	expect.Eventually(t, "the disk has room again", func() bool { return w.Level() == diskroom.Enough })
+	expect.Eventually(t, "the disk has enough space again", func() bool { return w.Level() == diskroom.Enough })
 }

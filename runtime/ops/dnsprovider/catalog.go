@@ -25,20 +25,20 @@ type Credential struct {
 	check    func(value string) error
 }
 
-// backend is the part of a libdns provider that is used.
+// backend is the part of a libdns provider that this package uses.
 type backend interface {
 	libdns.RecordGetter
 	libdns.RecordAppender
 	libdns.RecordDeleter
 }
 
-// given are validated credentials, by name.
+// given contains validated credentials, by name.
 type given map[string]string
 
 type provider struct {
 	name        string
 	credentials []Credential
-	nameServers []string // suffixes of its name servers' host names
+	nameServers []string // suffixes of the host names of its name servers
 	style       style
 	noMX        bool // its library cannot write MX records
 	open        func(ctx context.Context, s *Service, c given) (backend, error)
@@ -59,7 +59,7 @@ var catalog = []provider{
 		},
 	},
 	{
-		// The library does not pass on priorities, and the API requires one.
+		// The library does not transmit priorities, but the API requires one.
 		name: "digitalocean", nameServers: []string{"digitalocean.com"}, noMX: true,
 		credentials: token("personal access token with the scopes domain:read, domain:create and domain:delete"),
 		open: func(_ context.Context, _ *Service, c given) (backend, error) {
@@ -141,7 +141,7 @@ func Names() []string {
 	return names
 }
 
-// Credentials lists the credentials of a provider; nil if it is not supported.
+// Credentials lists the credentials of a provider, or nil if it is not supported.
 func Credentials(name string) []Credential {
 	if p := findProvider(name); p != nil {
 		return p.credentials

@@ -54,7 +54,7 @@ func (p *provider) names() []string {
 	return names
 }
 
-// scrubber removes secrets from texts of providers.
+// scrubber removes secrets from the texts of providers.
 type scrubber struct{ secrets []string }
 
 func (p *provider) scrubber(values given) scrubber {
@@ -69,8 +69,8 @@ func (p *provider) scrubber(values given) scrubber {
 	return s
 }
 
-// part is the length of the shortest piece of a secret that is removed: some providers show the beginning
-// of a rejected token.
+// part is the length of the shortest piece of a secret that is removed, because some providers show the
+// beginning of a rejected token.
 const part = 6
 
 // clean returns a text without any piece of a secret, on one line.

@@ -3,33 +3,33 @@
 //
 // # What it does
 //
-// Locate finds the zone of a domain and its provider, from its name servers. Open takes the credentials of
-// a provider, Plan compares the wanted records with those of the zone, and Apply writes the changes and
-// reads them back.
+// Locate finds the zone of a domain and its provider, from its name servers. Open takes the credentials of a
+// provider, Plan compares the wanted records with those of the zone, and Apply writes the changes and reads
+// them back.
 //
 // # What it never does
 //
-// Existing records are never overwritten or lost. A record that is in the way is a conflict, which the plan
-// explains and Apply leaves alone. Values are added and removed individually; no record set is replaced as
-// a whole, because that is how a site verification at the apex gets lost. The only record that is changed
-// is an SPF record without our include, because a domain may have only one (RFC 7208 section 4.5): the
-// longer record is added, then the old one removed, and the new one removed again if that fails.
+// Existing records are never overwritten or lost. A conflicting record is explained in the plan, and Apply
+// does not change it. Values are added and removed individually. No record set is replaced as a whole,
+// because this could delete a site verification at the apex, for example. The only record that is changed is
+// an SPF record without our include, because a domain may have only one (RFC 7208 section 4.5): the longer
+// record is added, then the old one removed, and the new one removed again if that fails.
 //
 // # Credentials
 //
-// They live as long as the Zone that Open returns, and are never stored or logged. They are removed, in
-// whole and in part, from the messages of a provider before those become errors: some providers echo a
-// rejected token.
+// They live as long as the Zone that Open returns, and are never stored or logged. They are removed, in whole
+// and in part, from the messages of a provider before those become errors: some providers echo a rejected
+// token.
 //
 // # Network access
 //
 // The hosts of the HTTP providers are constants of their libraries; no credential can change them. Requests
-// to Cloudflare use the guarded client of runtime/web/egress. The libraries of digitalocean, hetzner,
-// gandi, ovh and route53 bring their own clients and accept neither another client nor a base URL (route53
-// follows AWS_ENDPOINT_URL_ROUTE_53 in the process's environment, which belongs to the operator): they
-// cannot be guarded, and connect to whatever DNS says about their one host, over TLS with a verified
-// certificate. The server of rfc2136 is named by the user: its address is looked up once, must pass the
-// guard, and is the one dialled.
+// to Cloudflare use the guarded client of runtime/web/egress. The libraries of digitalocean, hetzner, gandi,
+// ovh and route53 bring their own clients and accept neither another client nor a base URL (route53 follows
+// AWS_ENDPOINT_URL_ROUTE_53 in the process's environment, which belongs to the operator): they cannot be
+// guarded, and connect to the addresses that DNS returns for their one host, over TLS with a verified
+// certificate. The user specifies the server of rfc2136. Its address is looked up once, must pass the guard,
+// and is then dialed.
 //
 // # Unsupported providers
 //

@@ -30,7 +30,7 @@ func cloudflareAPI(b *book) http.Handler {
 				found = append(found, show(e))
 			}
 		}
-		const size = 2 // small pages: the second must be read too
+		const size = 2 // small pages, so that the second must be read too
 		if page, err := strconv.Atoi(q.Get("page")); err == nil {
 			from := (page - 1) * size
 			reply(w, 200, object{"success": true, "result": found[min(from, len(found)):min(from+size, len(found))],
@@ -113,7 +113,7 @@ func atoi(s string) int {
 	return n
 }
 
-// badStrings returns what a provider refuses that wants zone file texts.
+// badStrings returns the error of a provider that requires texts in zone file format.
 func badStrings(e entry) string {
 	if e.Type != "TXT" {
 		return ""

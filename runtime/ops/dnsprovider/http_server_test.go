@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// swapper redirects requests to a provider's host to the scripted server of the
-// test that has the token. Most libraries use the default transport only.
+// swapper redirects requests to a provider's host to the scripted server of the test that has the token. Most
+// libraries use only the default transport.
 type swapper struct {
 	mu      sync.Mutex
 	servers map[string]*httptest.Server
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
-// find returns the test that a request belongs to, by the credential in it.
+// find returns the test to which a request belongs, by the credential in it.
 func (s *swapper) find(r *http.Request) *httptest.Server {
 	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scope, signed := strings.CutPrefix(token, "Credential="); signed {
@@ -63,7 +63,7 @@ func (s *swapper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.wire.RoundTrip(out)
 }
 
-// entry is one record of a book, in the provider's own words.
+// entry is one record of a book, in the provider's format.
 type entry struct {
 	ID       int
 	Type     string
@@ -73,7 +73,7 @@ type entry struct {
 	TTL      int
 }
 
-// book is a zone as a provider's API keeps it.
+// book is a zone as stored by a provider's API.
 type book struct {
 	token string
 	mu    sync.Mutex
@@ -82,7 +82,7 @@ type book struct {
 	calls []string
 }
 
-// serve starts the scripted API of one provider over a book and opens its zone.
+// serve starts the scripted API of one provider for a book and opens its zone.
 func serve(t testing.TB, name string, api func(*book) http.Handler, entries ...entry) (*book, *Zone) {
 	t.Helper()
 	b := &book{token: fmt.Sprintf("%x", sha256.Sum256([]byte(t.Name())))}
@@ -120,8 +120,8 @@ func serve(t testing.TB, name string, api func(*book) http.Handler, entries ...e
 	return b, z
 }
 
-// intoDigitalOcean returns the library a client: it makes its own, with a transport
-// of its own, and has no setting for either.
+// intoDigitalOcean replaces the library's client: the library creates its own client and transport and has no
+// setting for either.
 func intoDigitalOcean(t testing.TB, p *digitalocean.Provider, token string) {
 	t.Helper()
 	client, err := godo.New(&http.Client{Transport: bearer{token}})

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// The APIs whose requests are signed. Signatures are the libraries' affair and
-// not looked at here.
+// The APIs with signed requests. The signatures are up to the libraries and not verified here.
 
 func ovhAPI(b *book) http.Handler {
 	mux := http.NewServeMux()

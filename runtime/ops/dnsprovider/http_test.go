@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every provider does the same: adds, merges the SPF record of two strings,
-// keeps the neighbours, leaves a conflict alone, and finds nothing to do twice.
+// Every provider adds records, merges an SPF record of two strings, keeps other records, does not change a
+// conflicting record, and has nothing to do the second time.
 func TestHTTPProviders(t *testing.T) {
 	t.Parallel()
 	longSPF := "v=spf1 " + strings.Repeat("ip4:198.51.100.100 ", 15) + "-all"
 	for name, c := range map[string]struct {
 		api  func(*book) http.Handler
-		full bool // names in full
+		full bool // full names
 		text func(string) string
 	}{
 		"cloudflare":   {cloudflareAPI, true, quoteStrings},
@@ -45,7 +45,7 @@ func TestHTTPProviders(t *testing.T) {
 			plan := makePlan(t, z, allWanted())
 			b.mu.Lock()
 			if slices.ContainsFunc(b.calls, func(method string) bool { return method != "GET" }) {
-				t.Errorf("a plan wrote: %v", b.calls)
+				t.Errorf("Plan changed the zone: %v", b.calls)
 			}
 			b.mu.Unlock()
 			done, err := z.Apply(t.Context(), plan)
@@ -54,7 +54,7 @@ func TestHTTPProviders(t *testing.T) {
 			}
 			if joinPurposes(done.Applied) != "ownership dkim spf" || joinPurposes(done.Unchanged) != "dmarc" ||
 				joinPurposes(done.Conflicts) != "return_path" {
-				t.Errorf("applied %s, unchanged %s, conflicts %+v", joinPurposes(done.Applied),
+				t.Errorf("got applied %s, unchanged %s, conflicts %+v", joinPurposes(done.Applied),
 					joinPurposes(done.Unchanged), done.Conflicts)
 			}
 			texts := b.values(apex, "TXT")
@@ -70,7 +70,7 @@ func TestHTTPProviders(t *testing.T) {
 				t.Error(diff)
 			}
 			if again := makePlan(t, z, allWanted()); len(again.Applied) > 0 {
-				t.Errorf("a second time: %+v", again.Applied)
+				t.Errorf("the second Apply returned %+v", again.Applied)
 			}
 		})
 		t.Run(name+" adds aliases", func(t *testing.T) {
@@ -109,18 +109,18 @@ func TestHTTPProviders(t *testing.T) {
 	}
 }
 
-func TestDigitalOceanTakesNoMX(t *testing.T) {
+func TestDigitalOceanRejectsMX(t *testing.T) {
 	t.Parallel()
 	_, z := serve(t, "digitalocean", digitaloceanAPI)
 	if p := makePlan(t, z, []Wanted{wantMX}); joinPurposes(p.Conflicts) != "inbound_mx" ||
 		!strings.Contains(p.Conflicts[0].Reason, "by hand") {
-		t.Errorf("the plan for an MX record is %+v, want a conflict to mend by hand", p)
+		t.Errorf("the plan for an MX record is %+v, want a conflict to fix by hand", p)
 	}
 }
 
-// A library that panics is a refusal: cloudflare v0.2.2 does without result_info.
-// Remove Zone.guarded when it no longer does.
-func TestPanicsOfLibrariesAreRefusals(t *testing.T) {
+// A panic of a library becomes an error: cloudflare v0.2.2 panics without result_info. Remove
+// Zone.callProvider once this is fixed.
+func TestLibraryPanicsBecomeErrors(t *testing.T) {
 	t.Parallel()
 	_, z := serve(t, "cloudflare", func(*book) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -128,12 +128,12 @@ func TestPanicsOfLibrariesAreRefusals(t *testing.T) {
 		})
 	})
 	_, err := z.Plan(t.Context(), allWanted())
-	if refused := requireUpstream(t, err); !strings.Contains(refused.Message, "its answer was not understood") {
+	if refused := requireUpstream(t, err); !strings.Contains(refused.Message, "invalid response") {
 		t.Error(refused.Message)
 	}
 }
 
-func TestNameServersTellTheProvider(t *testing.T) {
+func TestNameServersIdentifyProvider(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"kate.ns.cloudflare.com": "cloudflare", "ns-2048.awsdns-64.com": "route53", "ns-1.awsdns-01.co.uk": "route53", "ns1.digitalocean.com": "digitalocean",
@@ -141,12 +141,12 @@ func TestNameServersTellTheProvider(t *testing.T) {
 		"dns1.registrar-servers.com": "namecheap", "notgandi.net": "", "awsdns-64.com": "", "ns1.example.com": "", "": "",
 	} {
 		if got := runBy([]string{host}); got != want {
-			t.Errorf("%s is %q, want %q", host, got, want)
+			t.Errorf("the provider of %s is %q, want %q", host, got, want)
 		}
 	}
 }
 
-func TestScrubbing(t *testing.T) {
+func TestScrubsCredentials(t *testing.T) {
 	t.Parallel()
 	p := findProvider("ovh")
 	s := p.scrubber(given{"endpoint": "ovh-eu", "application_key": "k3y", "application_secret": "s/cret+value=",
@@ -160,10 +160,10 @@ func TestScrubbing(t *testing.T) {
 		"nothing":                           "nothing",
 	} {
 		if got := s.clean(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
+			t.Errorf("scrubbing %q returned %q, want %q", in, got, want)
 		}
 	}
 	if got := s.clean(strings.Repeat("ab ", 1000)); len(got) > 410 {
-		t.Errorf("%d bytes", len(got))
+		t.Errorf("got %d bytes", len(got))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Rule says how a wanted record relates to existing records of its name.
+// Rule says how a wanted record relates to existing records of the same name.
 type Rule int
 
 // The rules.
@@ -14,12 +14,12 @@ const (
 	Beside    Rule = iota // other values of the type are allowed: ownership
 	Alone                 // must be the only one of its type: CNAME, DKIM, MX
 	MergeSPF              // our include is added to an existing SPF record
-	KeepDMARC             // an existing policy is the owner's decision
+	KeepDMARC             // an existing policy is the domain owner's decision
 )
 
 // Wanted is a record that must exist.
 type Wanted struct {
-	Purpose string // for the caller, passed through
+	Purpose string // passed through for the caller
 	Record
 	Rule    Rule
 	Include string // MergeSPF: the host to include
@@ -30,8 +30,8 @@ type Item struct {
 	Wanted
 	Write  string   // the value to publish: the wanted one, except for a merged SPF record
 	Before []string // existing values of the type at the name
-	After  []string // the same after the change
-	Reason string   // of a conflict: one sentence that says what to do
+	After  []string // existing values after the change
+	Reason string   // for a conflict: one sentence that says what to do
 
 	replaces *Record
 }
@@ -41,7 +41,7 @@ type Item struct {
 type Plan struct {
 	Applied   []Item // to be written, or written
 	Unchanged []Item // already exist
-	Conflicts []Item // blocked by another record, left alone
+	Conflicts []Item // blocked by another record, not changed
 }
 
 type verdict int
@@ -79,8 +79,8 @@ func Compare(zone string, wanted []Wanted, existing []Record) Plan {
 	return p
 }
 
-// Refuse turns changes that a further check forbids into conflicts: reason returns a sentence, or "" to
-// keep a change.
+// Refuse turns changes that a further check rejects into conflicts. reason returns a sentence, or "" to keep
+// a change.
 func (p Plan) Refuse(reason func(Item) string) Plan {
 	kept := []Item{}
 	for _, item := range p.Applied {
@@ -119,7 +119,7 @@ func (i *Item) refuse(format string, args ...any) verdict {
 
 func (i *Item) decide(zone string, there []Record) verdict {
 	if i.Name != zone && !strings.HasSuffix(i.Name, "."+zone) {
-		return i.refuse("%s lies outside the zone %s.", i.Name, zone)
+		return i.refuse("%s is outside of the zone %s.", i.Name, zone)
 	}
 	if v, decided := i.decideDelegation(zone, there); decided {
 		return v
@@ -128,7 +128,7 @@ func (i *Item) decide(zone string, there []Record) verdict {
 	if i.Type == "CNAME" {
 		return i.decideAlias(here)
 	}
-	// A CNAME excludes all other records (RFC 1034 section 3.6.2). Providers that show one at the apex
+	// A CNAME excludes all other records (RFC 1034 section 3.6.2). Providers that allow one at the apex
 	// publish the records of its target.
 	alias := slices.IndexFunc(here, func(r Record) bool { return r.Type == "CNAME" })
 	if alias >= 0 && i.Name != zone {
@@ -155,7 +155,7 @@ func (i *Item) decide(zone string, there []Record) verdict {
 	}
 }
 
-// decideDelegation detects a zone cut or a DNAME between the zone and the name: records below it are
+// decideDelegation detects a zone cut or a DNAME between the zone and the name, because records below it are
 // invisible.
 func (i *Item) decideDelegation(zone string, there []Record) (verdict, bool) {
 	for _, r := range there {

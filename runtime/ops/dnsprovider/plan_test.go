@@ -37,21 +37,21 @@ func TestCompare(t *testing.T) {
 	tests := map[string]struct {
 		want     Wanted
 		existing []Record
-		list     string // applied, unchanged, conflicts
+		list     string // expected purposes in applied, unchanged, conflicts
 		after    []string
-		reason   string // part of it
+		reason   string // part of the reason
 	}{
-		"nothing is there": {want: wantOwnership, list: "applied", after: []string{"postrider-verification=abc"}},
-		"the same is there": {want: wantOwnership,
+		"no records": {want: wantOwnership, list: "applied", after: []string{"postrider-verification=abc"}},
+		"the same record exists": {want: wantOwnership,
 			existing: []Record{txt("_service.example.com", "postrider-verification=abc")}, list: "unchanged",
 			after: []string{"postrider-verification=abc"}},
 		"another text stays": {want: wantOwnership,
 			existing: []Record{txt("_service.example.com", "other")}, list: "applied",
 			after: []string{"other", "postrider-verification=abc"}},
-		"a neighbour's name is another": {want: wantOwnership,
+		"a record with a similar name": {want: wantOwnership,
 			existing: []Record{txt("x_service.example.com", "postrider-verification=abc")}, list: "applied",
 			after: []string{"postrider-verification=abc"}},
-		"an alias is in the way": {want: wantOwnership,
+		"conflicting alias": {want: wantOwnership,
 			existing: []Record{cname("_service.example.com", "x.test")}, list: "conflicts", after: []string{},
 			reason: "Remove the CNAME record at _service.example.com, which points to x.test"},
 		"delegated below": {want: wantOwnership, existing: []Record{ns("example.com", "ns1.x.test"),
@@ -71,7 +71,7 @@ func TestCompare(t *testing.T) {
 				txt("s1._domainkey.example.com", "v=DKIM1; p=BBBB")}, list: "conflicts",
 			after: []string{"v=DKIM1; k=rsa; p=AAAA", "v=DKIM1; p=BBBB"}, reason: "another"},
 		"return path": {want: wantPath, list: "applied", after: []string{"rp.postrider.test"}},
-		"return path is there": {want: wantPath,
+		"return path exists": {want: wantPath,
 			existing: []Record{cname("rp.example.com", "rp.postrider.test")}, list: "unchanged",
 			after: []string{"rp.postrider.test"}},
 		"return path leads elsewhere": {want: wantPath, existing: []Record{cname("rp.example.com", "x.test")},
@@ -89,12 +89,12 @@ func TestCompare(t *testing.T) {
 		"spf, merged": {want: wantSPF, existing: []Record{txt("example.com", "v=spf1 mx -all"),
 			txt("example.com", "other")}, list: "applied",
 			after: []string{"other", "v=spf1 mx include:" + include + " -all"}},
-		"spf, the include is there": {want: wantSPF,
+		"spf, the include exists": {want: wantSPF,
 			existing: []Record{txt("example.com", "V=SPF1 +Include:"+strings.ToUpper(include)+". -all")},
 			list:     "unchanged", after: []string{"V=SPF1 +Include:" + strings.ToUpper(include) + ". -all"}},
 		"spf, the include fails": {want: wantSPF,
 			existing: []Record{txt("example.com", "v=spf1 ?include:"+include+" -all")}, list: "conflicts",
-			after: []string{"v=spf1 ?include:" + include + " -all"}, reason: "Remove the sign"},
+			after: []string{"v=spf1 ?include:" + include + " -all"}, reason: "Remove the qualifier"},
 		"spf, the include is ignored": {want: wantSPF,
 			existing: []Record{txt("example.com", "v=spf1 -all include:"+include)}, list: "conflicts",
 			after: []string{"v=spf1 -all include:" + include}, reason: "before the all term"},
@@ -153,29 +153,29 @@ func TestCompare(t *testing.T) {
 			lists := map[string][]Item{"applied": p.Applied, "unchanged": p.Unchanged, "conflicts": p.Conflicts}
 			got := lists[c.list]
 			if len(got) != 1 || len(p.Applied)+len(p.Unchanged)+len(p.Conflicts) != 1 {
-				t.Fatalf("want it in %s: %+v", c.list, p)
+				t.Fatalf("want the record in %s: %+v", c.list, p)
 			}
 			if diff := cmp.Diff(c.after, got[0].After); diff != "" {
-				t.Errorf("after: %s", diff)
+				t.Errorf("got the record %s after the change", diff)
 			}
 			if (c.reason == "") != (got[0].Reason == "") || !strings.Contains(got[0].Reason, c.reason) {
-				t.Errorf("reason %q, want %q", got[0].Reason, c.reason)
+				t.Errorf("got the reason %q, want %q", got[0].Reason, c.reason)
 			}
 		})
 	}
 }
 
-func TestCompareSeesWhatItPlansItself(t *testing.T) {
+func TestCompareDetectsConflictsWithinPlan(t *testing.T) {
 	t.Parallel()
 	alias := Wanted{Record: cname("x.example.com", "y.test"), Rule: Alone}
 	text := Wanted{Record: txt("x.example.com", "hello")}
 	p := Compare("example.com", []Wanted{alias, text}, nil)
 	if len(p.Applied) != 1 || len(p.Conflicts) != 1 {
-		t.Errorf("the plan for an alias and a text at one name is %+v, want one applied and one conflict", p)
+		t.Errorf("the plan for an alias and a text with the same name is %+v, want one applied and one conflict", p)
 	}
 }
 
-func TestRefuseMovesAChange(t *testing.T) {
+func TestRefuseTurnsChangeIntoConflict(t *testing.T) {
 	t.Parallel()
 	existing := []Record{txt("example.com", "v=spf1 -all")}
 	p := Compare("example.com", []Wanted{wantSPF, wantPath}, existing).Refuse(func(i Item) string {
@@ -189,7 +189,7 @@ func TestRefuseMovesAChange(t *testing.T) {
 	}
 	if c := p.Conflicts[0]; c.Reason != "No." || !cmp.Equal(c.After, []string{"v=spf1 -all"}) ||
 		c.Write != wantSPF.Value {
-		t.Errorf("the refused item is %+v, want its reason, the record as it is, and %s to write", c, wantSPF.Value)
+		t.Errorf("the refused item is %+v, want its reason, the unchanged record, and the value %s", c, wantSPF.Value)
 	}
 }
 
@@ -199,12 +199,12 @@ func TestStringsAreSplitAndJoined(t *testing.T) {
 	quoted := quoteStrings(long)
 	for part := range strings.SplitSeq(quoted, " \"") {
 		if len(strings.Trim(part, `"`)) > maxString {
-			t.Errorf("a string of %d bytes", len(part))
+			t.Errorf("got a string of %d bytes", len(part))
 		}
 	}
 	for in, want := range map[string]string{
 		quoted:                    long,
-		strings.Trim(quoted, `"`): long, // as libraries give it that cut off the outermost quotes
+		strings.Trim(quoted, `"`): long, // as returned by libraries that remove the outermost quotes
 		long:                      long,
 		`"v=spf1 " "-all"`:        "v=spf1 -all",
 		`"a\"b\\c"`:               `a"b\c`,
@@ -215,12 +215,12 @@ func TestStringsAreSplitAndJoined(t *testing.T) {
 		`v=DMARC1\; p=none`:       "v=DMARC1; p=none",
 	} {
 		if got := joinStrings(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
+			t.Errorf("joining %q returned %q, want %q", in, got, want)
 		}
 	}
 }
 
-func TestRecordsTakeTheTTLOfTheirSet(t *testing.T) {
+func TestRecordsUseTTLOfTheirSet(t *testing.T) {
 	t.Parallel()
 	r := Record{Type: "TXT", Name: "example.com", Value: "x", TTL: time.Hour}
 	beside := []Record{{Type: "TXT", Name: "example.com", Value: "y", TTL: time.Minute},
@@ -234,7 +234,7 @@ func TestRecordsTakeTheTTLOfTheirSet(t *testing.T) {
 		"left to the provider": {style{ownTTL: true}, beside, 0}, "first": {style{ownTTL: true}, nil, time.Hour},
 	} {
 		if got := c.style.write("example.com.", r, c.beside).RR(); got.TTL != c.want || got.Name != "@" {
-			t.Errorf("%s: %+v, want %s", name, got, c.want)
+			t.Errorf("%s: got %+v, want %s", name, got, c.want)
 		}
 	}
 }

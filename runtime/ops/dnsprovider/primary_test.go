@@ -17,8 +17,8 @@ const (
 	key     = "c2VjcmV0LW9mLXRoZS1wcmltYXJ5LTEyMw=="
 )
 
-// primary is a primary name server of one zone: AXFR and UPDATE under a TSIG
-// key, and queries without.
+// primary is a primary name server of one zone. It supports AXFR and UPDATE with a TSIG key, and queries
+// without.
 type primary struct {
 	addr string
 	zone string
@@ -26,9 +26,9 @@ type primary struct {
 	mu      sync.Mutex
 	records []dns.RR
 	updates int
-	silent  bool // takes removals and does nothing
+	silent  bool // accepts removals but does not execute them
 	endless bool // never ends a transfer
-	refuse  bool // refuses removals
+	refuse  bool // rejects removals
 }
 
 func newPrimary(t testing.TB, zone string, lines ...string) *primary {
@@ -75,14 +75,14 @@ func (p *primary) add(t testing.TB, lines ...string) {
 	}
 }
 
-// set changes how the server behaves.
+// set changes the behavior of the server.
 func (p *primary) set(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
 }
 
-// lines are the records of a name and type, without their headers.
+// lines returns the records with a name and type, without their headers.
 func (p *primary) lines(name string, qtype uint16) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +140,7 @@ func (p *primary) transfer(w dns.ResponseWriter, reply *dns.Msg) {
 	}
 }
 
-// update follows RFC 2136 section 3.4.2, as far as it is used.
+// update implements the required part of RFC 2136 section 3.4.2.
 func (p *primary) update(changes []dns.RR) int {
 	p.updates++
 	for _, rr := range changes {
@@ -177,5 +177,5 @@ func (p *primary) answer(reply *dns.Msg, q dns.Question) {
 	}
 }
 
-// wrongKey has the right name and another secret.
-var wrongKey = base64.StdEncoding.EncodeToString([]byte("not the secret of this server"))
+// wrongKey has the right name but another secret.
+var wrongKey = base64.StdEncoding.EncodeToString([]byte("not the server's secret"))

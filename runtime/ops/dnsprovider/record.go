@@ -18,10 +18,10 @@ type Record struct {
 	Priority uint16 // MX only
 	TTL      time.Duration
 
-	raw libdns.Record // as returned by the provider, to delete it exactly
+	raw libdns.Record // as returned by the provider, for exact deletion
 }
 
-// Text returns the value for display, with the priority of an MX.
+// Text returns the value for display, including the priority of an MX.
 func (r Record) Text() string {
 	if r.Type == "MX" {
 		return fmt.Sprintf("%d %s", r.Priority, r.Value)
@@ -29,8 +29,8 @@ func (r Record) Text() string {
 	return r.Value
 }
 
-// is reports whether two records are equivalent. The TTL is insignificant, and so is the priority of an MX
-// when the host is the only one.
+// is reports whether two records are equivalent. The TTL does not matter, nor does the priority of an MX if
+// its host is the only one.
 func (r Record) is(other Record) bool {
 	return r.Type == other.Type && r.Name == other.Name && r.Value == other.Value
 }
@@ -114,7 +114,7 @@ func (s style) write(zone string, r Record, beside []Record) libdns.Record {
 	}
 }
 
-// exact returns a record in the form by which the library finds it again. A library that removed the
+// exact returns a record in the form by which the library finds it again. A library that removes the
 // outermost quotes of several strings needs the quotes to find them.
 func (s style) exact(r libdns.Record) libdns.Record {
 	text, ok := r.(libdns.TXT)
@@ -125,7 +125,7 @@ func (s style) exact(r libdns.Record) libdns.Record {
 	return r
 }
 
-// maxString is the maximum length of a character string in a record, RFC 1035 section 3.3.
+// maxString is the maximum length of a character string in a record (RFC 1035 section 3.3).
 const maxString = 255
 
 // quoteStrings writes text in zone file format.
@@ -148,7 +148,7 @@ var seam = regexp.MustCompile(`"[ \t\r\n]+"`)
 
 var unescape = strings.NewReplacer(`\;`, `;`, `\"`, `"`, `\\`, `\`)
 
-// joinStrings reverts quoteStrings, and leaves unquoted text alone.
+// joinStrings reverts quoteStrings. It does not change unquoted text.
 func joinStrings(data string) string {
 	data = strings.TrimSpace(data)
 	if len(data) > 1 && strings.HasPrefix(data, `"`) && strings.HasSuffix(data, `"`) {

@@ -26,7 +26,7 @@ const (
 )
 
 // updates implements RFC 2136. It uses the library to add records, but not to read and remove them: the
-// library's transfer never ends if the server sends no end, and it removes a text by strings of 255 bytes,
+// library's transfer never ends if the server does not end it, and it removes a text by strings of 255 bytes,
 // which the zone may have split differently.
 type updates struct {
 	rfc2136.Provider
@@ -48,8 +48,8 @@ func openRFC2136(ctx context.Context, s *Service, c given) (backend, error) {
 		dialer: net.Dialer{Timeout: 5 * time.Second, Control: s.guard.Control}}, nil
 }
 
-// dialable looks up a server and returns an address that passes the guard, so that the name cannot lead
-// elsewhere when the library dials.
+// dialable looks up a server and returns an address that the guard allows, so that a later lookup of the
+// library cannot lead elsewhere.
 func (s *Service) dialable(ctx context.Context, server string) (string, error) {
 	const field = root + ".server"
 	host, port := splitServer(server)
@@ -67,7 +67,7 @@ func (s *Service) dialable(ctx context.Context, server string) (string, error) {
 	if len(addrs) == 0 {
 		return "", fault.InvalidField(field, "has no address")
 	}
-	return "", fault.InvalidField(field, "leads to a private, local or reserved address")
+	return "", fault.InvalidField(field, "resolves to a private, local or reserved address")
 }
 
 func splitServer(server string) (host string, port uint16) {
@@ -95,7 +95,7 @@ func checkServer(value string) error {
 
 func checkKeyName(value string) error {
 	if _, ok := dns.IsDomainName(value); !ok {
-		return errors.New("must be a name as in DNS")
+		return errors.New("must be a valid DNS name")
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (u *updates) GetRecords(ctx context.Context, zone string) ([]libdns.Record,
 		return nil, fmt.Errorf("zone transfer: %w", err)
 	}
 	var records []libdns.Record
-	for e := range envelopes { // to its end: the sender waits for a reader
+	for e := range envelopes { // read it to its end, because the sender waits for a reader
 		if err == nil {
 			err = e.Error
 		}
@@ -184,11 +184,11 @@ func (u *updates) DeleteRecords(ctx context.Context, zone string, records []libd
 		return nil, err
 	}
 	if reply.Rcode != dns.RcodeSuccess {
-		return nil, fmt.Errorf("the server answered %s", dns.RcodeToString[reply.Rcode])
+		return nil, fmt.Errorf("the server responded with %s", dns.RcodeToString[reply.Rcode])
 	}
 	return records, nil
 }
 
-const tsigFudge = 300 // maximum clock difference in seconds, RFC 8945 section 10
+const tsigFudge = 300 // maximum clock difference in seconds (RFC 8945 section 10)
 
 func (u *updates) sign(m *dns.Msg) { m.SetTsig(u.KeyName, u.KeyAlg, tsigFudge, time.Now().Unix()) }

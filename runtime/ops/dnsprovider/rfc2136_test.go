@@ -53,7 +53,7 @@ func (p *primary) open(t testing.TB) *Zone {
 
 func allWanted() []Wanted {
 	dkim := wantDKIM
-	dkim.Value = "v=DKIM1; k=rsa; p=" + strings.Repeat("MIIBIjAN", 49) // 410 bytes, as RSA-2048 has
+	dkim.Value = "v=DKIM1; k=rsa; p=" + strings.Repeat("MIIBIjAN", 49) // 410 bytes, like RSA-2048
 	return []Wanted{wantOwnership, dkim, wantPath, wantSPF, wantDMARC}
 }
 
@@ -81,7 +81,7 @@ func TestUpdatesAddEverythingOnce(t *testing.T) {
 	plan := makePlan(t, z, allWanted())
 	server.set(func() {
 		if server.updates != 0 {
-			t.Error("a plan wrote")
+			t.Error("Plan changed the zone")
 		}
 	})
 	done, err := z.Apply(t.Context(), plan)
@@ -89,7 +89,7 @@ func TestUpdatesAddEverythingOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := joinPurposes(done.Applied); got != "ownership dkim return_path spf dmarc" || len(done.Conflicts) > 0 {
-		t.Fatalf("applied %s, conflicts %+v", got, done.Conflicts)
+		t.Fatalf("got applied %s, conflicts %+v", got, done.Conflicts)
 	}
 	if diff := cmp.Diff([]string{`"google-site-verification=1"`, `"v=spf1 include:spf.postrider.test ~all"`},
 		server.lines("example.com.", dns.TypeTXT)); diff != "" {
@@ -101,11 +101,11 @@ func TestUpdatesAddEverythingOnce(t *testing.T) {
 	}
 	again := makePlan(t, server.open(t), allWanted())
 	if got := joinPurposes(again.Unchanged); got != "ownership dkim return_path spf dmarc" {
-		t.Errorf("the second time unchanged: %s; %+v", got, again)
+		t.Errorf("the second Apply returned unchanged %s; %+v", got, again)
 	}
 }
 
-func TestUpdatesMergeAnSPFRecordWhateverItsStrings(t *testing.T) {
+func TestUpdatesMergeSplitSPFRecord(t *testing.T) {
 	t.Parallel()
 	server := newPrimary(t, "example.com.", `example.com. 600 IN TXT "v=spf1 mx " "-all"`,
 		`example.com. 600 IN TXT "other; \"quoted\" \\ \195\164"`)
@@ -125,7 +125,7 @@ func TestUpdatesMergeAnSPFRecordWhateverItsStrings(t *testing.T) {
 	}
 	server.set(func() {
 		if server.records[len(server.records)-1].Header().Ttl != 600 {
-			t.Error("the new record did not take the TTL of its set")
+			t.Error("the new record does not have the TTL of its set")
 		}
 	})
 }
@@ -146,14 +146,14 @@ func TestUpdatesLeaveConflictsAlone(t *testing.T) {
 		t.Errorf("Apply returned %+v, want ownership and DKIM applied, DMARC unchanged, return path and SPF in conflict", done)
 	}
 	if got := server.lines("rp.example.com.", dns.TypeCNAME); !cmp.Equal(got, []string{"elsewhere.test."}) {
-		t.Errorf("overwritten: %v", got)
+		t.Errorf("a conflicting record was overwritten: %v", got)
 	}
 }
 
-// The old SPF record stays alone when it cannot be removed.
-func TestUpdatesTakeBackWhatCannotReplace(t *testing.T) {
+// The old SPF record remains the only one if it cannot be removed.
+func TestUpdatesUndoFailedReplacement(t *testing.T) {
 	t.Parallel()
-	t.Run("nothing happens", func(t *testing.T) {
+	t.Run("silent server", func(t *testing.T) {
 		t.Parallel()
 		server := newPrimary(t, "example.com.", `example.com. 60 IN TXT "v=spf1 -all"`)
 		server.set(func() { server.silent = true })
@@ -176,7 +176,8 @@ func TestUpdatesTakeBackWhatCannotReplace(t *testing.T) {
 		refused := requireUpstream(t, err)
 		if !strings.Contains(refused.Message, "REFUSED") ||
 			!cmp.Equal(refused.Details["applied"], any([]string{"ownership"})) {
-			t.Errorf("Apply with a server that refuses returned %s with details %v, want REFUSED and ownership applied",
+			t.Errorf("Apply with a server that rejects removals returned %s with details %v, want REFUSED and "+
+				"ownership applied",
 				refused.Message, refused.Details)
 		}
 	})
@@ -191,7 +192,7 @@ func requireUpstream(t testing.TB, err error) *fault.Error {
 	return refused
 }
 
-func TestUpdatesWithAWrongKeyAreRefused(t *testing.T) {
+func TestUpdatesWithWrongKeyFail(t *testing.T) {
 	t.Parallel()
 	server := newPrimary(t, "example.com.")
 	s := newService(t, server.addr, loopback)
@@ -209,7 +210,7 @@ func TestUpdatesWithAWrongKeyAreRefused(t *testing.T) {
 	}
 }
 
-func TestUpdatesEndAnEndlessTransfer(t *testing.T) {
+func TestUpdatesLimitZoneTransfer(t *testing.T) {
 	t.Parallel()
 	server := newPrimary(t, "example.com.")
 	server.set(func() { server.endless = true })
@@ -222,17 +223,17 @@ func TestUpdatesEndAnEndlessTransfer(t *testing.T) {
 func TestUpdatesStopWithTheirContext(t *testing.T) {
 	t.Parallel()
 	server := newPrimary(t, "example.com.")
-	server.mu.Lock() // it never answers
+	server.mu.Lock() // it never responds
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := server.open(t).Plan(ctx, allWanted())
 	server.mu.Unlock()
-	if refused := requireUpstream(t, err); !strings.Contains(refused.Message, "did not answer in time") {
+	if refused := requireUpstream(t, err); !strings.Contains(refused.Message, "did not respond in time") {
 		t.Error(refused.Message)
 	}
 }
 
-func TestServersOfStrangersPassTheGuard(t *testing.T) {
+func TestServersMustPassGuard(t *testing.T) {
 	t.Parallel()
 	zone := newPrimary(t, "example.com.", "inside.example.com. 60 IN A 10.0.0.1",
 		"mapped.example.com. 60 IN AAAA ::ffff:10.0.0.1")
@@ -243,7 +244,8 @@ func TestServersOfStrangersPassTheGuard(t *testing.T) {
 	} {
 		_, err := s.Open(t.Context(), "rfc2136", secrets("server", server, "key_name", "k", "key", key), "example.com")
 		if refused := fault.From(err); err == nil || !strings.Contains(refused.Fields["credentials.server"], reason) {
-			t.Errorf("Open with the server %s returned %v, want an error of credentials.server that says %q", server,
+			t.Errorf("Open with the server %s returned %v, want an error for credentials.server that contains %q",
+				server,
 				err, reason)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/libdns/libdns"
 )
 
-// route53 implements the part of the Amazon Route 53 API that records need: three requests
-// (https://docs.aws.amazon.com/Route53/latest/APIReference/). Its unit is the record set: all records of
+// route53 implements the required part of the Amazon Route 53 API: three requests
+// (https://docs.aws.amazon.com/Route53/latest/APIReference/). Its unit is the record set: all records with
 // one name and type, which are written together.
 type route53 struct {
 	http   *http.Client
@@ -37,12 +37,12 @@ const (
 
 	route53Answer = 8 << 20 // maximum size of a response in bytes
 	route53Pause  = time.Second
-	route53TTL    = 300 // seconds, by default
+	route53TTL    = 300 // default, in seconds
 )
 
 // openRoute53 does not connect yet.
 func openRoute53(_ context.Context, s *Service, c given) (backend, error) {
-	// The service has no regions; its API is signed for this one.
+	// The service has no regions; its API is signed for this region.
 	key := awsKey{id: c["access_key_id"], secret: c["secret_access_key"], session: c["session_token"],
 		region: "us-east-1", service: "route53"}
 	return &route53{http: s.http, key: key, zoneID: c["hosted_zone_id"]}, nil
@@ -52,7 +52,7 @@ func openRoute53(_ context.Context, s *Service, c given) (backend, error) {
 type route53Set struct {
 	Name string
 	Type string
-	// distinguishes several sets of a name and type, with a routing policy
+	// distinguishes several sets with the same name and type, with a routing policy
 	SetIdentifier string         `xml:",omitempty"`
 	TTL           int            `xml:",omitempty"`
 	Values        []route53Value `xml:"ResourceRecords>ResourceRecord"` // empty for an alias
@@ -152,7 +152,7 @@ func route53Text(rr libdns.RR) string {
 	return rr.Data
 }
 
-// route53Escape matches an escaped byte: one outside plain ASCII, or one with a special meaning.
+// route53Escape matches an escaped byte: one outside of plain ASCII, or one with a special meaning.
 var route53Escape = regexp.MustCompile(`\\(?:[0-3][0-7][0-7]|.)`)
 
 func route53Unescape(s string) string {
@@ -246,7 +246,7 @@ func (p *route53) write(ctx context.Context, zoneID, action string, set route53S
 	return p.ask(ctx, http.MethodPost, "hostedzone/"+url.PathEscape(zoneID)+"/rrset/", nil, body, nil)
 }
 
-// ask sends a request and decodes its response. It retries a temporary refusal once.
+// ask sends a request and decodes its response. It retries a temporary error once.
 func (p *route53) ask(ctx context.Context, method, path string, query url.Values, body []byte, into any) error {
 	err := p.doOnce(ctx, method, path, query, body, into)
 	var refused *route53Error
@@ -288,7 +288,7 @@ func (p *route53) doOnce(ctx context.Context, method, path string, query url.Val
 		return nil
 	}
 	if err := said.Decode(into); err != nil {
-		return fmt.Errorf("its answer was not understood: %w", err)
+		return fmt.Errorf("invalid response: %w", err)
 	}
 	return nil
 }

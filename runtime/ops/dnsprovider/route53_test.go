@@ -10,7 +10,7 @@ import (
 	"github.com/libdns/libdns"
 )
 
-func TestRoute53TextsAreReadAsTheyAreMeant(t *testing.T) {
+func TestRoute53ParsesTexts(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		`"v=spf1 -all"`:         "v=spf1 -all",
@@ -29,8 +29,8 @@ func TestRoute53TextsAreReadAsTheyAreMeant(t *testing.T) {
 	}
 }
 
-// Long zones come in pages; of several zones of a name the public one is meant.
-func TestRoute53ReadsEveryPageOfThePublicZone(t *testing.T) {
+// Long zones are read in pages. If several zones have the same name, the public one is used.
+func TestRoute53ReadsAllPagesOfPublicZone(t *testing.T) {
 	t.Parallel()
 	zone := func(id string, private bool) string {
 		return fmt.Sprintf("<HostedZone><Id>/hostedzone/%s</Id><Name>example.com.</Name><Config><PrivateZone>%t</PrivateZone></Config></HostedZone>", id, private)
@@ -65,11 +65,11 @@ func TestRoute53ReadsEveryPageOfThePublicZone(t *testing.T) {
 		names = append(names, r.RR().Name)
 	}
 	if diff := cmp.Diff([]string{"a", "b"}, names); diff != "" {
-		t.Errorf("a zone of two pages gave these names (-want +got):\n%s", diff)
+		t.Errorf("the names of a zone with two pages differ (-want +got):\n%s", diff)
 	}
 }
 
-func TestRoute53AsksOnceMoreWhatIsRefusedForAMoment(t *testing.T) {
+func TestRoute53RetriesTemporaryErrors(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	_, z := serve(t, "route53", func(b *book) http.Handler {
@@ -84,11 +84,11 @@ func TestRoute53AsksOnceMoreWhatIsRefusedForAMoment(t *testing.T) {
 		})
 	})
 	if _, err := z.backend.GetRecords(t.Context(), "example.com."); err != nil {
-		t.Errorf("a zone read after one request was throttled: %v, want the records", err)
+		t.Errorf("reading a zone with one throttled request returned %v, want the records", err)
 	}
 }
 
-func TestRoute53LeavesSetsWithARoutingPolicyAlone(t *testing.T) {
+func TestRoute53KeepsSetsWithRoutingPolicy(t *testing.T) {
 	t.Parallel()
 	_, z := serve(t, "route53", func(*book) http.Handler {
 		mux := http.NewServeMux()
@@ -102,6 +102,6 @@ func TestRoute53LeavesSetsWithARoutingPolicyAlone(t *testing.T) {
 	})
 	_, err := z.backend.AppendRecords(t.Context(), "example.com.", []libdns.Record{libdns.TXT{Name: "@", Text: "new"}})
 	if err == nil || !strings.Contains(err.Error(), "routing policy") {
-		t.Errorf("a record next to those with a routing policy was added with the error %v, want an error that names the policy", err)
+		t.Errorf("adding a record to a set with a routing policy returned %v, want an error about the policy", err)
 	}
 }

@@ -24,7 +24,7 @@ type Resolver interface {
 
 var _ Resolver = (*dnsx.Resolver)(nil)
 
-// Params are the dependencies of New.
+// Params contains the parameters of New.
 type Params struct {
 	Resolver  Resolver
 	Guard     *egress.Guard
@@ -55,9 +55,9 @@ func New(p Params) (*Service, error) {
 type Location struct {
 	Zone        string   // without final dot; empty if no zone was found
 	NameServers []string // without final dots, sorted
-	Provider    string   // the host of the name servers; empty if unknown
+	Provider    string   // the provider that hosts the name servers; empty if unknown
 	Supported   bool     // whether records can be applied through this provider
-	Credentials []string // the credentials it needs, if supported
+	Credentials []string // required credentials, if supported
 }
 
 // Locate finds the zone that contains a name, and its provider.
@@ -126,13 +126,13 @@ func (s *Service) Open(ctx context.Context, name string, credentials map[string]
 	return z, nil
 }
 
-// refusalError returns the only kind of error that leaves this package: the provider's message, without the
+// refusalError returns the only kind of error that this package returns: the provider's message, without the
 // credentials. The cause is scrubbed as well, because it is logged.
 func (z *Zone) refusalError(ctx context.Context, doing string, err error) error {
 	said := z.scrub.clean(err.Error())
-	message := fmt.Sprintf("The DNS provider %s refused: %s", z.provider.name, said)
+	message := fmt.Sprintf("The DNS provider %s rejected the request: %s", z.provider.name, said)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		message = fmt.Sprintf("The DNS provider %s did not answer in time", z.provider.name)
+		message = fmt.Sprintf("The DNS provider %s did not respond in time", z.provider.name)
 	}
 	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: message}).
 		WithCause(fmt.Errorf("%s %s at %s: %s", doing, z.name, z.provider.name, said))

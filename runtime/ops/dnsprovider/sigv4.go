@@ -24,7 +24,7 @@ const (
 )
 
 // sign sets the headers X-Amz-Date, X-Amz-Security-Token and Authorization of a request with that body. It
-// signs the headers already set, and Host.
+// signs the headers that are already set, and Host.
 func (k awsKey) sign(r *http.Request, body []byte, now time.Time) {
 	now = now.UTC()
 	r.Header.Set("X-Amz-Date", now.Format(awsTime))

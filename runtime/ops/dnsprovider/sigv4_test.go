@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// The key, the time and the signatures are those of the public test suite of Signature
-// Version 4 ("get-vanilla", "get-vanilla-query-order-key-case", "post-vanilla").
-func TestRequestsAreSignedAsTheTestSuiteSays(t *testing.T) {
+// The key, the time and the signatures are from the public test suite of Signature Version 4 ("get-vanilla",
+// "get-vanilla-query-order-key-case", "post-vanilla").
+func TestSignsLikeAWSTestSuite(t *testing.T) {
 	t.Parallel()
 	key := awsKey{id: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", region: "us-east-1",
 		service: "service"}
@@ -32,7 +32,7 @@ func TestRequestsAreSignedAsTheTestSuiteSays(t *testing.T) {
 	}
 }
 
-func TestTemporaryCredentialsAreSignedWithTheirToken(t *testing.T) {
+func TestSignsSessionToken(t *testing.T) {
 	t.Parallel()
 	key := awsKey{id: "AKIDEXAMPLE", secret: "secret", session: "token-of-the-session", region: "us-east-1",
 		service: "route53"}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxSPFLookups is how many terms with DNS lookups a receiver follows, RFC 7208 section 4.6.4. Those inside
-// includes count too; a plan sees only this record.
+// maxSPFLookups is the number of terms with DNS lookups that a receiver follows (RFC 7208 section 4.6.4).
+// Those inside includes count too, but a plan sees only this record.
 const maxSPFLookups = 10
 
 func (i *Item) decideSPF(same []Record) verdict {
@@ -21,11 +21,12 @@ func (i *Item) decideSPF(same []Record) verdict {
 		return apply
 	case 1:
 	default:
-		return i.refuse("%s has %d SPF records, which receivers refuse; merge them into one that contains include:%s.",
+		return i.refuse("%s has %d SPF records, which receivers reject; merge them into one that contains include:%s.",
 			i.Name, len(found), i.Include)
 	}
 	if strings.Contains(found[0].Value, `\`) {
-		return i.refuse("The SPF record at %s has characters that cannot be rewritten safely; add include:%s to it by hand.", i.Name, i.Include)
+		return i.refuse("The SPF record at %s contains characters that cannot be rewritten safely; add include:%s "+
+			"to it by hand.", i.Name, i.Include)
 	}
 	merged, reason := mergeSPF(found[0].Value, i.Include)
 	switch {
@@ -46,7 +47,7 @@ func isSPF(text string) bool {
 }
 
 // mergeSPF inserts an include into a record, right before the terms that end its evaluation: the all
-// mechanism, else the modifiers. It returns "" if the include already exists, or a sentence that explains
+// mechanism, or else the modifiers. It returns "" if the include already exists, or a sentence that explains
 // why the record cannot be changed.
 func mergeSPF(record, include string) (merged, reason string) {
 	terms := strings.Fields(record)
@@ -79,11 +80,11 @@ func mergeSPF(record, include string) (merged, reason string) {
 	return strings.Join(slices.Insert(terms, end, "include:"+include), " "), ""
 }
 
-// includeProblem returns what is wrong with our include in its position, or "".
+// includeProblem returns the problem with our include at its position, or "".
 func includeProblem(text string, behindAll bool) string {
 	switch {
 	case strings.ContainsAny(text[:1], "-~?"):
-		return "Remove the sign in front of " + clipText(text) + " in the SPF record: mail from there must pass."
+		return "Remove the qualifier before " + clipText(text) + " in the SPF record: mail from there must pass."
 	case behindAll:
 		return "Move " + clipText(text) + " before the all term of the SPF record: terms after it are ignored."
 	}

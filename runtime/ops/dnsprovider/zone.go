@@ -15,7 +15,7 @@ type Zone struct {
 	provider *provider
 	backend  backend
 	scrub    scrubber
-	name     string // with final dot
+	name     string // with a final dot
 	existing []Record
 }
 
@@ -35,8 +35,8 @@ func (z *Zone) Plan(ctx context.Context, wanted []Wanted) (Plan, error) {
 }
 
 // Apply writes the changes of the plan, then reads the zone again: After is its current content. A record
-// that the provider accepted but does not show is a conflict. The detail "applied" of an error lists which
-// purposes were written before it.
+// that the provider accepted but does not show is a conflict. The detail "applied" of an error lists the
+// purposes that were written before it.
 func (z *Zone) Apply(ctx context.Context, p Plan) (Plan, error) {
 	if len(p.Applied) == 0 {
 		return p, nil
@@ -71,8 +71,8 @@ func (z *Zone) write(ctx context.Context, item Item, existing []Record) error {
 	return errors.Join(err, z.takeBack(ctx, added))
 }
 
-// takeBack removes a record that was added next to one that could not be removed, even if the request is
-// over: two SPF records are worse than either.
+// takeBack removes a record that was added next to one that could not be removed, even if the request has
+// ended: two SPF records are worse than either one.
 func (z *Zone) takeBack(ctx context.Context, added []libdns.Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 	defer cancel()
@@ -103,13 +103,14 @@ func (z *Zone) readBack(ctx context.Context, p Plan) (Plan, error) {
 		stuck := item.replaces != nil && slices.ContainsFunc(now, item.replaces.is)
 		switch {
 		case written < 0:
-			item.Reason = fmt.Sprintf("%s took the record and does not show it; look at it there, and try again later.",
+			item.Reason = fmt.Sprintf("%s accepted the record but does not show it; check it there and try again "+
+				"later.",
 				z.provider.name)
 		case stuck:
 			item.Reason = fmt.Sprintf("%s did not remove the old record; change it by hand to: %s", z.provider.name,
 				item.Write)
 			if err := z.takeBack(ctx, []libdns.Record{now[written].raw}); err != nil {
-				return Plan{}, z.refusalError(ctx, "take back "+item.Name, err)
+				return Plan{}, z.refusalError(ctx, "undo adding "+item.Name, err)
 			}
 			now = slices.Delete(now, written, written+1)
 		}
@@ -136,12 +137,12 @@ func (z *Zone) records(ctx context.Context) ([]Record, error) {
 	return records, nil
 }
 
-// callProvider calls a library and recovers its panics: some libraries panic on unexpected responses (cloudflare
-// v0.2.2 on one without result_info).
+// callProvider calls a library and recovers its panics, because some libraries panic on unexpected responses
+// (cloudflare v0.2.2 on one without result_info).
 func (z *Zone) callProvider(call func() ([]libdns.Record, error)) (records []libdns.Record, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("its answer was not understood (%v)", r)
+			err = fmt.Errorf("invalid response (%v)", r)
 		}
 	}()
 	return call()

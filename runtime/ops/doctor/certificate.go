@@ -17,7 +17,7 @@ import (
 // renewBefore is how long before its expiry a certificate should have been renewed.
 const renewBefore = 14 * 24 * time.Hour
 
-// certificateFiles checks the certificates named in settings.
+// certificateFiles checks the certificates configured in settings.
 func (d *Doctor) certificateFiles(context.Context) []Finding {
 	var all []Finding
 	for _, files := range d.Config.Certificates {
@@ -50,10 +50,10 @@ func parse(chain [][]byte) ([]*x509.Certificate, error) {
 	return all, nil
 }
 
-// judge reports how clients would judge a certificate under each of the names.
+// judge reports how clients would judge a certificate for each of the names.
 func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) Finding {
 	if len(state.PeerCertificates) == 0 {
-		return s.finding(Error, "no certificate", "Give one.")
+		return s.finding(Error, "no certificate", "Configure one.")
 	}
 	leaf, now := state.PeerCertificates[0], d.now()
 	found := fmt.Sprintf("%s, by %s, valid until %s", strings.Join(leaf.DNSNames, " "), leaf.Issuer.CommonName,
@@ -67,7 +67,7 @@ func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) F
 	}
 	for _, name := range names {
 		if err := leaf.VerifyHostname(name); err != nil {
-			return s.finding(Error, found, "Get a certificate for %s: this one is for other names.", name)
+			return s.finding(Error, found, "Get a certificate for %s: the current one is for other names.", name)
 		}
 	}
 	between := x509.NewCertPool()
@@ -95,7 +95,7 @@ func formatDays(d time.Duration) string {
 	return fmt.Sprintf("%d days", d/(24*time.Hour))
 }
 
-// checkServed requests the public URL as users do.
+// checkServed requests the public URL like users do.
 func (d *Doctor) checkServed(ctx context.Context) []Finding {
 	s := subject{"http.base_url", d.Config.BaseURL + "/healthz responds with 200, over TLS"}
 	u, err := url.Parse(d.Config.BaseURL)

@@ -4,8 +4,8 @@ package doctor
 
 import "context"
 
-// clock is not supported on this system.
-func clock(context.Context) []Finding {
+// checkClock is not supported on this system.
+func checkClock(context.Context) []Finding {
 	return []Finding{subject{"clock", "the clock is synchronized by NTP"}.finding(Skipped,
 		"not available on this system", "Check the clock manually.")}
 }

@@ -19,12 +19,12 @@ type Config struct {
 	TrackingHost   string
 	SandboxDomain  string
 
-	Addresses []Address // that mail is sent from; if empty, the public ones of this machine
+	Addresses []Address // addresses that mail is sent from; defaults to the public ones of this machine
 	Direct    bool      // mail is sent to the receivers' servers, not through a smarthost
 	Receives  bool      // mail is received: bounces, complaints, inbound mail
 	MXPort    int       // port of receivers' servers; default 25
-	// ListenAddr is where this process listens for other servers. They connect to port 25, which is
-	// different behind a router.
+	// ListenAddr is where this process listens for other servers. They connect to port 25, which may be
+	// forwarded to another port by a router.
 	ListenAddr string
 
 	Certificates []CertificateFiles
@@ -37,7 +37,7 @@ type Address struct {
 	Hostname string // default: Config.Hostname
 }
 
-// CertificateFiles is a certificate named in a setting.
+// CertificateFiles is a certificate configured in a setting.
 type CertificateFiles struct {
 	Setting           string
 	CertFile, KeyFile string
@@ -49,7 +49,7 @@ type Folder struct {
 	Setting, Dir string
 }
 
-// inwardPort is where other servers look for this one.
+// inwardPort is the port to which other servers connect.
 const inwardPort = "25"
 
 func (c Config) mxPort() string { return strconv.Itoa(cmp.Or(c.MXPort, 25)) }
@@ -62,7 +62,7 @@ func (c Config) baseHost() string {
 	return u.Hostname()
 }
 
-// addresses returns the configured addresses, else the public ones of this machine.
+// addresses returns the configured addresses, or else the public ones of this machine.
 func (c Config) addresses() []Address {
 	if len(c.Addresses) > 0 {
 		return c.Addresses

@@ -17,9 +17,9 @@ import (
 // DatabaseConfig is the expected configuration of a database.
 type DatabaseConfig struct {
 	Embedded       bool // in this data directory
-	Connections    int  // that the pools of a process may open
+	Connections    int  // connections that the pools of a process may open
 	RiskLosingMail bool // synchronous_commit=off was accepted
-	Standbys       int  // that must hold confirmed data
+	Standbys       int  // standbys that must hold confirmed data
 }
 
 // Database returns the checks of an open database.
@@ -48,7 +48,7 @@ SELECT current_setting('server_version_num')::int, current_setting('fsync'), cur
 	coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
 	coalesce(current_setting('postrider.throw_away_test_server', true), '') = 'yes'`
 
-// serverState is what a server reports about itself.
+// serverState contains a server's report about itself.
 type serverState struct {
 	version                               int
 	fsync, fullPages, commit, autovacuum  string
@@ -62,7 +62,7 @@ type serverState struct {
 // judge compares the server's settings with Postrider's requirements.
 func (s serverState) judge(c DatabaseConfig) []Finding {
 	var all []Finding
-	// Each row: the expectation, whether it is met, what was found, and what to do.
+	// Each row: the expectation, whether it is met, the actual value, and the advice.
 	check := func(name, expected string, fine bool, l Level, found, do string) {
 		f := Finding{Check: "database." + name, Expected: expected, Found: found}
 		if !fine {
@@ -87,7 +87,7 @@ func (s serverState) judge(c DatabaseConfig) []Finding {
 	skew := time.Duration(math.Abs(float64(time.Now().UnixMicro())-s.skew*1e6)) * time.Microsecond
 	check("clock", "the clocks of the server and this machine differ by less than 2 seconds", skew < 2*time.Second,
 		Warning, skew.Round(time.Millisecond).String(),
-		"Run NTP on both machines: scheduled mail goes by the clock of the database.")
+		"Run NTP on both machines: scheduled mail follows the clock of the database.")
 	check("oldest_transaction", "less than 10 minutes", s.oldest < 600, Warning,
 		(time.Duration(s.oldest) * time.Second).String(),
 		"End that transaction (pg_stat_activity): newer dead rows cannot be vacuumed, and the queue becomes slow.")
@@ -108,7 +108,7 @@ func checkStandbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	}
 	if err := d.Replicated(ctx); err != nil {
 		return []Finding{s.finding(Error, err.Error(),
-			"Bring the standbys back (pg_stat_replication): processes are not ready without them.")}
+			"Restore the standbys (pg_stat_replication): processes are not ready without them.")}
 	}
 	return []Finding{s.ok("they do")}
 }
@@ -163,7 +163,7 @@ func checkConnections(d *db.DB, processes, wanted int) Finding {
 }
 
 // MasterKey returns a check that the configured keys open the stored secrets. count returns how many stored
-// secrets open and how many do not.
+// secrets can be opened and how many cannot.
 func MasterKey(count func(ctx context.Context) (open, closed int, err error)) Check {
 	return func(ctx context.Context) []Finding {
 		s := subject{"master_key", "the master key opens every stored signing key"}

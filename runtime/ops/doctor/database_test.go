@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/replica"
 )
 
-func TestALiveDatabaseIsLookedAt(t *testing.T) {
+func TestChecksLiveDatabase(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	look := func(c DatabaseConfig) map[string]Finding {
@@ -27,10 +27,10 @@ func TestALiveDatabaseIsLookedAt(t *testing.T) {
 	}
 	if got := look(DatabaseConfig{Connections: 2}); got["database.version"].Level != OK || got["nodes"].Level != OK ||
 		got["database.connections"].Level != OK {
-		t.Errorf("findings for a test database: %+v, want version, nodes and connections ok", got)
+		t.Errorf("the findings for a test database are %+v, want version, nodes and connections ok", got)
 	}
 	if got := look(DatabaseConfig{Connections: 100_000})["database.connections"]; got.Level != Warning {
-		t.Errorf("with more connections than there are: %+v, want a warning", got)
+		t.Errorf("with more connections than available, got %+v, want a warning", got)
 	}
 	node := func(name, version string) {
 		if _, err := d.SQL.ExecContext(t.Context(),
@@ -38,25 +38,25 @@ func TestALiveDatabaseIsLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// During an upgrade, the old and the new service may both run in the same data directory.
+	// During an upgrade, the old and the new service may both run on the same data directory.
 	node("a", "1.0")
 	node("b", "1.1")
 	if got := look(DatabaseConfig{Embedded: true})["nodes"]; got.Level != Error ||
 		!strings.Contains(got.Found, "1.0, 1.1") || !strings.Contains(got.Do, "Stop all of them but one") {
-		t.Errorf("two services in one data directory: %+v, want an error that says to stop one", got)
+		t.Errorf("for two services on one data directory, got %+v, want an error with the advice to stop one", got)
 	}
 	if got := look(DatabaseConfig{})["nodes"]; got.Level != OK {
-		t.Errorf("two processes that share a server: %+v, want ok", got)
+		t.Errorf("for two processes that share a server, got %+v, want ok", got)
 	}
 	node("b", "1.1")
 	if got := look(DatabaseConfig{})["nodes"]; got.Level != Error ||
 		!strings.Contains(got.Found, "several are called b") {
-		t.Errorf("two processes of one name: %+v, want an error that names it", got)
+		t.Errorf("for two processes with one name, got %+v, want an error with the name", got)
 	}
 }
 
-// Dead processes and those with wrong clocks are named; a restarted process is neither.
-func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
+// Dead processes and those with wrong clocks are reported, but not a restarted process.
+func TestReportsSilentProcessesAndWrongClocks(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	look := func() map[string][]Finding {
@@ -73,7 +73,7 @@ func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 		}
 	}
 	if got := look(); got["nodes.silent"][0].Level != OK || got["nodes.clock"][0].Level != OK {
-		t.Errorf("without processes: %+v, want nothing wrong", got)
+		t.Errorf("without processes, got %+v, want no problems", got)
 	}
 	row("again", "10 minutes", nil)
 	row("again", "-1 minute", -3_600_000)
@@ -82,14 +82,14 @@ func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 	got := look()
 	if f := got["nodes.silent"]; len(f) != 1 || f[0].Level != Warning ||
 		!strings.HasPrefix(f[0].Found, "dead (1.0, delivers) for 12m") {
-		t.Errorf("for dead processes the doctor reports %+v, want the latest one of the name dead", f)
+		t.Errorf("for dead processes, the doctor reports %+v, want the latest one with the name dead", f)
 	}
 	if f := got["nodes.clock"][0]; f.Level != Warning || f.Found != "again is -1h0m0s ahead" {
-		t.Errorf("for clocks the doctor reports %+v, want that the process again is an hour behind", f)
+		t.Errorf("for clocks, the doctor reports %+v, want the process named again an hour behind", f)
 	}
 }
 
-func TestHostsThatMustNotBeUsedAreNamed(t *testing.T) {
+func TestReportsUnusableHosts(t *testing.T) {
 	t.Parallel()
 	host := func(name, system, timeline, started string, standby bool) failover.Sighting {
 		return failover.Sighting{Host: name, Identity: failover.Identity{System: system, Timeline: timeline,
@@ -104,44 +104,45 @@ func TestHostsThatMustNotBeUsedAreNamed(t *testing.T) {
 	}{
 		"well":                       {[]failover.Sighting{primary, standby}, OK, "all 2"},
 		"one server under two names": {[]failover.Sighting{primary, primary, standby}, OK, "all 3"},
-		"a stranger": {[]failover.Sighting{primary, standby,
+		"a server of another cluster": {[]failover.Sighting{primary, standby,
 			host("db9:5432", "8", "00000009", "900", false)}, Error, "db9:5432 is the server of another cluster"},
 		"two primaries": {[]failover.Sighting{old, primary, standby}, Error,
 			"2 hosts of DATABASE_URL take writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
-		"a primary that is out of date": {[]failover.Sighting{old, standby}, Error, "db3:5432 accepts writes and is from before a failover"},
-		"one that is off": {[]failover.Sighting{primary,
+		"an obsolete primary": {[]failover.Sighting{old, standby}, Error, "db3:5432 accepts writes and is from before a failover"},
+		"a stopped host": {[]failover.Sighting{primary,
 			{Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
-		"no report": {[]failover.Sighting{{Host: "db1:5432", Err: failover.ErrHidden},
+		"no information": {[]failover.Sighting{{Host: "db1:5432", Err: failover.ErrHidden},
 			{Host: "db2:5432", Err: failover.ErrHidden}}, OK, "all 2"},
 	} {
 		got := judgeHosts(c.all, "7")
 		if len(got) != 1 || got[0].Level != c.level || !strings.HasPrefix(got[0].Found, c.want) {
-			t.Errorf("%s: the doctor reports %+v, want %s and %s", name, got, c.level, c.want)
+			t.Errorf("%s: the doctor reports %+v, want the level %s and %s", name, got, c.level, c.want)
 		}
 	}
 	if got := judgeHosts([]failover.Sighting{primary}, "7"); len(got) != 0 {
-		t.Errorf("for one host the doctor reports %+v, want nothing", got)
+		t.Errorf("for a single host, the doctor reports %+v, want no findings", got)
 	}
 	split := failover.Judge("7", []failover.Sighting{old, primary})
 	if got := Unusable(fmt.Errorf("open database: %w", split)); len(got) != 1 || got[0].Check != "database.hosts" ||
 		got[0].Level != Error {
-		t.Errorf("for a database rejected because of two primaries the doctor reports %+v, want database.hosts", got)
+		t.Errorf("for a database that was rejected because of two primaries, the doctor reports %+v, want "+
+			"database.hosts", got)
 	}
 }
 
-func TestAReplicaThatIsNoneIsNamed(t *testing.T) {
+func TestReportsInvalidReplica(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{dbtest.URL(t): "takes writes", "host=" + t.TempDir() +
 		" dbname=postrider": "no such file"} {
 		got := Replica(dbtest.New(t), replica.Config{URL: url})(t.Context())
 		if len(got) != 1 || got[0].Check != "database.replica" || got[0].Level != Warning ||
 			!strings.Contains(got[0].Found, want) {
-			t.Errorf("for the replica %s the doctor reports %+v, want a warning with %q", url, got, want)
+			t.Errorf("for the replica %s, the doctor reports %+v, want a warning with %q", url, got, want)
 		}
 	}
 }
 
-func TestKeysThatDoNotOpenAreAnError(t *testing.T) {
+func TestUnopenableKeysAreAnError(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		open, closed int
@@ -150,18 +151,19 @@ func TestKeysThatDoNotOpenAreAnError(t *testing.T) {
 	}{{3, 0, nil, OK}, {3, 1, nil, Error}, {0, 0, errors.New("away"), Skipped}} {
 		got := MasterKey(func(context.Context) (int, int, error) { return c.open, c.closed, c.err })(t.Context())
 		if len(got) != 1 || got[0].Level != c.want {
-			t.Errorf("with %d keys that open, %d that do not and the error %v: %+v, want level %s", c.open, c.closed,
+			t.Errorf("with %d keys that open, %d that do not and the error %v, got %+v, want the level %s",
+				c.open, c.closed,
 				c.err, got, c.want)
 		}
 	}
 }
 
-func TestWhoHoldsTheDataDirectory(t *testing.T) {
+func TestReportsHolderOfDataDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	level := func() Level { return DataDir(dir)(t.Context())[0].Level }
 	if got := level(); got != Skipped {
-		t.Errorf("an empty folder: %s, want skipped", got)
+		t.Errorf("for an empty folder, the level is %s, want skipped", got)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
 		t.Errorf("the check left %v, %v in an empty folder, want nothing", entries, err)
@@ -175,12 +177,12 @@ func TestWhoHoldsTheDataDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := level(); got != Skipped {
-		t.Errorf("a lock file without a holder: %s, want skipped", got)
+		t.Errorf("for a lock file without a holder, the level is %s, want skipped", got)
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
 	if got := DataDir(dir)(t.Context())[0]; got.Level != OK || got.Found != "process 4711" {
-		t.Errorf("a lock file with a holder: %+v, want ok and its process", got)
+		t.Errorf("for a lock file with a holder, got %+v, want ok and its process", got)
 	}
 }

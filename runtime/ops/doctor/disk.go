@@ -7,10 +7,10 @@ import (
 	"github.com/postrider/postrider/runtime/ops/diskroom"
 )
 
-// DatabaseDisk returns the check of the database's free space, if it is not the embedded one.
+// DatabaseDisk returns the check of the database's free space, unless the database is the embedded one.
 func DatabaseDisk(p diskroom.Params) Check {
 	return func(ctx context.Context) []Finding {
-		s := subject{"database.disk", "room for more"}
+		s := subject{"database.disk", "enough free space"}
 		room, known, err := diskroom.Measure(ctx, p)
 		switch {
 		case err != nil:

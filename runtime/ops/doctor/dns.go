@@ -19,8 +19,8 @@ var unlisted = net.IPv4(240, 0, 0, 1)
 
 const askAgain = "Retry later. If the problem remains, check the DNS servers of %s and the resolver in POSTRIDER_DNS."
 
-// resolver queries a name that cannot exist (RFC 6761 section 6.4). A resolver that returns an address for
-// it makes up answers; delivery and verification cannot trust it.
+// resolver queries a name that cannot exist (RFC 6761 section 6.4). A resolver that returns an address for it
+// invents answers, which delivery and verification cannot trust.
 func (d *Doctor) resolver(ctx context.Context) []Finding {
 	s := subject{"dns.resolver", "the resolver responds, and reports that a nonexistent name does not exist"}
 	name := strings.ToLower(rand.Text()[:12]) + ".invalid"
@@ -47,7 +47,7 @@ func (d *Doctor) host(ctx context.Context, h host) []Finding {
 	found, err := d.DNS.LookupIP(ctx, h.name)
 	switch {
 	case errors.Is(err, dnsx.ErrNotFound):
-		return []Finding{s.finding(Error, "no address", "Publish %s. It is for: %s.",
+		return []Finding{s.finding(Error, "no address", "Publish %s. Its purpose: %s.",
 			recordsText(d.Config.addressRecords(h.name)), h.use)}
 	case err != nil:
 		return []Finding{s.finding(Error, reason(err), askAgain, h.name)}
@@ -66,7 +66,7 @@ func (d *Doctor) host(ctx context.Context, h host) []Finding {
 		recordsText(d.Config.addressRecords(h.name)))}
 }
 
-// spf evaluates an SPF record of the installation for each address that mail is sent from.
+// spf evaluates an SPF record of the installation for each address from which mail is sent.
 func (d *Doctor) spf(ctx context.Context, check, name string) []Finding {
 	record := RequiredRecord{"TXT", name, d.Config.spfRecord(), ""}
 	if name == d.Config.ReturnPathHost {

@@ -9,13 +9,13 @@
 //
 // # Levels
 //
-//   - Error: mail is lost, refused or not accepted because of it.
+//   - Error: it causes mail to be lost, rejected or not accepted.
 //   - Warning: it works, but something is at risk or will break.
 //   - Skipped: it could not be checked from here.
 //   - OK.
 //
 // # Addresses
 //
-// Receivers see the addresses that mail is sent from. These are the ones in Config, else the public ones of
-// this machine. Behind a NAT router neither is known, and checks that need them say so.
+// Receivers see the addresses from which mail is sent. These are the ones in Config, or else the public ones
+// of this machine. Behind a NAT router neither may be known, and checks that require them report this.
 package doctor

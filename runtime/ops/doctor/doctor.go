@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// lookLimit is the time limit of all checks together: those of Doctor and those of its owner.
+// lookLimit is the time limit of all checks together: those of Doctor and those in Others.
 const lookLimit = 45 * time.Second
 
 // Check checks one thing.
@@ -23,7 +23,7 @@ type Doctor struct {
 	// Others are checks that only the owner can provide, for example of the database.
 	Others []Check
 
-	// Replaced by tests; nil: the network, the system's roots, the clock.
+	// Replaced by tests. If nil: the network, the system's roots, the clock.
 	Dial  func(ctx context.Context, network, addr string) (net.Conn, error)
 	Roots *x509.CertPool
 	Now   func() time.Time

@@ -25,7 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-// sound is a zone without any problem.
+// sound is a zone without problems.
 var sound = []string{
 	"mail.example.com. 60 IN A 203.0.113.9",
 	"smtp.mail.example.com. 60 IN A 203.0.113.9",
@@ -41,7 +41,7 @@ var sound = []string{
 type world struct {
 	*Doctor
 	zone *dnsxtest.Server
-	// peers accept connections by address; all other addresses refuse.
+	// peers accept connections by address; all other addresses refuse them.
 	peers map[string]func(net.Conn)
 }
 
@@ -72,7 +72,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	return w
 }
 
-// greets is a mail server that sends its greeting and nothing else.
+// greets is a mail server that sends only its greeting.
 func greets(text string) func(net.Conn) {
 	return func(c net.Conn) {
 		defer c.Close()
@@ -95,11 +95,11 @@ func (w *world) find(t *testing.T, check string) Finding {
 			return f
 		}
 	}
-	t.Fatalf("no finding of %s among %+v", check, report.Findings)
+	t.Fatalf("no finding %s among %+v", check, report.Findings)
 	return Finding{}
 }
 
-func TestDNSOfTheServiceIsJudged(t *testing.T) {
+func TestChecksDNSRecords(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, check string
@@ -107,7 +107,7 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 		want        Level
 		found, do   string
 	}{
-		{"SPF as it should be", "dns.spf", nil, OK, "ip4:203.0.113.9", ""},
+		{"a valid SPF record", "dns.spf", nil, OK, "ip4:203.0.113.9", ""},
 		{"SPF missing", "dns.spf", func(_ *testing.T, w *world) { w.zone.Remove("spf.mail.example.com") }, Error,
 			"no SPF record",
 			`Publish a TXT record at spf.mail.example.com with the value "v=spf1 ip4:203.0.113.9 -all"`},
@@ -133,7 +133,7 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 			w.zone.Fault("spf.mail.example.com",
 				dnsxtest.ServFail)
 		}, Error, "no answer", "DNS servers of spf.mail.example.com"},
-		{"an answer to another question", "dns.spf",
+		{"an answer to another query", "dns.spf",
 			func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.OtherQuestion) }, Error,
 			"no answer", "Retry later"},
 		{"the return path's SPF missing", "dns.return_path", func(t *testing.T, w *world) {
@@ -191,25 +191,26 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 			got := w.find(t, c.check)
 			if got.Level != c.want || !strings.Contains(got.Found, c.found) || !strings.Contains(got.Do, c.do) ||
 				got.Expected == "" || (got.Do == "") != (c.want == OK) {
-				t.Errorf("%s reports %+v, want level %s, found %q, do %q", c.check, got, c.want, c.found, c.do)
+				t.Errorf("%s reports %+v, want the level %s, %q found and the advice %q", c.check, got, c.want,
+					c.found, c.do)
 			}
 		})
 	}
 }
 
-// lying responds to every query for an address.
+// lying responds to every query with an address.
 type lying struct{ *dnsx.Resolver }
 
 func (lying) LookupIP(context.Context, string) ([]netip.Addr, error) {
 	return []netip.Addr{netip.MustParseAddr("198.51.100.66")}, nil
 }
 
-func TestAResolverThatLiesOrIsSilentIsNamed(t *testing.T) {
+func TestReportsBadResolver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.DNS = lying{w.DNS.(*dnsx.Resolver)}
 	if got := w.find(t, "dns.resolver"); got.Level != Error || !strings.Contains(got.Do, "invent answers") {
-		t.Errorf("a resolver that invents addresses is reported as %+v, want an error about it", got)
+		t.Errorf("for a resolver that invents addresses, got %+v, want an error about it", got)
 	}
 	silent, err := dnsx.New(dnsx.Config{Server: "127.0.0.1:1", Timeout: 100 * time.Millisecond, Rounds: 1})
 	if err != nil {
@@ -218,11 +219,11 @@ func TestAResolverThatLiesOrIsSilentIsNamed(t *testing.T) {
 	w.DNS = silent
 	report := w.Look(t.Context())
 	if report.ExitCode() != 2 {
-		t.Errorf("without any DNS answer the exit code is %d, want 2: %+v", report.ExitCode(), report.Findings)
+		t.Errorf("without any DNS answer, the exit code is %d, want 2: %+v", report.ExitCode(), report.Findings)
 	}
 	for _, f := range report.Findings {
 		if strings.HasPrefix(f.Check, "dns.") && f.Level == OK {
-			t.Errorf("without any DNS answer %s is %+v, want no statement about records", f.Check, f)
+			t.Errorf("without any DNS answer, %s is %+v, want no advice about records", f.Check, f)
 		}
 	}
 }
@@ -232,29 +233,29 @@ func TestPort25InBothDirections(t *testing.T) {
 	w := newWorld(t, nil)
 	if got := w.find(t, "smtp.outward"); got.Level != Error ||
 		!strings.Contains(got.Do, "open port 25 for outgoing connections") {
-		t.Errorf("with port 25 closed for outgoing connections: %+v, want an error", got)
+		t.Errorf("with port 25 closed for outgoing connections, got %+v, want an error", got)
 	}
 	if got := w.find(t, "smtp.inward"); got.Level != Error || !strings.Contains(got.Do, "Start the service") {
-		t.Errorf("without a listener at port 25: %+v, want an error", got)
+		t.Errorf("without a listener at port 25, got %+v, want an error", got)
 	}
 	w.peers["mx.gmail.example:25"] = greets("mx.gmail.example ready")
 	if got := w.find(t, "smtp.outward"); got.Level != OK {
-		t.Errorf("with a mail server that responds: %+v, want ok", got)
+		t.Errorf("with a mail server that responds, got %+v, want ok", got)
 	}
 	w.peers["127.0.0.1:25"] = greets("mx1.example.com ESMTP")
 	if got := w.find(t, "smtp.inward"); got.Level != Warning || !strings.Contains(got.Do, "firewall") {
-		t.Errorf("with a listener that only this machine reaches: %+v, want a warning about the route", got)
+		t.Errorf("with a listener that only this machine can reach, got %+v, want a warning about the route", got)
 	}
 	w.peers["203.0.113.9:25"] = greets("other.example.net ESMTP")
 	if got := w.find(t, "smtp.inward"); got.Level != Error || !strings.Contains(got.Do, "Another mail server") {
-		t.Errorf("with another mail server there: %+v, want an error", got)
+		t.Errorf("with another mail server there, got %+v, want an error", got)
 	}
 	w.peers["203.0.113.9:25"] = greets("mx1.example.com ESMTP")
 	if got := w.find(t, "smtp.inward"); got.Level != OK {
-		t.Errorf("with Postrider there: %+v, want ok", got)
+		t.Errorf("with Postrider there, got %+v, want ok", got)
 	}
 	if got := w.find(t, "smtp.certificate"); got.Level != Warning {
-		t.Errorf("without STARTTLS: %+v, want a warning", got)
+		t.Errorf("without STARTTLS, got %+v, want a warning", got)
 	}
 	w.Config.Direct = false
 	for _, f := range w.Look(t.Context()).Findings {
@@ -287,7 +288,7 @@ func issue(t *testing.T, name string, from, until time.Time) (tls.Certificate, *
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, roots
 }
 
-func TestCertificatesAreJudged(t *testing.T) {
+func TestChecksCertificates(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for _, c := range []struct {
@@ -302,7 +303,7 @@ func TestCertificatesAreJudged(t *testing.T) {
 		{"not valid yet", "mail.example.com", time.Hour, 90 * 24 * time.Hour, false, Error, "clock"},
 		{"another name", "other.example.com", -time.Hour, 90 * 24 * time.Hour, false, Error, "Get a certificate for mail.example.com"},
 		{"expires soon", "mail.example.com", -time.Hour, 5*24*time.Hour + time.Hour, false, Warning, "it expires in 5 days"},
-		{"without issuer", "mail.example.com", -time.Hour, 90 * 24 * time.Hour, true, Warning, "public authority"},
+		{"unknown issuer", "mail.example.com", -time.Hour, 90 * 24 * time.Hour, true, Warning, "public authority"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -322,16 +323,16 @@ func TestCertificatesAreJudged(t *testing.T) {
 				return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
 			}
 			if got := w.find(t, "http.certificate"); got.Level != c.want || !strings.Contains(got.Do, c.do) {
-				t.Errorf("the certificate of the base URL is reported as %+v, want %s and %q", got, c.want, c.do)
+				t.Errorf("for the certificate of the base URL, got %+v, want %s and %q", got, c.want, c.do)
 			}
 			if got := w.find(t, "http.base_url"); got.Level != OK {
-				t.Errorf("the base URL is reported as %+v, want ok: the certificate is a separate finding", got)
+				t.Errorf("for the base URL, got %+v, want ok, because the certificate is a separate finding", got)
 			}
 		})
 	}
 }
 
-func TestRoomIsJudgedByShareAndSize(t *testing.T) {
+func TestJudgesDiskSpace(t *testing.T) {
 	t.Parallel()
 	const gib = 1 << 30
 	for _, c := range []struct {
@@ -340,12 +341,12 @@ func TestRoomIsJudgedByShareAndSize(t *testing.T) {
 	}{{50 * gib, 100 * gib, OK}, {15 * gib, 100 * gib, Warning}, {4 * gib, 100 * gib, Error},
 		{60 * gib, 2000 * gib, OK}, {gib / 4, gib / 2, Error}, {0, 0, Error}} {
 		if got := judgeRoom(subject{"disk", "room"}, "/data", c.free, c.total); got.Level != c.want {
-			t.Errorf("%d free of %d is %s, want %s", c.free, c.total, got.Level, c.want)
+			t.Errorf("%d free bytes of %d: got %s, want %s", c.free, c.total, got.Level, c.want)
 		}
 	}
 }
 
-func TestDatabaseSettingsAreJudged(t *testing.T) {
+func TestChecksDatabaseSettings(t *testing.T) {
 	t.Parallel()
 	good := serverState{version: 150004, fsync: "on", fullPages: "on", commit: "on", autovacuum: "on", local: true,
 		skew: float64(time.Now().UnixMicro()) / 1e6}
@@ -366,13 +367,13 @@ func TestDatabaseSettingsAreJudged(t *testing.T) {
 		change(&s)
 		for _, f := range s.judge(DatabaseConfig{}) {
 			if bad := f.Level >= Warning; bad != (f.Check == "database."+name) || bad != (f.Do != "") {
-				t.Errorf("with a wrong %q the finding is %+v", name, f)
+				t.Errorf("with a wrong value for %q, the finding is %+v", name, f)
 			}
 		}
 	}
 }
 
-func TestTheReportSaysTheWorst(t *testing.T) {
+func TestReportHasWorstLevel(t *testing.T) {
 	t.Parallel()
 	var r Report
 	for _, step := range []struct {
@@ -381,7 +382,7 @@ func TestTheReportSaysTheWorst(t *testing.T) {
 	}{{OK, 0}, {Skipped, 0}, {Warning, 1}, {OK, 1}, {Error, 2}, {Warning, 2}} {
 		r.Add(Finding{Check: "x", Level: step.add})
 		if r.ExitCode() != step.want {
-			t.Errorf("after a finding of level %s the exit code is %d, want %d", step.add, r.ExitCode(), step.want)
+			t.Errorf("with a finding of the level %s, the exit code is %d, want %d", step.add, r.ExitCode(), step.want)
 		}
 	}
 	if bad := r.Bad(); len(bad) != 3 || bad[0].Level != Error {
@@ -389,11 +390,11 @@ func TestTheReportSaysTheWorst(t *testing.T) {
 	}
 	text, err := json.Marshal(r)
 	if err != nil || !strings.Contains(string(text), `"level":"error"`) {
-		t.Errorf("as JSON the report is %s, %v, want levels by name", text, err)
+		t.Errorf("the report as JSON is %s, %v, want levels by name", text, err)
 	}
 }
 
-func TestTheRecordsThatAreNeededAreListed(t *testing.T) {
+func TestListsRequiredRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	var got []string

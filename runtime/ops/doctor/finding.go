@@ -28,9 +28,9 @@ func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 type Finding struct {
 	Check    string `json:"check"`    // its name, for example "dns.spf"
 	Level    Level  `json:"level"`    //
-	Found    string `json:"found"`    // the value that was found
-	Expected string `json:"expected"` // what should be there
-	Do       string `json:"do"`       // one or two sentences; empty if there is nothing to do
+	Found    string `json:"found"`    // the actual value
+	Expected string `json:"expected"` // the expected value
+	Do       string `json:"do"`       // one or two sentences; empty if no action is needed
 }
 
 // RequiredRecord is a DNS record that an installation needs.
@@ -38,7 +38,7 @@ type RequiredRecord struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	For   string `json:"for"` // what needs it
+	For   string `json:"for"` // purpose of the record
 }
 
 // Report is the result of all checks.
@@ -58,7 +58,7 @@ func (r *Report) Add(findings ...Finding) {
 	}
 }
 
-// Count returns how many findings have the level.
+// Count returns the number of findings with the level.
 func (r *Report) Count(l Level) int {
 	n := 0
 	for _, f := range r.Findings {

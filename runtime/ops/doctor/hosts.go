@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// hostsSubject is the subject for the hosts of an address that names several.
+// hostsSubject is the subject for the hosts of an address with several hosts.
 var hostsSubject = subject{"database.hosts", "the hosts of DATABASE_URL are one cluster: a primary and its standbys"}
 
 const doAboutSplit = "Stop the obsolete server (the one from before the failover, on the older timeline), or make it a standby with pg_rewind. Every process responds with 503 until then, because mail would be split between two servers."
@@ -24,7 +24,7 @@ func Unusable(err error) []Finding {
 		"Start the database, and check DATABASE_URL.")}
 }
 
-// checkHosts checks every host of an address that names several.
+// checkHosts checks every host of an address with several hosts.
 func checkHosts(ctx context.Context, d *db.DB) []Finding {
 	all, system, err := d.AskHosts(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func checkHosts(ctx context.Context, d *db.DB) []Finding {
 	return judgeHosts(all, system)
 }
 
-// judgeHosts detects a host of another cluster, or from before a failover, before it matters: a process
+// judgeHosts detects a host of another cluster, or from before a failover, before it causes harm: a process
 // that starts while the right hosts are down would use it.
 func judgeHosts(all []failover.Sighting, system string) (found []Finding) {
 	if len(all) < 2 {
@@ -49,7 +49,7 @@ func judgeHosts(all []failover.Sighting, system string) (found []Finding) {
 		case errors.Is(h.Err, failover.ErrHidden):
 		case h.Err != nil:
 			found = append(found, s.finding(Warning, h.Host+": "+h.Err.Error(),
-				"Bring the host back, or remove it from DATABASE_URL: it cannot take over."))
+				"Restore the host, or remove it from DATABASE_URL: it cannot take over."))
 		case system != "" && h.System != system:
 			found = append(found, s.finding(Error, h.Host+
 				" is the server of another cluster (its system identifier differs)",

@@ -14,7 +14,8 @@ const (
 	fullShare = 0.05
 	// A disk with this much free space is never low, however large it is.
 	enough = 50 << 30
-	// A disk with less is full, whatever its size: the database and the spool need it.
+	// A disk with less free space is full, whatever its size, because the database and the spool need that
+	// space.
 	least = 512 << 20
 )
 

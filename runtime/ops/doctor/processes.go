@@ -25,7 +25,7 @@ func checkProcesses(ctx context.Context, d *db.DB) []Finding {
 	}
 	all, wrong := []Finding(nil), []string(nil)
 	told := map[string]bool{}
-	for _, p := range slices.Backward(list) { // the latest of each name
+	for _, p := range slices.Backward(list) { // the latest process of each name
 		if p.ClockAhead != nil && p.Alive {
 			wrong = append(wrong, fmt.Sprintf("%s is %s ahead", p.Name, time.Duration(*p.ClockAhead)*time.Millisecond))
 		}

@@ -8,8 +8,8 @@ import (
 
 const addressUnknown = "<public address of this machine>"
 
-// Records lists the DNS records that the administrator of the installation must publish. Those of the
-// accounts' sending domains are not included.
+// Records lists the DNS records that the operator of the installation must publish. Those of the accounts'
+// sending domains are not included.
 func (c Config) Records() []RequiredRecord {
 	if c.baseHost() == "" {
 		return nil
@@ -39,7 +39,7 @@ func (c Config) Records() []RequiredRecord {
 	return all
 }
 
-// host is a name of the installation that needs an address.
+// host is a name of the installation that requires an address.
 type host struct{ name, check, use string }
 
 func (c Config) hosts() []host {
@@ -76,7 +76,7 @@ func (c Config) addressRecords(name string) []RequiredRecord {
 	return all
 }
 
-// spfRecord returns the SPF record that lists the addresses mail is sent from.
+// spfRecord returns the SPF record that lists the addresses from which mail is sent.
 func (c Config) spfRecord() string {
 	terms := []string{"v=spf1"}
 	switch addresses := c.addresses(); {

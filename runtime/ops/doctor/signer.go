@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/signer"
 )
 
-// Signer returns the check of which library signs messages in a mode.
+// Signer returns a check of the library that signs messages in a mode.
 func Signer(mode signer.Mode) Check {
 	return func(context.Context) []Finding {
 		engine, err := signer.Open(mode)

@@ -20,13 +20,13 @@ func TestSigner(t *testing.T) {
 		level  Level
 		advice bool
 	}{
-		"go, as the setting says":      {mode: signer.Go, engine: inGo, level: OK},
-		"auto, and there is none":      {mode: signer.Auto, engine: inGo, level: OK, advice: true},
-		"libcrypto, and there is none": {mode: signer.Libcrypto, err: errors.New("not found"), level: Error, advice: true},
+		"go, as configured":            {mode: signer.Go, engine: inGo, level: OK},
+		"auto, without libcrypto":      {mode: signer.Auto, engine: inGo, level: OK, advice: true},
+		"libcrypto, without libcrypto": {mode: signer.Libcrypto, err: errors.New("not found"), level: Error, advice: true},
 	} {
 		if got := judgeSigner(c.mode, c.engine, c.err); got.Check != "signer" || got.Level != c.level ||
 			got.Found == "" || (got.Do != "") != c.advice {
-			t.Errorf("%s: got %+v, want level %v, advice %t", name, got, c.level, c.advice)
+			t.Errorf("%s: got %+v, want the level %v and advice: %t", name, got, c.level, c.advice)
 		}
 	}
 }

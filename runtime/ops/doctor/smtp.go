@@ -31,7 +31,7 @@ func (d *Doctor) checkOutbound(ctx context.Context) []Finding {
 		name := strings.TrimSuffix(hosts[0].Host, ".")
 		greeting, err := d.greeting(ctx, net.JoinHostPort(name, d.Config.mxPort()))
 		if err == nil {
-			return []Finding{s.ok(name + " answers: " + greeting)}
+			return []Finding{s.ok(name + " responds: " + greeting)}
 		}
 		tried = append(tried, fmt.Sprintf("%s: %v", name, err))
 	}
@@ -72,7 +72,7 @@ func (d *Doctor) dialGreeted(ctx context.Context, addr string) (*conn, string, e
 	c := &conn{textproto.NewConn(plain), plain}
 	_, text, err := c.ReadResponse(220)
 	if err != nil {
-		plain.Close() // it sent something else, or nothing
+		plain.Close() // the server sent something else, or nothing
 		return nil, "", fmt.Errorf("greeting: %w", err)
 	}
 	return c, text, nil
@@ -94,7 +94,8 @@ func (d *Doctor) checkInbound(ctx context.Context) []Finding {
 	defer c.net.Close()
 	if greets, _, _ := strings.Cut(text, " "); !strings.EqualFold(greets, d.Config.Hostname) {
 		return []Finding{s.finding(Error, fmt.Sprintf("%s responds with the greeting %q", name, text),
-			"Another mail server responds there. Point %s and its port %s to Postrider, or set POSTRIDER_HOSTNAME to the name of Postrider.", name, inwardPort)}
+			"Another mail server responds there. Point %s and its port %s to Postrider, or set POSTRIDER_HOSTNAME "+
+				"to the host name of Postrider.", name, inwardPort)}
 	}
 	return []Finding{s.ok(text), d.startTLS(ctx, c, name)}
 }
@@ -124,7 +125,7 @@ func (d *Doctor) startTLS(ctx context.Context, c *conn, name string) Finding {
 			"Set POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get a certificate from an authority (POSTRIDER_ACME_EMAIL): mail arrives unencrypted, and the SMTP relay is disabled.")
 	}
 	f := d.judge(s, chain, name)
-	if f.Level == Error { // mail servers accept it anyway
+	if f.Level == Error { // other mail servers accept it anyway
 		f.Level = Warning
 	}
 	return f

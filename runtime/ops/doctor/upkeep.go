@@ -14,8 +14,8 @@ const (
 	manyDead  = 100_000  // rows
 )
 
-// upkeepSQL queries the conditions that an operator must watch. The state of standbys is visible only with
-// the role pg_monitor.
+// upkeepSQL queries conditions that an operator must monitor. The state of standbys is only visible with the
+// role pg_monitor.
 const upkeepSQL = `
 SELECT current_setting('synchronous_standby_names'),
 	(SELECT count(*) FROM pg_stat_replication), (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')),
@@ -24,7 +24,7 @@ SELECT current_setting('synchronous_standby_names'),
 	coalesce((SELECT relname || '' FROM dead ORDER BY n_dead_tup DESC LIMIT 1), ''), coalesce((SELECT max(n_dead_tup) FROM dead), 0), coalesce((SELECT n_live_tup FROM dead ORDER BY n_dead_tup DESC LIMIT 1), 0)
 FROM (SELECT) one`
 
-// heldSQL and deadSQL precede upkeepSQL. A standby has no WAL of its own to hold.
+// heldSQL and deadSQL precede upkeepSQL. A standby has no WAL of its own to retain.
 const (
 	heldSQL = `WITH held AS (
 	SELECT slot_name, pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN restart_lsn ELSE pg_current_wal_lsn() END, restart_lsn) AS octets
@@ -41,9 +41,9 @@ type upkeep struct {
 	connected      int    // standbys
 	synchronous    int    // of these, the ones that commits wait for
 	told           bool   // the state of standbys is visible
-	slot           string // the slot that holds the most WAL
+	slot           string // the slot that retains the most WAL
 	held           int64  // bytes
-	table          string // the table with the most dead rows, if there are more dead than live ones
+	table          string // the table with the most dead rows, if it has more dead than live rows
 	deadRows, live int64
 }
 
@@ -71,7 +71,7 @@ func (u upkeep) standbys() Finding {
 	case u.synchronous == 0:
 		return s.finding(Error, fmt.Sprintf("commits wait for %q, and none of %d standbys is synchronous", u.names,
 			u.connected),
-			"Bring the standby back, or remove it from synchronous_standby_names: until then no mail is accepted.")
+			"Restore the standby, or remove it from synchronous_standby_names: until then no mail is accepted.")
 	}
 	return s.ok(fmt.Sprintf("%d of %d standbys are synchronous", u.synchronous, u.connected))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-func TestUpkeepIsJudged(t *testing.T) {
+func TestChecksUpkeep(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		look  func(upkeep) Finding
@@ -18,24 +18,24 @@ func TestUpkeepIsJudged(t *testing.T) {
 		want  Level
 		found string
 	}{
-		"no synchronous standby wanted":     {upkeep.standbys, upkeep{told: true, connected: 1}, OK, "1 connected"},
-		"one wanted and there":              {upkeep.standbys, upkeep{names: "a", told: true, connected: 2, synchronous: 1}, OK, "1 of 2"},
-		"one wanted and away":               {upkeep.standbys, upkeep{names: "a", told: true, connected: 1}, Error, `wait for "a", and none of 1`},
-		"one wanted, and we may not see it": {upkeep.standbys, upkeep{names: "a", connected: 1}, Skipped, "not visible"},
-		"no slot":                           {upkeep.slots, upkeep{}, OK, "none"},
-		"a slot that is read":               {upkeep.slots, upkeep{slot: "s", held: 5 << 20}, OK, "s holds 5 MB"},
-		"a slot without a consumer":         {upkeep.slots, upkeep{slot: "s", held: 11 << 30}, Warning, "s holds 11 GB"},
-		"healthy tables":                    {upkeep.dead, upkeep{}, OK, "none"},
+		"no synchronous standby required":     {upkeep.standbys, upkeep{told: true, connected: 1}, OK, "1 connected"},
+		"one required and connected":          {upkeep.standbys, upkeep{names: "a", told: true, connected: 2, synchronous: 1}, OK, "1 of 2"},
+		"one required but disconnected":       {upkeep.standbys, upkeep{names: "a", told: true, connected: 1}, Error, `wait for "a", and none of 1`},
+		"one required, but not visible to us": {upkeep.standbys, upkeep{names: "a", connected: 1}, Skipped, "not visible"},
+		"no slot":                             {upkeep.slots, upkeep{}, OK, "none"},
+		"a slot that is read":                 {upkeep.slots, upkeep{slot: "s", held: 5 << 20}, OK, "s holds 5 MB"},
+		"a slot without a consumer":           {upkeep.slots, upkeep{slot: "s", held: 11 << 30}, Warning, "s holds 11 GB"},
+		"healthy tables":                      {upkeep.dead, upkeep{}, OK, "none"},
 		"a table that cannot be vacuumed": {upkeep.dead, upkeep{table: "recipients", deadRows: 500_000, live: 10},
 			Warning, "recipients has 500000 dead rows and 10 live rows"},
 	} {
 		if got := c.look(c.seen); got.Level != c.want || !strings.Contains(got.Found, c.found) {
-			t.Errorf("%s: %+v, want level %s and %q", name, got, c.want, c.found)
+			t.Errorf("%s: got %+v, want the level %s and %q", name, got, c.want, c.found)
 		}
 	}
 }
 
-func TestUpkeepIsSeenOnALiveServer(t *testing.T) {
+func TestChecksUpkeepOfLiveServer(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	d := server.OpenPatiently()
@@ -50,14 +50,14 @@ func TestUpkeepIsSeenOnALiveServer(t *testing.T) {
 	}
 	for _, check := range []string{"database.standbys", "database.slots", "database.dead_rows"} {
 		if got := look(check); got.Level != OK {
-			t.Errorf("on a fresh server: %+v, want ok", got)
+			t.Errorf("on a new server, got %+v, want ok", got)
 		}
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `SELECT pg_create_physical_replication_slot('backup', true)`); err != nil {
 		t.Fatal(err)
 	}
 	if got := look("database.slots"); got.Level != OK || !strings.HasPrefix(got.Found, "backup holds") {
-		t.Errorf("with a slot: %+v, want ok and its name", got)
+		t.Errorf("with a slot, got %+v, want ok and its name", got)
 	}
 	for _, statement := range []string{`CREATE TABLE notes (n int) WITH (autovacuum_enabled = off)`,
 		fmt.Sprintf(`INSERT INTO notes SELECT generate_series(1, %d)`, manyDead+1),
@@ -67,10 +67,10 @@ func TestUpkeepIsSeenOnALiveServer(t *testing.T) {
 		}
 	}
 	if got := look("database.dead_rows"); got.Level != Warning || !strings.HasPrefix(got.Found, "notes has") {
-		t.Errorf("with a table of dead rows: %+v, want a warning that names it", got)
+		t.Errorf("with a table of dead rows, got %+v, want a warning with its name", got)
 	}
-	server.SetHangingCommits(true) // commits wait for a standby that does not exist; all writes hang
-	// Each connection of the pool reads its settings again in its own time.
+	server.SetHangingCommits(true) // commits wait for a standby that does not exist, so all writes hang
+	// Each connection of the pool reloads its settings at its own time.
 	expect.EventuallyWithin(t, 10*time.Second, "doctor misses the synchronous standby",
 		func() bool { return look("database.standbys").Level == Error })
 	server.SetHangingCommits(false)

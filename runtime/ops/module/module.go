@@ -19,15 +19,15 @@ type Sweep struct {
 // PersonalData is data that a module stores about an account's mail or about people.
 type PersonalData struct {
 	What string // for example "notes"
-	// Active says that the stored data causes actions, as a run that sends does. It is erased before
-	// everything else, so that it creates no new data, and once more with the rest.
+	// Active means that the stored data causes actions, like a run that sends mail does. It is erased before
+	// all other data, so that it creates no new data, and once more with the rest.
 	Active bool
 	// Purge deletes data older than the account's retention period.
 	Purge func(ctx context.Context, accountID string, before time.Time) (deleted int64, err error)
-	// Erase deletes the data about an address. It is repeatable.
+	// Erase deletes the data about an address. It can be repeated.
 	Erase func(ctx context.Context, accountID, address string) (deleted int64, err error)
-	// EraseUser deletes the data about a person whom the account identifies by its own user id. It is
-	// repeatable. nil if no data is stored under such ids.
+	// EraseUser deletes the data about a person whom the account identifies by its own user id. It can be
+	// repeated. It is nil if no data is stored under such ids.
 	EraseUser func(ctx context.Context, accountID, userID string) (deleted int64, err error)
 }
 
@@ -40,21 +40,21 @@ type Health struct {
 
 // Condition is the state of a part of a module.
 type Condition struct {
-	Off      bool // the part is not configured: it is not reported
+	Off      bool // the part is not configured, so it is not reported
 	Degraded bool
 	Figures  map[string]float64 // shown as name_figure, for example "queue_late_seconds"
 	Details  []string           // problems and notes for humans; shown only to requests from this machine
 }
 
-// Recipients receives mail for some addresses, on the listener for other mail servers.
+// Recipients receives mail for some addresses on the listener for other mail servers.
 type Recipients struct {
 	Handler smtpserver.Handler
-	// Elsewhere is the RCPT response for any other address, after other Recipients were asked. The
-	// Recipients without it are asked last, and their response is final.
+	// Elsewhere is the RCPT response for any other address, if no other Recipients accepts it. The Recipients
+	// without Elsewhere are asked last, and their response is final.
 	Elsewhere error
 }
 
-// Drain is called when a stop begins to wait for open HTTP requests.
+// Drain is called when a stop starts waiting for open HTTP requests.
 type Drain func()
 
 // Repairs registers a constructor of a clockstep.Repair; its parameters are provided by Fx.
@@ -63,7 +63,7 @@ func Repairs(constructor any) fx.Option { return give(constructor, "repairs") }
 // Sweeps registers a constructor of a Sweep; its parameters are provided by Fx.
 func Sweeps(constructor any) fx.Option { return give(constructor, "sweeps") }
 
-// Retains registers a constructor of a Kept.
+// Retains registers a constructor of PersonalData.
 func Retains(constructor any) fx.Option { return give(constructor, "kept") }
 
 // Healths registers a constructor of a Health.

@@ -15,18 +15,18 @@ func (*bell) Ring() string { return "ding" }
 
 type ringer interface{ Ring() string }
 
-// A disabled module is a nil interface, and an enabled one responds.
-func TestNearbyIsNilWithoutItsModule(t *testing.T) {
+// A disabled module is a nil interface; an enabled one is usable.
+func TestNearbyIsNilWithoutModule(t *testing.T) {
 	t.Parallel()
 	var off, on ringer
 	fxtest.New(t, fx.Provide(module.Nearby[ringer, bell]), fx.Populate(&off))
 	if off != nil {
-		t.Errorf("without its module the neighbour is %#v, want nil", off)
+		t.Errorf("without its module, Nearby returned %#v, want nil", off)
 	}
 	fxtest.New(t, fx.Provide(func() *bell { return &bell{} }), fx.Provide(module.Nearby[ringer, bell]),
 		fx.Populate(&on))
 	if on == nil || on.Ring() != "ding" {
-		t.Errorf("with its module the neighbour is %#v, want one that rings", on)
+		t.Errorf("with its module, Nearby returned %#v, want a service that rings", on)
 	}
 }
 

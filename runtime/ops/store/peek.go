@@ -14,13 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
-// ErrNotRunning means that the embedded database does not exist, or that no service runs it.
+// ErrNotRunning is returned if the embedded database does not exist, or no service runs it.
 var ErrNotRunning = errors.New("no service is running here")
 
 const peekLimit = 10 * time.Second
 
-// Peek opens the configured database as it is: it starts no server, and creates or migrates nothing. The
-// error is ErrNotRunning for an embedded database that no service runs.
+// Peek opens the configured database without changes: it starts no server, and creates or migrates nothing.
+// The error is ErrNotRunning for an embedded database that no service runs.
 func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
 	url := config.DatabaseURL.Of(cfg).Reveal()
 	if config.Embedded(cfg) {
@@ -41,7 +41,7 @@ func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
 	return db.Open(ctx, databaseConfig(cfg, url), slog.New(slog.DiscardHandler))
 }
 
-// Plan returns the migrations that the database lacks, and changes nothing.
+// Plan returns the migrations that the database lacks. It changes nothing.
 func Plan(ctx context.Context, cfg setting.Values) ([]db.PlannedMigration, error) {
 	d, err := Peek(ctx, cfg)
 	if err != nil {

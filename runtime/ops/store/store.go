@@ -81,10 +81,10 @@ func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*S
 
 func anyDatabase(context.Context, *db.DB) error { return nil }
 
-// mayBegin refuses a database that has no tables and may belong to another installation.
+// mayBegin rejects a database that has no tables and may belong to another installation.
 func mayBegin(ctx context.Context, d *db.DB) error { return d.CheckMayCreate(ctx) }
 
-// hasTables refuses an external database without our schema.
+// hasTables rejects an external database without our schema.
 func hasTables(ctx context.Context, d *db.DB) error {
 	there, err := d.HasTables(ctx)
 	if err == nil && !there {
@@ -127,9 +127,9 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger,
 	return s, nil
 }
 
-// Reach returns the address of the database for external programs, and runs the embedded server if no
-// process does. It does not migrate. It fails if there is no database in the data directory (it creates
-// none), or if no host of DATABASE_URL may be used.
+// Reach returns the address of the database for external programs, and runs the embedded server if no process
+// does. It does not migrate. It fails if the data directory has no database (it creates none), or if no host
+// of DATABASE_URL may be used.
 func Reach(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
 	if !config.Embedded(cfg) {
 		url, err := HostInUse(ctx, cfg)
@@ -152,8 +152,8 @@ func HostInUse(ctx context.Context, cfg setting.Values) (string, error) {
 	return url, nil
 }
 
-// KeyMark returns a value that distinguishes installations with different master keys, and reveals nothing
-// about the keys. It is empty if no key is known.
+// KeyMark returns a value that identifies the master key but reveals nothing about it. It is empty if no key
+// is known.
 func KeyMark(cfg setting.Values) string {
 	if !HasKeys(cfg) {
 		return ""
@@ -165,7 +165,7 @@ func KeyMark(cfg setting.Values) string {
 	return hex.EncodeToString(box.Derive("mark of backups")[:8])
 }
 
-// Server returns where the embedded PostgreSQL has its data, and where to look for its programs.
+// Server returns the data directory of the embedded PostgreSQL, and where to look for its programs.
 func Server(cfg setting.Values, log *slog.Logger) postgres.Config {
 	// Connections for one service and for commands.
 	most := strconv.Itoa(max(100, 2*db.PerProcess(config.Connections.Of(cfg))+10))
@@ -206,7 +206,7 @@ func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.L
 }
 
 // makeDataDir creates the data directory if it is needed: for the embedded database, or for the key of
-// development mode. No other user may access it. A scratch image has no place for it, and needs none.
+// development mode. No other user can access it. A scratch image has no place for it, and needs none.
 func makeDataDir(cfg setting.Values) error {
 	if !config.Embedded(cfg) && cfg.Mode != setting.Dev {
 		return nil
@@ -228,7 +228,8 @@ func otherData(cfg setting.Values) error {
 		HoldsData(config.DataDir.Of(cfg)) || !HoldsData(config.DevDataDir) {
 		return nil
 	}
-	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, and ./%s here has one, of development mode: use --data-dir %s, or run the command in another folder to create a new one",
+	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, but ./%s has one from development mode: use "+
+		"--data-dir %s, or run the command in another folder to create a new one",
 		config.DataDir.Of(cfg), config.DevDataDir, config.DevDataDir)
 }
 
@@ -243,8 +244,8 @@ func databaseConfig(cfg setting.Values, url string) db.Config {
 		RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
 }
 
-// connect waits for a server that does not answer yet. A server that answers but is refused, by itself or
-// by check, is an immediate error.
+// connect waits for a server that does not respond yet. A server that responds but is rejected, by the server
+// itself or by check, is an immediate error.
 func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger,
 	check func(context.Context, *db.DB) error) (*db.DB, error) {
 	limit, name := time.Now().Add(awayLimit), "DATABASE_URL"
@@ -319,7 +320,7 @@ func openBox(cfg setting.Values) (*secret.Box, error) {
 }
 
 // keyFile returns the path of the master key file of development mode, next to its own database. A command
-// uses the file if it exists, and never creates it: the result is empty then.
+// uses the file if it exists, and never creates it; otherwise the result is empty.
 func keyFile(cfg setting.Values) string {
 	file := filepath.Join(config.DataDir.Of(cfg), "master.key")
 	switch _, err := os.Stat(file); {

@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// If one of two hosts is unreachable when a service starts for the first time, it creates no tables, and
-// continues automatically when the host is back.
-func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
+// If one of two hosts is unreachable when a service starts for the first time, the service creates no tables,
+// and continues automatically once the host is available.
+func TestEmptyDatabaseWaitsForAllHosts(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
 	standby := primary.NewStandby("one")
@@ -43,7 +43,7 @@ func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
 	standby.Start()
 	r := <-done
 	if r.err != nil {
-		t.Fatalf("with both hosts there: %v", r.err)
+		t.Fatalf("with both hosts up, Open returned %v", r.err)
 	}
 	r.opened.Close(slog.New(slog.DiscardHandler), store.StopLimit)
 	if made, err := primary.OpenPatiently().HasTables(t.Context()); !made || err != nil {
@@ -51,8 +51,8 @@ func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
 	}
 }
 
-// An unrelated server is empty and accepts writes; the host with the mail responds too.
-func TestAStrangerIsNotFilled(t *testing.T) {
+// An unrelated server is empty and accepts writes. The host with the mail responds as well.
+func TestUnrelatedServerIsNotUsed(t *testing.T) {
 	t.Parallel()
 	ours, stranger := dbtest.NewServer(t), dbtest.NewServer(t)
 	stranger.Empty()
@@ -65,7 +65,8 @@ func TestAStrangerIsNotFilled(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") ||
 		!strings.Contains(err.Error(), "different clusters") {
-		t.Errorf("a start with an empty unrelated server first: %v, want an error that names DATABASE_URL and the clusters", err)
+		t.Errorf("starting with an empty unrelated server first returned %v, want an error with DATABASE_URL and "+
+			"the clusters", err)
 	}
 	if made, err := stranger.OpenPatiently().HasTables(t.Context()); made || err != nil {
 		t.Errorf("the unrelated server has tables: %t (%v)", made, err)

@@ -5,9 +5,9 @@
 // there the object is read back and compared). After an error the state is unknown: the object may exist or
 // not, and Put may be called again. An existing object is replaced as a whole.
 //
-// Delete of a missing object is not an error. Get distinguishes a missing object (ErrNotFound) from a store
-// that cannot answer: a missing bucket, rejected credentials and network failures are other errors, so that
-// an outage is never mistaken for data loss.
+// Delete of a missing object is not an error. Get distinguishes a missing object (ErrNotFound) from a failing
+// store: a missing bucket, rejected credentials and network failures are other errors, so that an outage is
+// never mistaken for data loss.
 package blob
 
 import (
@@ -28,5 +28,5 @@ type Store interface {
 	Check(ctx context.Context) error
 }
 
-// ErrNotFound means that the store has no object with that key.
+// ErrNotFound is returned if the store has no object with the key.
 var ErrNotFound = errors.New("no such object")

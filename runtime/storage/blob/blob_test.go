@@ -31,7 +31,7 @@ func get(t *testing.T, b *blob.Bucket, key string) []byte {
 	return data
 }
 
-func TestObjectsComeBackAsTheyWerePut(t *testing.T) {
+func TestObjectsRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := bucket(t, blobtest.New(t), nil)
 	if err := b.Check(t.Context()); err != nil {
@@ -55,23 +55,23 @@ func TestObjectsComeBackAsTheyWerePut(t *testing.T) {
 			continue
 		}
 		if got := get(t, b, key); !bytes.Equal(got, data) {
-			t.Errorf("%q: got %d bytes, want %d", key, len(got), len(data))
+			t.Errorf("the object %q has %d bytes, want %d", key, len(got), len(data))
 		}
 		if err := put(t.Context(), b, key, []byte("again")); err != nil || string(get(t, b, key)) != "again" {
-			t.Errorf("%q: replacing it: %v", key, err)
+			t.Errorf("replacing the object %q returned %v", key, err)
 		}
-		for range 2 { // the second finds nothing, which is not an error
+		for range 2 { // the second Delete finds nothing, which is not an error
 			if err := b.Delete(t.Context(), key); err != nil {
-				t.Errorf("%q: delete: %v", key, err)
+				t.Errorf("deleting the object %q returned %v", key, err)
 			}
 		}
 		if _, err := b.Get(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
-			t.Errorf("%q: after deletion: %v", key, err)
+			t.Errorf("after deletion, Get of %q returned %v", key, err)
 		}
 	}
 }
 
-func TestAPrefixKeepsStoresApart(t *testing.T) {
+func TestPrefixSeparatesStores(t *testing.T) {
 	t.Parallel()
 	s := blobtest.New(t)
 	one := bucket(t, s, nil)
@@ -80,14 +80,14 @@ func TestAPrefixKeepsStoresApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := get(t, whole, "received/eu/k"); string(got) != "x" {
-		t.Errorf("the object under its whole key is %q, want x", got)
+		t.Errorf("the object under its complete key is %q, want x", got)
 	}
 	if _, err := whole.Get(t.Context(), "k"); !errors.Is(err, blob.ErrNotFound) {
 		t.Error(err)
 	}
 }
 
-func TestKeysThatStoresReadDifferentlyAreRefused(t *testing.T) {
+func TestAmbiguousKeysAreRejected(t *testing.T) {
 	t.Parallel()
 	b := bucket(t, blobtest.New(t), func(c *blob.Config) { c.Prefix = "" })
 	for _, key := range []string{"", "/a", "a/", "a//b", ".", "a/../b", "a/./b", "a\nb", "a\x00", "\xff",
@@ -104,8 +104,8 @@ func TestKeysThatStoresReadDifferentlyAreRefused(t *testing.T) {
 	}
 }
 
-// TestAStoreThatCannotSayIsNoLoss checks that only a missing object returns ErrNotFound.
-func TestAStoreThatCannotSayIsNoLoss(t *testing.T) {
+// Only a missing object returns ErrNotFound, not a failing store.
+func TestFailingStoreIsNotErrNotFound(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*blob.Config, *blobtest.Server){
 		"a wrong key":    func(c *blob.Config, _ *blobtest.Server) { c.AccessKey = "AKIAOTHER" },
@@ -121,7 +121,7 @@ func TestAStoreThatCannotSayIsNoLoss(t *testing.T) {
 				http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
 			})
 		},
-		"a time-out in a proxy": func(_ *blob.Config, s *blobtest.Server) { s.Fault(answer(http.StatusGatewayTimeout, "<html>")) },
+		"a timeout in a proxy": func(_ *blob.Config, s *blobtest.Server) { s.Fault(answer(http.StatusGatewayTimeout, "<html>")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,17 +152,17 @@ func answer(status int, body string) func(http.ResponseWriter, *http.Request, ht
 	}
 }
 
-// TestPutIsSureOfWhatTheStoreHolds has faults after which Put must return an error.
-func TestPutIsSureOfWhatTheStoreHolds(t *testing.T) {
+// After each of these faults, Put must return an error.
+func TestPutVerifiesStoredObject(t *testing.T) {
 	t.Parallel()
 	data := bytes.Repeat([]byte("0123456789"), 500_000)
 	for name, fault := range map[string]func(http.ResponseWriter, *http.Request, http.Handler){
-		"the network is cut on the way": func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { hangUp(w) },
-		"the answer is lost": func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		"the connection breaks during the upload": func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { hangUp(w) },
+		"the response is lost": func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			next.ServeHTTP(discard{http.Header{}}, r)
 			hangUp(w)
 		},
-		"the store keeps half of it": func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		"the store keeps half of the object": func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			if r.Method == http.MethodPut {
 				r.Body, r.ContentLength = io.NopCloser(io.LimitReader(r.Body, 1000)), 1000
 				r.Header.Del("Content-Md5")
@@ -170,8 +170,8 @@ func TestPutIsSureOfWhatTheStoreHolds(t *testing.T) {
 			}
 			next.ServeHTTP(w, r)
 		},
-		"the store keeps nothing": answer(http.StatusOK, ""),
-		"the store is full":       answer(http.StatusInsufficientStorage, "<Error><Code>XMinioStorageFull</Code></Error>"),
+		"the store does not keep the object": answer(http.StatusOK, ""),
+		"the store is full":                  answer(http.StatusInsufficientStorage, "<Error><Code>XMinioStorageFull</Code></Error>"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,14 +183,14 @@ func TestPutIsSureOfWhatTheStoreHolds(t *testing.T) {
 			}
 			s.Fault(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
 			if err := put(t.Context(), b, "k", data); err != nil || !bytes.Equal(get(t, b, "k"), data) {
-				t.Errorf("put again: %v", err)
+				t.Errorf("the second Put returned %v", err)
 			}
 		})
 	}
 }
 
-// TestTagsOfStoresThatEncrypt are not the MD5; then the object is read back instead.
-func TestTagsOfStoresThatEncrypt(t *testing.T) {
+// The tags of stores that encrypt are not the MD5; Put then reads the object back.
+func TestPutReadsBackFromEncryptingStore(t *testing.T) {
 	t.Parallel()
 	s := blobtest.New(t)
 	reads := make(chan struct{}, 10)
@@ -202,7 +202,7 @@ func TestTagsOfStoresThatEncrypt(t *testing.T) {
 		otherTag{w}.set() // if nothing was written
 	})
 	if err := put(t.Context(), bucket(t, s, nil), "k", []byte("x")); err != nil || len(reads) != 1 {
-		t.Errorf("%v after %d reads", err, len(reads))
+		t.Errorf("Put returned %v after %d reads", err, len(reads))
 	}
 }
 
@@ -232,7 +232,7 @@ func hangUp(w http.ResponseWriter) {
 	}
 }
 
-func TestAnObjectThatEndsEarlyIsAnError(t *testing.T) {
+func TestTruncatedObjectIsAnError(t *testing.T) {
 	t.Parallel()
 	s := blobtest.New(t)
 	b := bucket(t, s, nil)
@@ -251,7 +251,7 @@ func TestAnObjectThatEndsEarlyIsAnError(t *testing.T) {
 	}
 }
 
-func TestACallEndsWithItsContext(t *testing.T) {
+func TestCallEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	b := bucket(t, blobtest.New(t), nil)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -45,7 +45,7 @@ func ParseURL(text secret.String) (Config, error) {
 	cfg.Bucket, cfg.Prefix = bucket, strings.Trim(prefix, "/")
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil || u.Fragment != "" {
-		return Config{}, errors.New("has options that cannot be read; the form is " + Form)
+		return Config{}, errors.New("has invalid options; the form is " + Form)
 	}
 	cfg, wrong := cfg.withOptions(query)
 	return cfg, errors.Join(wrong, cfg.Validate())
@@ -88,7 +88,7 @@ var (
 	regionName = regexp.MustCompile(`^[a-z0-9-]{0,40}$`)
 )
 
-// Validate returns an error that lists everything that is wrong.
+// Validate returns an error that lists every invalid field.
 func (c Config) Validate() error {
 	var wrong []error
 	for reason, bad := range map[string]bool{

@@ -15,8 +15,8 @@ type PutGetter interface {
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// PutVerified stores an object and reads it back. After nil the store has returned exactly what was sent, so other
-// copies may be deleted. After an error the state of the object is unknown.
+// PutVerified stores an object and reads it back. If it returns nil, the store has returned exactly the bytes
+// sent, so other copies may be deleted. After an error the state of the object is unknown.
 func PutVerified(ctx context.Context, in PutGetter, key string, data io.ReaderAt, size int64) error {
 	if err := in.Put(ctx, key, data, size); err != nil {
 		return err

@@ -11,14 +11,14 @@ import (
 const (
 	// promptTimeout is how long the store may take, in addition to the transfer time at minRate.
 	promptTimeout = 4 * time.Second
-	minRate       = 1 << 20 // bytes a second
+	minRate       = 1 << 20 // bytes per second
 	retryInterval = 5 * time.Second
 )
 
 // ErrSilent is returned when the store does not respond in time.
 var ErrSilent = errors.New("the object store does not respond in time")
 
-// Getter is the part of a store that Prompt needs.
+// Getter is the part of a store that InteractiveStore needs.
 type Getter interface {
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 }
@@ -35,7 +35,7 @@ type InteractiveStore struct {
 	until  time.Time // when the next caller may try, if silent
 }
 
-// NewInteractiveStore returns a new Prompt that reads from a store.
+// NewInteractiveStore returns a new InteractiveStore that reads from a store.
 func NewInteractiveStore(store Getter) *InteractiveStore { return &InteractiveStore{store: store} }
 
 // Get opens an object. If the store does not deliver it in time, Get or a later Read returns ErrSilent.

@@ -82,9 +82,9 @@ func readAll(p *blob.InteractiveStore, reader time.Duration) (n int, err error) 
 	}
 }
 
-// A store that stops responding, at any point, delays a caller by a few seconds. A slow store that keeps
-// going succeeds.
-func TestReadsFromASilentStoreTimeOut(t *testing.T) {
+// A store that stops responding, at any point, delays a caller by a few seconds. Reading from a slow store
+// that continues succeeds.
+func TestReadsFromSilentStoreTimeOut(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("access denied")
 	for name, c := range map[string]struct {
@@ -98,7 +98,7 @@ func TestReadsFromASilentStoreTimeOut(t *testing.T) {
 		"one that never delivers":                  {script{between: never, pieces: 1, piece: 1}, 0, blob.ErrSilent, 4 * time.Second},
 		"one that delivers a byte a second":        {script{between: time.Second, pieces: 1000, piece: 1}, 0, blob.ErrSilent, 5 * time.Second},
 		"one that delivers two megabytes a second": {script{between: 31250 * time.Microsecond, pieces: 480, piece: 64 << 10}, 0, nil, 20 * time.Second},
-		"a reader that is slow":                    {script{pieces: 100, piece: 64 << 10}, time.Second, nil, 2 * time.Minute},
+		"a slow reader":                            {script{pieces: 100, piece: 64 << 10}, time.Second, nil, 2 * time.Minute},
 		"one that refuses":                         {script{err: refused}, 0, refused, time.Second},
 		"one that does not have the object":        {script{err: blob.ErrNotFound}, 0, blob.ErrNotFound, time.Second},
 	} {
@@ -108,7 +108,7 @@ func TestReadsFromASilentStoreTimeOut(t *testing.T) {
 				began := time.Now()
 				n, err := readAll(blob.NewInteractiveStore(&c.store), c.reader)
 				if took := time.Since(began); !errors.Is(err, c.want) || took > c.most {
-					t.Errorf("%v after %s, want %v after at most %s", err, took, c.want, c.most)
+					t.Errorf("got %v after %s, want %v after at most %s", err, took, c.want, c.most)
 				}
 				if want := c.store.pieces * c.store.piece; c.want == nil && n != want {
 					t.Errorf("%d bytes were read, want %d", n, want)
@@ -119,7 +119,7 @@ func TestReadsFromASilentStoreTimeOut(t *testing.T) {
 }
 
 // While the store is silent, one caller at a time waits for it, and notices when it responds again.
-func TestOneCallerTriesASilentStore(t *testing.T) {
+func TestOneCallerRetriesSilentStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &script{first: never}
@@ -165,7 +165,7 @@ func TestOneCallerTriesASilentStore(t *testing.T) {
 }
 
 // A caller that cancels does not mark the store as silent.
-func TestACancelledReadIsNoTimeout(t *testing.T) {
+func TestCanceledReadIsNotATimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &script{first: time.Second}

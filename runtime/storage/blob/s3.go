@@ -30,7 +30,7 @@ type Bucket struct {
 
 var _ Store = (*Bucket)(nil)
 
-// callTimeout limits every call except reading an object, which lasts as long as its reader needs.
+// callTimeout limits every call except reading an object, which takes as long as its reader needs.
 const callTimeout = 2 * time.Minute
 
 // S3 returns a client for a bucket. It does not connect yet.
@@ -79,7 +79,7 @@ func (s strictTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func newTransport() http.RoundTripper {
 	return strictTransport{&http.Transport{
-		// the operator's store may be reachable only through the operator's proxy
+		// the store may be reachable only through the operator's proxy
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
@@ -106,7 +106,7 @@ func (b *Bucket) Put(ctx context.Context, key string, data io.ReaderAt, size int
 		base64.StdEncoding.EncodeToString(tag.Sum(nil)), hex.EncodeToString(sum.Sum(nil)),
 		minio.PutObjectOptions{
 			ContentType:          "application/octet-stream",
-			DisableContentSha256: true, // of the chunks; the checksum above covers the whole
+			DisableContentSha256: true, // of the chunks; the checksum above covers the whole object
 		})
 	if err != nil {
 		return fmt.Errorf("put object: %w", translateError(err))
@@ -121,15 +121,15 @@ func (b *Bucket) Put(ctx context.Context, key string, data io.ReaderAt, size int
 func (b *Bucket) compareObject(ctx context.Context, key string, want []byte) error {
 	stored, err := b.Get(ctx, key)
 	if err != nil {
-		return fmt.Errorf("read back what was put: %w", err)
+		return fmt.Errorf("read back object: %w", err)
 	}
 	defer stored.Close()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, stored); err != nil {
-		return fmt.Errorf("read back what was put: %w", err)
+		return fmt.Errorf("read back object: %w", err)
 	}
 	if !bytes.Equal(hash.Sum(nil), want) {
-		return errors.New("put object: the store holds something else")
+		return errors.New("put object: the stored object differs")
 	}
 	return nil
 }
@@ -163,8 +163,8 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 // probe is a key that is never stored.
 const probe = "postrider-check"
 
-// Check requests the bucket. The response has no body and may be forbidden to a key that has only object
-// permissions. After a refusal, Check therefore requests an object that does not exist.
+// Check requests the bucket. The response has no body, and the bucket may be forbidden to a key that has only
+// object permissions. In that case, Check requests an object that does not exist.
 func (b *Bucket) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()

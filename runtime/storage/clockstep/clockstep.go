@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// Matters is the smallest step that is detected.
+	// Matters is the size of the smallest step that is detected.
 	Matters = 2 * time.Second
 	// StatementDelay is how far a statement may run behind its own now(): it waited for a connection, a lock or
 	// the processor while other statements began later and finished first. A row that is ahead of now() by less
@@ -45,14 +45,14 @@ func (s Step) String() string {
 		Format(time.RFC3339))
 }
 
-// Params are the dependencies of New.
+// Params contains the parameters of New.
 type Params struct {
 	DB      *db.DB
 	Logger  *slog.Logger
 	Workers *worker.Metrics // may be nil
 }
 
-// Watch watches the clock for one process. It is safe for concurrent use.
+// Watch monitors the clock for one process. It is safe for concurrent use.
 type Watch struct {
 	db      *db.DB
 	log     *slog.Logger
@@ -67,7 +67,7 @@ type Watch struct {
 	latest   *Step         // as recorded; nil if there was none within Reported
 }
 
-// New returns a Watch that records nothing before Start.
+// New returns a new Watch, which records nothing before Start.
 func New(p Params) *Watch {
 	return &Watch{db: p.DB, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), woken: make(chan struct{}, 1)}
 }
@@ -96,7 +96,7 @@ func (w *Watch) Observe(sent, answered, seen time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.answered.IsZero() {
-		// Differences of monotonic times: the local wall clock may be set, too.
+		// Differences of monotonic times, because the local wall clock may be set as well.
 		if back := w.read.Add(sent.Sub(w.answered)).Sub(seen); back >= Matters {
 			w.observed = max(w.observed, back)
 			select {
@@ -119,7 +119,8 @@ func (w *Watch) Latest() *Step {
 func (w *Watch) Register(reg prometheus.Registerer) error {
 	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
 		Name: "database_clock_stepped_back_seconds",
-		Help: "How far the clock of the database last went back, for a day after that; else 0. Each process shows the same."}, func() float64 {
+		Help: "Size of the last backward step of the database clock, for a day after the step; otherwise 0. All " +
+			"processes report the same value."}, func() float64 {
 		if step := w.Latest(); step != nil {
 			return step.By.Seconds()
 		}
@@ -131,8 +132,8 @@ func (w *Watch) Register(reg prometheus.Registerer) error {
 	return nil
 }
 
-// recordSQL records the time, and a step if the recorded time is in the future or this process
-// has observed one that no other has recorded. It changes the row once a minute at most.
+// recordSQL records the time, and a step if the recorded time is in the future or this process has observed a
+// step that no other process has recorded. It changes the row at most once a minute.
 var recordSQL = db.Compile(`
 INSERT INTO database_clocks AS c (id, seen_at) VALUES (1, clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at,

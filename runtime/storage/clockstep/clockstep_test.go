@@ -21,7 +21,7 @@ type watching struct {
 
 	log      *expect.Log
 	repaired int
-	fail     error // of repairing
+	fail     error // error of the repair
 }
 
 func newWatching(d *db.DB) *watching {
@@ -41,7 +41,7 @@ func (w *watching) mustRecord(t *testing.T) {
 	}
 }
 
-// observe returns readings of a clock that went back by so much between two beats.
+// observe returns readings of a clock that stepped back by that much between two beats.
 func (w *watching) observe(by time.Duration) {
 	now := time.Now()
 	w.Observe(now, now, now)
@@ -49,7 +49,7 @@ func (w *watching) observe(by time.Duration) {
 	w.Observe(next, next, next.Add(-by))
 }
 
-func TestAStepIsReportedOnceAndSettled(t *testing.T) {
+func TestStepIsReportedOnceAndRepaired(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]func(t *testing.T, d *db.DB, w *watching){
 		"while a process runs": func(_ *testing.T, _ *db.DB, w *watching) { w.observe(time.Hour) },
@@ -68,7 +68,7 @@ func TestAStepIsReportedOnceAndSettled(t *testing.T) {
 			}
 			w.mustRecord(t)
 			if w.repaired != 0 || w.Latest() != nil || w.log.String() != "" {
-				t.Fatalf("without a step %d were repaired, the latest is %v, and the log is %q", w.repaired,
+				t.Fatalf("without a step, %d were repaired, the latest is %v, and the log is %q", w.repaired,
 					w.Latest(), w.log)
 			}
 			step(t, d, w)
@@ -84,23 +84,23 @@ func TestAStepIsReportedOnceAndSettled(t *testing.T) {
 				t.Errorf("repaired %d times and reported %d times, want once each:\n%s", w.repaired, n, w.log)
 			}
 			if got, err := Read(t.Context(), d.SQL); err != nil || got == nil || got.By != latest.By {
-				t.Errorf("the database says %v, %v; want %v", got, err, latest)
+				t.Errorf("the database has the step %v, %v; want %v", got, err, latest)
 			}
 			families, err := registry.Gather()
 			if err != nil || len(families) != 1 ||
 				time.Duration(families[0].GetMetric()[0].GetGauge().GetValue()*float64(time.Second)) != latest.By {
-				t.Errorf("the metrics are %v, %v", families, err)
+				t.Errorf("the registry has the metrics %v, %v", families, err)
 			}
 			dbtest.Exec(t, d, `UPDATE database_clocks SET stepped_at = stepped_at - interval '25 hours'`)
 			if w.mustRecord(t); w.Latest() != nil {
-				t.Errorf("after a day the latest step is %v, want none", w.Latest())
+				t.Errorf("after a day, the latest step is %v, want none", w.Latest())
 			}
 		})
 	}
 }
 
-// The rows are repaired again until all of them are: by this process, or by the next one.
-func TestAnUnsettledStepIsSettledByTheNextProcess(t *testing.T) {
+// Repairs that failed are repeated until they succeed, by this process or by the next one.
+func TestNextProcessRepairsStep(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	w, next := newWatching(d), newWatching(d)
@@ -109,7 +109,7 @@ func TestAnUnsettledStepIsSettledByTheNextProcess(t *testing.T) {
 	w.fail = errors.New("the database has gone")
 	for range 2 {
 		if err := w.recordTime(t.Context()); !errors.Is(err, w.fail) {
-			t.Errorf("the error is %v, want that of repairing", err)
+			t.Errorf("got the error %v, want that of the repair", err)
 		}
 	}
 	if next.mustRecord(t); next.repaired != 1 {
@@ -117,11 +117,11 @@ func TestAnUnsettledStepIsSettledByTheNextProcess(t *testing.T) {
 	}
 	w.fail = nil
 	if w.mustRecord(t); w.repaired != 2 {
-		t.Errorf("repaired %d times although it is settled, want 2", w.repaired)
+		t.Errorf("repaired %d times although the step is settled, want 2", w.repaired)
 	}
 }
 
-// Several processes observe a step within seconds: it is one.
+// Several processes observe a step within seconds, but it is recorded once.
 func TestOneStepIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -137,12 +137,12 @@ func TestOneStepIsRecordedOnce(t *testing.T) {
 			two.repaired)
 	}
 	if !strings.Contains(two.log.String(), "stepped back") {
-		t.Errorf("the log of the second process is %q, want that it reports the step too", two.log)
+		t.Errorf("the log of the second process is %q, want it to report the step too", two.log)
 	}
 }
 
-// A clock that is adjusted slowly, jumps forward, or is read late has not stepped back.
-func TestOtherReadingsAreNoStep(t *testing.T) {
+// A clock that is slowly adjusted, jumps forward, or is read late has not stepped back.
+func TestOtherReadingsAreNotSteps(t *testing.T) {
 	t.Parallel()
 	w := New(Params{Logger: slog.New(slog.DiscardHandler)})
 	now := time.Now()
@@ -155,11 +155,11 @@ func TestOtherReadingsAreNoStep(t *testing.T) {
 	} {
 		w.Observe(now.Add(c.sent), now.Add(c.answered), now.Add(c.seen))
 		if w.observed != 0 {
-			t.Errorf("reading %d counts as a step of %s", i, w.observed)
+			t.Errorf("the reading %d counts as a step of %s", i, w.observed)
 		}
 	}
 	now = now.Add(14 * time.Second)
 	if w.Observe(now, now, now); w.observed < time.Hour-time.Minute {
-		t.Errorf("the way back of an hour counts as %s", w.observed)
+		t.Errorf("a step back of an hour counts as %s", w.observed)
 	}
 }

@@ -14,15 +14,15 @@ type Repair struct {
 	What    string       // for example "webhook deliveries"
 	Columns []TimeColumn // repaired before Run is called
 
-	// Run repairs what columns cannot express, and returns how many rows it changed. It must be
-	// repeatable and may run in several processes concurrently. Optional.
+	// Run repairs what columns cannot express, and returns the number of changed rows. It must be repeatable
+	// and may run in several processes concurrently. Optional.
 	Run func(ctx context.Context, step Step) (rows int64, err error)
 }
 
 // TimeColumn is a column that determines when its row is due, unlocked or expired.
 type TimeColumn struct {
 	Table, Name string
-	Where       string // a condition on the rows; empty for all
+	Where       string // a condition on the rows; empty means all
 	Key         string // the primary key; defaults to "id"
 
 	Limit time.Duration // how far ahead of now a correct time can be
@@ -31,8 +31,8 @@ type TimeColumn struct {
 
 const repairBatch = 5000
 
-// resetStatement returns the SQL that resets times beyond the limit, but not those that were beyond it even by
-// the clock that was ahead: a user chose them.
+// resetStatement returns the SQL that resets times beyond the limit, except those that were beyond it even by
+// the clock that was ahead, because a user chose them.
 func (c TimeColumn) resetStatement() string {
 	key := cmp.Or(c.Key, "id")
 	return fmt.Sprintf(`UPDATE %[1]s SET %[2]s = now() + $1 * interval '1 microsecond' WHERE (%[3]s) IN (
@@ -40,7 +40,7 @@ func (c TimeColumn) resetStatement() string {
 	LIMIT %[5]d FOR UPDATE SKIP LOCKED)`, c.Table, c.Name, key, cmp.Or(c.Where, "true"), repairBatch)
 }
 
-// applyRepair runs the repair and returns how many rows it changed.
+// applyRepair runs the repair and returns the number of changed rows.
 func (r Repair) applyRepair(ctx context.Context, on db.Execer, step Step) (rows int64, err error) {
 	for _, c := range r.Columns {
 		n, err := db.ExecAll(ctx, on, c.resetStatement(), c.Reset.Microseconds(), c.Limit.Microseconds(), step.Peak())

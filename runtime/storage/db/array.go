@@ -34,10 +34,10 @@ func Array[E Element](list []E) driver.Valuer {
 // ScanArray reads an array column into a list.
 func ScanArray[E Element](into *[]E) sql.Scanner { return pq.Array(into) }
 
-// array has two forms. The ordinary pool calls Value, which returns text that the server parses. The hot
-// pool calls BinaryValue, which the server takes unparsed (lib/pq, CheckNamedValue of a connection with
-// binary_parameters). The binary form is built immediately: the bytes may be in a mapped file, and a fault
-// on it must not occur inside database/sql.
+// array has two forms. The ordinary pool calls Value, which returns text that the server parses. The hot pool
+// calls BinaryValue, which the server takes unparsed (lib/pq, CheckNamedValue of a connection with
+// binary_parameters). The binary form is built immediately, because the bytes may be in a mapped file, where
+// a fault must not occur inside database/sql.
 type array struct {
 	driver.Valuer
 
@@ -60,7 +60,7 @@ func binaryArray[E string | []byte](list []E, element int) []byte {
 		size += 4 + len(s)
 	}
 	b := make([]byte, 0, size)
-	word := func(n int) { b = binary.BigEndian.AppendUint32(b, uint32(n)) } // all lengths fit a message
+	word := func(n int) { b = binary.BigEndian.AppendUint32(b, uint32(n)) } // all lengths fit into a message
 	if len(list) == 0 {
 		word(0)
 		word(0)

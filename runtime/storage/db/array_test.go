@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// doors are all the ways to run a statement.
+// doors are all the ways to execute a statement.
 func doors(d *db.DB) map[string]db.Execer {
 	return map[string]db.Execer{"SQL": d.SQL, "Ent": d.Ent, "Hot": d.Hot, "Prepared": d.Prepared}
 }
@@ -20,7 +20,7 @@ func comesBack[E db.Element](t *testing.T, d *db.DB, sqlType string, equal func(
 		for _, list := range lists {
 			got, err := db.One(t.Context(), door, func(into *[]E) []any { return []any{db.ScanArray(into)} }, `SELECT $1::`+sqlType, db.Array(list))
 			if err != nil || got == nil || !slices.EqualFunc(got, list, equal) {
-				t.Errorf("%s: the array %v came back as %v, error %v", name, list, got, err)
+				t.Errorf("%s: the array %v was read back as %v, error %v", name, list, got, err)
 			}
 		}
 	}
@@ -28,7 +28,7 @@ func comesBack[E db.Element](t *testing.T, d *db.DB, sqlType string, equal func(
 
 func same[E comparable](a, b E) bool { return a == b }
 
-func TestArraysArriveAsTheyAre(t *testing.T) {
+func TestArraysRoundTrip(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	comesBack(t, d, "text[]", same, nil, []string{""}, []string{"a"},

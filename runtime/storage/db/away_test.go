@@ -21,7 +21,7 @@ import (
 // callers that wait for a connection then waited for the server again.
 const answerWithin = 40 * time.Second
 
-// calls are the ways in which the database is used.
+// calls are the ways to use the database.
 func calls(d *db.DB) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"ping":  d.Ping,
@@ -67,11 +67,11 @@ func callAll(t *testing.T, d *db.DB) {
 	all.Wait()
 }
 
-// works waits until as many calls all succeed. On a machine that stalls for longer than an operation may
-// take, some fail as if the database was unavailable.
+// works waits until the same number of calls all succeed. On a machine that is paused for longer than an
+// operation may take, some fail as if the database were unavailable.
 func works(t *testing.T, d *db.DB) {
 	t.Helper()
-	expect.Eventually(t, "with the database up all calls succeed", func() bool {
+	expect.Eventually(t, "with the database up, all calls succeed", func() bool {
 		var all sync.WaitGroup
 		var away atomic.Int32
 		for name, call := range calls(d) {
@@ -81,7 +81,7 @@ func works(t *testing.T, d *db.DB) {
 					case fault.IsDatabaseUnavailable(err):
 						away.Add(1)
 					case err != nil:
-						t.Errorf("%s with the database up: %v, want no error", name, err)
+						t.Errorf("%s with the database up returned %v, want no error", name, err)
 					}
 				})
 			}
@@ -130,11 +130,11 @@ func TestFrozenServer(t *testing.T) {
 	caught <- nil
 	callAll(t, d)
 	if err := <-caught; !fault.IsDatabaseUnavailable(err) || time.Since(started) > answerWithin {
-		t.Errorf("open transaction: %v after %s", err, time.Since(started))
+		t.Errorf("the open transaction returned %v after %s", err, time.Since(started))
 	}
 	again := time.Now()
 	callAll(t, d)
-	t.Logf("calls on a frozen server ended within %s, later ones within %s", again.Sub(started), time.Since(again))
+	t.Logf("calls to a frozen server ended within %s, later ones within %s", again.Sub(started), time.Since(again))
 	server.Thaw()
 	recovers(t, d)
 }
@@ -147,7 +147,7 @@ func TestFrozenPostmaster(t *testing.T) {
 	started := time.Now()
 	_, err := db.Open(t.Context(), db.Config{URL: server.URL()}, discard)
 	if !fault.IsDatabaseUnavailable(err) || time.Since(started) > answerWithin {
-		t.Errorf("open: %v after %s", err, time.Since(started))
+		t.Errorf("Open returned %v after %s", err, time.Since(started))
 	}
 	server.Thaw()
 	recovers(t, server.Open())
@@ -168,7 +168,7 @@ func TestStoppedServer(t *testing.T) {
 	recovers(t, d)
 }
 
-// callAllEnd checks times and error classes while the server may come back.
+// callAllEnd checks times and error classes while the server may recover.
 func callAllEnd(t *testing.T, d *db.DB) {
 	t.Helper()
 	for name, call := range calls(d) {
@@ -182,17 +182,17 @@ func callAllEnd(t *testing.T, d *db.DB) {
 	}
 }
 
-func TestReadOnlyDatabaseIsAway(t *testing.T) {
+func TestReadOnlyDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
 	d := openURL(t, db.Config{URL: address + "&default_transaction_read_only=on"})
 	_, err := d.Ent.ExecContext(t.Context(), `UPDATE plans SET name = 'x'`)
 	if !fault.IsDatabaseUnavailable(err) {
-		t.Errorf("write to a read-only database: %v", err)
+		t.Errorf("a write to a read-only database returned %v", err)
 	}
 }
 
-func TestServerEndsWhatIsSlow(t *testing.T) {
+func TestServerLimitsStatementTime(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
 	d := openURL(t, db.Config{URL: address, StatementTimeout: 200 * time.Millisecond,
@@ -200,7 +200,7 @@ func TestServerEndsWhatIsSlow(t *testing.T) {
 	witness := openURL(t, db.Config{URL: address, OpTimeout: expect.Patience})
 	_, err := d.SQL.ExecContext(t.Context(), `SELECT pg_sleep(10)`)
 	if !fault.IsDatabaseUnavailable(err) {
-		t.Errorf("slow statement: %v", err)
+		t.Errorf("a slow statement returned %v", err)
 	}
 	err = d.InTx(t.Context(), func(tx *ent.Tx) error {
 		if _, err := tx.ExecContext(t.Context(), `UPDATE plans SET name = 'x'`); err != nil {
@@ -210,7 +210,7 @@ func TestServerEndsWhatIsSlow(t *testing.T) {
 		return err
 	})
 	if !fault.IsDatabaseUnavailable(err) {
-		t.Errorf("statement waiting for a lock: %v", err)
+		t.Errorf("a statement that waits for a lock returned %v", err)
 	}
 	impatient := openURL(t, db.Config{URL: address, IdleInTxTimeout: 20 * time.Millisecond})
 	err = impatient.InTx(t.Context(), func(tx *ent.Tx) error {
@@ -219,10 +219,10 @@ func TestServerEndsWhatIsSlow(t *testing.T) {
 		return err
 	})
 	if !fault.IsDatabaseUnavailable(err) {
-		t.Errorf("idle transaction: %v", err)
+		t.Errorf("an idle transaction returned %v", err)
 	}
 	for _, d := range []*db.DB{d, impatient} {
-		expect.Eventually(t, "afterwards the database responds", func() bool { return d.Ping(t.Context()) == nil })
+		expect.Eventually(t, "the database responds again", func() bool { return d.Ping(t.Context()) == nil })
 	}
 }
 
@@ -239,8 +239,8 @@ func awaitNoTransaction(t *testing.T, d *db.DB) {
 	})
 }
 
-// Pin: why there is a dialer. If plain lib/pq returns here, the deadlines of dialer.go can be removed.
-func TestPinPlainDriverIgnoresContextOnAFrozenServer(t *testing.T) {
+// Pin: the reason for the dialer. If plain lib/pq returns here, the deadlines of dialer.go can be removed.
+func TestPinPlainDriverIgnoresContext(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	plain, err := sql.Open("postgres", server.URL())
@@ -260,7 +260,7 @@ func TestPinPlainDriverIgnoresContextOnAFrozenServer(t *testing.T) {
 	}()
 	select {
 	case err := <-done:
-		t.Errorf("plain lib/pq ended with %v: it respects the context now", err)
+		t.Errorf("plain lib/pq ended with %v: it now respects the context", err)
 	case <-time.After(2 * time.Second):
 	}
 	server.Thaw()
@@ -271,7 +271,7 @@ func TestPinPlainDriverIgnoresContextOnAFrozenServer(t *testing.T) {
 }
 
 // A statement whose response was cut off may have taken effect: it must not be retried silently.
-func TestCutAnswerIsNotRunAgain(t *testing.T) {
+func TestTruncatedResponseIsNotRetried(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	proxy := newProxy(t, server.URL(), nil)
@@ -284,10 +284,10 @@ func TestCutAnswerIsNotRunAgain(t *testing.T) {
 	proxy.cut.Store(false)
 	var network *net.OpError
 	if !errors.As(err, &network) || !fault.IsDatabaseUnavailable(err) {
-		t.Errorf("cut answer: %v", err)
+		t.Errorf("a truncated response returned %v", err)
 	}
 	var ran int
 	if err := d.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM ran`).Scan(&ran); err != nil || ran != 1 {
-		t.Errorf("the statement ran %d times (%v), want once", ran, err)
+		t.Errorf("the statement was executed %d times (%v), want once", ran, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 const oldestServer = 140000 // server_version_num
 
-// unfitError means that Postrider cannot use this server.
+// unfitError reports that Postrider cannot use this server.
 type unfitError struct{ Reason error }
 
 func (u *unfitError) Error() string { return u.Reason.Error() }
@@ -37,7 +37,7 @@ var (
 type fitness struct {
 	primary      *fitness // for replicas: the fitness of the server that they must follow; nil otherwise
 	riskAccepted bool
-	standbys     int // that a commit must wait for
+	standbys     int // that must have a commit
 	share        *capacity.Share
 	log          *slog.Logger
 
@@ -92,7 +92,7 @@ func (f *fitness) checkServer(ctx context.Context, conn driver.Conn, index bool)
 	return who, f.refuseServer(reason)
 }
 
-// refuseServer returns a refusal that callers treat as an unavailable database, and logs it once.
+// refuseServer returns an error that callers treat as an unavailable database, and logs it once.
 func (f *fitness) refuseServer(reason error) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -120,7 +120,8 @@ func (f *fitness) checkStandby(ctx context.Context, conn driver.Conn) error {
 	case cluster == "":
 		return newUnfitError(errors.New("the primary does not reveal its cluster (pg_control_system), so it is unknown whether this server follows it"))
 	case said[0] != cluster:
-		return newUnfitError(errors.New("this is the server of another cluster than the primary (its system identifier differs): name a standby of DATABASE_URL"))
+		return newUnfitError(errors.New("this is the server of another cluster than the primary (its system " +
+			"identifier differs): use a standby of DATABASE_URL"))
 	case said[1] != "true":
 		return newUnfitError(errors.New("this server takes writes: it is not a standby, or was promoted"))
 	}
@@ -129,7 +130,7 @@ func (f *fitness) checkStandby(ctx context.Context, conn driver.Conn) error {
 
 var _ failover.Cluster = (*fitness)(nil)
 
-// System returns the system identifier of the cluster in use; empty if unknown.
+// System returns the system identifier of the cluster in use, or an empty string if it is unknown.
 func (f *fitness) System() string {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -189,8 +190,8 @@ type claim struct {
 	reason error
 }
 
-// listenerClaims returns the conditions for the server of the listening connection: it must be the one that the
-// pools use. The other fitness checks are about storing data.
+// listenerClaims returns the conditions for the server of the listening connection: it must be the one that
+// the pools use. The other fitness checks concern storing data.
 func (f *fitness) listenerClaims() (all []claim) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -213,8 +214,8 @@ func (c claim) judgeResult(err error) error {
 	return err
 }
 
-// explainOpenError explains why a connection could not be opened, if that is known better than the driver's error
-// says.
+// explainOpenError explains why a connection could not be opened, if the reason is known better than from the
+// driver's error.
 func (f *fitness) explainOpenError(err error) error {
 	if err != nil && strings.Contains(err.Error(), "unsupported startup parameter") {
 		return f.refuseServer(errPooler)
@@ -222,13 +223,14 @@ func (f *fitness) explainOpenError(err error) error {
 	return err
 }
 
-// persistentReason returns the reason for a refusal that persists until an operator acts, so that a start need not
-// wait for it to pass.
+// persistentReason returns the reason for a refusal that persists until an operator acts, so that a start
+// does not wait for it to pass.
 func persistentReason(err error, hosts int) error {
 	var unfit *unfitError
 	var refused *net.OpError
 	switch {
-	case errors.As(err, &unfit) && !errors.Is(unfit.Reason, errTimeline): // which passes when the new primary is back
+	// which passes once the new primary is available
+	case errors.As(err, &unfit) && !errors.Is(unfit.Reason, errTimeline):
 		return unfit.Reason
 	case hosts == 1 && errors.As(err, &refused) && refused.Op == "connect" && !fault.IsDatabaseUnavailable(refused.Err):
 		return refused.Err
@@ -261,7 +263,9 @@ func (d durability) checkSettings(riskAccepted bool, standbys int) error {
 	}
 	if n := waitsFor(d.commit, d.standbys); n < standbys {
 		errs = append(errs,
-			fmt.Errorf("a commit waits for %d standbys on this server (synchronous_commit=%s, synchronous_standby_names='%s'), and POSTRIDER_DATABASE_STANDBYS asks for %d", n, d.commit, d.standbys, standbys))
+			fmt.Errorf("a commit waits for %d standbys on this server (synchronous_commit=%s, "+
+				"synchronous_standby_names='%s'), but POSTRIDER_DATABASE_STANDBYS "+
+				"requires %d", n, d.commit, d.standbys, standbys))
 	}
 	return errors.Join(errs...)
 }

@@ -26,7 +26,7 @@ func startup(t *testing.T, client io.Reader) (head []byte, texts []string) {
 	return head, strings.Split(strings.TrimRight(string(rest), "\x00"), "\x00")
 }
 
-// refuses is PgBouncer with its default settings.
+// refuses simulates PgBouncer with its default settings.
 func refuses(t *testing.T, client io.ReadWriter, _ io.Writer) bool {
 	t.Helper()
 	if head, _ := startup(t, client); head == nil {
@@ -39,7 +39,7 @@ func refuses(t *testing.T, client io.ReadWriter, _ io.Writer) bool {
 	return false
 }
 
-// ignores is PgBouncer with ignore_startup_parameters.
+// ignores simulates PgBouncer with ignore_startup_parameters.
 func ignores(t *testing.T, client io.ReadWriter, server io.Writer) bool {
 	t.Helper()
 	head, texts := startup(t, client)
@@ -59,15 +59,15 @@ func ignores(t *testing.T, client io.ReadWriter, server io.Writer) bool {
 	return true
 }
 
-func TestPoolersAreRefusedWithTheReason(t *testing.T) {
+func TestPoolersAreRejectedWithReason(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	for name, plays := range map[string]pooler{"as it comes": refuses, "that ignores": ignores} {
+	for name, plays := range map[string]pooler{"with default settings": refuses, "that ignores parameters": ignores} {
 		proxy := newProxy(t, server.URL(), plays)
 		d, err := db.Open(t.Context(), db.Config{URL: proxy.url}, discard)
 		if err == nil || !strings.Contains(err.Error(), "PgBouncer") ||
 			!strings.Contains(err.Error(), "POSTRIDER_DATABASE_CONNECTIONS") || fault.IsDatabaseUnavailable(err) {
-			t.Errorf("a pooler %s: %v, want a permanent error that names it", name, err)
+			t.Errorf("a pooler %s returned %v, want a permanent error with the reason", name, err)
 		}
 		if err == nil {
 			ended(t, d.Close())
@@ -76,7 +76,7 @@ func TestPoolersAreRefusedWithTheReason(t *testing.T) {
 }
 
 // After a failover, each connection checks the server that it reaches.
-func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
+func TestUnsuitableServerIsRejectedLater(t *testing.T) {
 	t.Parallel()
 	first, other, careless := dbtest.NewServer(t), dbtest.NewServer(t), dbtest.NewServer(t)
 	other.BecomeForeign()
@@ -95,18 +95,18 @@ func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
 		_, err := d.SQL.ExecContext(t.Context(), `SELECT 1`)
 		switch {
 		case c.want == "" && err != nil:
-			t.Errorf("the first server again: %v", err)
+			t.Errorf("the first server returned %v", err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) ||
 			!fault.IsDatabaseUnavailable(err)):
-			t.Errorf("an unsuitable server: %v, want %q, classified as an unavailable database", err, c.want)
+			t.Errorf("an unsuitable server returned %v, want %q, classified as an unavailable database", err, c.want)
 		}
 	}
 }
 
-func TestConnectionsOfBothPools(t *testing.T) {
+func TestPoolSizes(t *testing.T) {
 	t.Parallel()
 	d := openURL(t, db.Config{URL: dbtest.URL(t), Connections: 7})
 	if ordinary, hot := d.SQL.Stats().MaxOpenConnections, d.Hot.Stats().MaxOpenConnections; ordinary != 3 || hot != 4 {
-		t.Errorf("pools of %d and %d connections, want 3 and 4", ordinary, hot)
+		t.Errorf("the pools have %d and %d connections, want 3 and 4", ordinary, hot)
 	}
 }

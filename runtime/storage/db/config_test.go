@@ -16,27 +16,27 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-func TestConfigReportsEverythingAtOnce(t *testing.T) {
+func TestConfigReportsAllErrors(t *testing.T) {
 	t.Parallel()
 	err := db.Config{URL: "postgres://user:hunter2@host:port/x", Connections: 2, OpTimeout: time.Second,
 		StatementTimeout: 2 * time.Second, LockTimeout: -1}.Validate()
 	var wrong *fault.Error
 	if !errors.As(err, &wrong) {
-		t.Fatalf("error = %v", err)
+		t.Fatalf("got the error %v", err)
 	}
 	got := slices.Sorted(maps.Keys(wrong.Fields))
 	if diff := cmp.Diff([]string{"Connections", "LockTimeout", "StatementTimeout", "URL"}, got); diff != "" {
-		t.Errorf("fields (-want +got):\n%s", diff)
+		t.Errorf("the fields differ (-want +got):\n%s", diff)
 	}
 	if strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("the error shows the password: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 	if err := (db.Config{URL: "postgres://localhost/x"}).Validate(); err != nil {
-		t.Errorf("defaults: %v", err)
+		t.Errorf("the defaults returned %v", err)
 	}
 }
 
-func TestHowManyStandbysACommitWaitsFor(t *testing.T) {
+func TestRequiredStandbysOfServer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		commit, names string
@@ -54,14 +54,14 @@ func TestHowManyStandbysACommitWaitsFor(t *testing.T) {
 	found := db.NewDurability(150000, "on", "on", "ANY 1 (b, c)", "")
 	if err := db.Judge(found, true, 2); err == nil ||
 		!strings.Contains(err.Error(), "POSTRIDER_DATABASE_STANDBYS asks for 2") {
-		t.Errorf("a server that waits for one of two: %v, want an error with the reason", err)
+		t.Errorf("a server that waits for one of two returned %v, want an error with the reason", err)
 	}
 	if err := db.Judge(found, false, 1); err != nil {
-		t.Errorf("a server that waits for one, as required: %v", err)
+		t.Errorf("a server that waits for one, as required, returned %v", err)
 	}
 }
 
-func TestServerJudged(t *testing.T) {
+func TestChecksServerSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		found db.Durability
@@ -90,7 +90,7 @@ func TestServerJudged(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesAsynchronousCommit(t *testing.T) {
+func TestOpenRejectsAsynchronousCommit(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t) + "&synchronous_commit=off"
 	d, err := db.Open(t.Context(), db.Config{URL: address}, discard)
@@ -98,7 +98,7 @@ func TestOpenRefusesAsynchronousCommit(t *testing.T) {
 		t.Fatal("opened", d.Close())
 	}
 	if !strings.Contains(err.Error(), "synchronous_commit=off") {
-		t.Errorf("error = %v", err)
+		t.Errorf("got the error %v", err)
 	}
 	openURL(t, db.Config{URL: address, RiskLosingAcceptedMail: true})
 }
@@ -129,13 +129,13 @@ func TestStatementsAreNotCompiled(t *testing.T) {
 	for name, pool := range map[string]*sql.DB{"": d.SQL, "hot": d.Hot} {
 		var got string
 		if err := pool.QueryRowContext(t.Context(), `SELECT current_setting('jit')`).Scan(&got); err != nil || got != "off" {
-			t.Errorf("%s pool: jit = %q (%v), want off", name, got, err)
+			t.Errorf("the %s pool has jit = %q (%v), want off", name, got, err)
 		}
 	}
 }
 
-// Pin: why Hot is not for Ent. With binary_parameters, JSON passed as bytes is rejected. If it no longer is,
-// one handle is enough.
+// Pin: the reason why Ent does not use Hot. With binary_parameters, JSON passed as bytes is rejected. If it
+// no longer is, one handle is enough.
 func TestPinHotHandleRefusesJSONBytes(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -144,9 +144,9 @@ func TestPinHotHandleRefusesJSONBytes(t *testing.T) {
 		t.Error("the hot handle accepted JSON as bytes")
 	}
 	if _, err := d.Hot.ExecContext(t.Context(), insert, `["a@b"]`); err != nil {
-		t.Errorf("JSON as string: %v", err)
+		t.Errorf("JSON as a string returned %v", err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), insert, []byte(`["a@b"]`)); err != nil {
-		t.Errorf("the ordinary handle: %v", err)
+		t.Errorf("the ordinary handle returned %v", err)
 	}
 }

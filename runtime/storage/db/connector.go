@@ -18,7 +18,7 @@ import (
 )
 
 // errStalled is returned immediately while the server does not respond.
-var errStalled = &net.OpError{Op: "dial", Net: "postgres", Err: errors.New("the server does not answer")}
+var errStalled = &net.OpError{Op: "dial", Net: "postgres", Err: errors.New("the server does not respond")}
 
 // hosts are the servers in the address: one cluster, with one writable server.
 type hosts struct {
@@ -53,8 +53,8 @@ func (h *hosts) tryOrder() []int {
 	return order
 }
 
-// hostAddresses returns one connection string per host, in order. A string that cannot be split is returned as
-// it is: the driver then tries its hosts.
+// hostAddresses returns one connection string per host, in order. A string that cannot be split is returned
+// unchanged; the driver then tries its hosts.
 func (h *hosts) hostAddresses(dsn string) []string {
 	if len(h.all) == 1 {
 		return []string{dsn}
@@ -90,7 +90,7 @@ type connector struct {
 // Driver implements driver.Connector.
 func (c connector) Driver() driver.Driver { return &pq.Driver{} }
 
-// Connect opens a connection to a fit server, or fails immediately if the last attempt was just now.
+// Connect opens a connection to a suitable server, or fails immediately if the last attempt was just now.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !c.dialer.mayConnect() {
 		return nil, errStalled
@@ -143,7 +143,7 @@ func (c connector) raceHosts(ctx context.Context, wanted pq.TargetSessionAttrs) 
 		conn, err := c.connectHost(dialling, over, host, wanted)
 		switch {
 		case err == nil && !won.CompareAndSwap(false, true):
-			_ = conn.Close() // another was faster
+			_ = conn.Close() // another host was faster
 			return
 		case err == nil:
 			c.hosts.last.Store(int64(host))

@@ -18,7 +18,7 @@ import (
 )
 
 // A caller whose deadline has passed does not block others, which connect immediately.
-func TestOneWithoutTimeStallsNobody(t *testing.T) {
+func TestExpiredCallerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	pool, err := db.NewConnector(dbtest.URL(t))
 	if err != nil {
@@ -27,16 +27,16 @@ func TestOneWithoutTimeStallsNobody(t *testing.T) {
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
 	if _, err := pool.Connect(late); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("without time: %v", err)
+		t.Errorf("a caller without time got %v", err)
 	}
 	conn, err := pool.Connect(t.Context())
 	if err != nil {
-		t.Fatalf("after a caller without time: %v", err)
+		t.Fatalf("the caller after one without time got %v", err)
 	}
 	ended(t, conn.Close())
 }
 
-// withHosts returns the address of a server with another host before its own, or after.
+// withHosts returns the address of a server with another host before or after its own.
 func withHosts(t *testing.T, server, before, portBefore, attributes string) string {
 	t.Helper()
 	address, err := url.Parse(server)
@@ -51,7 +51,7 @@ func withHosts(t *testing.T, server, before, portBefore, attributes string) stri
 	return address.String()
 }
 
-// hostOf is the folder of a server's socket.
+// hostOf returns the folder of a server's socket.
 func hostOf(t *testing.T, server *dbtest.Server) string {
 	t.Helper()
 	address, err := url.Parse(server.URL())
@@ -61,7 +61,7 @@ func hostOf(t *testing.T, server *dbtest.Server) string {
 	return address.Query().Get("host")
 }
 
-func TestASilentFirstHostCostsItsTimeOnce(t *testing.T) {
+func TestSilentFirstHostDelaysOnce(t *testing.T) {
 	t.Parallel()
 	server := dbtest.URL(t)
 	silences := map[string]func(*testing.T, *atomic.Int64) string{
@@ -74,15 +74,16 @@ func TestASilentFirstHostCostsItsTimeOnce(t *testing.T) {
 				t.Parallel()
 				var met atomic.Int64
 				began := time.Now()
-				// The silent one has a head start of five seconds. Who is later than that asks it again.
+				// The silent host has a head start of five seconds. Callers that are later than that query it
+				// again.
 				d := openURL(t, db.Config{URL: withHosts(t, server, "127.0.0.1", silent(t, &met), attributes),
 					OpTimeout: 20 * time.Second})
 				if took := time.Since(began); took > answerWithin {
-					t.Errorf("open took %s with a silent first host, want at most %s", took, answerWithin)
+					t.Errorf("Open took %s with a silent first host, want at most %s", took, answerWithin)
 				}
 				before := met.Load()
-				d.SQL.SetMaxIdleConns(0) // each statement opens a connection of its own
-				late := 0                // for the machine stood still
+				d.SQL.SetMaxIdleConns(0) // each statement opens its own connection
+				late := 0                // in case the machine was paused
 				for range 10 {
 					began := time.Now()
 					if err := d.Ping(t.Context()); err != nil {
@@ -92,20 +93,22 @@ func TestASilentFirstHostCostsItsTimeOnce(t *testing.T) {
 						late++
 					}
 				}
-				// Beside the work the host is asked again, for five seconds each time, with TLS and without.
+				// In the background, the silent host is queried again, for five seconds each time, with and
+				// without TLS.
 				beside := int64(2 + 2*time.Since(began)/(5*time.Second))
 				if asked := met.Load() - before; late > 4 || asked > int64(2*late)+beside {
-					t.Errorf("of ten later connections %d were late, and the silent host was asked %d times more, want them at the host that worked last, at once", late, asked)
+					t.Errorf("of ten later connections %d were late, and the silent host was queried %d more "+
+						"times, want them to use the last working host immediately", late, asked)
 				}
 			})
 		}
 	}
 }
 
-// Which host takes writes may change at any time, and the last one is only a guess.
-func TestTheHostThatWorkedLastMustStillTakeWrites(t *testing.T) {
+// The host that accepts writes may change at any time, so the last one is only a guess.
+func TestLastWorkingHostMustAcceptWrites(t *testing.T) {
 	t.Parallel()
-	one, two := dbtest.NewServer(t), dbtest.NewServer(t) // copies of the same data, and so one cluster
+	one, two := dbtest.NewServer(t), dbtest.NewServer(t) // copies of the same data, and so the same cluster
 	two.SetReadOnly(true)
 	d := openURL(t, db.Config{URL: withHosts(t, two.URL(), hostOf(t, one), "5432", "read-write")})
 	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE which (host text); INSERT INTO which VALUES ('one')`); err != nil {
@@ -150,11 +153,11 @@ func TestAddressesOfEachHost(t *testing.T) {
 			got = append(got, c.Host+":"+strconv.Itoa(int(c.Port)))
 			if c.User != "bob" || c.Password != "p@ss" || c.Database != "mail" || c.SSLMode != pq.SSLModeDisable ||
 				len(c.Multi) > 0 {
-				t.Errorf("%s became %s, which says something else or several hosts", dsn, address)
+				t.Errorf("%s became %s, which is different or has several hosts", dsn, address)
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("hosts of %s (-want +got):\n%s", dsn, diff)
+			t.Errorf("the hosts of %s differ (-want +got):\n%s", dsn, diff)
 		}
 	}
 }

@@ -59,7 +59,7 @@ var (
 	_ Execer = (*ent.Client)(nil)
 )
 
-// Open connects, and checks that the server keeps what it confirms; each new connection repeats this check.
+// Open connects, and checks that the server keeps confirmed data. Each new connection repeats this check.
 // Open does not migrate.
 func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	if err := config.Validate(); err != nil {
@@ -110,8 +110,8 @@ func (d *DB) openPool(config Config, most int, on *dialer, parameters ...paramet
 	return handle, nil
 }
 
-// idleTime is how long a pool keeps a connection without use. Processes that do not know of each other would
-// otherwise keep the server's last connections from each other.
+// idleTime is how long a pool keeps an unused connection. Otherwise, processes that do not know of each other
+// would keep the server's last connections from each other.
 const idleTime = 30 * time.Second
 
 // openBounded opens a pool that has a part of the connections of the process.
@@ -141,7 +141,7 @@ func (d *DB) newConnector(config Config, on *dialer, parameters ...parameter) (c
 		return connector{}, fmt.Errorf("database url: invalid connection string")
 	}
 	if d.watch != nil && (given.TargetSessionAttrs == "" || given.TargetSessionAttrs == pq.TargetSessionAttrsAny) {
-		given.TargetSessionAttrs = pq.TargetSessionAttrsReadWrite // nothing works on a standby
+		given.TargetSessionAttrs = pq.TargetSessionAttrsReadWrite // no statement works on a standby
 	}
 	return connector{config: given, hosts: d.hosts, dialer: on, fitness: d.fitness,
 		index: given.Runtime["enable_seqscan"] == "off", watch: d.watch}, nil
@@ -151,8 +151,8 @@ func (d *DB) newConnector(config Config, on *dialer, parameters ...parameter) (c
 // including this one.
 func (d *DB) ShareWith(processes int) { d.share.SetProcesses(processes) }
 
-// Room returns how many connections all processes may open together, how many processes share them, and how
-// many of them the pools of each may open.
+// Room returns the number of connections that all processes may open together, the number of processes that
+// share them, and the number that the pools of each may open.
 func (d *DB) Room() (connections, processes, each int) { return d.share.Figures() }
 
 // ReadFrom makes Read use a replica from now on. Call it before the first Read.
@@ -197,7 +197,7 @@ func (d *DB) FlushTime() time.Duration {
 	return d.config.OpTimeout + time.Second
 }
 
-// Close closes both pools. Connections to a server that is gone are closed without a goodbye.
+// Close closes both pools. Connections to a dead server are closed without a farewell message.
 func (d *DB) Close() error {
 	for _, pool := range d.bounds {
 		pool.Close()
@@ -213,7 +213,7 @@ func (d *DB) Close() error {
 	return nil
 }
 
-// Connections returns how many connections of both pools are open, and how many are in use.
+// Connections returns the number of open connections of both pools, and how many of them are in use.
 func (d *DB) Connections() (open, used int) {
 	ordinary, hot := d.SQL.Stats(), d.Hot.Stats()
 	return ordinary.OpenConnections + hot.OpenConnections, ordinary.InUse + hot.InUse

@@ -16,10 +16,10 @@ import (
 // only one.
 const chunk = 256 << 10
 
-// dialer decides how long operations on connections may take, and learns from their outcomes.
+// dialer decides how long operations on connections may take, and learns from their results.
 type dialer struct {
-	timeout time.Duration // of each read and write
-	idle    time.Duration // of each read, if not 0: a statement may take long
+	timeout time.Duration // for each read and write
+	idle    time.Duration // for each read, if not 0: a statement may take long
 	stalled atomic.Int64  // when an operation last hit its deadline, in Unix nanoseconds; 0 after a success
 	probed  atomic.Int64  // when a new connection was last tried during a stall
 }
@@ -63,8 +63,8 @@ func (d *dialer) recordResult(err error) {
 	}
 }
 
-// trial is one attempt to connect to one host. Its failure says nothing about the database: another host
-// may answer.
+// trial is one attempt to connect to one host. Its failure does not count for the database, because another
+// host may respond.
 type trial struct {
 	*dialer
 	over   context.Context // when it ends, a connection that has not been accepted is closed

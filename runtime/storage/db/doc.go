@@ -4,22 +4,21 @@
 // # Deadlines
 //
 // lib/pq ignores context deadlines while it waits for a server that is frozen or cut off. Every connection
-// opened here therefore has a deadline on each read and write (Config.OpTimeout), and the server has
-// shorter limits of its own for statements, locks and idle transactions, so that merely slow operations end
-// with an error of the server. After a missed deadline the server counts as stalled, and later operations
-// get a fifth of the time until one succeeds: a call that must try several things still ends within 6 s.
+// opened here therefore has a deadline on each read and write (Config.OpTimeout), and the server has shorter
+// limits of its own for statements, locks and idle transactions, so that operations that are only slow end
+// with an error of the server. After a missed deadline the server counts as stalled, and later operations get
+// a fifth of the time until one succeeds: a call that must try several things still ends within 6 s.
 //
 // # Hosts
 //
-// The address may name several servers of one cluster. The one used last is tried first, and the others in
-// parallel once it has been silent for a moment. Failures of a host before a connection to it is
-// established say nothing about the database. While two of them accept writes, none is used (package
-// failover).
+// The address may name several servers of one cluster. The last used server is tried first, and the others in
+// parallel once it has been silent for a moment. Failures of a host before a connection to it is established
+// do not count for the database. While two of them accept writes, none is used (package failover).
 //
 // # Connections
 //
-// The pools open no more connections than the share of this process (package capacity). If the server
-// refuses a connection, callers wait for an open one.
+// The pools open no more connections than the share of this process (package capacity). If the server refuses
+// a connection, callers wait for an open one.
 //
 // # Errors
 //
@@ -40,15 +39,15 @@
 //	Prepared   InPreparedTx  the hot pool for constant statements, which the server parses and
 //	                         plans once.
 //
-// In addition, Read is for lists, search and statistics, which another server may answer (package replica).
+// In addition, Read is for lists, search and statistics, which another server may execute (package replica).
 //
 // # Plans
 //
-// The sessions of the hot pool make generic plans, which ignore parameter values, and avoid sequential
-// scans. The server then plans a prepared statement once, and the plan is right from the first row on:
-// before, planning took twice as long as executing. A search whose text or best plan depends on the request
-// belongs to the ordinary pool. A test of package journeys compares the generic plans of all statements
-// with those for full tables.
+// The sessions of the hot pool make generic plans, which ignore parameter values, and avoid sequential scans.
+// The server then plans a prepared statement once, and the plan is right from the first row on: before,
+// planning took twice as long as executing. A search whose text or best plan depends on the request belongs
+// to the ordinary pool. A test of package journeys compares the generic plans of all statements with those
+// for full tables.
 //
 // # Rows
 //
@@ -60,6 +59,6 @@
 //
 // # Durability
 //
-// Open, and each new connection, refuses a server that could lose confirmed data, one of another cluster
+// Open and each new connection reject a server that could lose confirmed data, a server of another cluster
 // than the first, and a former primary after a failover. Replicated reports whether enough standbys follow.
 package db

@@ -14,7 +14,7 @@ const JoinFor = joinFor
 // Heard is closed once the signals of other processes are received.
 func (s *Signals) Heard() <-chan struct{} { return s.heard }
 
-// WakeEverybody does the work after a new connection.
+// WakeEverybody does the work that follows a new connection.
 func (s *Signals) WakeEverybody() { s.wakeEverybody() }
 
 // The migration runner for any set of files, and the check for any result.

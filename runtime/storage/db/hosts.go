@@ -41,8 +41,8 @@ func (d *DB) newWatch() (*failover.Watch, error) {
 	return failover.NewWatch(survey, d.fitness, func() int { return int(d.hosts.last.Load()) }, d.log), nil
 }
 
-// AskHosts asks every host in the address, on connections of their own, and returns their answers and the
-// system identifier of the cluster that the pools use; empty if unknown.
+// AskHosts queries every host in the address, on its own connections, and returns their results and the
+// system identifier of the cluster that the pools use, which is empty if unknown.
 func (d *DB) AskHosts(ctx context.Context) (all []failover.Sighting, system string, err error) {
 	survey, err := d.newSurvey(d.config.OpTimeout)
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *DB) AskHosts(ctx context.Context) (all []failover.Sighting, system stri
 }
 
 // HostInUse returns the connection string of the one host of an address that a process would use. It is for
-// programs that cannot determine this: those of PostgreSQL take the first host that answers.
+// programs that cannot determine this: PostgreSQL's own programs use the first host that responds.
 func HostInUse(ctx context.Context, url string) (string, error) {
 	given, err := pq.NewConfig(url)
 	if err != nil || len(given.Multi) == 0 {
@@ -66,9 +66,9 @@ func HostInUse(ctx context.Context, url string) (string, error) {
 	return d.hosts.hostAddresses(url)[0], d.Close()
 }
 
-// CheckMayCreate refuses to create tables in an empty database if the address names several hosts and not all of
-// them answer as one cluster: this one may be a different database, while the mail is on an unavailable
-// host. The refusal includes the errors of hosts that do not answer.
+// CheckMayCreate returns an error before tables are created in an empty database if the address contains
+// several hosts and not all of them respond as one cluster: this one may be a different database, while the
+// mail is on an unavailable host. The error includes the errors of hosts that do not respond.
 func (d *DB) CheckMayCreate(ctx context.Context) error {
 	if len(d.hosts.all) < 2 {
 		return nil
@@ -77,7 +77,8 @@ func (d *DB) CheckMayCreate(ctx context.Context) error {
 	if err != nil || made {
 		return err
 	}
-	const remedy = "Bring it back, or remove it from the address. For a new installation, run `postrider migrate` once with an address that names the primary alone"
+	const remedy = "Restore it, or remove it from the address. For a new installation, run `postrider migrate` " +
+		"once with an address that contains only the primary"
 	all, _, err := d.AskHosts(ctx)
 	var refused []error
 	first, of := "", ""
@@ -86,12 +87,15 @@ func (d *DB) CheckMayCreate(ctx context.Context) error {
 		case errors.Is(host.Err, failover.ErrHidden):
 		case host.Err != nil:
 			refused = append(refused,
-				fmt.Errorf("the database that answers has no Postrider tables, and none were created, because another host may have the mail: %s cannot be reached (%w). %s", host.Host, host.Err, remedy))
+				fmt.Errorf("the responding database has no Postrider tables, and none were created, because "+
+					"another host may have the mail: %s cannot be reached (%w). %s", host.Host, host.Err, remedy))
 		case first == "":
 			first, of = host.System, host.Host
 		case host.System != first:
 			refused = append(refused,
-				fmt.Errorf("the database that answers has no Postrider tables, and none were created, because the hosts belong to different clusters: %s and %s have different system identifiers. Remove the wrong one", of, host.Host))
+				fmt.Errorf("the responding database has no Postrider tables, and none were created, because the "+
+					"hosts belong to different clusters: %s and %s have different system identifiers. Remove the "+
+					"wrong one", of, host.Host))
 		}
 	}
 	return errors.Join(err, errors.Join(refused...))

@@ -31,12 +31,12 @@ type JoinerConfig[T any] struct {
 	Writers    int // concurrent flushes, default 2: one writes while the next batch fills
 	MaxItems   int // in one flush, default 128
 	MaxBytes   int // in one flush, by Size, default 16 MiB; a larger item is flushed alone
-	MaxWaiting int // queued items, default 4096; more are refused
+	MaxWaiting int // queued items, default 4096; more are rejected
 	// Timeout is the maximum time from Do to its result, default 5 s (DB.FlushTime). An item that has been
 	// queued for half of it is refused, because the rest may not be enough for its flush. An item that
 	// exceeds MaxBytes gets an additional second per slowest bytes above it.
 	Timeout time.Duration
-	Size    func(T) int // size of an item in bytes; nil: not counted
+	Size    func(T) int // size of an item in bytes; nil means not counted
 	// Final reports whether an error is final for its item, which is then not flushed again on its own.
 	// Optional.
 	Final func(error) bool
@@ -52,11 +52,11 @@ type waiting[T any] struct {
 	size  int
 	since time.Time
 	until time.Time // deadline of its caller
-	taken bool      // by a writer: the item's result is that of its flush
+	taken bool      // taken by a writer: the item's result is that of its flush
 	done  chan error
 }
 
-// errJoinerClosed is the cause if an item is refused because the process shuts down.
+// errJoinerClosed is the cause if an item is rejected because the process is shutting down.
 var errJoinerClosed = errors.New("shutting down")
 
 // NewJoiner returns a new Joiner. flush stores the items in one transaction and returns one error per item,
@@ -124,7 +124,7 @@ func (j *Joiner[T]) enqueueItem(w *waiting[T]) error {
 		return fault.DatabaseUnavailable(errJoinerClosed)
 	}
 	if len(j.queue) >= j.config.MaxWaiting {
-		return fault.DatabaseUnavailable(fmt.Errorf("%d writes are queued already", len(j.queue)))
+		return fault.DatabaseUnavailable(fmt.Errorf("%d writes are already queued", len(j.queue)))
 	}
 	j.queue = append(j.queue, w)
 	if j.running < j.config.Writers {
@@ -146,7 +146,7 @@ func (j *Joiner[T]) withdrawItem(w *waiting[T]) bool {
 	return true
 }
 
-// Close refuses new items and returns when the queued ones are stored.
+// Close rejects new items and returns when the queued ones are stored.
 func (j *Joiner[T]) Close() {
 	j.mutex.Lock()
 	j.closed = true
@@ -188,8 +188,8 @@ func (j *Joiner[T]) takeBatch() []*waiting[T] {
 	return batch
 }
 
-// refuseOverdue refuses items that cannot be stored in time any more. The writes before them were slow, and
-// theirs would be too: an early refusal is better than a late one. The caller holds mutex.
+// refuseOverdue rejects items that can no longer be stored in time. The writes before them were slow, and
+// theirs would be too: an early error is better than a late one. The caller holds mutex.
 func (j *Joiner[T]) refuseOverdue() {
 	now := time.Now()
 	j.queue = slices.DeleteFunc(j.queue, func(w *waiting[T]) bool {
@@ -232,11 +232,11 @@ func (j *Joiner[T]) settleBatch(batch []*waiting[T]) {
 // notTried returns the error for an item that was in no flush when the database was found to be unavailable. It
 // has the text of the error that occurred, but does not wrap it, because it belongs to other items.
 func notTried(met error) error {
-	return fault.DatabaseUnavailable(fmt.Errorf("not tried, the database was just found to be away: %s", met.Error()))
+	return fault.DatabaseUnavailable(fmt.Errorf("not attempted, the database is unavailable: %s", met.Error()))
 }
 
-// refuseLate refuses items that were queued for long when the database was found to be unavailable: a flush of
-// their own would take as long again.
+// refuseLate rejects items that had been queued for long when the database was found to be unavailable,
+// because their own flush would take as long again.
 func (j *Joiner[T]) refuseLate(met error) {
 	err := notTried(met)
 	j.mutex.Lock()

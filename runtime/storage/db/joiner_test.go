@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// gate is a flush that the test controls: it records its batches.
+// gate is a flush that the test controls. It records its batches.
 type gate struct {
 	open    chan struct{}
 	mutex   sync.Mutex
@@ -39,18 +39,18 @@ func (g *gate) flush(_ context.Context, items []int) []error {
 	return g.errs(items)
 }
 
-// doAll starts one Do per item, in order, and returns a function for the results.
+// doAll calls Do concurrently once per item, in order, and returns a function for the results.
 func doAll(ctx context.Context, j *db.Joiner[int], items ...int) func() []error {
 	results := make([]error, len(items))
 	var all sync.WaitGroup
 	for i, item := range items {
 		all.Go(func() { results[i] = j.Do(ctx, item) })
-		synctest.Wait() // the item is in a flush or waits
+		synctest.Wait() // the item is in a flush or waiting
 	}
 	return func() []error { all.Wait(); return results }
 }
 
-func TestJoinerJoinsWhatWaits(t *testing.T) {
+func TestJoinerJoinsWaitingItems(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(nil)
@@ -59,7 +59,7 @@ func TestJoinerJoinsWhatWaits(t *testing.T) {
 		close(g.open)
 		for i, err := range results() {
 			if err != nil {
-				t.Errorf("item %d: %v", i+1, err)
+				t.Errorf("item %d returned %v", i+1, err)
 			}
 		}
 		var sizes []int
@@ -70,7 +70,7 @@ func TestJoinerJoinsWhatWaits(t *testing.T) {
 		slices.Sort(sizes)
 		slices.Sort(items)
 		if fmt.Sprint(sizes) != "[1 1 3 3]" || fmt.Sprint(items) != "[1 2 3 4 5 6 7 8]" {
-			t.Errorf("batches %v, want two of one (idle writers) and two of three", g.batches)
+			t.Errorf("got the batches %v, want two of one (idle writers) and two of three", g.batches)
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestJoinerBoundsBytes(t *testing.T) {
 		close(g.open)
 		results()
 		if got := fmt.Sprint(g.batches); got != "[[1] [4 6] [5] [50] [2]]" {
-			t.Errorf("batches = %s", got)
+			t.Errorf("got the batches %s", got)
 		}
 	})
 }
@@ -107,9 +107,9 @@ func TestJoinerIsolatesTheBadItem(t *testing.T) {
 				close(g.open)
 				for i, err := range results() {
 					if wrong := i == 2; wrong != (err != nil) {
-						t.Errorf("result %d = %v", i, err)
+						t.Errorf("the result %d is %v", i, err)
 					} else if wrong && !strings.Contains(err.Error(), "bad item") {
-						t.Errorf("result %d = %v", i, err)
+						t.Errorf("the result %d is %v", i, err)
 					}
 				}
 			})
@@ -117,7 +117,7 @@ func TestJoinerIsolatesTheBadItem(t *testing.T) {
 	}
 }
 
-func TestJoinerGivesEachItemItsOwnError(t *testing.T) {
+func TestJoinerReturnsErrorsPerItem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		taken := errors.New("taken")
@@ -134,15 +134,15 @@ func TestJoinerGivesEachItemItsOwnError(t *testing.T) {
 		results := doAll(t.Context(), j, 1, 2, 3, 4)
 		close(g.open)
 		if got := fmt.Sprint(results()); got != "[<nil> taken <nil> taken]" {
-			t.Errorf("results = %s", got)
+			t.Errorf("got the results %s", got)
 		}
 		if len(g.batches) != 2 {
-			t.Errorf("batches = %v: a batch with single errors was flushed again", g.batches)
+			t.Errorf("got the batches %v: a batch with single errors was flushed again", g.batches)
 		}
 	})
 }
 
-func TestJoinerWithDatabaseAwayTriesOnce(t *testing.T) {
+func TestJoinerFlushesOnceIfDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		flushes := 0
@@ -155,11 +155,11 @@ func TestJoinerWithDatabaseAwayTriesOnce(t *testing.T) {
 		results := doAll(t.Context(), j, 1, 2, 3, 4, 5, 6)
 		for i, err := range results() {
 			if !fault.IsDatabaseUnavailable(err) {
-				t.Errorf("result %d = %v", i, err)
+				t.Errorf("the result %d is %v", i, err)
 			}
 		}
 		if flushes != 1 || time.Since(started) > 5*time.Second {
-			t.Errorf("%d flushes in %s, want one: waiting items get the error too", flushes, time.Since(started))
+			t.Errorf("got %d flushes in %s, want one: waiting items get the error too", flushes, time.Since(started))
 		}
 	})
 }
@@ -175,7 +175,7 @@ func (e ownError) Unwrap() error { return e.err }
 
 // An error goes to the items of its flush. An item in no flush, because the database was found to be
 // unavailable first, gets an error of the Joiner.
-func TestJoinerGivesNobodyTheErrorOfAnother(t *testing.T) {
+func TestJoinerKeepsErrorsSeparate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		started := make(chan struct{})
@@ -209,7 +209,7 @@ func TestJoinerGivesNobodyTheErrorOfAnother(t *testing.T) {
 }
 
 // A final error is returned without another flush; the other items are tried alone.
-func TestJoinerTriesNoItemAloneWhoseErrorIsFinal(t *testing.T) {
+func TestJoinerDoesNotRetryFinalErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		final, open := errors.New("final"), errors.New("refused together")
@@ -230,15 +230,15 @@ func TestJoinerTriesNoItemAloneWhoseErrorIsFinal(t *testing.T) {
 		results := doAll(t.Context(), j, 1, 2, 3, 4) // 1 alone, then the others
 		close(g.open)
 		if got := fmt.Sprint(results()); got != "[<nil> final <nil> final]" {
-			t.Errorf("results = %s", got)
+			t.Errorf("got the results %s", got)
 		}
 		if got := fmt.Sprint(g.batches); got != "[[1] [2 3 4] [3]]" {
-			t.Errorf("batches = %s, want 3 alone and no other again", got)
+			t.Errorf("got the batches %s, want only 3 flushed alone again", got)
 		}
 	})
 }
 
-func TestJoinerWithdrawsOnlyWhatStillWaits(t *testing.T) {
+func TestJoinerWithdrawsOnlyWaitingItems(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(nil)
@@ -254,30 +254,30 @@ func TestJoinerWithdrawsOnlyWhatStillWaits(t *testing.T) {
 			t.Errorf("results = %v, %v; want the flushed item stored and the waiting one withdrawn", errs, others())
 		}
 		if got := fmt.Sprint(g.batches); got != "[[1] [3]]" {
-			t.Errorf("batches = %s", got)
+			t.Errorf("got the batches %s", got)
 		}
 	})
 }
 
-func TestJoinerRefusesBeyondItsBoundAndAfterClose(t *testing.T) {
+func TestJoinerRejectsBeyondBoundAndAfterClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(nil)
 		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxWaiting: 2}, g.flush)
 		results := doAll(t.Context(), j, 1, 2, 3)
 		if err := j.Do(t.Context(), 4); fault.KindOf(err) != fault.Unavailable {
-			t.Errorf("an item beyond the bound: %v", err)
+			t.Errorf("an item beyond the bound returned %v", err)
 		}
 		closed := make(chan struct{})
 		go func() { j.Close(); close(closed) }()
 		synctest.Wait()
 		if err := j.Do(t.Context(), 5); fault.KindOf(err) != fault.Unavailable {
-			t.Errorf("an item after Close: %v", err)
+			t.Errorf("an item after Close returned %v", err)
 		}
 		close(g.open)
 		<-closed
 		if got := fmt.Sprint(results()); got != "[<nil> <nil> <nil>]" {
-			t.Errorf("results of items that waited at Close = %s", got)
+			t.Errorf("the results of items that were waiting at Close are %s", got)
 		}
 	})
 }
@@ -294,7 +294,7 @@ func TestJoinerUnderManyCallers(t *testing.T) {
 	for i := range 2000 {
 		all.Go(func() {
 			if err := j.Do(t.Context(), i); err != nil {
-				t.Errorf("item %d: %v", i, err)
+				t.Errorf("item %d returned %v", i, err)
 			}
 		})
 	}
@@ -324,8 +324,8 @@ func TestJoinerGivesLargeItemsMoreTime(t *testing.T) {
 	}
 }
 
-// An overloaded database must not make a write take twice its time: once in the queue and once in its flush.
-func TestJoinerAnswersInTimeBehindSlowWrites(t *testing.T) {
+// With an overloaded database, a write must not take twice its time: once in the queue and once in its flush.
+func TestJoinerRespondsInTimeAfterSlowWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 5 * time.Second
@@ -369,7 +369,7 @@ func TestJoinerAnswersInTimeBehindSlowWrites(t *testing.T) {
 
 // A caller with little time left is rejected immediately: its flush would end early for all other items in
 // it.
-func TestJoinerRefusesAnItemWithoutTimeForItsFlush(t *testing.T) {
+func TestJoinerRejectsItemWithoutTimeForFlush(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var left time.Duration

@@ -56,7 +56,7 @@ func (s *Signals) keepListening() {
 			}
 		case s.ctx.Err() == nil && !told: // for example, a standby refuses
 			told = true
-			s.log.Warn("signals of other processes are not heard, trying again until they are", "error", err)
+			s.log.Warn("cannot receive signals of other processes, retrying", "error", err)
 		}
 		select {
 		case <-s.ctx.Done():
@@ -122,7 +122,7 @@ func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan
 	return conn, notifications, nil
 }
 
-// checkServer refuses a server that the pools do not use.
+// checkServer rejects a server that the pools do not use.
 func (s *Signals) checkServer(conn *pq.ListenerConn) error {
 	for _, claim := range s.db.fitness.listenerClaims() {
 		if err := claim.judgeResult(s.execCommand(conn, claim.query)); err != nil {
@@ -150,7 +150,7 @@ func (s *Signals) dialListener(address string, notifications chan *pq.Notificati
 	case <-s.ctx.Done():
 		go func() {
 			if d := <-made; d.err == nil {
-				_ = d.conn.Close() // it is not needed any more
+				_ = d.conn.Close() // the connection is no longer needed
 			}
 		}()
 		return nil, context.Cause(s.ctx)

@@ -22,7 +22,7 @@ const migrationLock = 0x706f7374_72696472 // "postridr"
 const lockPatience = 5 * time.Minute
 
 // Migrate migrates the database to the version of this binary: each missing file in its own transaction,
-// under a lock, so that any number of processes may call it concurrently. It refuses a database that is too
+// under a lock, so that any number of processes may call it concurrently. It rejects a database that is too
 // new for this binary, or whose applied files were changed afterwards.
 func Migrate(ctx context.Context, d *DB, log *slog.Logger) error {
 	return migrateFiles(ctx, d, migrations.Files, log)
@@ -59,7 +59,7 @@ type PlannedMigration struct {
 	Alone bool   // it runs outside a transaction
 }
 
-// Plan returns what Migrate would do, and changes nothing. It fails where Migrate would.
+// Plan returns the steps that Migrate would take, and changes nothing. It fails if Migrate would.
 func Plan(ctx context.Context, d *DB) (planned []PlannedMigration, err error) {
 	pending, err := compareSchema(ctx, d)
 	if err != nil {
@@ -71,8 +71,8 @@ func Plan(ctx context.Context, d *DB) (planned []PlannedMigration, err error) {
 	return planned, nil
 }
 
-// CheckSchema returns an error if the database lacks migrations of this binary, and where Migrate would
-// fail. It changes nothing.
+// CheckSchema returns an error if the database lacks migrations of this binary, or if Migrate would fail. It
+// changes nothing.
 func CheckSchema(ctx context.Context, d *DB) error {
 	pending, err := compareSchema(ctx, d)
 	if err == nil && len(pending) > 0 {
@@ -151,7 +151,8 @@ func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog
 		return err
 	}
 	if len(newer) > 0 {
-		log.InfoContext(ctx, "the database is newer than this program, and takes programs of this version", "migration",
+		log.InfoContext(ctx, "the database is newer than this program, but supports programs of this version",
+			"migration",
 			newer[len(newer)-1].name)
 	}
 	for _, file := range pending {
@@ -199,7 +200,7 @@ func lockMigrations(ctx context.Context, conn *sql.Conn) error {
 	}
 }
 
-// applyMigration applies one file in the way that its marks request.
+// applyMigration applies one file as its marks require.
 func applyMigration(ctx context.Context, conn *sql.Conn, file migration, log *slog.Logger) error {
 	apply := applyInTx
 	if file.alone {
@@ -221,8 +222,9 @@ func applyInTx(ctx context.Context, conn *sql.Conn, file migration) error {
 	})
 }
 
-// applyAlone runs a statement that cannot be in a transaction, such as CREATE INDEX CONCURRENTLY. It blocks
-// neither readers nor writers, so it may wait. What an earlier attempt left incomplete is created again.
+// applyAlone executes a statement that cannot be in a transaction, such as CREATE INDEX CONCURRENTLY. It
+// blocks neither readers nor writers, so it may wait. Incomplete results of an earlier attempt are created
+// again.
 func applyAlone(ctx context.Context, conn *sql.Conn, file migration) (err error) {
 	if _, err := conn.ExecContext(ctx, `SET lock_timeout = 0`); err != nil {
 		return err
@@ -256,13 +258,13 @@ func RequireSQL(name string) string {
 	return `UPDATE schema_migrations SET oldest = version WHERE substr(name, 16) = ` + pq.QuoteLiteral(name+".sql")
 }
 
-// Require makes the database refuse programs that lack a migration, from the commit on, although the
-// migration only adds: data is about to be stored that they would misread. name is the file name without
-// time and extension. Programs that are already running are not stopped.
+// Require makes the database reject programs that lack a migration, from the commit on, although the
+// migration is only an expansion: data is about to be stored that they would misread. name is the file name
+// without time and extension. Programs that are already running are not stopped.
 func (*DB) Require(ctx context.Context, on Execer, name string) error {
 	n, err := Exec(ctx, on, RequireSQL(name))
 	if err == nil && n != 1 {
-		err = fmt.Errorf("%d migrations have that name", n)
+		err = fmt.Errorf("%d migrations have this name", n)
 	}
 	if err != nil {
 		return fmt.Errorf("require the migration %s of programs: %w", name, err)

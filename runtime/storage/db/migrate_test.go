@@ -37,7 +37,7 @@ func TestMigrateTogether(t *testing.T) {
 	all.Wait()
 	d := openURL(t, db.Config{URL: address, OpTimeout: expect.Patience})
 	if n := countPlans(t, d); n != 5 {
-		t.Errorf("%d plans, want each seeded once: 5", n)
+		t.Errorf("got %d plans, want each of the 5 seeded once", n)
 	}
 	if _, err := d.Ent.Email.Query().Count(t.Context()); err != nil {
 		t.Error(err)
@@ -52,7 +52,7 @@ func files(pairs ...string) fstest.MapFS {
 	return result
 }
 
-func TestMigrateKeepsOrderAndRefuses(t *testing.T) {
+func TestMigrateRunsInOrder(t *testing.T) {
 	t.Parallel()
 	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t), OpTimeout: expect.Patience})
 	run := func(pairs ...string) error { return db.MigrateFrom(t.Context(), d, files(pairs...), discard) }
@@ -62,7 +62,7 @@ func TestMigrateKeepsOrderAndRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := run(two, makeTwo, one, makeOne); err != nil {
-		t.Errorf("a second time: %v", err)
+		t.Errorf("the second run returned %v", err)
 	}
 	for name, test := range map[string]struct {
 		files []string
@@ -75,11 +75,11 @@ func TestMigrateKeepsOrderAndRefuses(t *testing.T) {
 		"a failing file":   {[]string{one, makeOne, two, makeTwo, three, "INSERT INTO steps VALUES (3); SELECT no_such()"}, three},
 	} {
 		if err := run(test.files...); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v, want %q in it", name, err, test.want)
+			t.Errorf("%s returned %v, want it to contain %q", name, err, test.want)
 		}
 	}
 	if err := run(one, makeOne, two, makeTwo, three, "INSERT INTO steps VALUES (4)"); err != nil {
-		t.Errorf("after the failures: %v", err)
+		t.Errorf("after the failures, got %v", err)
 	}
 	rows, err := d.SQL.QueryContext(t.Context(), `SELECT id FROM steps ORDER BY id`)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestMigrateKeepsOrderAndRefuses(t *testing.T) {
 		got = append(got, id)
 	}
 	if diff := cmp.Diff([]int{1, 2, 4}, got); diff != "" || rows.Err() != nil {
-		t.Errorf("steps (-want +got), %v:\n%s", rows.Err(), diff)
+		t.Errorf("the steps differ (-want +got), %v:\n%s", rows.Err(), diff)
 	}
 }
 
@@ -112,26 +112,26 @@ func TestIdsSortByBytes(t *testing.T) {
 		if err := rows.Scan(&column); err != nil {
 			t.Fatal(err)
 		}
-		t.Errorf("%s is not COLLATE \"C\"", column)
+		t.Errorf("the column %s is not COLLATE \"C\"", column)
 	}
 	if err := rows.Err(); err != nil {
 		t.Error(err)
 	}
 }
 
-// A promoted standby cannot read the unlogged sequences of PostgreSQL 15: tables with serial ids could store
-// nothing any more.
-func TestNoSequenceIsUnlogged(t *testing.T) {
+// A promoted standby cannot read the unlogged sequences of PostgreSQL 15, so tables with serial ids could not
+// store any more rows.
+func TestSequencesAreLogged(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	unlogged, err := db.All(t.Context(), d.SQL, db.Value[string], `SELECT relname FROM pg_class WHERE relkind = 'S' AND relpersistence = 'u'`)
 	if err != nil || len(unlogged) > 0 {
-		t.Errorf("unlogged sequences: %v, %v", unlogged, err)
+		t.Errorf("got the unlogged sequences %v, %v", unlogged, err)
 	}
 }
 
-// A check changes nothing: it rejects a database without our tables, and accepts a migrated one.
-func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
+// CheckSchema changes nothing: it rejects a database without our tables, and accepts a migrated one.
+func TestCheckSchemaRequiresMigrations(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), Connections: 4, OpTimeout: expect.Patience},
 		discard)
@@ -157,18 +157,18 @@ func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
 		t.Errorf("a migrated database returned %v, want nil", err)
 	}
 	if planned, err := db.Plan(t.Context(), d); err != nil || len(planned) > 0 {
-		t.Errorf("a migrated database has %v planned (%v), want nothing", planned, err)
+		t.Errorf("a migrated database has the plan %v (%v), want none", planned, err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `DELETE FROM schema_migrations WHERE version = $1`, db.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.CheckSchema(t.Context(), d); err == nil || !strings.Contains(err.Error(), "lacks 1 migrations") {
-		t.Errorf("a database without the newest migration returned %v, want an error that names it", err)
+		t.Errorf("a database without the newest migration returned %v, want an error with its name", err)
 	}
 }
 
 // The newer migrations determine whether an older program may use a database.
-func TestAnOlderProgramStartsWhenTheDatabaseAllowsIt(t *testing.T) {
+func TestOlderProgramStartsIfDatabaseAllows(t *testing.T) {
 	t.Parallel()
 	const one, two, three, four = "20260101000000_one.sql", "20260102000000_two.sql", "20260103000000_three.sql",
 		"20260104000000_four.sql"
@@ -190,13 +190,13 @@ func TestAnOlderProgramStartsWhenTheDatabaseAllowsIt(t *testing.T) {
 		}
 		err := db.MigrateFrom(t.Context(), d, files(all[:2*c.has]...), discard)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("a program with %d of %d migrations: %v, want %q", c.has, c.applied, err, c.want)
+			t.Errorf("a program with %d of %d migrations got %v, want %q", c.has, c.applied, err, c.want)
 		}
 	}
 }
 
-// An expanding migration can be required, once data is stored that programs without it would misread.
-func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
+// An expanding migration can be required once data is stored that programs without it would misread.
+func TestExpandingMigrationCanBeRequired(t *testing.T) {
 	t.Parallel()
 	const one, two = "20260101000000_one.sql", "20260102000000_some_bodies.sql"
 	all := []string{one, "CREATE TABLE steps (id int)", two, "-- expand\nALTER TABLE steps ADD COLUMN a int"}
@@ -205,7 +205,7 @@ func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(all[:2]...), discard); err != nil {
-		t.Errorf("before it is required a program without it got %v, want nil", err)
+		t.Errorf("before it is required, a program without it got %v, want nil", err)
 	}
 	for range 2 {
 		if err := d.Require(t.Context(), d.SQL, "some_bodies"); err != nil {
@@ -225,8 +225,8 @@ func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
 	}
 }
 
-// A database from before the marks existed accepts them, and behaves as before.
-func TestMarksComeToADatabaseFromBefore(t *testing.T) {
+// A database from before the marks existed supports them, and otherwise behaves as before.
+func TestMarksAreAddedToOlderDatabase(t *testing.T) {
 	t.Parallel()
 	const one, two = "20260101000000_one.sql", "20260102000000_two.sql"
 	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t), OpTimeout: expect.Patience})
@@ -238,18 +238,18 @@ func TestMarksComeToADatabaseFromBefore(t *testing.T) {
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(), discard); err == nil ||
 		!strings.Contains(err.Error(), "newer than this program") {
-		t.Errorf("a program without the only migration: %v, want an error", err)
+		t.Errorf("a program without the only migration got %v, want an error", err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(one, "SELECT 1", two, "-- expand"), discard); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(one, "SELECT 1"), discard); err != nil {
-		t.Errorf("a program without an expanding migration: %v", err)
+		t.Errorf("a program without an expanding migration got %v", err)
 	}
 }
 
 // A migration that waits for a table does not block users of the table.
-func TestAMigrationLetsOthersGoFirst(t *testing.T) {
+func TestWaitingMigrationDoesNotBlockReaders(t *testing.T) {
 	t.Parallel()
 	address := dbtest.EmptyURL(t)
 	d, users, log := openURL(t, db.Config{URL: address}), openURL(t,
@@ -278,7 +278,7 @@ func TestAMigrationLetsOthersGoFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := users.Hot.ExecContext(t.Context(), `SELECT count(*) FROM steps`); err != nil {
-			t.Errorf("a reader during a waiting migration: %v", err)
+			t.Errorf("a reader during a waiting migration got %v", err)
 		}
 		longest = max(longest, time.Since(began))
 		select {
@@ -287,7 +287,7 @@ func TestAMigrationLetsOthersGoFirst(t *testing.T) {
 				tries++
 			}
 		case err := <-migrated:
-			t.Fatalf("migrated during a transaction that uses the table: %v", err)
+			t.Fatalf("the migration during a transaction that uses the table returned %v", err)
 		default:
 		}
 	}
@@ -298,12 +298,12 @@ func TestAMigrationLetsOthersGoFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-migrated; err != nil {
-		t.Errorf("the migration, once the table is free: %v", err)
+		t.Errorf("once the table was free, the migration returned %v", err)
 	}
 }
 
-// An index that is created concurrently may stop half way, and is created again then.
-func TestAFileWithoutATransactionRunsAlone(t *testing.T) {
+// Creating an index concurrently may stop halfway; it is then created again.
+func TestMigrationWithoutTransaction(t *testing.T) {
 	t.Parallel()
 	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t), OpTimeout: expect.Patience})
 	const one, two = "20260101000000_one.sql", "20260102000000_two.sql"
@@ -311,7 +311,7 @@ func TestAFileWithoutATransactionRunsAlone(t *testing.T) {
 		two,
 		"-- expand\n-- no transaction\nCREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS \"steps_id\" ON steps (id);\n")
 	if err := db.MigrateFrom(t.Context(), d, both, discard); err == nil || !strings.Contains(err.Error(), two) {
-		t.Fatalf("an index over rows that are not unique: %v, want the error of %s", err, two)
+		t.Fatalf("an index over duplicate rows returned %v, want the error of %s", err, two)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `DELETE FROM steps WHERE ctid = (SELECT min(ctid) FROM steps)`); err != nil {
 		t.Fatal(err)
@@ -324,13 +324,13 @@ func TestAFileWithoutATransactionRunsAlone(t *testing.T) {
 		t.Errorf("the index is valid: %t (%v), want it created again", valid, err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(one, "CREATE TABLE steps (id int); INSERT INTO steps VALUES (1), (1)"), discard); err != nil {
-		t.Errorf("a program without the index: %v", err)
+		t.Errorf("a program without the index got %v", err)
 	}
 }
 
-// PostgreSQL cannot create an index of a partitioned table concurrently: each partition gets one, and they
+// PostgreSQL cannot create an index of a partitioned table concurrently, so each partition gets one, and they
 // are attached. An interrupted migration continues.
-func TestAnIndexOfASplitTableIsMadeOfItsParts(t *testing.T) {
+func TestIndexOfPartitionedTable(t *testing.T) {
 	t.Parallel()
 	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t), OpTimeout: expect.Patience})
 	both := files("20260101000000_one.sql", `CREATE TABLE steps (id text COLLATE "C" PRIMARY KEY, n int) PARTITION BY RANGE (id);
@@ -340,7 +340,7 @@ func TestAnIndexOfASplitTableIsMadeOfItsParts(t *testing.T) {
 		"-- expand\n-- no transaction\nCREATE INDEX CONCURRENTLY IF NOT EXISTS \"steps_n\" ON \"steps\" ((1 / n));\n")
 	if err := db.MigrateFrom(t.Context(), d, both, discard); err == nil ||
 		!strings.Contains(err.Error(), "division by zero") {
-		t.Fatalf("an index that cannot be created on the second partition: %v", err)
+		t.Fatalf("an index that cannot be created on the second partition returned %v", err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `UPDATE steps SET n = 2 WHERE n = 0`); err != nil {
 		t.Fatal(err)
@@ -351,6 +351,6 @@ func TestAnIndexOfASplitTableIsMadeOfItsParts(t *testing.T) {
 	whole, err := db.One(t.Context(), d.SQL, db.Value[bool],
 		`SELECT count(*) = 3 AND bool_and(indisvalid) FROM pg_index WHERE indexrelid::regclass::text LIKE 'steps_n%'`)
 	if err != nil || !whole {
-		t.Errorf("an index of the table and of both partitions, all valid: %t, %v", whole, err)
+		t.Errorf("the indexes of the table and of both partitions are valid: %t, %v", whole, err)
 	}
 }

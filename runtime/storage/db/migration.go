@@ -70,7 +70,7 @@ func (m *migration) readMarks() error {
 		case len(words) == 2 && words[0] == "contract":
 			m.kind, m.oldest = "contract", words[1]
 		case slices.Equal(words, []string{"contract"}):
-			return errors.New("-- contract does not name the oldest migration that a program must have")
+			return errors.New("-- contract must contain the oldest migration that a program must have")
 		case slices.Equal(words, []string{"no", "transaction"}):
 			m.alone = true
 		}
@@ -91,7 +91,7 @@ func appliedMigrations(ctx context.Context, conn Execer) ([]migration, error) {
 }
 
 // pendingMigrations compares the migrations of the binary with those of the database. newer are migrations
-// that the binary lacks and tolerates.
+// that the binary lacks but tolerates.
 func pendingMigrations(files, applied []migration) (pending, newer []migration, err error) {
 	known := map[string]migration{}
 	for _, file := range files {

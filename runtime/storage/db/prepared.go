@@ -11,11 +11,10 @@ import (
 const maxPrepared = 64
 
 // Prepared runs constant statements individually on the hot pool. A statement is prepared at its first use,
-// once per connection: the server parses and plans it once. That takes one round trip, whereas a
-// transaction takes three and one for each statement; so Prepared is for work that needs a single
-// statement.
+// once per connection: the server parses and plans it once. That takes one round trip, whereas a transaction
+// takes three and one for each statement; so Prepared is for work that needs a single statement.
 //
-// A cached plan does not see how a table grows: the package comment says which statements belong here.
+// A cached plan does not adapt to a growing table: the package comment says which statements belong here.
 type Prepared struct {
 	hot        *sql.DB
 	statements statements
@@ -50,7 +49,8 @@ func (p *Prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return p.hot.QueryContext(ctx, query, args...)
 }
 
-// preparedStatement returns nil if the statement cannot be prepared: running it unprepared returns the error.
+// preparedStatement returns nil if the statement cannot be prepared; executing it unprepared returns the
+// error.
 func (p *Prepared) preparedStatement(ctx context.Context, query string) *sql.Stmt {
 	if statement := p.statements.findStatement(query); statement != nil {
 		return statement
@@ -118,7 +118,7 @@ func (s *statements) prepareAll(ctx context.Context, handle *sql.DB, queries []s
 			return
 		}
 		if !s.keepStatement(query, statement) && statement.Close() != nil { //nolint:sqlclosecheck // kept permanently, unless another was first
-			return // the statement is gone with its connection
+			return // the statement ended with its connection
 		}
 	}
 }

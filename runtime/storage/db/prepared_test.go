@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-func TestPreparedStatementsDoTheSame(t *testing.T) {
+func TestPreparedStatements(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	const insert = `INSERT INTO plans (id, name, requests_per_second, max_domains) VALUES ($1, $1, 1, 1)`
@@ -33,9 +33,9 @@ func TestPreparedStatementsDoTheSame(t *testing.T) {
 		}
 	}
 	if got := countPlans(t, d) - before; got != 3 {
-		t.Errorf("%d rows are there, want 3", got)
+		t.Errorf("got %d rows, want 3", got)
 	}
-	// The first run was unprepared; from then on the server has the statement.
+	// The first execution was unprepared; from then on the server has the statement.
 	err := d.InPreparedTx(t.Context(), func(tx *db.PreparedTx) error {
 		if _, err := tx.ExecContext(t.Context(), insert, "five"); err != nil {
 			return err

@@ -26,7 +26,7 @@ func as(t *testing.T, server *dbtest.Server, role, options string) string {
 
 // The room is the minimum of what the server, the role and the database allow. Only the server limits
 // superusers.
-func TestTheRoomIsTheLeastOfAllLimits(t *testing.T) {
+func TestRoomIsLowestLimit(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	room := func(address string) int {
@@ -36,7 +36,7 @@ func TestTheRoomIsTheLeastOfAllLimits(t *testing.T) {
 	}
 	free, limited := as(t, server, "free", ""), as(t, server, "limited", "CONNECTION LIMIT 40")
 	if got := room(free); got != 97 {
-		t.Errorf("a server with 100 connections of which 3 are reserved has room for %d, want 97", got)
+		t.Errorf("a server with 100 connections, 3 of them reserved, has room for %d, want 97", got)
 	}
 	if got := room(limited); got != 40 {
 		t.Errorf("a role with 40 connections has room for %d", got)
@@ -50,9 +50,9 @@ func TestTheRoomIsTheLeastOfAllLimits(t *testing.T) {
 	}
 }
 
-// Four processes with 40 connections each and a role that allows 20: no statement is rejected, whether the
+// With four processes of 40 connections each and a role that allows 20, no statement is rejected, whether the
 // processes know of each other or not.
-func TestProcessesShareTheConnectionsOfARole(t *testing.T) {
+func TestProcessesShareRoleConnections(t *testing.T) {
 	t.Parallel()
 	for name, processes := range map[string]int{"known": 4, "unknown": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestProcessesShareTheConnectionsOfARole(t *testing.T) {
 }
 
 // A process with more than its share releases connections when another one starts, and reopens them later.
-func TestTheShareFollowsTheNumberOfProcesses(t *testing.T) {
+func TestShareFollowsNumberOfProcesses(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	d := openURL(t, db.Config{URL: as(t, server, "limited", "CONNECTION LIMIT 40"), Connections: 30,
@@ -108,16 +108,16 @@ func TestTheShareFollowsTheNumberOfProcesses(t *testing.T) {
 	open := func() int { return d.SQL.Stats().OpenConnections }
 	burst()
 	if got := open(); got != 15 {
-		t.Errorf("alone the pool has %d connections, want 15 of 30", got)
+		t.Errorf("alone, the pool has %d connections, want 15 of 30", got)
 	}
 	d.ShareWith(4)
 	if _, processes, each := d.Room(); processes != 4 || each != 8 {
-		t.Errorf("with %d processes each has %d connections, want 8 of four", processes, each)
+		t.Errorf("with %d processes, each has %d connections, want 8 with four", processes, each)
 	}
 	expect.Eventually(t, "connections above the share are closed", func() bool { return open() <= 4 })
 	burst()
 	if got := open(); got > 4 {
-		t.Errorf("with three others the pool has %d connections, want 4 of 8", got)
+		t.Errorf("with three other processes, the pool has %d connections, want 4 of 8", got)
 	}
 	d.ShareWith(1)
 	expect.EventuallyWithin(t, 30*time.Second, "the pool grows again", func() bool {

@@ -20,7 +20,7 @@ func (p *pair) columns() []any { return []any{&p.n, &p.text} }
 
 const pairsSQL = `SELECT n, repeat('x', n) FROM generate_series(1, $1::int) AS n ORDER BY n`
 
-func TestAllGivesEveryRowInOrder(t *testing.T) {
+func TestAllReturnsRowsInOrder(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	for name, door := range doors(d) {
@@ -30,12 +30,12 @@ func TestAllGivesEveryRowInOrder(t *testing.T) {
 		}
 		got, err = db.All(t.Context(), door, (*pair).columns, pairsSQL, 0)
 		if err != nil || len(got) != 0 {
-			t.Errorf("%s: All of no rows returned %v, %v", name, got, err)
+			t.Errorf("%s: All without rows returned %v, %v", name, got, err)
 		}
 	}
 }
 
-func TestOneTellsNoRow(t *testing.T) {
+func TestOneReturnsErrNoRows(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	for name, door := range doors(d) {
@@ -45,12 +45,12 @@ func TestOneTellsNoRow(t *testing.T) {
 		}
 		got, err = db.One(t.Context(), door, (*pair).columns, pairsSQL, 0)
 		if !errors.Is(err, sql.ErrNoRows) || got != (pair{}) {
-			t.Errorf("%s: One of no rows returned %v, %v, want sql.ErrNoRows", name, got, err)
+			t.Errorf("%s: One without rows returned %v, %v, want sql.ErrNoRows", name, got, err)
 		}
 	}
 }
 
-func TestErrorsOfRowsComeBack(t *testing.T) {
+func TestRowErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	refused := errors.New("refused by the visitor")
@@ -60,7 +60,7 @@ func TestErrorsOfRowsComeBack(t *testing.T) {
 			t.Errorf("%s: Each returned %v, want the error of visit", name, err)
 		}
 		if _, err := db.All(t.Context(), door, db.Value[int], pairsSQL, 1); err == nil {
-			t.Errorf("%s: All read two columns into one field without an error", name)
+			t.Errorf("%s: All scanned two columns into one field without an error", name)
 		}
 		// The server fails at the third row.
 		const breaks = `SELECT 1 / (3 - n) FROM generate_series(1, $1::int) AS n`
@@ -72,7 +72,7 @@ func TestErrorsOfRowsComeBack(t *testing.T) {
 			t.Errorf("%s: One returned no error for a statement that fails midway", name)
 		}
 	}
-	// The connections are free again.
+	// The connections are available again.
 	if _, used := d.Connections(); used != 0 {
 		t.Errorf("%d connections are still in use, want 0", used)
 	}
@@ -99,7 +99,7 @@ func mustExec(t *testing.T, d *db.DB, statement string) {
 	}
 }
 
-func TestColumnsBecomeValues(t *testing.T) {
+func TestScansColumnTypes(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	type row struct {
@@ -120,7 +120,7 @@ func TestColumnsBecomeValues(t *testing.T) {
 			t.Errorf("%s: the columns were read as %+v, %v", name, got, err)
 		}
 		if _, err := db.One(t.Context(), door, columns, `SELECT '{"not": "a list"}'::jsonb, NULL::jsonb, 1::bigint, NULL::bigint`); err == nil {
-			t.Errorf("%s: a JSON column of another shape was read without an error", name)
+			t.Errorf("%s: a JSON column of another type was scanned without an error", name)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (c jsonColumn) Scan(src any) error {
 	case string:
 		return json.Unmarshal([]byte(v), c.into)
 	default:
-		return fmt.Errorf("a JSON column holds %T", src)
+		return fmt.Errorf("cannot scan %T as JSON", src)
 	}
 }
 
@@ -36,7 +36,7 @@ func (m microseconds) Scan(src any) error {
 	case int64:
 		*m.into = time.Duration(n) * time.Microsecond
 	default:
-		return fmt.Errorf("a column of microseconds holds %T", src)
+		return fmt.Errorf("cannot scan %T as microseconds", src)
 	}
 	return nil
 }

@@ -18,13 +18,12 @@ const (
 	joinFor       = 25 * time.Millisecond // how long wakes for other processes are collected
 )
 
-// Signals notify the processes of one database that there is something to do. They are hints: there may be
-// too many, and after a lost connection every subscriber is woken once. Code that needs certainty must also
-// poll.
+// Signals notify the processes of one database that there is work to do. They are hints: there may be too
+// many, and after a lost connection every subscriber is woken once. Code that needs certainty must also poll.
 //
-// A wake reaches the subscribers of this process immediately and those of other processes by NOTIFY, sent
-// on a pool connection, many wakes in one statement. The process has one LISTEN connection (listener.go).
-// It also holds a lock, which shows the others that the process is alive.
+// A wake reaches the subscribers of this process immediately and those of other processes by NOTIFY, sent on
+// a pool connection, many wakes in one statement. The process has one LISTEN connection (listener.go). It
+// also holds a lock, which shows the others that the process is alive.
 type Signals struct {
 	db      *DB
 	log     *slog.Logger
@@ -42,7 +41,7 @@ type Signals struct {
 	pending     map[string]bool
 	subscribers map[string][]chan struct{}
 	conn        *pq.ListenerConn // nil if not connected
-	lock        int64            // held by the connection; 0: none
+	lock        int64            // held by the connection; 0 if there is none
 }
 
 // NewSignals returns Signals that connect, and reconnect, in the background.

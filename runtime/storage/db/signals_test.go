@@ -31,7 +31,7 @@ func woken(t *testing.T, wake <-chan struct{}, what string) {
 	select {
 	case <-wake:
 	case <-time.After(expect.Patience):
-		t.Fatalf("no wake: %s", what)
+		t.Fatalf("no wake received: %s", what)
 	}
 }
 
@@ -39,7 +39,7 @@ func notWoken(t *testing.T, wake <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-wake:
-		t.Errorf("woken: %s", what)
+		t.Errorf("unexpected wake: %s", what)
 	default:
 	}
 }
@@ -76,10 +76,10 @@ func TestSignalsReachOtherProcesses(t *testing.T) {
 	woken(t, own[0], "the own process")
 	woken(t, remote[0], "the other process")
 	woken(t, remote[2], "a second subscriber there")
-	there.Wake("other") // arrives after everything sent before it
+	there.Wake("other") // arrives after all earlier signals
 	woken(t, own[1], "the other channel")
 	notWoken(t, own[0], "by the own notification")
-	if joined { // otherwise the machine stalled between them
+	if joined { // otherwise the machine was paused between them
 		notWoken(t, remote[0], "again by wakes that were joined")
 	}
 }
@@ -99,7 +99,7 @@ func TestSignalsCancel(t *testing.T) {
 	notWoken(t, gone, "after cancel")
 }
 
-func TestSignalsWakeEverybodyAfterALostConnection(t *testing.T) {
+func TestSignalsWakeAllAfterReconnect(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	here, there := newSignals(t, d), newSignals(t, d)
@@ -115,7 +115,7 @@ func TestSignalsWakeEverybodyAfterALostConnection(t *testing.T) {
 	woken(t, remote[0], "over the new connection")
 }
 
-// written is a log that signals when something is written to it.
+// written is a log that signals when it is written to.
 type written chan string
 
 func (w written) Write(line []byte) (int, error) {
@@ -128,7 +128,7 @@ func (w written) Write(line []byte) (int, error) {
 
 // The listening connection belongs to the cluster that the pools use: its lock shows other processes that
 // this one is alive.
-func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
+func TestSignalsRejectServerOfAnotherCluster(t *testing.T) {
 	t.Parallel()
 	server, other := dbtest.NewServer(t), dbtest.NewServer(t)
 	other.BecomeForeign()
@@ -162,19 +162,19 @@ func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
 	}
 }
 
-func TestSignalsReachTheHostThatTheServerHas(t *testing.T) {
+func TestSignalsUseLastWorkingHost(t *testing.T) {
 	t.Parallel()
-	// The silent host comes ten seconds first, and the other one follows later.
+	// The silent host is listed first and delays by ten seconds; the other one follows later.
 	d := openURL(t, db.Config{URL: withHosts(t, dbtest.URL(t), "127.0.0.1", expect.SilentPort(t, new(atomic.Int64)),
 		"read-write"), OpTimeout: 40 * time.Second})
 	began := time.Now()
-	woken(t, newSignals(t, d).Heard(), "signals are not heard")
+	woken(t, newSignals(t, d).Heard(), "no signals were received")
 	if took := time.Since(began); took > 9*time.Second {
-		t.Errorf("signals were heard after %s, want the host that worked last to be asked first", took)
+		t.Errorf("signals were received after %s, want the last working host to be used first", took)
 	}
 }
 
-func TestSignalsCloseOnAFrozenServer(t *testing.T) {
+func TestSignalsCloseWithFrozenServer(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	d := server.Open()
@@ -197,7 +197,7 @@ func TestSignalsCloseOnAFrozenServer(t *testing.T) {
 
 // The listening connection holds a lock, which is released when the connection ends, and each connection has
 // its own.
-func TestSignalsHoldALock(t *testing.T) {
+func TestSignalsHoldLock(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	s := newSignals(t, d)
@@ -210,7 +210,7 @@ func TestSignalsHoldALock(t *testing.T) {
 		return free
 	}
 	if !held || free(first) {
-		t.Errorf("connected, the lock %d is held: %v, free: %v", first, held, free(first))
+		t.Errorf("while connected, the lock %d is held: %v, free: %v", first, held, free(first))
 	}
 	woken(t, s.LockChanged(), "a lock was taken")
 	if _, err := d.SQL.ExecContext(t.Context(),
@@ -226,6 +226,6 @@ func TestSignalsHoldALock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if key, held := s.Lock(); held {
-		t.Errorf("closed, it holds the lock %d", key)
+		t.Errorf("after Close, the lock %d is still held", key)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// The server shows state and sync_state to members of pg_monitor only.
+// The server shows state and sync_state only to members of pg_monitor.
 const standbysSQL = `SELECT count(*) FILTER (WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')), count(*) FILTER (WHERE state IS NULL) FROM pg_stat_replication`
 
-// standbysFresh is how long an answer is valid.
+// standbysFresh is how long a result is valid.
 const standbysFresh = 2 * time.Second
 
-// standbys caches how many standbys hold confirmed data. It is safe for concurrent use.
+// standbys caches the number of standbys that hold confirmed data. It is safe for concurrent use.
 type standbys struct {
 	wanted int
 
@@ -27,7 +27,7 @@ type standbys struct {
 }
 
 // Replicated returns an error unless Config.Standbys standbys follow the server and its commits wait for
-// them. It asks the server every two seconds at most.
+// them. It queries the server at most every two seconds.
 func (d *DB) Replicated(ctx context.Context) error {
 	s := &d.standbys
 	if s.wanted == 0 {
@@ -53,15 +53,16 @@ func (s *standbys) countStandbys(ctx context.Context, d *DB) error {
 	case found.hidden > 0:
 		return errors.New("the server does not show its standbys to this role: GRANT pg_monitor to it, or unset POSTRIDER_DATABASE_STANDBYS")
 	}
-	return fmt.Errorf("%d standbys follow that a commit waits for; POSTRIDER_DATABASE_STANDBYS asks for %d",
+	return fmt.Errorf("commits wait for only %d connected standbys; POSTRIDER_DATABASE_STANDBYS requires %d",
 		found.waitedFor, s.wanted)
 }
 
-// manyNames matches the forms of synchronous_standby_names that say how many standbys a commit waits for.
+// manyNames matches the forms of synchronous_standby_names that contain the number of standbys for which a
+// commit waits.
 var manyNames = regexp.MustCompile(`(?i)^(?:(?:first|any)\s+)?(\d+)\s*\(`)
 
-// waitsFor returns how many standbys have a commit on disk before it is confirmed, given the settings
-// synchronous_commit and synchronous_standby_names.
+// waitsFor returns the number of standbys that have a commit on disk before it is confirmed, given the
+// settings synchronous_commit and synchronous_standby_names.
 func waitsFor(commit, names string) int {
 	names = strings.TrimSpace(names)
 	if names == "" || commit != "on" && commit != "remote_apply" {

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// replicated waits until the status contains a text; "" means that all is well.
+// replicated waits until the status contains a text; "" means that enough standbys are connected.
 func replicated(t *testing.T, d *db.DB, want string) {
 	t.Helper()
 	what := "enough standbys are connected"
@@ -28,23 +28,23 @@ func replicated(t *testing.T, d *db.DB, want string) {
 	})
 }
 
-func TestStandbysThatAreAskedFor(t *testing.T) {
+func TestRequiredStandbys(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	if _, err := db.Open(t.Context(), db.Config{URL: server.URL(), Standbys: 1}, discard); err == nil ||
 		!strings.Contains(err.Error(), "waits for 0 standbys") || fault.IsDatabaseUnavailable(err) {
-		t.Errorf("a server that waits for no standby: %v, want a permanent error with the reason", err)
+		t.Errorf("a server that waits for no standby returned %v, want a permanent error with the reason", err)
 	}
 	one := server.NewStandby("one")
 	server.WaitFor("ANY 1 (one, two)")
 	if _, err := db.Open(t.Context(), db.Config{URL: server.URL(), Standbys: 2}, discard); err == nil ||
 		!strings.Contains(err.Error(), "waits for 1 standbys") {
-		t.Errorf("a server that waits for one of two: %v, want an error", err)
+		t.Errorf("a server that waits for one of two returned %v, want an error", err)
 	}
 	d := openURL(t, db.Config{URL: server.URL(), Standbys: 1})
 	replicated(t, d, "")
 	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE kept (at timestamptz)`); err != nil {
-		t.Errorf("a write that waits for its standby: %v", err)
+		t.Errorf("a write that waits for its standby returned %v", err)
 	}
 	one.Stop()
 	replicated(t, d, "0 standbys follow")
@@ -64,7 +64,7 @@ func TestStandbysThatAreAskedFor(t *testing.T) {
 }
 
 // Each host of the address is identified, including those that the pools do not use.
-func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
+func TestHostsReportTheirCluster(t *testing.T) {
 	t.Parallel()
 	primary, stranger := dbtest.NewServer(t), dbtest.NewServer(t)
 	standby := primary.NewStandby("one")
@@ -90,8 +90,8 @@ func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
 	}
 }
 
-// An empty database may be an unrelated one, with the mail on a host that is down.
-func TestAnEmptyDatabaseIsFilledOnlyWhereEveryHostAnswers(t *testing.T) {
+// An empty database may be an unrelated one, while the mail is on a host that is down.
+func TestEmptyDatabaseRequiresAllHosts(t *testing.T) {
 	t.Parallel()
 	primary, stranger, full := dbtest.NewServer(t), dbtest.NewServer(t), dbtest.NewServer(t)
 	standby := primary.NewStandby("one")
@@ -104,17 +104,17 @@ func TestAnEmptyDatabaseIsFilledOnlyWhereEveryHostAnswers(t *testing.T) {
 		want           string // part of the error; empty if there is none
 		away           bool   // the error is temporary
 	}{
-		"a primary with its standby":                  {primary.URL(), hostOf(t, standby), "", false},
-		"a primary, and a host that is away":          {primary.URL(), nobody, nobody, true},
-		"two hosts of different clusters":             {primary.URL(), hostOf(t, stranger), "different clusters", false},
-		"a primary with tables, and one that is away": {full.URL(), nobody, "", false},
+		"a primary with its standby":                     {primary.URL(), hostOf(t, standby), "", false},
+		"a primary, and an unreachable host":             {primary.URL(), nobody, nobody, true},
+		"two hosts of different clusters":                {primary.URL(), hostOf(t, stranger), "different clusters", false},
+		"a primary with tables, and an unreachable host": {full.URL(), nobody, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := openURL(t, db.Config{URL: withHosts(t, c.server, c.before, "5432", "read-write")})
 			err := d.CheckMayCreate(t.Context())
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("may tables be created: got error %v, want %q", err, c.want)
+				t.Errorf("the check for creating tables returned %v, want %q", err, c.want)
 			}
 			if got := fault.IsDatabaseUnavailable(err); got != c.away {
 				t.Errorf("the error is temporary: %t, want %t: %v", got, c.away, err)
@@ -152,7 +152,7 @@ func takesWrites(t *testing.T, old *dbtest.Server) *db.DB {
 }
 
 // The old primary comes back and still accepts writes.
-func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
+func TestOldPrimaryIsSkippedAfterFailover(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
 	standby := primary.NewStandby("one")
@@ -186,8 +186,8 @@ func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 	woken(t, wake, "the new primary is listened to again")
 }
 
-// A starting process knows nothing of the failover, and its address names the old primary first.
-func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
+// A starting process does not know about the failover, and its address lists the old primary first.
+func TestNewProcessRejectsTwoPrimaries(t *testing.T) {
 	t.Parallel()
 	old, promoted, address := failedOver(t)
 	old.Start()
@@ -204,11 +204,11 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	}
 	var split *failover.SplitError
 	if !errors.As(err, &split) || !fault.IsDatabaseUnavailable(err) || len(split.Primaries) != 2 {
-		t.Errorf("a new process with two primaries: %v, want a temporary error that names both", err)
+		t.Errorf("a new process with two primaries got %v, want a temporary error with both", err)
 	}
 	if !strings.Contains(told.String(), "the database cannot be used") ||
 		!strings.Contains(told.String(), hostOf(t, old)) {
-		t.Errorf("the log is %q, want that the database cannot be used and why", told.String())
+		t.Errorf("the log is %q, want it to say why the database cannot be used", told.String())
 	}
 	if one, err := db.HostInUse(t.Context(), address); !errors.As(err, &split) {
 		t.Errorf("PostgreSQL clients are sent to %q (%v), want an error with two primaries", one, err)
@@ -218,10 +218,10 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	}
 	old.Stop()
 	if d, err = open(); err != nil {
-		t.Fatalf("a new process with only the new primary: %v", err)
+		t.Fatalf("a new process with only the new primary got %v", err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO written VALUES ('a fresh process')`); err != nil {
-		t.Errorf("a write with only the new primary: %v", err)
+		t.Errorf("a write with only the new primary returned %v", err)
 	}
 	if one, err := db.HostInUse(t.Context(), address); err != nil ||
 		!strings.Contains(one, url.QueryEscape(hostOf(t, promoted))) ||
@@ -235,7 +235,7 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 }
 
 // A running process has open connections to the new primary when the old one comes back.
-func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
+func TestOpenConnectionsRejectTwoPrimaries(t *testing.T) {
 	t.Parallel()
 	old, _, address := failedOver(t)
 	var told expect.Log
@@ -249,7 +249,7 @@ func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
 		return err
 	}
 	if err := write(); err != nil {
-		t.Fatalf("a write with only the new primary: %v", err)
+		t.Fatalf("a write with only the new primary returned %v", err)
 	}
 	old.Start()
 	takesWrites(t, old)
@@ -262,13 +262,13 @@ func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
 	expect.EventuallyWithin(t, 15*time.Second, "the process writes again", func() bool { return write() == nil })
 	if n := strings.Count(told.String(), "the database cannot be used"); n != 1 ||
 		!strings.Contains(told.String(), "the database can be used again") {
-		t.Errorf("the log reports %d times that the database cannot be used, want once, and its end: %s", n,
+		t.Errorf("the log reports %d times that the database cannot be used, want once, and then its recovery: %s", n,
 			told.String())
 	}
 }
 
 // The new primary is down, and a standby of it responds: the only primary is the old one.
-func TestAStandbyTellsOfAFailOver(t *testing.T) {
+func TestStandbyRevealsFailover(t *testing.T) {
 	t.Parallel()
 	old, promoted, address := failedOver(t)
 	follower := promoted.NewStandby("two")
@@ -281,6 +281,6 @@ func TestAStandbyTellsOfAFailOver(t *testing.T) {
 		ended(t, d.Close())
 	}
 	if err == nil || !fault.IsDatabaseUnavailable(err) || !strings.Contains(err.Error(), "before a fail-over") {
-		t.Errorf("a new process with the old primary and a standby of the new one: %v, want a temporary error", err)
+		t.Errorf("a new process with the old primary and a standby of the new one got %v, want a temporary error", err)
 	}
 }

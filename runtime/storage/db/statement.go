@@ -17,7 +17,7 @@ import (
 type Statement struct {
 	Text    string
 	names   []string // by number, from $1
-	missing []any    // initial value of Args: each value fails and names its parameter
+	missing []any    // initial value of Args: each value fails with the name of its parameter
 }
 
 // Compile numbers the parameters of a text in order of first appearance. A parameter is written @name or
@@ -120,8 +120,8 @@ func Arg(name string, value any) Argument { return Argument{name: name, value: v
 func Group(names []string, values []any) Argument { return Argument{names: names, values: values} }
 
 // Args returns the arguments for Text. Any order works; the order of the numbers is fastest. If a parameter
-// has no value or two values, or a value has no parameter, running the statement returns an error that
-// names it.
+// has no value or two values, or a value has no parameter, executing the statement returns an error with its
+// name.
 func (s *Statement) Args(given ...Argument) []any {
 	out := slices.Clone(s.missing)
 	next := 0

@@ -28,7 +28,7 @@ func TestCompileNumbersNames(t *testing.T) {
 	}
 }
 
-func TestCompileRefusesMistakes(t *testing.T) {
+func TestCompilePanicsOnMistakes(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`$1 = @a`, `@a = $12`, `'open = @a`, `"open`} {
 		func() {
@@ -61,7 +61,7 @@ func TestArgumentsFindTheirParameters(t *testing.T) {
 	}
 }
 
-func TestAWrongArgumentIsAnError(t *testing.T) {
+func TestWrongArgumentIsAnError(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	two := db.Compile(`SELECT concat(@a::text, @b::text)`)
@@ -87,7 +87,7 @@ func TestAWrongArgumentIsAnError(t *testing.T) {
 	}
 }
 
-func TestAQueryNumbersItsArguments(t *testing.T) {
+func TestQueryNumbersItsArguments(t *testing.T) {
 	t.Parallel()
 	var q db.Query
 	q.Text = `SELECT ` + q.Arg(7) + ` + ` + q.Arg(8)

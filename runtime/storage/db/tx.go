@@ -16,7 +16,7 @@ type transaction interface {
 }
 
 // InTx runs fn in a transaction of the ordinary pool and commits unless fn returns an error or panics.
-// Nothing is retried. fn must not use the network; send nudges after InTx has returned.
+// Nothing is retried. fn must not use the network; send signals after InTx has returned.
 func (d *DB) InTx(ctx context.Context, fn func(tx *ent.Tx) error) error {
 	tx, err := d.Ent.Tx(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ func countPlans(t *testing.T, d *db.DB) int {
 	return n
 }
 
-func TestInTxKeepsOnlyWhatEndsWell(t *testing.T) {
+func TestInTxCommitsOnlyOnSuccess(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	before := countPlans(t, d)
@@ -43,12 +43,12 @@ func TestInTxKeepsOnlyWhatEndsWell(t *testing.T) {
 	refused := errors.New("no")
 	err := d.InTx(t.Context(), func(tx *ent.Tx) error { return errors.Join(insert("refused", func() {})(tx), refused) })
 	if !errors.Is(err, refused) {
-		t.Errorf("error of fn = %v, want %v", err, refused)
+		t.Errorf("InTx returned %v, want the error %v", err, refused)
 	}
 	func() {
 		defer func() {
 			if recover() != "boom" {
-				t.Error("the panic was not passed on")
+				t.Error("InTx did not propagate the panic")
 			}
 		}()
 		err := d.InTx(t.Context(), insert("panicked", func() { panic("boom") }))
@@ -59,7 +59,7 @@ func TestInTxKeepsOnlyWhatEndsWell(t *testing.T) {
 		t.Error("a transaction whose context ended was committed")
 	}
 	if got := countPlans(t, d); got != before+1 {
-		t.Errorf("%d plans were added, want 1", got-before)
+		t.Errorf("got %d new plans, want 1", got-before)
 	}
 	// database/sql rolls back in a separate goroutine when a context ends.
 	expect.EventuallyWithin(t, 5*time.Second, "no connection is in use", func() bool {
@@ -90,6 +90,6 @@ func TestInHotTxRollsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := countPlans(t, d); got != before+1 {
-		t.Errorf("%d plans were added, want 1", got-before)
+		t.Errorf("got %d new plans, want 1", got-before)
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"encoding/binary"
 )
 
-// Hide returns the opaque id of an item for its account and list. Row numbers would reveal how much the
-// whole installation does, so they are not shown. The same number always has the same id, and a different
-// one in every other account and list.
+// Hide returns the opaque id of an item for its account and list. Row numbers would reveal the activity of
+// the whole installation, so they are not shown. The same number always has the same id, and a different one
+// in every other account and list.
 func (c *Codec) Hide(l List, number int64) string {
 	var block [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(block[:8], uint64(number))
 	copy(block[8:], c.computeMAC(l, "hidden"))
 	cipher, err := aes.NewCipher(c.hidingKey())
 	if err != nil {
-		panic("page: a hash is not a key: " + err.Error())
+		panic("page: a hash is not a valid key: " + err.Error())
 	}
 	cipher.Encrypt(block[:], block[:])
 	return base64.RawURLEncoding.EncodeToString(block[:])
@@ -31,7 +31,7 @@ func (c *Codec) Reveal(l List, id string) (number int64, ok bool) {
 	}
 	cipher, err := aes.NewCipher(c.hidingKey())
 	if err != nil {
-		panic("page: a hash is not a key: " + err.Error())
+		panic("page: a hash is not a valid key: " + err.Error())
 	}
 	cipher.Decrypt(block, block)
 	if !hmac.Equal(block[8:], c.computeMAC(l, "hidden")[:8]) {

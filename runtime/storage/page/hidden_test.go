@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestFindingA8NumbersAreHidden(t *testing.T) {
+func TestNumbersAreHidden(t *testing.T) {
 	t.Parallel()
 	c, other := NewCodec([]byte("0123456789abcdef")), NewCodec([]byte("fedcba9876543210"))
 	ada, bob := List{"queue", "acc_a"}, List{"queue", "acc_b"}
@@ -14,7 +14,7 @@ func TestFindingA8NumbersAreHidden(t *testing.T) {
 		for _, l := range []List{ada, bob, {"log", "acc_a"}} {
 			id := c.Hide(l, n)
 			if got, ok := c.Reveal(l, id); !ok || got != n || c.Hide(l, n) != id || len(id) != 22 {
-				t.Errorf("the number %d of %+v is hidden as %q, which reveals %d, %v", n, l, id, got, ok)
+				t.Errorf("the number %d of %+v is hidden as %q, which decodes to %d, %v", n, l, id, got, ok)
 			}
 			if seen[id] {
 				t.Errorf("two numbers have the id %q", id)
@@ -23,15 +23,15 @@ func TestFindingA8NumbersAreHidden(t *testing.T) {
 		}
 		id := c.Hide(ada, n)
 		if _, ok := c.Reveal(bob, id); ok {
-			t.Errorf("another account reveals the id of %d", n)
+			t.Errorf("another account decodes the id of %d", n)
 		}
 		if _, ok := other.Reveal(ada, id); ok {
-			t.Errorf("another installation reveals the id of %d", n)
+			t.Errorf("another installation decodes the id of %d", n)
 		}
 	}
 	for _, id := range []string{"", "7", "AAAAAAAAAAAAAAAAAAAAAA", c.Hide(ada, 1)[1:], c.Hide(ada, 1) + "A", "🐎"} {
 		if n, ok := c.Reveal(ada, id); ok {
-			t.Errorf("the invented id %q reveals %d", id, n)
+			t.Errorf("the forged id %q decodes to %d", id, n)
 		}
 	}
 }

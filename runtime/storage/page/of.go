@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// Page is one page of a list. Both edges encode it, so every service returns its lists as a Page.
+// Page is one page of a list. Both APIs encode it, so every service returns its lists as a Page.
 type Page[T any] struct {
 	Items       []T
 	HasMore     bool     // there are entries after the page
@@ -39,8 +39,8 @@ func Of[T any](c *Codec, l List, rows []T, place Position, mark func(T) string) 
 	return p
 }
 
-// Read returns the requested page of a list. rows must return place.Rows() rows, outwards from where the
-// page begins. An invalid request is an Invalid error naming `limit` or `cursor`.
+// Read returns the requested page of a list. rows must return place.Rows() rows, starting next to the
+// beginning of the page. An invalid request is an Invalid error for limit or cursor.
 func Read[T any](c *Codec, l List, r Request, rows func(place Position) ([]T, error),
 	mark func(T) string) (Page[T], error) {
 	place, err := c.Open(l, r)
@@ -62,7 +62,7 @@ type query[T any, P, O ~func(*sql.Selector), Q any] interface {
 	All(ctx context.Context) ([]T, error)
 }
 
-// Newest is Read for the rows of an Ent query, by id from the newest on.
+// Newest is Read for the rows of an Ent query, newest id first.
 func Newest[T any, P, O ~func(*sql.Selector), Q query[T, P, O, Q]](ctx context.Context, c *Codec, l List, r Request,
 	q Q, mark func(T) string) (Page[T], error) {
 	return Read(c, l, r, func(at Position) ([]T, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPagesOfRows(t *testing.T) {
+func TestForwardPages(t *testing.T) {
 	t.Parallel()
 	codec := NewCodec([]byte("0123456789abcdef"))
 	list := List{Name: "numbers", AccountID: "acc_1"}
@@ -29,12 +29,12 @@ func TestPagesOfRows(t *testing.T) {
 				Cursors: cursors(9, 8, 7)}},
 	} {
 		if diff := cmp.Diff(c.want, Of(codec, list, c.rows, Position{Limit: 3}, strconv.Itoa)); diff != "" {
-			t.Errorf("page of %s (-want +got):\n%s", name, diff)
+			t.Errorf("the page of %s differs (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func TestPagesBackwards(t *testing.T) {
+func TestBackwardPages(t *testing.T) {
 	t.Parallel()
 	codec := NewCodec([]byte("0123456789abcdef"))
 	list := List{Name: "numbers", AccountID: "acc_1"}
@@ -52,22 +52,22 @@ func TestPagesBackwards(t *testing.T) {
 	} {
 		got := Of(codec, list, c.rows, c.at, strconv.Itoa)
 		if len(got.Cursors) != len(got.Items) {
-			t.Errorf("page of %s: %d cursors of %d items", name, len(got.Cursors), len(got.Items))
+			t.Errorf("the page of %s has %d cursors for %d items", name, len(got.Cursors), len(got.Items))
 		}
 		got.Cursors = nil
 		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("page of %s (-want +got):\n%s", name, diff)
+			t.Errorf("the page of %s differs (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func TestMapKeepsWhereThePageEnds(t *testing.T) {
+func TestMapKeepsCursors(t *testing.T) {
 	t.Parallel()
 	got := Map(Page[int]{Items: []int{1, 2}, HasMore: true, NextCursor: "next"}, strconv.Itoa)
 	if diff := cmp.Diff(Page[string]{Items: []string{"1", "2"}, HasMore: true, NextCursor: "next"}, got); diff != "" {
-		t.Errorf("mapped page (-want +got):\n%s", diff)
+		t.Errorf("the mapped page differs (-want +got):\n%s", diff)
 	}
 	if got := Map(Page[int]{}, strconv.Itoa); got.Items == nil || len(got.Items) != 0 {
-		t.Errorf("mapped page without items: got %#v, want an empty list that is not nil", got.Items)
+		t.Errorf("a mapped page without items has %#v, want an empty list that is not nil", got.Items)
 	}
 }

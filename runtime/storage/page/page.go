@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// DefaultLimit and MaxLimit bound a page.
+// DefaultLimit and MaxLimit limit the size of a page.
 const (
 	DefaultLimit = 25
 	MaxLimit     = 100
@@ -55,7 +55,7 @@ func (c *Codec) Encode(l List, lastID string) string {
 	return base64.RawURLEncoding.EncodeToString(append(c.computeMAC(l, lastID), lastID...))
 }
 
-// Decode returns the id to continue after, or "" for an empty cursor. The error names the field `cursor`.
+// Decode returns the id to continue after, or "" for an empty cursor. The error is for the field cursor.
 func (c *Codec) Decode(l List, cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil
@@ -72,7 +72,7 @@ func (c *Codec) Decode(l List, cursor string) (string, error) {
 }
 
 func badCursor() error {
-	return fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+	return fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier response")
 }
 
 func (c *Codec) computeMAC(l List, lastID string) []byte {

@@ -13,7 +13,7 @@ type Position struct {
 	Back  bool   // the page ends before that entry instead of beginning after it
 }
 
-// Open validates a request and returns the position of its page. The error names `limit` or `cursor`.
+// Open validates a request and returns the position of its page. The error is for limit or cursor.
 func (c *Codec) Open(l List, r Request) (Position, error) {
 	if r.Limit < 1 || r.Limit > MaxLimit {
 		return Position{}, fault.InvalidField("limit", "must be between 1 and %d", MaxLimit)
@@ -22,7 +22,8 @@ func (c *Codec) Open(l List, r Request) (Position, error) {
 	return Position{Limit: r.Limit, ID: beside, Back: r.Back}, err
 }
 
-// Rows returns how many rows to query: one more than the page holds, to find out whether the list goes on.
+// Rows returns the number of rows to query: one more than the page contains, to determine whether the list
+// continues.
 func (p Position) Rows() int { return p.Limit + 1 }
 
 // Newest returns the query condition for a page of a list that is sorted by the column, highest value
@@ -39,7 +40,7 @@ func (p Position) Newest(column string) func(*sql.Selector) {
 	}
 }
 
-// Order returns the order for that query: outwards from the entry next to the page.
+// Order returns the order for that query, starting with the entry next to the page.
 func (p Position) Order(column string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		if p.Back {

@@ -68,7 +68,8 @@ func chooseAccount(files string) (*account, error) {
 		return nil, nil
 	case stat.Uid == 0:
 		return nil,
-			fmt.Errorf("%s belongs to root, and PostgreSQL refuses to run as root: give it to another user (chown -R postgres %s)", files, files)
+			fmt.Errorf("%s belongs to root, and PostgreSQL refuses to run as root: change its owner (chown -R "+
+				"postgres %s)", files, files)
 	}
 	owner := &account{name: strconv.Itoa(int(stat.Uid)), uid: stat.Uid, gid: stat.Gid}
 	if found, err := user.LookupId(owner.name); err == nil {

@@ -24,7 +24,7 @@ const oldest = 14
 type binaries struct {
 	folder  string
 	version string // for example 15.18
-	major   string // as in the file PG_VERSION
+	major   string // like in the file PG_VERSION
 }
 
 func (b binaries) programPath(program string) string { return filepath.Join(b.folder, program) }
@@ -44,14 +44,15 @@ func dataVersion(files string) (string, error) {
 	}
 	if len(entries) > 0 {
 		return "",
-			fmt.Errorf("%s is not empty and has no PG_VERSION: it is not a PostgreSQL data directory and is left alone",
+			fmt.Errorf("%s is not empty and has no PG_VERSION: it is not a PostgreSQL data directory; nothing was "+
+				"changed",
 				files)
 	}
 	return "", nil
 }
 
 // findBinaries looks for a server of the wanted major version. If there are no files yet, it returns the
-// newest version in the first place that has any.
+// newest version in the first place that has any version.
 func findBinaries(ctx context.Context, config Config, wanted string, a *account, log *slog.Logger) (binaries, error) {
 	var seen []string
 	for _, place := range searchPlaces(config) {

@@ -53,11 +53,11 @@ func stop(t *testing.T, s *Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
-		t.Errorf("stop: %v", err)
+		t.Errorf("Stop returned %v", err)
 	}
 }
 
-// refused expects Start to fail with all of the words.
+// refused expects Start to fail with an error that contains all of the words.
 func refused(t *testing.T, config Config, words ...string) {
 	t.Helper()
 	config.Logger = discard
@@ -68,7 +68,7 @@ func refused(t *testing.T, config Config, words ...string) {
 	}
 	for _, word := range words {
 		if !strings.Contains(err.Error(), word) {
-			t.Errorf("error %q does not say %q", err, word)
+			t.Errorf("the error %q does not contain %q", err, word)
 		}
 	}
 }
@@ -92,10 +92,10 @@ func exists(pid int) bool {
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
-func TestDataSurvivesAndOneHolder(t *testing.T) {
+func TestDataSurvivesRestart(t *testing.T) {
 	t.Parallel()
-	// Deeper than the path of a socket may be, under a folder closed to others:
-	// a clone in a mktemp -d folder of root.
+	// A path longer than that of a socket may be, below a folder that other users cannot access: a clone in a
+	// mktemp -d folder of root.
 	closed := filepath.Join(t.TempDir(), "closed")
 	data := filepath.Join(closed, strings.Repeat("deep/", 30), "data")
 	if err := os.MkdirAll(closed, 0o700); err != nil {
@@ -104,7 +104,7 @@ func TestDataSurvivesAndOneHolder(t *testing.T) {
 	s := start(t, data)
 	query(t, s, `CREATE TABLE kept AS SELECT 'here' AS word; SELECT 1`)
 	if got := query(t, s, `SELECT current_setting('listen_addresses') || current_setting('fsync')`); got != "off" {
-		t.Errorf("listen_addresses and fsync = %q", got)
+		t.Errorf("listen_addresses and fsync are %q", got)
 	}
 	refused(t, Config{DataDir: data}, "in use by process "+strconv.Itoa(os.Getpid()))
 	if user := query(t, s, `SELECT current_user || ' ' || current_database()`); user != "postrider postrider" {
@@ -114,21 +114,21 @@ func TestDataSurvivesAndOneHolder(t *testing.T) {
 	stop(t, s)
 	stop(t, s)
 	if exists(pid) {
-		t.Errorf("process %d is still there", pid)
+		t.Errorf("the process %d still exists", pid)
 	}
 	if _, err := os.Stat(s.SocketDir()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the socket's folder is still there: %v", err)
+		t.Errorf("the socket's folder still exists: %v", err)
 	}
 	again := start(t, data)
 	if got := query(t, again, `SELECT word FROM kept`); got != "here" {
-		t.Errorf("word = %q", got)
+		t.Errorf("the stored word is %q", got)
 	}
 	if again.URL() != s.URL() {
 		t.Errorf("the address changed from %s to %s", s.URL(), again.URL())
 	}
 }
 
-func TestKilledParentLeavesNoOrphan(t *testing.T) {
+func TestKilledParentLeavesNoServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	command := exec.Command(os.Args[0])
@@ -144,23 +144,23 @@ func TestKilledParentLeavesNoOrphan(t *testing.T) {
 	word, number, _ := strings.Cut(strings.TrimSpace(line), " ")
 	pid, convErr := strconv.Atoi(number)
 	if err != nil || word != "started" || convErr != nil {
-		t.Fatalf("child said %q: %v", line, err)
+		t.Fatalf("the child process printed %q: %v", line, err)
 	}
 	if err := command.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if err := command.Wait(); err == nil {
-		t.Error("the child was not killed")
+		t.Error("the child process was not killed")
 	}
-	// At once, while the old server may still be shutting down.
+	// Immediately, while the old server may still be shutting down.
 	s := start(t, data)
 	if exists(pid) {
-		t.Errorf("the killed parent's server, process %d, is still there", pid)
+		t.Errorf("the killed parent's server, process %d, still exists", pid)
 	}
 	query(t, s, `SELECT 1`)
 }
 
-func TestServerThatDiesIsStartedAgain(t *testing.T) {
+func TestDeadServerIsRestarted(t *testing.T) {
 	t.Parallel()
 	s := start(t, t.TempDir())
 	query(t, s, `CREATE TABLE kept AS SELECT 1 AS one; SELECT 1`)
@@ -179,27 +179,27 @@ func TestServerThatDiesIsStartedAgain(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the server does not come back: %v", err)
+			t.Fatalf("the server was not restarted: %v", err)
 		}
 		<-time.After(20 * time.Millisecond)
 	}
 	if err := handle.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := syscall.Kill(s.PID(), syscall.SIGSTOP); err != nil { // even a frozen one stops
+	if err := syscall.Kill(s.PID(), syscall.SIGSTOP); err != nil { // even a frozen server stops
 		t.Fatal(err)
 	}
 	stop(t, s)
 }
 
-func TestForeignFilesAreLeftAlone(t *testing.T) {
+func TestForeignFilesAreKept(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		file, content string
 		words         []string
 	}{
 		"another major version": {"PG_VERSION", "9.6\n", []string{"PostgreSQL 9.6", "install PostgreSQL 9.6", "nothing was changed"}},
-		"something else":        {"notes.txt", "mine", []string{"not empty", "left alone"}},
+		"something else":        {"notes.txt", "mine", []string{"not empty", "nothing was changed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -219,7 +219,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 			refused(t, Config{DataDir: data}, append(test.words, files)...)
 			entries, err := os.ReadDir(files)
 			if err != nil || len(entries) != 1 || entries[0].Name() != test.file {
-				t.Errorf("files afterwards: %v, %v", entries, err)
+				t.Errorf("the files afterwards are %v, %v", entries, err)
 			}
 		})
 	}
@@ -237,9 +237,9 @@ func TestMissingBinaries(t *testing.T) {
 	refused(t, Config{}, "DataDir")
 }
 
-// A pid file that names a running process which is not a server: the container was restarted and the number was
-// reused.
-func TestStalePidOfAnotherProcess(t *testing.T) {
+// A pid file that contains a running process which is not a server: the container was restarted and the
+// number was reused.
+func TestStalePidOfAnotherProgram(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	stop(t, start(t, data))
@@ -271,8 +271,8 @@ func TestStalePidOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// A server on our files that we did not start is not ours to stop.
-func TestForeignServerIsNamed(t *testing.T) {
+// A server on our files that another program started must not be stopped.
+func TestForeignServerIsReported(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	s := start(t, data)

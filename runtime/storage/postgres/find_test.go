@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// A running server is found by its data directory, by whatever path; one that has
-// stopped, or is only a file that it left, is not.
-func TestFindGivesTheRunningServer(t *testing.T) {
+// A running server is found by its data directory, by whatever path. A stopped server, of which only a file
+// remains, is not found.
+func TestFindReturnsRunningServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	if _, err := Find(data); !errors.Is(err, ErrNotReady) {
-		t.Errorf("before the first start: %v", err)
+		t.Errorf("before the first start, got %v", err)
 	}
 	s := start(t, data)
 	link := filepath.Join(t.TempDir(), "link")
@@ -23,13 +23,13 @@ func TestFindGivesTheRunningServer(t *testing.T) {
 	}
 	for _, path := range []string{data, link} {
 		if got, err := Find(path); err != nil || got != s.URL() {
-			t.Errorf("found %q (%v), want %q", got, err, s.URL())
+			t.Errorf("Find returned %q (%v), want %q", got, err, s.URL())
 		}
 	}
 	var busy *InUseError
 	if _, err := Start(t.Context(), Config{DataDir: link, Logger: discard}); !errors.As(err, &busy) ||
 		busy.Holder != os.Getpid() {
-		t.Errorf("second start: %v", err)
+		t.Errorf("the second start returned %v", err)
 	}
 	left, err := os.ReadFile(filepath.Join(data, "postgres", "postmaster.pid"))
 	if err != nil {
@@ -37,7 +37,7 @@ func TestFindGivesTheRunningServer(t *testing.T) {
 	}
 	stop(t, s)
 	if _, err := Find(data); !errors.Is(err, ErrNotReady) {
-		t.Errorf("after the stop: %v", err)
+		t.Errorf("after the stop, got %v", err)
 	}
 	// The files after a crash, with the pid reused by a process that is not a server.
 	stale := append([]byte(strconv.Itoa(os.Getpid())), left[len(strconv.Itoa(s.process.pid)):]...)
@@ -45,6 +45,6 @@ func TestFindGivesTheRunningServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Find(data); !errors.Is(err, ErrNotReady) {
-		t.Errorf("stale file: %v", err)
+		t.Errorf("with a stale file, got %v", err)
 	}
 }

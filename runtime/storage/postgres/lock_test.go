@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A program that is being started has a copy of each open file until its own code begins. This does not lock a
-// data directory that was released, whether by the service or by a command that checked who holds it.
-func TestCopiesOfTheLockKeepNobodyOut(t *testing.T) {
+// A program that is being started has a copy of each open file until its own code begins. The copies do not
+// lock a data directory that was released, whether by the service or by a command that checked its holder.
+func TestInheritedLockDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	for range 2 {

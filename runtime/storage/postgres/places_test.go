@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSettingComesAloneAndFallbackLast(t *testing.T) {
+func TestPlaces(t *testing.T) {
 	t.Parallel()
 	given := searchPlaces(Config{BinDir: "/given", Fallback: "/packages"})
 	if diff := cmp.Diff([]searchGroup{{folders: []string{"/given"}, only: true}}, given,
 		cmp.AllowUnexported(searchGroup{})); diff != "" {
-		t.Errorf("with a setting (-want +got):\n%s", diff)
+		t.Errorf("with a setting, the places differ (-want +got):\n%s", diff)
 	}
 	fallback := t.TempDir()
 	platforms := []string{"linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"}
@@ -27,12 +27,12 @@ func TestSettingComesAloneAndFallbackLast(t *testing.T) {
 	searched := searchPlaces(Config{Fallback: fallback})
 	last := searched[len(searched)-1].folders
 	if len(last) != 1 || !strings.HasPrefix(last[0], fallback) {
-		t.Errorf("last place = %v, want this platform's package", last)
+		t.Errorf("the last place is %v, want this platform's package", last)
 	}
 }
 
-// As root with binaries that the server's user cannot reach, they are copied.
-func TestBinariesInAClosedFolder(t *testing.T) {
+// As root with binaries that the server's user cannot access, they are copied.
+func TestBinariesInInaccessibleFolderAreCopied(t *testing.T) {
 	t.Parallel()
 	found, err := findBinaries(t.Context(), Config{DataDir: t.TempDir()}, "", nil, discard)
 	if err != nil {
@@ -55,13 +55,13 @@ func TestBinariesInAClosedFolder(t *testing.T) {
 	stop(t, s)
 	if os.Geteuid() == 0 {
 		if !strings.HasPrefix(s.binaries.folder, copiesFolder) {
-			t.Errorf("binaries in %s", s.binaries.folder)
+			t.Errorf("the binaries are in %s", s.binaries.folder)
 		}
 		if err := os.RemoveAll(filepath.Dir(s.binaries.folder)); err != nil {
 			t.Error(err)
 		}
 	} else if s.binaries.folder != closed {
-		t.Errorf("binaries in %s, want %s", s.binaries.folder, closed)
+		t.Errorf("the binaries are in %s, want %s", s.binaries.folder, closed)
 	}
 }
 

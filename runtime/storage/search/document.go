@@ -81,7 +81,7 @@ func ReadWords(wrong fault.Fields, q string) []string {
 	case len(words) > maxWords:
 		wrong.Add("q", "has more than %d words", maxWords)
 	case !slices.ContainsFunc(words, hasLetterOrDigit):
-		wrong.Add("q", "has nothing to look for: it needs a letter or a digit")
+		wrong.Add("q", "must contain a letter or a digit")
 	}
 	return slices.DeleteFunc(words, func(w string) bool { return !hasLetterOrDigit(w) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Terms are the conditions that all rows of a page meet.
+// Terms are the conditions that all rows of a page must meet.
 type Terms struct {
 	Marks        []string  // all must match
 	Words        []string  // prefixes of words, all must match
@@ -80,9 +80,9 @@ type PageRequest struct {
 	Index func(q *db.Query) []string
 }
 
-// Window is how many of the next rows are scanned first. If some of the page were found among them, the
-// scan continues, up to widest, over as many rows as should contain the missing ones at the same density:
-// the index would fetch every row of the account that has the words and then sort by age.
+// Window is the number of the next rows that are scanned first. If part of the page was found among them, the
+// scan continues, up to widest, over as many rows as should contain the missing ones at the same density: the
+// index would fetch every row of the account that has the words and then sort by age.
 const (
 	Window = 4000
 	widest = 8 * Window
@@ -127,7 +127,7 @@ func (r idRange) beyondID(id string) idRange {
 	return r
 }
 
-// everything sorts after every id.
+// sorts after every id
 const everything = "~"
 
 // nextID returns the smallest possible id after another: the ids of a table have equal length.

@@ -13,9 +13,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// A page of a table that is split into months is searched from the newest month. It equals the page of a plain
-// table, wherever it begins and however its rows are spread over time.
-func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
+// A page of a partitioned table is searched from the newest month. It equals the page of a plain table,
+// wherever it begins and however its rows are distributed over time.
+func TestPartitionedPagesEqualPlainPages(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	for table, parts := range map[string]string{"postcards": "", "letters": " PARTITION BY RANGE (id)"} {
@@ -55,7 +55,8 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 						slices.Reverse(expected)
 					}
 					if !slices.Equal(got, expected) {
-						t.Errorf("%s, %s in pages of %d, back %t: %v, want %v", name, mark, size, back, ages(got),
+						t.Errorf("%s, %s in pages of %d, backward %t: got %v, want %v", name, mark, size,
+							back, ages(got),
 							ages(expected))
 					}
 				}
@@ -68,7 +69,7 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 			expected := slices.DeleteFunc(slices.Clone(all),
 				func(row string) bool { at := id.Time(row); return at.Before(since) || !at.Before(until) })
 			if !slices.Equal(got, expected) {
-				t.Errorf("%s, %d to %d days ago: %v, want %v", name, days[0], days[1], ages(got), ages(expected))
+				t.Errorf("%s, %d to %d days ago: got %v, want %v", name, days[0], days[1], ages(got), ages(expected))
 			}
 		}
 	}
@@ -87,7 +88,7 @@ func walk(t *testing.T, d *db.DB, table search.Table, p search.PageRequest) (all
 		}
 		p.StartAfter = found[len(found)-1]
 	}
-	t.Fatalf("the pages have no end: %s", strings.Join(all, ", "))
+	t.Fatalf("the pages do not end: %s", strings.Join(all, ", "))
 	return nil
 }
 

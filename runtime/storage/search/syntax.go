@@ -35,7 +35,8 @@ func Fields(text string, fields ...string) ([]Term, error) {
 		if name, behind, found := cutField(rest); found {
 			if !slices.Contains(fields, name) {
 				return nil,
-					fmt.Errorf("has at character %d the field %q, which is not one of %s; in quotes it is looked for as a word", at, name, strings.Join(fields, ", "))
+					fmt.Errorf("has at character %d the field %q, which is not one of %s; use quotes to search for "+
+						"it as a word", at, name, strings.Join(fields, ", "))
 			}
 			term.Field = name
 			at += len(name) + 1 // ASCII letters, so bytes are characters

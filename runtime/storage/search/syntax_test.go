@@ -26,12 +26,12 @@ func TestSearchTexts(t *testing.T) {
 	} {
 		got, err := search.Fields(text, "to", "tag")
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%q was read with the error %v (-want +got):\n%s", text, err, diff)
+			t.Errorf("parsing %q returned the error %v (-want +got):\n%s", text, err, diff)
 		}
 	}
 }
 
-func TestMistakesInSearchTextsSayWhere(t *testing.T) {
+func TestSearchMistakesHavePosition(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`ü to:"bob`:    "at character 6 a quote that is not closed",
@@ -41,7 +41,7 @@ func TestMistakesInSearchTextsSayWhere(t *testing.T) {
 		`http://a.bc/`: `at character 1 the field "http"`,
 	} {
 		if got, err := search.Fields(text, "to", "tag"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q gave %v and %v, want a mistake %q", text, got, err, want)
+			t.Errorf("parsing %q returned %v and %v, want the mistake %q", text, got, err, want)
 		}
 	}
 }

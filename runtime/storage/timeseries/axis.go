@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MaxPeriods is the maximum number of periods, times groups, in one answer.
+// MaxPeriods is the maximum number of periods in one response, multiplied by the number of groups.
 const MaxPeriods = 10_000
 
 // Query is the time range and the resolution of a query.
@@ -25,8 +25,8 @@ type Axis struct {
 	End    time.Time // of the last period
 }
 
-// Axis returns the periods of the question: its range, widened to whole periods. groups is the maximum
-// number of groups in addition to the total. Mistakes in the question are added to wrong; then the axis is
+// Axis returns the periods of the question: its range, extended to complete periods. groups is the maximum
+// number of groups in addition to the total. Mistakes in the question are added to wrong; the axis is then
 // empty.
 func (q Query) Axis(wrong fault.Fields, groups int) (a Axis) {
 	before := len(wrong)
@@ -40,7 +40,8 @@ func (q Query) Axis(wrong fault.Fields, groups int) (a Axis) {
 	}
 	most := MaxPeriods / (groups + 1)
 	if a.Starts, a.End = periodStarts(q.Range, q.Interval, zone, most); len(a.Starts) > most {
-		wrong.Add("range", "is too long: an answer has at most %d periods, times groups", MaxPeriods)
+		wrong.Add("range", "is too long: a response has at most %d periods, multiplied by the number of groups",
+			MaxPeriods)
 	}
 	return a
 }

@@ -21,14 +21,14 @@ const (
 // Range is a time range, including Since and excluding Until.
 type Range struct{ Since, Until time.Time }
 
-// quarter is the shortest counting interval. Every zone's offset from UTC is a multiple of it.
+// quarter is the shortest counting interval. Every time zone's offset from UTC is a multiple of it.
 const quarter = 15 * time.Minute
 
 // zoneOf loads a zone by name.
 func zoneOf(wrong fault.Fields, name string) *time.Location {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		wrong.Add("timezone", "must be a name of the IANA database of time zones, as Europe/Vienna or UTC")
+		wrong.Add("timezone", "must be a name from the IANA time zone database, such as Europe/Vienna or UTC")
 		return time.UTC
 	}
 	return zone
@@ -92,8 +92,8 @@ func dateOf(local time.Time, i Interval) time.Time {
 	}
 }
 
-// startOfDay returns the first moment of a date in a zone. Where clocks skip midnight that is later than
-// midnight, and where midnight occurs twice it is the first.
+// startOfDay returns the first moment of a date in a zone. If clocks skip midnight, that is later than
+// midnight; if midnight occurs twice, it is the first one.
 func startOfDay(date time.Time, zone *time.Location) time.Time {
 	at := time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, zone).Add(-3 * time.Hour).Truncate(quarter)
 	for isDateBefore(at.In(zone), date) {

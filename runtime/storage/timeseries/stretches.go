@@ -15,8 +15,8 @@ type GrainRanges struct {
 }
 
 // GrainRanges uses for each period the longest grains that fit into it. A day in a zone with a half-hour
-// offset is 23 hours and four quarters of an hour; a week is mostly UTC days. Consecutive intervals of one
-// grain form one stretch.
+// offset consists of 23 hours and four quarters of an hour; a week is mostly UTC days. Consecutive intervals
+// of one grain form one stretch.
 func (a Axis) GrainRanges() (s GrainRanges) {
 	for i, from := range a.Starts {
 		to := a.End

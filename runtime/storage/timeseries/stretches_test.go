@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Periods are put together of the longest stretches that lie in them.
-func TestPeriodsAreMadeOfTheLongestStretches(t *testing.T) {
+// Periods are composed of the longest stretches that they contain.
+func TestPeriodsConsistOfLongestStretches(t *testing.T) {
 	t.Parallel()
 	monday := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -41,7 +41,8 @@ func TestPeriodsAreMadeOfTheLongestStretches(t *testing.T) {
 			counts[g]++
 			begin, err := time.Parse(time.RFC3339, of.Begins[i])
 			if err != nil || !begin.Equal(at) || begin.Unix()%(g*60) != 0 {
-				t.Errorf("%s by %s: stretch %d of %d minutes begins at %s, and the one before ends at %s", c.zone, c.by,
+				t.Errorf("%s by %s: stretch %d of %d minutes begins at %s, but the previous one ends at %s",
+					c.zone, c.by,
 					i, g, begin, at)
 			}
 			if at, err = time.Parse(time.RFC3339, of.Ends[i]); err != nil || at.Unix()%(g*60) != 0 {
@@ -49,7 +50,7 @@ func TestPeriodsAreMadeOfTheLongestStretches(t *testing.T) {
 			}
 		}
 		if !at.Equal(a.End) {
-			t.Errorf("%s by %s: the stretches end at %s, and the periods at %s", c.zone, c.by, at, a.End)
+			t.Errorf("%s by %s: the stretches end at %s, but the periods at %s", c.zone, c.by, at, a.End)
 		}
 		var got []string
 		for _, g := range []int64{15, 60, 1440} {
@@ -58,7 +59,7 @@ func TestPeriodsAreMadeOfTheLongestStretches(t *testing.T) {
 			}
 		}
 		if is := strings.Join(got, ", "); is != c.want {
-			t.Errorf("%d days in %s by %s are made of stretches %s, want %s", c.days, c.zone, c.by, is, c.want)
+			t.Errorf("%d days in %s by %s consist of the stretches %s, want %s", c.days, c.zone, c.by, is, c.want)
 		}
 	}
 }

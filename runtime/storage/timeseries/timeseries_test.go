@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Periods are those of the calendar and the clock of the zone, over changes of clocks; what they can be
-// put together of follows from where they begin.
-func TestPeriodsFollowTheClocksOfAZone(t *testing.T) {
+// Periods follow the calendar and the clock of the time zone, across clock changes. Their starts determine
+// the stretches of which they can be composed.
+func TestPeriodsFollowTimeZone(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
 		zone         string
@@ -36,7 +36,7 @@ func TestPeriodsFollowTheClocksOfAZone(t *testing.T) {
 			[]string{"2026-10-26T00:00:00Z", "2026-11-02T00:00:00Z"}, "2026-11-09T00:00:00Z", 1440},
 		"months": {"UTC", Month, "2026-12-31T10:00:00Z", "2027-02-01T00:00:00Z",
 			[]string{"2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"}, "2027-02-01T00:00:00Z", 1440},
-		"there is no midnight on that date": {"America/Santiago", Day, "2026-09-06T12:00:00Z", "2026-09-06T13:00:00Z",
+		"that date has no midnight": {"America/Santiago", Day, "2026-09-06T12:00:00Z", "2026-09-06T13:00:00Z",
 			[]string{"2026-09-06T04:00:00Z"}, "2026-09-07T03:00:00Z", 60},
 	} {
 		at := func(text string) time.Time {
@@ -54,14 +54,14 @@ func TestPeriodsFollowTheClocksOfAZone(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.starts, starts); diff != "" || len(wrong) > 0 || a.End.Format(time.RFC3339) != c.end ||
 			a.Grain() != c.grain {
-			t.Errorf("%s: ends %v, grain %d, %v; want %s, %d; starts: %s", what, a.End, a.Grain(), wrong, c.end,
+			t.Errorf("%s: got the ends %v, grain %d, %v; want %s, %d; starts: %s", what, a.End, a.Grain(), wrong, c.end,
 				c.grain, diff)
 		}
 	}
 }
 
-// An answer has 10,000 periods at most, times the groups and the whole.
-func TestAnAnswerIsBounded(t *testing.T) {
+// A response has at most 10,000 periods, multiplied by the number of groups plus the total.
+func TestNumberOfPeriodsIsLimited(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 		wrong := fault.Fields{}
 		a := Query{Range{start, start.Add(time.Duration(c.periods) * time.Hour)}, Hour, "UTC"}.Axis(wrong, c.groups)
 		if (wrong["range"] == "") != c.fits || c.fits && len(a.Starts) != c.periods {
-			t.Errorf("%d hours and %d groups: %d periods, %v", c.periods, c.groups, len(a.Starts), wrong)
+			t.Errorf("%d hours and %d groups returned %d periods, %v", c.periods, c.groups, len(a.Starts), wrong)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 // forwarding are the header fields that proxies add.
 var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
 
-// IsLocalRequest reports whether a request came from this machine, not through a proxy that identifies itself, and
-// addressed to a name or an address that only this machine has.
+// IsLocalRequest reports whether a request came from this machine, was not forwarded by a proxy that
+// identifies itself, and was addressed to a name or an address that only this machine has.
 func IsLocalRequest(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !peer.Addr().Unmap().IsLoopback() || !IsLocalHost(r.Host) {
@@ -25,16 +25,16 @@ func IsLocalRequest(r *http.Request) bool {
 	return true
 }
 
-// IsDirectLocalRequest is Request, except for requests that a proxy may have forwarded without identifying itself: over
-// HTTP/1.0, or with a connection that ends after them, as nginx does by default before version 1.29.7.
-// Later versions, and other proxies with the same configuration, cannot be distinguished from a program on
-// this machine: behind such a proxy, no request proves that it is local.
+// IsDirectLocalRequest is IsLocalRequest, but rejects requests that a proxy may have forwarded without
+// identifying itself: over HTTP/1.0, or with a connection that ends after them, like nginx does by default
+// before version 1.29.7. Later versions, and other proxies with the same configuration, cannot be
+// distinguished from a program on this machine. Behind such a proxy, no request can be proven to be local.
 func IsDirectLocalRequest(r *http.Request) bool {
 	return IsLocalRequest(r) && r.ProtoAtLeast(1, 1) && !r.Close
 }
 
-// IsLocalHost reports whether a Host header, with or without a port, names this machine itself: localhost, a name
-// below it, or a loopback address.
+// IsLocalHost reports whether a Host header, with or without a port, refers to this machine: localhost, a
+// name below it, or a loopback address.
 func IsLocalHost(host string) bool {
 	name := HostName(host)
 	if addr, err := netip.ParseAddr(name); err == nil {

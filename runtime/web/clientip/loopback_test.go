@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-func TestOnlyRequestsOfThisMachineForThisMachine(t *testing.T) {
+func TestIsLocalRequest(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		peer, host, field, value string
@@ -43,14 +43,14 @@ func TestOnlyRequestsOfThisMachineForThisMachine(t *testing.T) {
 			r.Header.Set(c.field, c.value)
 		}
 		if got := clientip.IsLocalRequest(r); got != c.want {
-			t.Errorf("a request of %s for %q with %q: %q is taken for this machine's own: %v, want %v", c.peer, c.host,
+			t.Errorf("a request from %s for %q with %q: %q is local: %v, want %v", c.peer, c.host,
 				c.field, c.value, got, c.want)
 		}
 	}
 }
 
-// A proxy that does not identify itself is often recognizable by its requests.
-func TestARequestThatAProxyMayHavePassedOnIsNotDirect(t *testing.T) {
+// A proxy that does not identify itself can often be recognized by its requests.
+func TestForwardedRequestIsNotDirect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		proto string
@@ -67,10 +67,10 @@ func TestARequestThatAProxyMayHavePassedOnIsNotDirect(t *testing.T) {
 		r := httptest.NewRequest("GET", "http://127.0.0.1:8080/metrics", nil)
 		r.RemoteAddr, r.Proto, r.ProtoMinor, r.Close = "127.0.0.1:5000", c.proto, c.minor, c.close
 		if got := clientip.IsDirectLocalRequest(r); got != c.want {
-			t.Errorf("a request as of %s is taken for a direct one: %t, want %t", name, got, c.want)
+			t.Errorf("a request like that of %s is direct: %t, want %t", name, got, c.want)
 		}
 		if r.Host = "mail.example.com"; clientip.IsDirectLocalRequest(r) {
-			t.Errorf("a request as of %s for another name is taken for a direct one", name)
+			t.Errorf("a request like that of %s for another name is direct", name)
 		}
 	}
 }

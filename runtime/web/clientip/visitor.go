@@ -9,8 +9,8 @@ import (
 )
 
 // From returns the address of the client, or the zero address if it is unknown. Behind trusted proxies it is
-// the last entry of X-Forwarded-For that they have not added themselves: the client may have forged
-// everything before it.
+// the last entry of X-Forwarded-For that they did not add themselves: the client may have forged everything
+// before it.
 func From(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

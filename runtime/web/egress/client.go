@@ -14,27 +14,28 @@ import (
 	"time"
 )
 
-// BodyLimit is how many bytes of a response are kept.
+// BodyLimit is the maximum number of bytes of a response that are kept.
 const BodyLimit = 4 << 10
 
-// ErrPlainHTTP is returned for http:// where only https:// is allowed.
+// ErrPlainHTTP is returned for an http:// URL where only https:// is allowed.
 var ErrPlainHTTP = errors.New("only https targets are allowed")
 
 // ClientConfig configures the outbound HTTP client. Zero durations use the defaults.
 type ClientConfig struct {
-	Guard          *Guard         // required
-	PlainLoopback  bool           // development: also http://, to loopback addresses only (the guard must allow them)
+	Guard *Guard // required
+	// development: also allow http://, but only to loopback addresses (which the guard must allow)
+	PlainLoopback  bool
 	ConnectTimeout time.Duration  // TCP and TLS, each; default 5 s
-	Timeout        time.Duration  // the whole exchange including the body; default 10 s
+	Timeout        time.Duration  // for the whole exchange including the body; default 10 s
 	RootCAs        *x509.CertPool // default: the system's
 
 	// Lookup returns the addresses of a host; default: the system's resolver. The guard checks each address
-	// when it is dialled, wherever it comes from.
+	// when it is dialed, regardless of its source.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
 // NewClient returns the client for webhook and automation calls. It never follows a redirect but returns it
-// as the response: for callers a 3xx is a failure.
+// as the response, because callers treat a 3xx as a failure.
 func NewClient(cfg ClientConfig) *http.Client {
 	if cfg.ConnectTimeout <= 0 {
 		cfg.ConnectTimeout = 5 * time.Second
@@ -68,7 +69,7 @@ func newTransport(cfg ClientConfig, control func(string, string, syscall.RawConn
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // responses are recorded as sent
 		MaxIdleConns:           512,
-		MaxIdleConnsPerHost:    128, // many customers have their endpoints on one host
+		MaxIdleConnsPerHost:    128, // many customers have their endpoints on the same host
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
@@ -103,7 +104,7 @@ func dialBy(lookup func(context.Context, string) ([]netip.Addr, error),
 	}
 }
 
-// byScheme sends https and, if allowed, http requests over separate transports: only the scheme decides
+// byScheme sends https and, if allowed, http requests over separate transports. Only the scheme determines
 // whether the address must be loopback.
 type byScheme struct {
 	https, plain *http.Transport
@@ -127,7 +128,7 @@ func (s byScheme) CloseIdleConnections() {
 	}
 }
 
-// closeBody closes the request body, which a RoundTripper must also do when it refuses.
+// closeBody closes the request body. A RoundTripper must also do this when it rejects the request.
 func closeBody(r *http.Request, err error) error {
 	if r.Body != nil {
 		return errors.Join(err, r.Body.Close())
@@ -146,7 +147,7 @@ func loopbackOnly(address string) error {
 	return nil
 }
 
-// ReadBody returns the first BodyLimit bytes of a response; truncated reports that there was more, which is
+// ReadBody returns the first BodyLimit bytes of a response. truncated reports that there was more, which is
 // left unread. The caller closes the body.
 func ReadBody(r io.Reader) (body []byte, truncated bool, err error) {
 	body, err = io.ReadAll(io.LimitReader(r, BodyLimit+1))

@@ -39,7 +39,7 @@ func get(t *testing.T, c *http.Client, url string) (*http.Response, error) {
 func TestClientReachesAllowedHTTPS(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip") // a bomb would be kept as it is
+		w.Header().Set("Content-Encoding", "gzip") // a compressed body is recorded as sent
 		io.WriteString(w, strings.Repeat("x", 3*BodyLimit))
 	}))
 	defer s.Close()
@@ -49,30 +49,30 @@ func TestClientReachesAllowedHTTPS(t *testing.T) {
 	}
 	body, truncated, err := ReadBody(resp.Body)
 	if err != nil || !truncated || len(body) != BodyLimit {
-		t.Errorf("got %d bytes, truncated %v, %v", len(body), truncated, err)
+		t.Errorf("ReadBody returned %d bytes, truncated %v, %v", len(body), truncated, err)
 	}
 }
 
-func TestReadBodyKeepsAShortAnswer(t *testing.T) {
+func TestReadBodyReturnsShortResponse(t *testing.T) {
 	t.Parallel()
 	body, truncated, err := ReadBody(strings.NewReader(strings.Repeat("y", BodyLimit)))
 	if len(body) != BodyLimit || truncated || err != nil {
-		t.Errorf("got %d bytes, truncated %v, %v", len(body), truncated, err)
+		t.Errorf("ReadBody returned %d bytes, truncated %v, %v", len(body), truncated, err)
 	}
 }
 
-func TestClientRefusesPrivateTargetsAtDialTime(t *testing.T) {
+func TestClientRejectsPrivateTargetsAtDialTime(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
-	url := strings.Replace(s.URL, "127.0.0.1", "localhost", 1) // the name is innocent, the address is not
+	url := strings.Replace(s.URL, "127.0.0.1", "localhost", 1) // the name is harmless, but the address is not
 	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(nil), RootCAs: roots(s)}), url); !errors.Is(err,
 		ErrRefused) {
-		t.Errorf("got %v, want a refusal", err)
+		t.Errorf("got the error %v, want ErrRefused", err)
 	}
 }
 
-func TestClientRefusesAnUntrustedCertificate(t *testing.T) {
+func TestClientRejectsUntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
 	s.Config.ErrorLog = nil
@@ -84,7 +84,7 @@ func TestClientRefusesAnUntrustedCertificate(t *testing.T) {
 	}
 }
 
-func TestPlainHTTPNeedsTheSettingAndLoopback(t *testing.T) {
+func TestPlainHTTPRequiresSettingAndLoopback(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
 		_ *http.Request) {
@@ -92,16 +92,16 @@ func TestPlainHTTPNeedsTheSettingAndLoopback(t *testing.T) {
 	}))
 	defer s.Close()
 	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(loopback)}), s.URL); !errors.Is(err, ErrPlainHTTP) {
-		t.Errorf("without the setting: %v", err)
+		t.Errorf("without the setting, the request returned %v", err)
 	}
 	resp, err := get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), PlainLoopback: true}), s.URL)
 	if err != nil || resp.StatusCode != http.StatusNoContent {
-		t.Errorf("with the setting: %v, %v", resp, err)
+		t.Errorf("with the setting, the request returned %v, %v", resp, err)
 	}
 	everywhere := NewGuard([]netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")})
 	if _, err := get(t, NewClient(ClientConfig{Guard: everywhere, PlainLoopback: true}),
 		"http://192.0.2.7/"); !errors.Is(err, ErrPlainHTTP) {
-		t.Errorf("plain http to another machine: %v", err)
+		t.Errorf("plain http to another machine returned %v", err)
 	}
 	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), PlainLoopback: true}),
 		"ftp://127.0.0.1/"); err == nil {
@@ -120,7 +120,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer s.Close()
 	resp, err := get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), RootCAs: roots(s)}), s.URL)
 	if err != nil || resp.StatusCode != http.StatusTemporaryRedirect {
-		t.Errorf("got %v, %v", resp, err)
+		t.Errorf("got the response %v, %v", resp, err)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestProxyFromTheEnvironmentIsIgnored(t *testing.T) {
 	}
 }
 
-func TestStalledAnswersEndAtTheTotalTimeout(t *testing.T) {
+func TestStalledResponseEndsAtTotalTimeout(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -145,7 +145,7 @@ func TestStalledAnswersEndAtTheTotalTimeout(t *testing.T) {
 	defer close(release)
 	var resp *http.Response
 	var err error
-	// the head has to come within it
+	// the response header must arrive within this time
 	for _, total := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 20 * time.Second} {
 		if resp, err = get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), RootCAs: roots(s), Timeout: total}),
 			s.URL); err == nil {
@@ -158,11 +158,11 @@ func TestStalledAnswersEndAtTheTotalTimeout(t *testing.T) {
 	_, _, err = ReadBody(resp.Body)
 	var timeout net.Error
 	if !errors.As(err, &timeout) || !timeout.Timeout() {
-		t.Errorf("got %v, want a time-out", err)
+		t.Errorf("got the error %v, want a timeout", err)
 	}
 }
 
-func TestClientFindsHostsByItsOwnLookup(t *testing.T) {
+func TestClientUsesConfiguredLookup(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter,
 		_ *http.Request) {
@@ -194,10 +194,10 @@ func TestClientFindsHostsByItsOwnLookup(t *testing.T) {
 				t.Errorf("a request to %s returned %v, want an error that it has no address", host, err)
 			}
 		} else if !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", host, err, want)
+			t.Errorf("%s: got %v, want %v", host, err, want)
 		}
 	}
-	if _, err := get(t, c, s.URL); err != nil { // an address is nothing to look up
+	if _, err := get(t, c, s.URL); err != nil { // an address needs no lookup
 		t.Error(err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// A Guard refuses addresses that are not public, except those that an operator allows.
+// A Guard rejects addresses that are not public, unless the operator allows them.
 func ExampleGuard() {
 	guard := egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")})
 	for _, a := range []string{"192.168.1.1", "10.1.2.3", "93.184.215.14"} {

@@ -1,11 +1,11 @@
-// Package egress connects to machines that users of the API name: webhook targets and mail hosts.
+// Package egress connects to hosts that users of the API specify: webhook targets and mail hosts.
 //
-// A Guard decides by address, at dial time, after DNS: a name that resolves to a public address when
-// checked and to a private one when dialled gains nothing. All special-purpose addresses are refused (the
-// IANA registries, every IPv6 range outside global unicast including embedded-IPv4 forms, ISATAP below any
-// prefix, cloud metadata services). An operator may allow further prefixes.
+// A Guard decides by address, at dial time, after DNS, so a name that resolves to a public address when
+// checked and to a private one when dialed is rejected. It rejects all special-purpose addresses (the IANA
+// registries, every IPv6 range outside of global unicast including embedded-IPv4 forms, ISATAP below any
+// prefix, cloud metadata services). An operator may allow additional prefixes.
 //
-// NewClient is the only outbound HTTP client: https only, no proxy from the environment, redirects not
+// NewClient returns the only outbound HTTP client: https only, no proxy from the environment, redirects not
 // followed, timeouts, size-limited responses.
 package egress
 
@@ -18,10 +18,10 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrRefused matches every refusal of the guard.
+// ErrRefused matches every error of the guard.
 var ErrRefused = errors.New("address refused")
 
-// RefusedError names the refused address, for operators.
+// RefusedError contains the rejected address, for operators.
 type RefusedError struct {
 	Address string
 	cause   error
@@ -34,7 +34,7 @@ func (e *RefusedError) Error() string {
 // Is makes every RefusedError an ErrRefused.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// Unwrap returns the rule that refused.
+// Unwrap returns the rule that rejected the address.
 func (e *RefusedError) Unwrap() error { return e.cause }
 
 // Cloud services with addresses outside the special-purpose ranges.
@@ -57,7 +57,7 @@ func isISATAP(addr netip.Addr) bool {
 
 var errISATAP = errors.New("ISATAP address")
 
-// Guard decides which addresses may be dialled. It is safe for concurrent use.
+// Guard decides which addresses may be dialed. It is safe for concurrent use.
 type Guard struct {
 	rules   *ssrf.Guardian
 	allowV6 []netip.Prefix
@@ -81,8 +81,8 @@ func NewGuard(allow []netip.Prefix) *Guard {
 	)}
 }
 
-// Control implements net.Dialer.Control: it sees the address about to be connected to, whatever name it
-// came from.
+// Control implements net.Dialer.Control. It checks the address that is about to be dialed, regardless of the
+// name that resolved to it.
 func (g *Guard) Control(network, address string, c syscall.RawConn) error {
 	if err := g.rules.Safe(network, address, c); err != nil {
 		return &RefusedError{Address: address, cause: err}
@@ -94,7 +94,7 @@ func (g *Guard) Control(network, address string, c syscall.RawConn) error {
 	return g.refuseTunnelled(target.Addr())
 }
 
-// refuseTunnelled refuses addresses that can be below any prefix.
+// refuseTunnelled rejects addresses that can be below any prefix.
 func (g *Guard) refuseTunnelled(addr netip.Addr) error {
 	allowed := func(p netip.Prefix) bool { return p.Contains(addr) }
 	if isISATAP(addr) && !slices.ContainsFunc(g.allowV6, allowed) {
@@ -103,7 +103,7 @@ func (g *Guard) refuseTunnelled(addr netip.Addr) error {
 	return nil
 }
 
-// Allowed checks an address before it is dialled.
+// Allowed checks an address before it is dialed.
 func (g *Guard) Allowed(addr netip.Addr) error {
 	if !addr.IsValid() {
 		return &RefusedError{Address: "no address", cause: ErrRefused}

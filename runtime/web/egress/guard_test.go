@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Our own list, written from the IANA registries and not from the library's:
-// it is what we rely on, whatever the library does in its next version.
+// Our own list, compiled from the IANA registries and not from the library: these ranges must be rejected,
+// even if the library's list changes.
 var refused = map[string][]string{
 	"this network (RFC 791)":          {"0.0.0.0", "0.1.2.3", "0.255.255.255"},
 	"private use (RFC 1918)":          {"10.0.0.0", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255"},
@@ -44,7 +44,7 @@ var refused = map[string][]string{
 	"not yet assigned":                  {"4000::1", "8000::1", "e000::1"},
 }
 
-func TestGuardRefusesEverySpecialPurposeRange(t *testing.T) {
+func TestGuardRejectsSpecialPurposeRanges(t *testing.T) {
 	t.Parallel()
 	g := NewGuard(nil)
 	for what, addrs := range refused {
@@ -59,13 +59,13 @@ func TestGuardRefusesEverySpecialPurposeRange(t *testing.T) {
 				network = "tcp6"
 			}
 			if err := g.Control(network, address, nil); !errors.Is(err, ErrRefused) {
-				t.Errorf("%s: dialling %s was allowed (%v)", what, address, err)
+				t.Errorf("%s: dialing %s was allowed (%v)", what, address, err)
 			}
 		}
 	}
 }
 
-func TestGuardAllowsPublicAddressesOnAnyPort(t *testing.T) {
+func TestGuardAllowsPublicAddresses(t *testing.T) {
 	t.Parallel()
 	g := NewGuard(nil)
 	for _, address := range []string{"8.8.8.8:25", "1.1.1.1:443", "172.32.0.1:2525", "100.63.255.255:25",
@@ -77,12 +77,12 @@ func TestGuardAllowsPublicAddressesOnAnyPort(t *testing.T) {
 			network = "tcp6"
 		}
 		if err := g.Control(network, address, nil); err != nil {
-			t.Errorf("%s refused: %v", address, err)
+			t.Errorf("%s was rejected: %v", address, err)
 		}
 	}
 }
 
-func TestGuardRefusesWhatIsNotATCPAddress(t *testing.T) {
+func TestGuardRejectsInvalidAddresses(t *testing.T) {
 	t.Parallel()
 	g := NewGuard([]netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")})
 	for network, address := range map[string]string{"udp4": "8.8.8.8:25", "unix": "/run/x.sock",
@@ -96,7 +96,7 @@ func TestGuardRefusesWhatIsNotATCPAddress(t *testing.T) {
 	}
 }
 
-func TestAllowListOpensExactlyItsPrefixes(t *testing.T) {
+func TestGuardAllowsOnlyConfiguredPrefixes(t *testing.T) {
 	t.Parallel()
 	g := NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
 		netip.MustParsePrefix("10.9.0.0/16"), netip.MustParsePrefix("2606:4700::5efe:0:0/96")})
@@ -104,13 +104,13 @@ func TestAllowListOpensExactlyItsPrefixes(t *testing.T) {
 		"10.8.0.1": false, "::2": false, "169.254.169.254": false, "::ffff:127.0.0.1": false, "8.8.8.8": true,
 		"2606:4700::5efe:7f00:1": true, "2606:4700:1::5efe:7f00:1": false} {
 		if got := g.Allowed(netip.MustParseAddr(addr)) == nil; got != want {
-			t.Errorf("%s allowed = %v, want %v", addr, got, want)
+			t.Errorf("%s is allowed: %v, want %v", addr, got, want)
 		}
 	}
 }
 
-// The dialer must show us addresses after resolution, whichever spelling was asked for.
-func TestControlSeesTheAddressThatIsDialled(t *testing.T) {
+// The dialer must pass the resolved address, whatever the spelling of the host.
+func TestControlChecksDialedAddress(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -123,17 +123,17 @@ func TestControlSeesTheAddressThatIsDialled(t *testing.T) {
 		conn, err := d.DialContext(t.Context(), "tcp", net.JoinHostPort(host, port))
 		if err == nil {
 			conn.Close()
-			t.Errorf("%s was dialled", host)
+			t.Errorf("%s was dialed", host)
 			continue
 		}
 		if !errors.Is(err, ErrRefused) {
-			t.Errorf("%s: %v, want a refusal", host, err)
+			t.Errorf("dialing %s returned %v, want ErrRefused", host, err)
 		}
 	}
 	d := net.Dialer{Control: NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}).Control}
 	conn, err := d.DialContext(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
-		t.Fatalf("allowed address: %v", err)
+		t.Fatalf("dialing an allowed address returned %v", err)
 	}
 	conn.Close()
 }

@@ -11,7 +11,8 @@ import (
 var Allow = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Name: "POSTRIDER_WEBHOOK_ALLOW", Group: "Webhooks", Form: setting.Ranges(),
 	DefaultText: "none; this machine in development",
-	Help:        "Address ranges that webhook endpoints and the URLs of automations may have in addition to public ones, separated by commas.",
+	Help: "Address ranges that webhook endpoints and URLs in automations may use in addition to public " +
+		"ones, separated by commas.",
 	From: func(v setting.Values) []netip.Prefix {
 		if v.Mode != setting.Dev {
 			return nil

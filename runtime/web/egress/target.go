@@ -15,9 +15,9 @@ import (
 // maxURL is the maximum length of a URL in bytes.
 const maxURL = 2048
 
-// CheckURL checks the syntax of a URL that a user wants us to call. It returns what is wrong, or "", and
-// the host in the form used for the lookup: in lower case, A-labels, without a trailing dot. plainLoopback
-// also accepts http://, to this machine. The guard decides about the addresses of the host.
+// CheckURL checks the syntax of a URL that we are asked to call. It returns the problem, or "", and the host
+// in the form used for the lookup: in lower case, with A-labels, without a trailing dot. With plainLoopback,
+// it also accepts http:// to this machine. The guard checks the addresses of the host.
 func CheckURL(text string, plainLoopback bool) (host, wrong string) {
 	if text == "" {
 		return "", "is required"
@@ -33,7 +33,7 @@ func CheckURL(text string, plainLoopback bool) (host, wrong string) {
 	case err != nil || u.Host == "" || u.Opaque != "":
 		return "", "is not a URL such as https://example.com/hooks"
 	case u.User != nil:
-		return "", "must not hold a user name or password; check the signature instead"
+		return "", "cannot contain a user name or password; verify the signature instead"
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
 		return "", "must not have a fragment (#…)"
 	}
@@ -60,7 +60,7 @@ func checkHost(host string) (canonical, wrong string) {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host, ""
 	}
-	const notTaken = "has an IP address in a form that is not accepted; write it with four decimal parts"
+	const notTaken = "has an IP address in an unsupported form; use four decimal parts"
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if endsInNumber(name) {
 		return "", notTaken
@@ -72,14 +72,14 @@ func checkHost(host string) (canonical, wrong string) {
 	switch {
 	case err != nil:
 		return "", "has no valid host name"
-	case endsInNumber(name): // it used digits of another script
+	case endsInNumber(name): // it contains digits of another script
 		return "", notTaken
 	}
 	return name, ""
 }
 
-// endsInNumber reports whether some resolvers treat a name as an address, for example 127.1 and 0x7f000001,
-// by the rule of browsers (WHATWG URL, "ends in a number").
+// endsInNumber reports whether some resolvers treat a name as an address, for example 127.1 and 0x7f000001.
+// This is the rule of browsers (WHATWG URL, "ends in a number").
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if digits, hexadecimal := strings.CutPrefix(last, "0x"); hexadecimal {
@@ -97,7 +97,7 @@ func IsLocalhost(host string) bool {
 }
 
 // WithLocalhost returns a lookup that resolves the names of this machine itself and passes all others to
-// lookup: DNS servers must not be asked for localhost (RFC 6761 section 6.3). A nil lookup is the system's
+// lookup, because localhost must not be looked up in DNS (RFC 6761 section 6.3). A nil lookup is the system's
 // resolver. The guard also checks these addresses.
 func WithLocalhost(lookup func(context.Context,
 	string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {

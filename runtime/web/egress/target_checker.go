@@ -9,27 +9,27 @@ import (
 // LookupTimeout limits the DNS query for a URL that is being saved.
 const LookupTimeout = 2 * time.Second
 
-// PrivateTarget is the problem of a URL whose host has only addresses that the guard refuses. It continues
-// a sentence.
-const PrivateTarget = "leads to a private, local or reserved address"
+// PrivateTarget is the problem of a URL whose host has only addresses that the guard rejects. It continues a
+// sentence.
+const PrivateTarget = "resolves to a private, local or reserved address"
 
-// TargetChecker checks URLs when they are saved, so that a mistake is reported before the first request.
-// The guard decides at dial time. It is safe for concurrent use.
+// TargetChecker checks URLs when they are saved, so that a mistake is reported before the first request. The
+// guard decides again at dial time. It is safe for concurrent use.
 type TargetChecker struct {
 	guard         *Guard
 	lookup        func(ctx context.Context, host string) ([]netip.Addr, error)
 	plainLoopback bool
 }
 
-// NewTargetChecker returns a new TargetChecker. A nil lookup is the system's resolver. plainLoopback accepts http:// to
-// this machine.
+// NewTargetChecker returns a new TargetChecker. A nil lookup is the system's resolver. With plainLoopback, it
+// accepts http:// to this machine.
 func NewTargetChecker(guard *Guard, lookup func(context.Context, string) ([]netip.Addr, error),
 	plainLoopback bool) *TargetChecker {
 	return &TargetChecker{guard: guard, lookup: WithLocalhost(lookup), plainLoopback: plainLoopback}
 }
 
-// Problem returns what is wrong with a URL, or "". It accepts a host that cannot be resolved now: it may
-// exist later.
+// Problem returns the problem of a URL, or "". It accepts a host that cannot be resolved now, because the
+// host may exist later.
 func (c *TargetChecker) Problem(ctx context.Context, text string) string {
 	host, problem := CheckURL(text, c.plainLoopback)
 	if problem != "" {

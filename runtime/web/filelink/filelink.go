@@ -1,5 +1,5 @@
-// Package filelink signs links to the attachments of stored emails. A link needs no other credential. It names one
-// file of one account and works until it expires.
+// Package filelink signs links to the attachments of stored emails. A link is valid without other
+// credentials, for one file of one account, until it expires.
 package filelink
 
 import (
@@ -29,16 +29,16 @@ type Ref struct {
 // File describes an attachment.
 type File struct {
 	Name        string
-	ContentType string // as its sender declared it
+	ContentType string // as declared by its sender
 	ContentID   string // empty if the file is not inline
-	Size        int64  // decoded, in bytes
+	Size        int64  // decoded size in bytes
 }
 
 // Content is an attachment that is being read, until Close.
 type Content struct {
 	File
 
-	Held    []*intake.Content // what a response made from it holds
+	Held    []*intake.Content // releases the memory of a response
 	WriteTo func(w io.Writer) error
 	Close   func()
 }
@@ -62,12 +62,12 @@ type Links struct {
 	keys [][]byte // the first one signs; all are accepted
 }
 
-// New returns the links below a base URL.
+// New returns Links below a base URL.
 func New(box *secret.Box, base string) *Links {
 	return &Links{base: strings.TrimSuffix(base, "/"), keys: box.DeriveEach("attachment links")}
 }
 
-// URL returns a link below a path prefix, and when it expires.
+// URL returns a link below a path prefix, and the time when it expires.
 func (l *Links) URL(prefix string, r Ref, now time.Time) (link string, expires time.Time) {
 	expires = now.Add(Life).Truncate(time.Second)
 	body := binary.BigEndian.AppendUint64([]byte{version}, uint64(expires.Unix())) //nolint:gosec // after 1970
@@ -86,7 +86,7 @@ func (l *Links) Parse(prefix, token string, now time.Time) (Ref, error) {
 	}
 	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
 	genuine := false
-	for _, key := range l.keys { // tries all keys, even after a match
+	for _, key := range l.keys { // tries all keys, even after a match, to take constant time
 		genuine = hmac.Equal(sum, computeMAC(key, prefix, body)) || genuine
 	}
 	accountID, emailID, whole := strings.Cut(string(body[headSize:]), " ")

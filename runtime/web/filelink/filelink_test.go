@@ -39,30 +39,32 @@ func TestLinksExpire(t *testing.T) {
 	l := newLinks(t, secret.NewKey())
 	now := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	token := newToken(t, l, now)
-	for after, want := range map[time.Duration]error{0: nil, time.Hour - time.Second: nil, time.Hour: filelink.ErrExpired,
+	for after, want := range map[time.Duration]error{0: nil, time.Hour - time.Second: nil,
+		time.Hour:      filelink.ErrExpired,
 		24 * time.Hour: filelink.ErrExpired} {
 		got, err := l.Parse(prefix, token, now.Add(after))
 		if !errors.Is(err, want) || err == nil && got != ref {
-			t.Errorf("after %s the link names %+v, error %v, want %+v, error %v", after, got, err, ref, want)
+			t.Errorf("after %s, Parse returned %+v, %v, want %+v, %v", after, got, err, ref, want)
 		}
 	}
 }
 
-func TestForgedLinksAreRefused(t *testing.T) {
+func TestForgedLinksAreRejected(t *testing.T) {
 	t.Parallel()
 	old, key := secret.NewKey(), secret.NewKey()
 	l := newLinks(t, key, old)
 	now := time.Now()
 	token := newToken(t, l, now)
 	if _, err := l.Parse(prefix, newToken(t, newLinks(t, old), now), now); err != nil {
-		t.Errorf("a link under an older key: error %v, want none", err)
+		t.Errorf("a link signed with an older key returned %v, want no error", err)
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := map[string]string{"nothing": "", "a letter": "A", "padding": token + "=", "a rest": token + "A",
-		"a cut": token[:len(token)-2], "another key": newToken(t, newLinks(t, secret.NewKey()), now)}
+	forged := map[string]string{"nothing": "", "an extra letter": "A", "padding": token + "=",
+		"an extra segment": token + "A",
+		"truncation":       token[:len(token)-2], "another key": newToken(t, newLinks(t, secret.NewKey()), now)}
 	for i := range raw {
 		changed := append([]byte(nil), raw...)
 		changed[i] ^= 1
@@ -70,10 +72,10 @@ func TestForgedLinksAreRefused(t *testing.T) {
 	}
 	for name, token := range forged {
 		if got, err := l.Parse(prefix, token, now); !errors.Is(err, filelink.ErrForged) {
-			t.Errorf("a link with %s names %+v, error %v, want %v", name, got, err, filelink.ErrForged)
+			t.Errorf("a link with %s returned %+v, %v, want %v", name, got, err, filelink.ErrForged)
 		}
 	}
 	if got, err := l.Parse("/files/received/", token, now); !errors.Is(err, filelink.ErrForged) {
-		t.Errorf("a link of another prefix names %+v, error %v, want %v", got, err, filelink.ErrForged)
+		t.Errorf("a link below another prefix returned %+v, %v, want %v", got, err, filelink.ErrForged)
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical returns the form in which bodies are compared: no white space, members sorted by name (of equal
-// names the last one counts, as in decoders), strings without unnecessary escapes, and equal numbers alike. An
-// empty body is canonical.
+// Canonical returns the form in which bodies are compared: no white space, members sorted by name (of
+// duplicates the last one counts, as in decoders), strings without unnecessary escapes, and equal numbers
+// alike. An empty body is canonical.
 //
-// form lists what else may differ between equal bodies; it may be nil. A field that means the same as an omitted
-// one is omitted.
+// form describes further differences between equal bodies; it may be nil. A field that means the same as an
+// omitted one is omitted.
 //
-// The form is only for comparison: a long string, such as the data of an attachment, is replaced by its
-// SHA-256, so that a large body is not held twice.
+// The form is only for comparison. A long string, such as the data of an attachment, is replaced by its
+// SHA-256, so that a large body is not held in memory twice.
 func Canonical(jsonBody []byte, form *Form) ([]byte, error) {
 	if len(jsonBody) == 0 {
 		return nil, nil
@@ -31,8 +31,8 @@ func Canonical(jsonBody []byte, form *Form) ([]byte, error) {
 	return c.appendValue(make([]byte, 0, min(len(jsonBody), 16<<10)), form), nil
 }
 
-// canonicaliser walks JSON that is known to be valid: it checks nothing. The depth is bounded by json.Valid
-// (10,000).
+// canonicaliser walks JSON that is known to be valid, so it checks nothing. json.Valid limits the depth to
+// 10,000.
 type canonicaliser struct {
 	in  []byte
 	pos int
@@ -100,7 +100,7 @@ func (c *canonicaliser) appendArray(out []byte, form *Form) (_ []byte, items int
 			out = append(out, ',')
 		}
 		if c.nextToken() == '[' {
-			out = c.appendList(out, nil) // the form is that of the items
+			out = c.appendList(out, nil) // form applies to the items
 		} else {
 			out = c.appendValue(out, form)
 		}
@@ -109,7 +109,7 @@ func (c *canonicaliser) appendArray(out []byte, form *Form) (_ []byte, items int
 	return append(out, ']'), items
 }
 
-// appendList appends an array. If its form is that of an item or of an object, that is canonical.
+// appendList appends an array. If its form is that of a single item or of an object, it appends that.
 func (c *canonicaliser) appendList(out []byte, form *Form) []byte {
 	begin := len(out)
 	out, items := c.appendArray(out, form)
@@ -125,8 +125,8 @@ func (c *canonicaliser) appendList(out []byte, form *Form) []byte {
 	return out
 }
 
-// tagObject returns the object with the names and values of a canonical array of tags. It reports false if the array
-// has anything else than tags with different names.
+// tagObject returns the object with the names and values of a canonical array of tags. It reports false if
+// the array contains anything but tags with distinct names.
 func tagObject(array []byte) ([]byte, bool) {
 	c := canonicaliser{in: array}
 	out := []byte{'{'}
@@ -153,7 +153,7 @@ func tagObject(array []byte) ([]byte, bool) {
 	return out, !hasDuplicates(tags)
 }
 
-// skipText steps over a text, or reports that something else follows.
+// skipText steps over a text, or reports false if something else follows.
 func (c *canonicaliser) skipText(text string) bool {
 	if !bytes.HasPrefix(c.in[c.pos:], []byte(text)) {
 		return false
@@ -165,7 +165,7 @@ func (c *canonicaliser) skipText(text string) bool {
 type member struct {
 	name       string
 	start, end int    // of `"name":value` in the output
-	omitUnless string // the member is omitted unless this one is given; "": never
+	omitUnless string // the member is omitted unless this member is present; "" means never
 }
 
 // appendObject appends the members in their order and sorts them only if needed.

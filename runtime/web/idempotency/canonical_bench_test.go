@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// BenchmarkCanonical2K is the work that a key adds to a send of ordinary size, besides the database.
+// BenchmarkCanonical2K measures the work that a key adds to an ordinary send, besides the database.
 func BenchmarkCanonical2K(b *testing.B) {
 	body := []byte(`{"from":"Ada <ada@example.com>","to":["bob@example.net"],"subject":"Your receipt",` +
 		`"html":"<p>` + strings.Repeat("Thank you for your order. ", 40) + `</p>","text":"` +
@@ -23,7 +23,7 @@ func BenchmarkCanonical2K(b *testing.B) {
 	}
 }
 
-// BenchmarkCanonical1M is the same with an attachment.
+// BenchmarkCanonical1M does the same with an attachment.
 func BenchmarkCanonical1M(b *testing.B) {
 	body := []byte(`{"from":"ada@example.com","to":"bob@example.net","subject":"s","text":"t","files":[{` +
 		`"name":"a.pdf","data":"` + strings.Repeat("QUJD", 1<<18) + `"}]}`)

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-func TestCanonicalFormIsThatOfEqualBodies(t *testing.T) {
+func TestEqualBodiesHaveSameCanonicalForm(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		``:                                    ``,
@@ -38,19 +38,19 @@ func TestCanonicalFormIsThatOfEqualBodies(t *testing.T) {
 			t.Errorf("Canonical of %s failed: %v", body, err)
 		}
 		if diff := gocmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", body, diff)
+			t.Errorf("the canonical form of %s differs (-want +got):\n%s", body, diff)
 		}
 	}
 	for _, body := range []string{`{`, `{"a":1}x`, `nul`, `{"a":}`, `[1,]`, "\"\n\"", ` `,
 		strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)} {
 		if got, err := idempotency.Canonical([]byte(body), nil); err == nil {
-			t.Errorf("%.20q is accepted as JSON: %.20q", body, got)
+			t.Errorf("%.20q was accepted as JSON: %.20q", body, got)
 		}
 	}
 }
 
-// Not parallel: the allocations of other tests would count.
-func TestCanonicalFormDoesNotMultiplyLargeBodies(t *testing.T) { //nolint:paralleltest // see above
+// Not parallel, because allocations of other tests would count.
+func TestCanonicalFormOfLargeBodyIsSmall(t *testing.T) { //nolint:paralleltest // see above
 	body := []byte(`{"b":"` + strings.Repeat("QUJD", 1<<20) + `","a":1}`)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -59,11 +59,11 @@ func TestCanonicalFormDoesNotMultiplyLargeBodies(t *testing.T) { //nolint:parall
 	}
 	runtime.ReadMemStats(&after)
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > uint64(5*len(body)/2) {
-		t.Errorf("a body of %d bytes allocates %d", len(body), grown)
+		t.Errorf("a body of %d bytes allocated %d", len(body), grown)
 	}
 }
 
-func TestLongStringsAreToldApartWithoutACopy(t *testing.T) {
+func TestLongStringsAreDigested(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("QUJD/", 10_000)
 	canonical := func(body string) string {
@@ -78,10 +78,10 @@ func TestLongStringsAreToldApartWithoutACopy(t *testing.T) {
 		t.Errorf("the canonical form has %d bytes", len(one))
 	}
 	if same := canonical(`{"name":"a", "data":"` + strings.ReplaceAll(long, "/", `\/`) + `"}`); same != one {
-		t.Errorf("an equal body has another form:\n%s\n%s", one, same)
+		t.Errorf("equal bodies have different forms:\n%s\n%s", one, same)
 	}
 	if other := canonical(`{"data":"` + long[1:] + `","name":"a"}`); other == one {
-		t.Error("another body has the same form")
+		t.Error("different bodies have the same form")
 	}
 }
 
@@ -94,11 +94,11 @@ func FuzzCanonical(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got, err := idempotency.Canonical(body, nil)
-		if len(body) == 0 || len(body) > 512 { // long strings have a form of their own; escapes make six bytes of one
+		if len(body) == 0 || len(body) > 512 { // long strings have a different form; an escape turns one byte into six
 			return
 		}
 		if (err == nil) != json.Valid(body) {
-			t.Fatalf("%q: valid is %v, canonical form says %v", body, json.Valid(body), err)
+			t.Fatalf("%q is valid: %v, but Canonical reports %v", body, json.Valid(body), err)
 		}
 		if err != nil {
 			return
@@ -135,7 +135,7 @@ func reference(t *testing.T, body []byte) string {
 	return string(out)
 }
 
-// withoutSpelling replaces numbers by their values, as far as they can be calculated with.
+// withoutSpelling replaces numbers by their values, if these can be computed.
 func withoutSpelling(value any) any {
 	switch v := value.(type) {
 	case json.Number:
@@ -159,7 +159,7 @@ func withoutSpelling(value any) any {
 	return value
 }
 
-// sendForm is a form with everything that the body of a send has.
+// sendForm is a form that covers all fields of a send.
 func sendForm() *idempotency.Form {
 	field := func(name string, form *idempotency.Form) *idempotency.Field {
 		return &idempotency.Field{Name: name, Form: form}
@@ -196,7 +196,7 @@ func sendForm() *idempotency.Form {
 	return form
 }
 
-func TestEqualBodiesHaveOneForm(t *testing.T) {
+func TestFormUnifiesEqualBodies(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		want   string
@@ -241,7 +241,7 @@ func TestEqualBodiesHaveOneForm(t *testing.T) {
 	}
 }
 
-func TestDifferentBodiesHaveDifferentForms(t *testing.T) {
+func TestFormDistinguishesDifferentBodies(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, body := range []string{`{}`, `{"text":""}`, `{"text":"a"}`, `{"textBody":"b"}`, `{"unsubscribe":true}`,
@@ -262,7 +262,7 @@ func TestDifferentBodiesHaveDifferentForms(t *testing.T) {
 	}
 }
 
-func TestEqualNumbersHaveOneForm(t *testing.T) {
+func TestEqualNumbersHaveSameForm(t *testing.T) {
 	t.Parallel()
 	for want, numbers := range map[string][]string{
 		"0":                                {"0", "-0", "0.0", "0e5", "-0.00e-7", "0e4000"},

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Header is the field that names a request.
+// Header is the header field that contains the key of a request.
 const Header = "Idempotency-Key"
 
 // maxKeyLength is the maximum length of a key in bytes.
@@ -20,7 +20,7 @@ const maxKeyLength = 255
 // ErrTaken means that another request holds the key: roll back, then Replay.
 var ErrTaken = errors.New("idempotency key taken by another request")
 
-// Execer is a pool or a transaction. The edges use this name because they cannot import db.
+// Execer is a pool or a transaction. The APIs use this name because they cannot import db.
 type Execer = db.Execer
 
 // Response is the response to a request.
@@ -35,8 +35,8 @@ func (a Response) isStorable() bool {
 	return a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices
 }
 
-// Claim is a request's hold on its key. One request at a time uses it. A nil Claim is a request without a
-// key.
+// Claim is a request's claim on its key. Only one request at a time has it. A nil Claim is a request without
+// a key.
 type Claim struct {
 	accountID string
 	operation string
@@ -68,14 +68,14 @@ func requestHash(operation string, canonicalBody []byte) [sha256.Size]byte {
 
 // ClaimedResponse is a response to be stored under a claim.
 type ClaimedResponse struct {
-	Claim  *Claim // nil: no key, nothing to store
+	Claim  *Claim // nil: there is no key, so nothing is stored
 	Answer Response
-	// Refused: the request had no effect that a repeated one may not have again. Equal requests still take turns, but
-	// the key is free after the transaction.
+	// Refused: the request had no effect that a repetition must not have again. Equal requests still take
+	// turns, but the key is free after the transaction.
 	Refused bool
 }
 
-// statusRefused is stored for a refused request. Rows with such a status are not found.
+// statusRefused is stored for a refused request. Lookups ignore rows with this status.
 const statusRefused = http.StatusConflict
 
 func (a *ClaimedResponse) storedStatus() int {

@@ -1,13 +1,13 @@
 // Package idempotency lets a client repeat a request without repeating its effect.
 //
-// A client names a request with an Idempotency-Key, unique within its account. The response is stored in
+// A client identifies a request by an Idempotency-Key, unique within its account. The response is stored in
 // the transaction of the effect, so after a crash, a rollback or a lost connection either both exist or
 // neither. For 24 hours, by the database clock, the same key returns the stored response again, byte for
 // byte; with another operation or body it is a conflict.
 //
-// Two equal concurrent requests: the second one's insert waits for the first one's transaction. If that
-// commits, the second rolls back its own effect and replays the response; if it rolls back, the second
-// takes its place. A request that waits too long gets an error that the first is still running.
+// Two equal concurrent requests: the second one's insert waits for the first one's transaction. If the first
+// commits, the second rolls back its own effect and replays the response. If the first rolls back, the second
+// takes its place. A request that waits too long gets an error that the first request is still running.
 //
 // The life of a request with a key:
 //

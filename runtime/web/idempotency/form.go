@@ -2,14 +2,14 @@ package idempotency
 
 import "strings"
 
-// Form describes the different ways in which a value can be written with the same meaning. A nil Form has only those
-// that JSON itself has.
+// Form describes the ways in which a value can be written differently with the same meaning. A nil Form
+// allows only those of JSON itself.
 type Form struct {
 	// Fields are the fields of an object, or of the objects in an array, by each of their names.
 	Fields map[string]*Field
-	// OneOrMany: an item is equal to a list with only that item.
+	// OneOrMany: an item is equal to a list that contains only that item.
 	OneOrMany bool
-	// Headers: the object has header fields. Their names ignore case, and null omits one.
+	// Headers: the object contains header fields. Their names ignore case, and null omits one.
 	Headers bool
 	// Tags: an array of {name, value} is equal to an object with these names and values.
 	Tags bool
@@ -23,9 +23,10 @@ type Form struct {
 type Field struct {
 	Name string // the first of its names
 	Form *Form
-	// Default is the canonical JSON of the value that means the same as omitting the field, "" if there is none.
+	// Default is the canonical JSON of the value that means the same as omitting the field, or "" if there is
+	// none.
 	Default string
-	// DefaultUnless is a field without which Default applies; "": it always applies.
+	// DefaultUnless is a field without which Default applies; "" means that it always applies.
 	DefaultUnless string
 	// Omits reports whether a canonical value also means the same as omitting the field; nil if none does.
 	Omits func(value []byte) bool
@@ -33,7 +34,8 @@ type Field struct {
 
 var headerField = &Field{}
 
-// field returns the canonical name of a member, and the description of the field; nil for an undeclared member.
+// field returns the canonical name of a member and the description of the field, or nil for an undeclared
+// member.
 func (f *Form) field(token []byte) (string, *Field) {
 	if f == nil {
 		return decodeString(token), nil
@@ -78,7 +80,7 @@ func (f *Field) isOmitted(value []byte) bool {
 	}
 }
 
-// hasDefault reports whether a canonical value is a default that applies unless another field is given.
+// hasDefault reports whether a canonical value is a default that applies unless another field is present.
 func (f *Field) hasDefault(value []byte) bool {
 	return f != nil && f.DefaultUnless != "" && string(value) == f.Default
 }

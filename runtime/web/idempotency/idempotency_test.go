@@ -22,7 +22,7 @@ import (
 
 const operation = "POST /api/emails"
 
-// bench is a store on a database of its own, with a table to have effects in.
+// bench is a store on its own database, with a table for effects.
 type bench struct {
 	*idempotency.Store
 	db *db.DB
@@ -59,12 +59,12 @@ func (b bench) begin(t *testing.T, account, key, body string) *idempotency.Claim
 	t.Helper()
 	claim, replay, err := b.Begin(t.Context(), account, operation, key, []byte(body))
 	if err != nil || replay != nil || claim == nil {
-		t.Fatalf("begin = %v, %v, %v, want a claim", claim, replay, err)
+		t.Fatalf("Begin returned %v, %v, %v, want a claim", claim, replay, err)
 	}
 	return claim
 }
 
-// request is what an edge does with one request.
+// request handles one request like an API does.
 func (b bench) request(ctx context.Context, account, key, body, effect string) (idempotency.Response, error) {
 	claim, replay, err := b.Begin(ctx, account, operation, key, []byte(body))
 	if err != nil {
@@ -98,7 +98,7 @@ func ok(body string) idempotency.Response {
 func wantCode(t *testing.T, err error, code string) {
 	t.Helper()
 	if got := fault.From(err); err == nil || got.Kind != fault.Conflict || got.Code != code {
-		t.Errorf("error %v, want %s", err, code)
+		t.Errorf("got the error %v, want %s", err, code)
 	}
 }
 
@@ -106,14 +106,14 @@ func wantReplay(t *testing.T, got *idempotency.Response, err error, want idempot
 	t.Helper()
 	want.Replayed = true
 	if err != nil || got == nil {
-		t.Fatalf("replay = %v, %v", got, err)
+		t.Fatalf("Begin returned the replay %v, %v", got, err)
 	}
 	if diff := cmp.Diff(want, *got); diff != "" {
-		t.Errorf("replay (-want +got):\n%s", diff)
+		t.Errorf("the replay differs (-want +got):\n%s", diff)
 	}
 }
 
-func TestAnswerIsReplayedByteForByte(t *testing.T) {
+func TestResponseIsReplayedByteForByte(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for i, body := range []string{`{"id":"msg_1",  "x":"é"}` + "\n", "", "\x00\xff\\x41",
@@ -136,7 +136,7 @@ func TestAnswerIsReplayedByteForByte(t *testing.T) {
 	}
 }
 
-func TestKeyOfAnotherRequestIsAConflict(t *testing.T) {
+func TestKeyOfDifferentRequestIsConflict(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	if _, err := b.request(t.Context(), "acc_1", "k", "{}", "x"); err != nil {
@@ -150,15 +150,15 @@ func TestKeyOfAnotherRequestIsAConflict(t *testing.T) {
 	wantCode(t, err, fault.CodeIdempotencyConflict)
 
 	if answer, err := b.request(t.Context(), "acc_2", "k", `{"a":1}`, "z"); err != nil || answer.Replayed {
-		t.Errorf("another account's equal key: %v, %v", answer, err)
+		t.Errorf("an equal key of another account returned %v, %v", answer, err)
 	}
 	if n := b.count(t, `SELECT count(*) FROM effects`); n != 2 {
-		t.Errorf("%d effects, want 2", n)
+		t.Errorf("got %d effects, want 2", n)
 	}
 }
 
-// until polls; each look is a round trip to the server.
-// waitForLock returns once a statement of this database waits for another transaction.
+// until polls; each poll is a round trip to the server. waitForLock returns once a statement of this database
+// waits for another transaction.
 func TestConflictNamesTheFirstOperation(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -170,24 +170,25 @@ func TestConflictNamesTheFirstOperation(t *testing.T) {
 		_, _, err := b.Begin(t.Context(), "acc_1", asked, "k", []byte(`{"a":1}`))
 		wantCode(t, err, fault.CodeIdempotencyConflict)
 		if !strings.HasSuffix(fault.From(err).Message, ": "+want) {
-			t.Errorf("the conflict of %s says %q, want it to end in %q", asked, fault.From(err).Message, want)
+			t.Errorf("the conflict of %s has the message %q, want it to end in %q", asked, fault.From(err).
+				Message, want)
 		}
 	}
 	b.exec(t, `UPDATE idempotency_keys SET operation = ''`) // as an older version stored it
 	_, _, err := b.Begin(t.Context(), "acc_1", operation, "k", []byte(`{"a":1}`))
 	if message := fault.From(err).Message; !strings.HasSuffix(message, "24 hours") {
-		t.Errorf("the conflict with a key of an older version says %q", message)
+		t.Errorf("the conflict with a key of an older version has the message %q", message)
 	}
 }
 
-func TestRefusedRequestLeavesItsKeyFree(t *testing.T) {
+func TestRefusedRequestFreesItsKey(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	claim := b.begin(t, "acc_1", "k", "{}")
 	taken, err := idempotency.StoreMany(t.Context(), b.db.Hot,
 		[]idempotency.ClaimedResponse{{Claim: claim, Answer: ok("blocked"), Refused: true}})
 	if err != nil || taken[0] {
-		t.Fatalf("storing a refused request: taken %v, %v", taken, err)
+		t.Fatalf("storing a refused request returned taken %v, %v", taken, err)
 	}
 	answer, err := b.request(t.Context(), "acc_1", "k", `{"other":1}`, "x")
 	if err != nil || answer.Replayed || string(answer.Body) != "x" {
@@ -196,7 +197,7 @@ func TestRefusedRequestLeavesItsKeyFree(t *testing.T) {
 	taken, err = idempotency.StoreMany(t.Context(), b.db.Hot,
 		[]idempotency.ClaimedResponse{{Claim: claim, Answer: ok("blocked"), Refused: true}})
 	if err != nil || !taken[0] {
-		t.Errorf("a refused request whose key another one took: taken %v, %v, want true", taken, err)
+		t.Errorf("storing a refused request under a taken key returned taken %v, %v, want true", taken, err)
 	}
 }
 
@@ -213,50 +214,50 @@ func TestExpiredKeyIsFree(t *testing.T) {
 	b.exec(t, `UPDATE idempotency_keys SET expires_at = now() - interval '1 millisecond'`)
 	answer, err := b.request(t.Context(), "acc_1", "k", `{"other":"body"}`, "new")
 	if err != nil || answer.Replayed || string(answer.Body) != "new" {
-		t.Fatalf("after expiry: %v, %v", answer, err)
+		t.Fatalf("after expiry, Begin returned %v, %v", answer, err)
 	}
 	_, got, err := b.Begin(t.Context(), "acc_1", operation, "k", []byte(`{"other":"body"}`))
 	wantReplay(t, got, err, ok("new"))
 	if n := b.count(t, `SELECT count(*) FROM idempotency_keys WHERE expires_at > now() + interval '23 hours'`); n != 1 {
-		t.Error("the new key does not run for 24 hours")
+		t.Error("the new key is not kept for 24 hours")
 	}
 }
 
-func TestOnlyWhatDidSomethingIsKept(t *testing.T) {
+func TestOnlySuccessfulResponsesAreStored(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, status := range []int{304, 400, 403, 404, 409, 413, 429, 500, 502, 503} {
 		if err := b.begin(t, "acc_1", fmt.Sprint("key-", status), "{}").
 			Store(t.Context(), b.db.Hot, idempotency.Response{Status: status}); err == nil {
-			t.Errorf("the answer %d was stored", status)
+			t.Errorf("the response %d was stored", status)
 		}
 	}
 	if n := b.count(t, `SELECT count(*) FROM idempotency_keys`); n != 0 {
-		t.Errorf("%d answers are stored, want none", n)
+		t.Errorf("%d responses are stored, want none", n)
 	}
 }
 
-// Older versions kept refusals for a day, "still running" among them. Such a key is free.
-func TestRefusalOfAnOlderVersionIsAsGoodAsNone(t *testing.T) {
+// Older versions stored rejections for a day, including "still running". Such a key is free.
+func TestRejectionOfOlderVersionIsIgnored(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.exec(t,
 		`INSERT INTO idempotency_keys (account_id, key, request_hash, status, body, expires_at) VALUES ('acc_1', 'k', '', 409, 'in progress', now() + interval '1 day')`)
 	answer, err := b.request(t.Context(), "acc_1", "k", "{}", "new")
 	if err != nil || answer.Replayed || string(answer.Body) != "new" {
-		t.Fatalf("with a kept 409: %v, %v; want a new answer", answer, err)
+		t.Fatalf("with a stored 409, the request returned %v, %v; want a new response", answer, err)
 	}
 	_, got, err := b.Begin(t.Context(), "acc_1", operation, "k", []byte("{}"))
 	wantReplay(t, got, err, ok("new"))
 }
 
-// Whoever was refused because an equal request was faster answers as that one.
-func TestLookupFindsTheEqualRequestThatWasFaster(t *testing.T) {
+// A request that failed because an equal request was faster returns the response of that request.
+func TestLookupFindsFasterEqualRequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	late, other := b.begin(t, "acc_1", "k", "{}"), b.begin(t, "acc_1", "k", `{"a":1}`)
 	if got, err := b.Lookup(t.Context(), late); got != nil || err != nil {
-		t.Errorf("before: %v, %v; want nothing", got, err)
+		t.Errorf("before the other request, Lookup returned %v, %v; want nothing", got, err)
 	}
 	if err := b.begin(t, "acc_1", "k", "{}").Store(t.Context(), b.db.Hot, ok("winner")); err != nil {
 		t.Fatal(err)
@@ -269,24 +270,24 @@ func TestLookupFindsTheEqualRequestThatWasFaster(t *testing.T) {
 	wantReplay(t, &recorded, err, ok("winner"))
 }
 
-func TestRequestWithoutAKeyPassesThrough(t *testing.T) {
+func TestRequestWithoutKeyPassesThrough(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	claim, replay, err := b.Begin(t.Context(), "acc_1", operation, "", []byte("{}"))
 	if claim != nil || replay != nil || err != nil {
-		t.Fatalf("begin = %v, %v, %v", claim, replay, err)
+		t.Fatalf("Begin returned %v, %v, %v", claim, replay, err)
 	}
 	if err := claim.Store(t.Context(), b.db.Hot, ok("x")); err != nil {
 		t.Error(err)
 	}
 	if got, err := b.Record(t.Context(), claim, ok("x")); err != nil || got.Status != 200 {
-		t.Errorf("record = %v, %v", got, err)
+		t.Errorf("Record returned %v, %v", got, err)
 	}
 	if got, err := b.Lookup(t.Context(), claim); err != nil || got != nil {
-		t.Errorf("lookup = %v, %v", got, err)
+		t.Errorf("Lookup returned %v, %v", got, err)
 	}
 	if n := b.count(t, `SELECT count(*) FROM idempotency_keys`); n != 0 {
-		t.Errorf("%d rows", n)
+		t.Errorf("got %d rows", n)
 	}
 }
 
@@ -296,7 +297,7 @@ func TestKeyIsPrintableASCII(t *testing.T) {
 	for _, key := range []string{strings.Repeat("k", 256), "a\nb", "\x7f", "é", "\x00"} {
 		_, _, err := b.Begin(t.Context(), "acc_1", operation, key, nil)
 		if got := fault.From(err); err == nil || got.Kind != fault.Invalid || got.Fields["Idempotency-Key"] == "" {
-			t.Errorf("key %q: %v", key, err)
+			t.Errorf("the key %q returned %v", key, err)
 		}
 	}
 	for _, key := range []string{" ", "~", strings.Repeat("k", 255)} {
@@ -304,18 +305,18 @@ func TestKeyIsPrintableASCII(t *testing.T) {
 	}
 }
 
-func TestSweepTakesExpiredKeysInBatches(t *testing.T) {
+func TestSweepDeletesExpiredKeysInBatches(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.exec(t, `INSERT INTO idempotency_keys (account_id, key, request_hash, status, body, expires_at)
 		SELECT 'acc_1', 'key-' || n, '', 200, '', now() + (CASE WHEN n <= 25 THEN '-1 second' ELSE '1 hour' END)::interval FROM generate_series(1, 40) n`)
 	for _, want := range []int{10, 10, 5, 0} {
 		if swept, err := b.Sweep(t.Context()); err != nil || swept != want {
-			t.Errorf("swept %d, %v, want %d", swept, err, want)
+			t.Errorf("Sweep returned %d, %v, want %d", swept, err, want)
 		}
 	}
 	if n := b.count(t, `SELECT count(*) FROM idempotency_keys`); n != 15 {
-		t.Errorf("%d keys left, want 15", n)
+		t.Errorf("%d keys remain, want 15", n)
 	}
 }
 

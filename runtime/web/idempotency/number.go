@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// maxPlainExponent bounds the zeros that are written for an exponent.
+// maxPlainExponent limits the zeros that are written for an exponent.
 const maxPlainExponent = 40
 
-// appendNumber appends the canonical form of a JSON number: without an exponent if it is short that way, and without
-// zeros that have no effect. It does not round.
+// appendNumber appends the canonical form of a JSON number: without an exponent if that is short, and without
+// insignificant zeros. It does not round.
 func appendNumber(out, number []byte) []byte {
 	if !bytes.ContainsAny(number, ".eE") && string(number) != "-0" {
 		return append(out, number...)
@@ -43,8 +43,8 @@ func appendNumber(out, number []byte) []byte {
 
 var zeros = bytes.Repeat([]byte{'0'}, maxPlainExponent)
 
-// splitNumber returns the significant digits of a number, and the power of ten that they are multiplied by. It reports
-// false if the exponent is too large to calculate with.
+// splitNumber returns the significant digits of a number, and the power of ten by which they are multiplied.
+// It reports false if the exponent is too large to compute with.
 func splitNumber(number []byte) (digits []byte, exponent int, ok bool) {
 	mantissa := bytes.TrimPrefix(number, []byte{'-'})
 	if at := bytes.IndexAny(mantissa, "eE"); at >= 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-func TestFiftyEqualRequestsHaveOneEffectAndOneAnswer(t *testing.T) {
+func TestConcurrentEqualRequestsHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	const requests, keys = 50, 5
@@ -30,7 +30,7 @@ func TestFiftyEqualRequestsHaveOneEffectAndOneAnswer(t *testing.T) {
 			wait.Go(func() {
 				<-gate
 				answer, err := b.request(t.Context(), "acc_1", fmt.Sprint("key-", k), "{}",
-					fmt.Sprintf("effect %d of key %d", i, k))
+					fmt.Sprintf("the effect %d of key %d", i, k))
 				if err != nil {
 					t.Error(err)
 				}
@@ -44,22 +44,22 @@ func TestFiftyEqualRequestsHaveOneEffectAndOneAnswer(t *testing.T) {
 		first := 0
 		for _, a := range answers[k] {
 			if string(a.Body) != string(answers[k][0].Body) || a.Status != 200 {
-				t.Errorf("key %d: answers %q and %q", k, a.Body, answers[k][0].Body)
+				t.Errorf("key %d: got the different responses %q and %q", k, a.Body, answers[k][0].Body)
 			}
 			if !a.Replayed {
 				first++
 			}
 		}
 		if first != 1 {
-			t.Errorf("key %d: %d answers are not replays, want 1", k, first)
+			t.Errorf("key %d: %d responses are not replays, want 1", k, first)
 		}
 	}
 	if n := b.count(t, `SELECT count(*) FROM effects`); n != keys {
-		t.Errorf("%d effects, want %d", n, keys)
+		t.Errorf("got %d effects, want %d", n, keys)
 	}
 }
 
-func TestLoserOfARaceWithAnotherBodyIsAConflict(t *testing.T) {
+func TestRaceWithDifferentBodyIsConflict(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first, second := b.begin(t, "acc_1", "k", "{}"), b.begin(t, "acc_1", "k", `{"a":1}`)
@@ -67,13 +67,13 @@ func TestLoserOfARaceWithAnotherBodyIsAConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := second.Store(t.Context(), b.db.Hot, ok("y")); !errors.Is(err, idempotency.ErrTaken) {
-		t.Fatalf("second store: %v", err)
+		t.Fatalf("the second Store returned %v", err)
 	}
 	_, err := b.Replay(t.Context(), second)
 	wantCode(t, err, fault.CodeIdempotencyConflict)
 }
 
-func TestRollbackFreesTheKeyForTheOneWhoWaits(t *testing.T) {
+func TestRollbackFreesKeyForWaitingRequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first, second := b.begin(t, "acc_1", "k", "{}"), b.begin(t, "acc_1", "k", "{}")
@@ -91,7 +91,7 @@ func TestRollbackFreesTheKeyForTheOneWhoWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-stored; err != nil {
-		t.Fatalf("the one who waited: %v", err)
+		t.Fatalf("the waiting request returned %v", err)
 	}
 	got, err := b.Replay(t.Context(), first)
 	wantReplay(t, got, err, ok("second"))
@@ -100,10 +100,10 @@ func TestRollbackFreesTheKeyForTheOneWhoWaits(t *testing.T) {
 func (b bench) waitForLock(t *testing.T) {
 	t.Helper()
 	const waiting = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-	expect.EventuallyWithin(t, 20*time.Second, "a request waits", func() bool { return b.count(t, waiting) > 0 })
+	expect.EventuallyWithin(t, 20*time.Second, "a request is waiting", func() bool { return b.count(t, waiting) > 0 })
 }
 
-func TestOneWhoWaitsTooLongIsToldSo(t *testing.T) {
+func TestLongWaitReturnsInProgress(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	tx, err := b.db.Hot.BeginTx(t.Context(), nil)
@@ -123,7 +123,7 @@ func TestOneWhoWaitsTooLongIsToldSo(t *testing.T) {
 		})
 		wantCode(t, err, fault.CodeIdempotencyInProgress)
 		if fault.IsDatabaseUnavailable(err) {
-			t.Errorf("a key that is held was taken for a database that is away: %v", err)
+			t.Errorf("a held key was reported as an unavailable database: %v", err)
 		}
 	}
 	if err := tx.Commit(); err != nil {
@@ -133,7 +133,7 @@ func TestOneWhoWaitsTooLongIsToldSo(t *testing.T) {
 	wantReplay(t, got, err, ok("first"))
 }
 
-func TestStoreManySettlesABatchInOneGo(t *testing.T) {
+func TestStoreManyStoresBatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	held := b.begin(t, "acc_1", "held", "{}")
@@ -179,11 +179,11 @@ func TestStoreManySettlesABatchInOneGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []bool{false, false, true, false, true, false, false, false}
-		if tx == "ent" { // all committed by the hot one before
+		if tx == "ent" { // all committed earlier by the hot request
 			want = []bool{true, false, true, true, true, true, true, true}
 		}
 		if diff := cmp.Diff(want, taken); diff != "" {
-			t.Errorf("taken in %s (-want +got):\n%s", tx, diff)
+			t.Errorf("taken after %s differs (-want +got):\n%s", tx, diff)
 		}
 	}
 	for key, body := range map[string]string{"z": "z", "held2": "held2", "twin": "twin 1", "expired": "renewed",
@@ -221,7 +221,7 @@ func TestBatchesWithTheSameKeysDoNotDeadlock(t *testing.T) {
 				return err
 			})
 			if err != nil {
-				t.Errorf("batch %d: %v", w, err)
+				t.Errorf("batch %d returned %v", w, err)
 			}
 		})
 	}
@@ -231,11 +231,11 @@ func TestBatchesWithTheSameKeysDoNotDeadlock(t *testing.T) {
 		total += n
 	}
 	if total != 200 {
-		t.Errorf("200 keys were won %d times", total)
+		t.Errorf("got %d winners for 200 keys", total)
 	}
 }
 
-func TestCallerWhoLeavesIsNotTakenForARunningRequest(t *testing.T) {
+func TestCanceledCallerIsNotReportedAsRunning(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	claim := b.begin(t, "acc_1", "k", "{}")
@@ -243,13 +243,12 @@ func TestCallerWhoLeavesIsNotTakenForARunningRequest(t *testing.T) {
 	cancel()
 	err := claim.Store(ctx, b.db.Hot, ok("x"))
 	if err == nil || fault.From(err).Code == fault.CodeIdempotencyInProgress {
-		t.Errorf("error %v", err)
+		t.Errorf("got the error %v", err)
 	}
 }
 
-// A batch gives up soon on a key that is held, and says so. Its session waits as before
-// for everything that comes after.
-func TestABatchGivesUpSoonOnAHeldKey(t *testing.T) {
+// A batch gives up soon on a held key and reports it. Later statements of its session wait as long as before.
+func TestTryStoreManyGivesUpOnHeldKey(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	tx, err := b.db.Hot.BeginTx(t.Context(), nil)
@@ -274,19 +273,20 @@ func TestABatchGivesUpSoonOnAHeldKey(t *testing.T) {
 	}
 	begin := time.Now()
 	if _, _, err := try("a", "held", "z"); !errors.Is(err, idempotency.ErrBusy) || fault.IsDatabaseUnavailable(err) {
-		t.Errorf("a batch with a held key: %v, want ErrBusy", err)
+		t.Errorf("a batch with a held key returned %v, want ErrBusy", err)
 	}
 	if took := time.Since(begin); took > 30*time.Second {
-		t.Errorf("a batch with a held key gave up after %s, as late as a session does by default, after a minute", took)
+		t.Errorf("a batch with a held key gave up only after %s, like a session does by default", took)
 	}
 	taken, after, err := try("a", "z")
 	if err != nil || taken[0] || taken[1] || after != "1min" {
-		t.Errorf("the others: taken %v, lock_timeout %s afterwards, %v; want neither taken, 1min", taken, after, err)
+		t.Errorf("the others got taken %v, and lock_timeout is %s afterwards, %v; want neither taken and 1min", taken,
+			after, err)
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
 	if taken, _, err := try("held"); err != nil || taken[0] {
-		t.Errorf("once the key is free: taken %v, %v", taken, err)
+		t.Errorf("once the key was free, the batch got taken %v, %v", taken, err)
 	}
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// An expired row counts as missing, and so does a refused request. If another
-// transaction is inserting a row, this statement waits for that transaction: this serializes equal
-// requests. Rows are inserted in key order, so that two batches never deadlock.
+// An expired row counts as missing, and so does a refused request. If another transaction is inserting a row,
+// this statement waits for that transaction: this serializes equal requests. Rows are inserted in key order,
+// so that two batches never deadlock.
 //
-// @max_wait is the lock timeout in milliseconds, empty for that of the session. The previous setting is
-// restored at the end, when all rows are inserted: their sum is computed first.
+// @max_wait is the lock timeout in milliseconds; empty means that of the session. The previous setting is
+// restored after all rows are inserted, because their sum is computed first.
 var storeSQL = db.Compile(`
 WITH setting AS MATERIALIZED (
 	SELECT before, set_config('lock_timeout', coalesce(nullif(@max_wait, ''), before), true)
@@ -55,7 +55,7 @@ const findSQL = `
 SELECT request_hash, operation, status, body FROM idempotency_keys
 WHERE account_id = $1 AND key = $2 AND expires_at > now() AND status < 400`
 
-// SKIP LOCKED: a row that a request is replacing right now is no longer old.
+// SKIP LOCKED: a row that a request is currently replacing is no longer old.
 const sweepSQL = `
 WITH old AS (
   SELECT id FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -73,15 +73,15 @@ func (c *Claim) Key() Key { return Key{c.accountID, c.key} }
 var ErrBusy = errors.New("idempotency key held by a request that is running")
 
 // StoreMany is Store for many requests that share a transaction, with one statement. taken[i] reports that
-// another request, in this list or elsewhere, has the key of answers[i]: omit its effect and Replay it
-// after the commit. After an error nothing may be committed. Only 2xx responses are accepted: others have
-// no effect to commit.
+// another request, in this list or elsewhere, has the key of answers[i]: omit its effect and call Replay
+// after the commit. After an error, roll back. Only 2xx responses are accepted: others have no effect to
+// commit.
 func StoreMany(ctx context.Context, tx Execer, answers []ClaimedResponse) (taken []bool, err error) {
 	return storeMany(ctx, tx, answers, 0)
 }
 
-// TryStoreMany is StoreMany that waits for other transactions for at most maxWait. Its error is ErrBusy
-// then.
+// TryStoreMany is StoreMany that waits for other transactions for at most maxWait. After that it returns
+// ErrBusy.
 func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedResponse,
 	maxWait time.Duration) (taken []bool, err error) {
 	return storeMany(ctx, tx, answers, max(maxWait, time.Millisecond))
@@ -141,8 +141,8 @@ func storeMany(ctx context.Context, tx Execer, answers []ClaimedResponse,
 	return taken, nil
 }
 
-// storeOrder returns the indexes of the answers to insert, by account and key. Of equal keys the first is
-// inserted and the others are taken.
+// storeOrder returns the indexes of the answers to insert, by account and key. Of equal keys, the first is
+// inserted and the others count as taken.
 func storeOrder(answers []ClaimedResponse, taken []bool) ([]int, error) {
 	order := make([]int, 0, len(answers))
 	first := make(map[Key]bool, len(answers))
@@ -194,7 +194,7 @@ func insertResponses(ctx context.Context, tx Execer, answers []ClaimedResponse, 
 	return stored, nil
 }
 
-// storeError distinguishes waiting for another request from an unavailable database: the insert waits for
+// storeError distinguishes waiting for another request from an unavailable database: the insert can wait for
 // nothing else. SQLSTATE codes as in appendix A of the PostgreSQL manual.
 func storeError(ctx context.Context, err error, maxWait time.Duration) error {
 	var server *pq.Error
@@ -202,7 +202,7 @@ func storeError(ctx context.Context, err error, maxWait time.Duration) error {
 		switch server.Code {
 		case "55P03", // lock_timeout
 			"57014", // statement_timeout
-			"40P01": // deadlock with a transaction that stored other keys before
+			"40P01": // deadlock with a transaction that has stored other keys before
 			if maxWait > 0 {
 				return fmt.Errorf("store idempotent answer: %w (%s)", ErrBusy, server.Message)
 			}
@@ -218,7 +218,8 @@ func InProgress() *fault.Error {
 		"The first request with this Idempotency-Key is still running; try again shortly")
 }
 
-// conflictWith returns the error for a key that a request of an operation used first; "" if that is unknown.
+// conflictWith returns the error for a key that was first used with an operation; "" if the operation is
+// unknown.
 func (c *Claim) conflictWith(operation string) *fault.Error {
 	const message = "This Idempotency-Key was used for a different request in the last 24 hours"
 	switch operation {

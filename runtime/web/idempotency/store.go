@@ -21,16 +21,16 @@ type Store struct {
 	tasks  *worker.Tasks
 }
 
-// Params are the dependencies of New.
+// Params contains the parameters of New.
 type Params struct {
 	DB         Execer // a pool, not a transaction
 	Logger     *slog.Logger
 	Workers    *worker.Metrics // may be nil
-	SweepEvery time.Duration   // 0: 5 minutes
-	SweepBatch int             // rows per sweeping transaction; 0: 500
+	SweepEvery time.Duration   // default: 5 minutes
+	SweepBatch int             // rows per sweeping transaction; default: 500
 }
 
-// New returns a Store, which deletes expired keys between Start and Stop.
+// New returns a new Store, which deletes expired keys between Start and Stop.
 func New(p Params) (*Store, error) {
 	if p.DB == nil || p.Logger == nil {
 		return nil, errors.New("idempotency: DB and Logger are needed")
@@ -46,9 +46,9 @@ func New(p Params) (*Store, error) {
 	return s, nil
 }
 
-// Begin starts a request of an account for an operation (for example "POST /api/emails", including the id
-// of the resource if the path has one). It returns the response to replay if there is one already, else the
-// claim to store the response under. An empty key returns neither. The error is a fault: a key that is not
+// Begin starts a request of an account for an operation (for example "POST /api/emails", including the id of
+// the resource if the path has one). It returns the response to replay if there is one, else the claim under
+// which to store the response. For an empty key it returns neither. The error is a fault: a key that is not
 // 1-255 printable ASCII characters, or idempotency_conflict for a key used by a different request.
 func (s *Store) Begin(ctx context.Context, accountID, operation, key string,
 	canonicalBody []byte) (*Claim, *Response, error) {
@@ -74,7 +74,7 @@ func (s *Store) Replay(ctx context.Context, c *Claim) (*Response, error) {
 	}
 	answer, err := findResponse(ctx, s.db, c)
 	if err == nil && answer == nil {
-		// It expired between the two statements.
+		// The response expired between the two statements.
 		return nil, InProgress()
 	}
 	return answer, err
@@ -89,8 +89,8 @@ func (s *Store) Lookup(ctx context.Context, c *Claim) (*Response, error) {
 	return findResponse(ctx, s.db, c)
 }
 
-// Record stores the (2xx) response of a request whose effect is not in a transaction of this database, and
-// returns the response to send: this one, or that of another request which took the key in the meantime.
+// Record stores the (2xx) response of a request whose effect is not in a transaction of this database. It
+// returns the response to send: this one, or that of another request that took the key in the meantime.
 func (s *Store) Record(ctx context.Context, c *Claim, a Response) (Response, error) {
 	if c == nil {
 		return a, nil

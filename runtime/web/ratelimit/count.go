@@ -18,17 +18,17 @@ type request struct {
 	result    result
 }
 
-// countSQL counts the requests of many accounts and returns, for each account, how many were admitted and
-// how far ahead it was before.
+// countSQL counts the requests of many accounts and returns, for each account, how many were admitted and how
+// far ahead it was before.
 //
-// An existing row is locked first, so that its newest state decides; a row without remaining requests is
-// not written. A missing row is created; if another process creates it concurrently, the account is missing
-// from the result and is counted in another round. Locks are taken in order of accounts, existing rows
-// before new ones.
+// An existing row is locked first, so that its newest state counts; a row without remaining requests is not
+// written. A missing row is created; if another process creates it concurrently, the account is missing from
+// the result and is counted in another round. Locks are taken in order of accounts, existing rows before new
+// ones.
 //
 // An account cannot be further ahead than its burst. If a row is ahead by more than that and
-// clockstep.StatementDelay, it was written before the database clock stepped back, and is corrected. If it
-// is ahead by less, the writer began after this statement, and the row counts as it is.
+// clockstep.StatementDelay, it was written before the database clock stepped back, and is corrected. If it is
+// ahead by less, the writer began after this statement, and the row counts as it is.
 var countSQL = db.Compile(`
 WITH asked AS (
 	SELECT a.* FROM ` + askedRows.Source() + `
@@ -51,7 +51,7 @@ WITH asked AS (
 )
 SELECT c.account_id, c.admitted, c.ahead FROM counted c WHERE NOT c.fresh OR c.account_id IN (SELECT account_id FROM made)`)
 
-// accountRequests is the waiting requests of one account.
+// accountRequests contains the waiting requests of one account.
 type accountRequests struct {
 	accountID string
 	requests  int
@@ -65,8 +65,8 @@ var askedRows = batch.New("a",
 	batch.Int("burst", func(a accountRequests) int64 { return a.rate.burst }),
 )
 
-// mostRounds limits how many times a new account is counted again: once, unless its row is deleted at that
-// very moment.
+// mostRounds limits how often a new account is counted again: once, unless its row is deleted at that very
+// moment.
 const mostRounds = 5
 
 // countGroup decides about a group of requests.
@@ -83,7 +83,7 @@ func (l *Limiter) countGroup(ctx context.Context, group []*request) []error {
 			return nil
 		}
 	}
-	return slices.Repeat([]error{fmt.Errorf("%d accounts appear and vanish", len(waiting))}, len(group))
+	return slices.Repeat([]error{fmt.Errorf("the rows of %d accounts keep changing", len(waiting))}, len(group))
 }
 
 // countRound runs the statement once and removes the accounts that it has counted.
@@ -109,8 +109,8 @@ func (l *Limiter) countRound(ctx context.Context, waiting map[string][]*request)
 	}, countSQL.Text, countSQL.Args(askedRows.Rows(rows), db.Arg("delay", clockstep.StatementDelay.Microseconds()))...)
 }
 
-// sweepSQL deletes accounts that have long had all of their requests back. It skips locked rows, which also
-// avoids deadlocks.
+// sweepSQL deletes accounts that have regained all of their requests long ago. It skips locked rows, which
+// also avoids deadlocks.
 const sweepSQL = `
 DELETE FROM rate_limits WHERE account_id IN (
 	SELECT account_id FROM rate_limits WHERE full_at < now() - interval '1 hour' LIMIT $1::text::int FOR UPDATE SKIP LOCKED)`

@@ -2,12 +2,12 @@ package ratelimit
 
 import "time"
 
-// The generic cell rate algorithm (ITU-T I.371, as a virtual schedule): the only state of an account is the
-// time at which it will have all of its requests back. Each request moves it forward by one interval,
+// The generic cell rate algorithm (ITU-T I.371, as a virtual schedule). The only state of an account is the
+// time at which it will have regained all of its requests. Each request moves it forward by one interval,
 // unless it would then be further ahead of now than the duration of the whole burst.
 
-// rate is how fast an account gets its requests back. It is in microseconds, the precision of the database,
-// to avoid rounding.
+// rate is how fast an account regains its requests. It is in microseconds, the precision of the database, to
+// avoid rounding.
 type rate struct {
 	interval int64 // microseconds per request
 	burst    int64 // requests
@@ -23,11 +23,11 @@ type result struct {
 	admitted   bool
 	remaining  int64         // requests that could follow immediately
 	reset      time.Duration // until the whole burst is available again
-	retryAfter time.Duration // if refused: until one more is admitted
+	retryAfter time.Duration // if rejected: until another request is admitted
 }
 
 // resultOf returns the result of the nth request (from 1) of those counted together, of which admitted were
-// admitted, if the account was ahead by that much before the first.
+// admitted, for an account that was ahead by that much before the first.
 func (r rate) resultOf(nth, admitted, ahead int64) result {
 	after := ahead + min(nth, admitted)*r.interval
 	out := result{admitted: nth <= admitted, reset: time.Duration(after) * time.Microsecond}

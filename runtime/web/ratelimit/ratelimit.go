@@ -1,17 +1,17 @@
 // Package ratelimit limits the requests per second of an account, by the generic cell rate algorithm: an
 // account may use two seconds' worth of its rate in a burst, and regains it evenly.
 //
-// The count is one row per account in the database, by the database clock, so it is exact across all edges
-// and processes. Concurrent requests are counted in one statement: each still counts individually, in order
-// of arrival, and a refused one uses nothing. Unmetered accounts cost nothing. An unavailable database is
-// fault.Unavailable, as everywhere else.
+// The state is one row per account in the database, by the database clock, so it is exact across all APIs and
+// processes. Concurrent requests are counted in one statement. Each still counts individually, in order of
+// arrival, and a rejected one uses nothing. Unmetered accounts cost nothing. If the database is unavailable,
+// the error is fault.Unavailable.
 //
 // The table is unlogged: after a crash of the database every account may use its two seconds' worth once
 // more.
 //
-// Every counted request gets the headers ratelimit-limit (the size of a burst), ratelimit-remaining (what
-// is left of it) and ratelimit-reset (whole seconds until all of it is available again). A refusal is a
-// fault of kind Limit with the time after which a request is admitted again.
+// Every counted request gets the headers ratelimit-limit (the size of a burst), ratelimit-remaining (what is
+// left of it) and ratelimit-reset (whole seconds until all of it is available again). A rejection is a fault
+// of kind Limit with the time after which a request is admitted again.
 package ratelimit
 
 import (
@@ -28,13 +28,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// burst is how many seconds' worth of its rate an account may use in a burst.
+// burst is how many seconds' worth of its rate an account may use at once.
 const burst = 2 // seconds
 
 // AccountRate identifies the caller and its rate.
 type AccountRate struct {
 	ID        string
-	PerSecond int  // less than one counts as one
+	PerSecond int  // at least one
 	Unmetered bool // always admitted; the headers show the full rate
 }
 
@@ -46,15 +46,15 @@ type Limiter struct {
 	tasks  *worker.Tasks
 }
 
-// Params are the dependencies of New.
+// Params contains the parameters of New.
 type Params struct {
 	DB         *db.DB
 	Logger     *slog.Logger
 	Workers    *worker.Metrics // may be nil
-	SweepEvery time.Duration   // 0: 10 minutes
+	SweepEvery time.Duration   // default: 10 minutes
 }
 
-// New returns a Limiter, which deletes obsolete rows between Start and Stop.
+// New returns a new Limiter, which deletes obsolete rows between Start and Stop.
 func New(p Params) (*Limiter, error) {
 	if p.DB == nil || p.Logger == nil {
 		return nil, errors.New("ratelimit: DB and Logger are needed")
@@ -67,7 +67,7 @@ func New(p Params) (*Limiter, error) {
 	return l, nil
 }
 
-// Admit counts one request and sets the ratelimit headers, even if it refuses.
+// Admit counts one request and sets the ratelimit headers, even if it rejects the request.
 func (l *Limiter) Admit(ctx context.Context, account AccountRate, header http.Header) error {
 	r := &request{accountID: account.ID, rate: rateOf(account.PerSecond)}
 	if account.Unmetered {

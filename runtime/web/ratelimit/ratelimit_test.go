@@ -35,7 +35,7 @@ func start(t testing.TB, d *db.DB) *Limiter {
 	return l
 }
 
-// processes returns two limiters over one database, each with pools of its own.
+// processes returns two limiters on one database, each with its own pools.
 func processes(t testing.TB) (*db.DB, []*Limiter) {
 	t.Helper()
 	url := dbtest.URL(t)
@@ -67,12 +67,12 @@ func refusal(t testing.TB, err error) *fault.Error {
 	t.Helper()
 	var refused *fault.Error
 	if !errors.As(err, &refused) || refused.Kind != fault.Limit || refused.Code != fault.CodeRateLimit {
-		t.Fatalf("not a refusal: %v", err)
+		t.Fatalf("got %v, want a rejection", err)
 	}
 	return refused
 }
 
-// setAhead lets an account be so far ahead of the database clock.
+// setAhead sets how far an account is ahead of the database clock.
 func setAhead(t testing.TB, d *db.DB, accountID string, ahead time.Duration) {
 	t.Helper()
 	_, err := d.SQL.ExecContext(t.Context(), `INSERT INTO rate_limits VALUES ($1, now() + make_interval(secs => $2))
@@ -90,7 +90,8 @@ func fullAt(t testing.TB, d *db.DB, accountID string) (at time.Time) {
 	return at
 }
 
-// soon returns what an account gets that was set so far ahead just now: once more when the machine stood still between.
+// soon returns the result of a request right after the account was set that far ahead. It retries if the
+// machine was paused in between.
 func soon(t *testing.T, d *db.DB, l *Limiter, a AccountRate, ahead time.Duration) (http.Header, error) {
 	t.Helper()
 	for range 50 {
@@ -101,52 +102,52 @@ func soon(t *testing.T, d *db.DB, l *Limiter, a AccountRate, ahead time.Duration
 			return got, err
 		}
 	}
-	t.Fatal("the machine stalls repeatedly")
+	t.Fatal("the machine was paused repeatedly")
 	return nil, nil
 }
 
-func TestTwoSecondsWorthAtOnceThenTheRate(t *testing.T) {
+func TestBurstThenRate(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	l := start(t, d)
 	ada := AccountRate{ID: "ada", PerSecond: 2}
 	for _, remaining := range []string{"3", "2", "1", "0"} {
 		got, err := soon(t, d, l, ada, time.Duration(3-atoi(t, remaining))*500*time.Millisecond)
-		// A little time has passed since the row was set: never enough for one more.
+		// A little time has passed since the row was set, but never enough for another request.
 		if err != nil || got.Get("ratelimit-limit") != "4" || got.Get("ratelimit-remaining") != remaining {
-			t.Errorf("with %s remaining: %v, %v", remaining, got, err)
+			t.Errorf("with %s remaining, got %v, %v", remaining, got, err)
 		}
 	}
 	got, err := soon(t, d, l, ada, 2*time.Second)
 	refused := refusal(t, err)
 	if refused.RetryAfter > 500*time.Millisecond || refused.RetryAfter < 100*time.Millisecond ||
 		got.Get("ratelimit-remaining") != "0" || got.Get("ratelimit-reset") != "2" {
-		t.Errorf("refusal: again after %s, %v", refused.RetryAfter, got)
+		t.Errorf("the rejection has the delay %s, %v", refused.RetryAfter, got)
 	}
-	for late := true; late; { // one more is admitted after half a second
+	for late := true; late; { // another request is admitted after half a second
 		begin := time.Now()
 		setAhead(t, d, "ada", 2*time.Second)
 		before := fullAt(t, d, "ada")
 		_, err := admit(t, l, ada)
 		if late = time.Since(begin) > 400*time.Millisecond; !late &&
 			(err == nil || !fullAt(t, d, "ada").Equal(before)) {
-			t.Errorf("a refused request was counted, or admitted: %v", err)
+			t.Errorf("a rejected request was counted, or admitted: %v", err)
 		}
 	}
 	for tries := 0; ; tries++ {
 		begin := time.Now()
 		setAhead(t, d, "ada", 2*time.Second)
 		before := fullAt(t, d, "ada")
-		expect.Eventually(t, "half a second refills one", func() bool {
+		expect.Eventually(t, "half a second refills one request", func() bool {
 			_, err := admit(t, l, ada)
 			return err == nil
 		})
 		moved := fullAt(t, d, "ada").Sub(before)
 		if moved > 500*time.Millisecond && time.Since(begin) > 2*time.Second && tries < 20 {
-			continue // the machine stood still, and the account became idle
+			continue // the machine was paused, and the account became idle
 		}
 		if moved != 500*time.Millisecond {
-			t.Errorf("one request moved the account on by %s", moved)
+			t.Errorf("one request moved the account forward by %s", moved)
 		}
 		return
 	}
@@ -161,20 +162,20 @@ func atoi(t testing.TB, s string) int {
 	return n
 }
 
-func TestAccountsAreCountedApart(t *testing.T) {
+func TestAccountsAreCountedSeparately(t *testing.T) {
 	t.Parallel()
 	l := start(t, dbtest.New(t))
 	for _, id := range []string{"ada", "bob"} {
 		for i := range 2 {
 			if _, err := admit(t, l, AccountRate{ID: id, PerSecond: 1}); err != nil {
-				t.Errorf("%s, request %d: %v", id, i, err)
+				t.Errorf("%s: request %d returned %v", id, i, err)
 			}
 		}
 	}
 }
 
-// Two processes together admit as much as one: the burst, and the units refilled in the meantime.
-func TestBurstIsExactOverProcesses(t *testing.T) {
+// Two processes together admit as much as one: the burst, and the requests regained in the meantime.
+func TestBurstIsExactAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	d, limiters := processes(t)
 	ada := AccountRate{ID: "ada", PerSecond: 1}
@@ -193,15 +194,15 @@ func TestBurstIsExactOverProcesses(t *testing.T) {
 	}
 	all.Wait()
 	if most := 2 + int64(time.Since(begin).Seconds()); admitted.Load() < 2 || admitted.Load() > most {
-		t.Errorf("%d of 200 were admitted, want 2 to %d", admitted.Load(), most)
+		t.Errorf("%d of 200 requests were admitted, want 2 to %d", admitted.Load(), most)
 	}
 	if n := len(rows(t, d)); n != 1 {
-		t.Errorf("%d rows", n)
+		t.Errorf("got %d rows", n)
 	}
 }
 
-// While an account is never idle, every admitted request has moved it on by
-// exactly its interval: none is lost and none counted twice.
+// While an account is never idle, every admitted request moves it forward by exactly its interval: none is
+// lost and none is counted twice.
 func TestConcurrentRequestsAreAllCounted(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -209,17 +210,17 @@ func TestConcurrentRequestsAreAllCounted(t *testing.T) {
 			return
 		}
 	}
-	t.Error("in none of twenty tries an account was never idle")
+	t.Error("the account became idle in each of twenty attempts")
 }
 
-// allCounted is false when an account had time to become idle: the machine stood still.
+// allCounted is false if an account had time to become idle, because the machine was paused.
 func allCounted(t *testing.T) bool {
 	t.Helper()
 	d, limiters := processes(t)
 	const interval = 10 * time.Millisecond
 	accounts := []AccountRate{{ID: "ada", PerSecond: 100}, {ID: "bob", PerSecond: 100}, {ID: "eve", PerSecond: 100}}
 	before := map[string]time.Time{}
-	begin := time.Now() // the accounts begin to fill up again when they are set
+	begin := time.Now() // the accounts begin to regain requests when they are set
 	for _, a := range accounts {
 		setAhead(t, d, a.ID, time.Second) // half of the burst is used
 		before[a.ID] = fullAt(t, d, a.ID)
@@ -231,7 +232,7 @@ func allCounted(t *testing.T) bool {
 		all.Go(func() {
 			got, err := admit(t, limiters[i%2], a)
 			if got.Get("ratelimit-limit") != "200" {
-				t.Errorf("headers %v", got)
+				t.Errorf("got the headers %v", got)
 			}
 			if err == nil {
 				admitted[a.ID].Add(1)
@@ -245,20 +246,20 @@ func allCounted(t *testing.T) bool {
 	most := 100 + int64(took/interval) + 1
 	for id, n := range admitted {
 		if n.Load() < 100 || n.Load() > most {
-			t.Errorf("%s: %d admitted, want 100 to %d", id, n.Load(), most)
+			t.Errorf("%s: %d requests were admitted, want 100 to %d", id, n.Load(), most)
 		}
 		if moved := fullAt(t, d, id).Sub(before[id]); moved != time.Duration(n.Load())*interval {
 			if moved > time.Duration(n.Load())*interval && took > time.Second {
 				return false
 			}
-			t.Errorf("%s: %d admitted moved the account on by %s", id, n.Load(), moved)
+			t.Errorf("%s: %d admitted requests moved the account forward by %s", id, n.Load(), moved)
 		}
 	}
 	return true
 }
 
-// Many first requests at the same moment, in two processes, are one row.
-func TestFirstRequestsRace(t *testing.T) {
+// Many concurrent first requests in two processes create one row.
+func TestConcurrentFirstRequestsCreateOneRow(t *testing.T) {
 	t.Parallel()
 	d, limiters := processes(t)
 	for round := range 20 {
@@ -279,12 +280,12 @@ func TestFirstRequestsRace(t *testing.T) {
 		most := 2 + int64(time.Since(begin).Seconds())
 		for i := range ids {
 			if n := admitted[i].Load(); n < 2 || n > most {
-				t.Errorf("%s: %d admitted, want 2 to %d", ids[i], n, most)
+				t.Errorf("%s: %d requests were admitted, want 2 to %d", ids[i], n, most)
 			}
 		}
 	}
 	if n := len(rows(t, d)); n != 60 {
-		t.Errorf("%d rows, want 60", n)
+		t.Errorf("got %d rows, want 60", n)
 	}
 }
 
@@ -308,7 +309,7 @@ func rows(t testing.TB, d *db.DB) (ids []string) {
 	return ids
 }
 
-func TestUnmeteredAccountsSeeTheirRateUntouchedAndCostNothing(t *testing.T) {
+func TestUnmeteredAccountsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	l := start(t, server.OpenPatiently())
@@ -317,17 +318,18 @@ func TestUnmeteredAccountsSeeTheirRateUntouchedAndCostNothing(t *testing.T) {
 		got, err := admit(t, l, AccountRate{ID: "dev", PerSecond: 1, Unmetered: true})
 		if err != nil || got.Get("ratelimit-limit") != "2" || got.Get("ratelimit-remaining") != "2" ||
 			got.Get("ratelimit-reset") != "0" {
-			t.Fatalf("a request of an unmetered account gets %v, %v, want its limit and what remains at 2", got, err)
+			t.Fatalf("a request of an unmetered account got %v, %v, want the limit and the remaining requests at 2",
+				got, err)
 		}
 	}
 	if _, err := admit(t, l, AccountRate{ID: "ada", PerSecond: 1}); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("without a database: %v", err)
+		t.Errorf("without a database, Admit returned %v", err)
 	}
 }
 
-// The clock of the database was an hour ahead, or a day, while the account asked: it does not
+// The database clock was an hour or a day ahead while the account sent requests. The account does not have to
 // wait for that time.
-func TestAClockThatWentBackRefusesNobodyForLong(t *testing.T) {
+func TestClockStepBackDoesNotBlockAccount(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	l := start(t, d)
@@ -336,22 +338,22 @@ func TestAClockThatWentBackRefusesNobodyForLong(t *testing.T) {
 		setAhead(t, d, a.ID, ahead)
 		_, err := admit(t, l, a)
 		if refused := refusal(t, err); refused.RetryAfter > time.Second {
-			t.Errorf("with the clock %s ahead before: retry after %s, want that of a burst that is used up", ahead,
+			t.Errorf("after the clock was %s ahead, the delay is %s, want that of a used burst", ahead,
 				refused.RetryAfter)
 		}
-		expect.Eventually(t, "a request is admitted again", func() bool {
+		expect.Eventually(t, "another request is admitted", func() bool {
 			_, err := admit(t, l, a)
 			return err == nil
 		})
 		if left := time.Until(fullAt(t, d, a.ID)); left > time.Minute {
-			t.Errorf("the account has all of its requests back in %s", left)
+			t.Errorf("the account regains all of its requests in %s", left)
 		}
 	}
 }
 
-// A statement that waited for another one has an older now(): the row that the other one wrote is
-// further ahead than a burst, and still counts.
-func TestAStatementThatRunsLateAdmitsNoMore(t *testing.T) {
+// A statement that waited for another one has an older now(). The row that the other one wrote is further
+// ahead than a burst, but still counts.
+func TestLateStatementAdmitsNoExtraRequests(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	l := start(t, d)
@@ -363,11 +365,11 @@ func TestAStatementThatRunsLateAdmitsNoMore(t *testing.T) {
 		t.Errorf("Retry-After is %s, want about 3 s", refused.RetryAfter)
 	}
 	if after := fullAt(t, d, a.ID); !after.Equal(before) {
-		t.Errorf("full_at moved by %s, want no change", after.Sub(before))
+		t.Errorf("full_at changed by %s, want no change", after.Sub(before))
 	}
 }
 
-// A burst at a higher rate leaves nothing of a lower one until it has passed.
+// A burst at a higher rate leaves no requests at a lower rate until it has passed.
 func TestLoweredRate(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -375,18 +377,18 @@ func TestLoweredRate(t *testing.T) {
 	got, err := soon(t, d, l, AccountRate{ID: "ada", PerSecond: 1}, 2*time.Second)
 	if refused := refusal(t, err); refused.RetryAfter > time.Second || refused.RetryAfter < 500*time.Millisecond ||
 		got.Get("ratelimit-remaining") != "0" {
-		t.Errorf("again after %s, %v", refused.RetryAfter, got)
+		t.Errorf("got the delay %s, %v", refused.RetryAfter, got)
 	}
 }
 
-func TestSpentRowsAreSwept(t *testing.T) {
+func TestObsoleteRowsAreSwept(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	setAhead(t, d, "old", -2*time.Hour)
 	setAhead(t, d, "lately", -time.Minute)
 	setAhead(t, d, "now", time.Minute)
 	start(t, d)
-	expect.EventuallyWithin(t, 5*time.Second, "the old row goes", func() bool { return len(rows(t, d)) == 2 })
+	expect.EventuallyWithin(t, 5*time.Second, "the old row is deleted", func() bool { return len(rows(t, d)) == 2 })
 }
 
 func TestResults(t *testing.T) {
@@ -405,13 +407,13 @@ func TestResults(t *testing.T) {
 		{2, 1, 1_400_000, result{false, 0, ms(1900), ms(400)}},
 	} {
 		if got := r.resultOf(c.nth, c.admitted, c.ahead); got != c.want {
-			t.Errorf("%d of %d admitted, %d ahead: %+v, want %+v", c.nth, c.admitted, c.ahead, got, c.want)
+			t.Errorf("with %d of %d admitted and %d ahead, got %+v, want %+v", c.nth, c.admitted, c.ahead, got, c.want)
 		}
 	}
 	for perSecond, want := range map[int]rate{-1: {1_000_000, 2}, 0: {1_000_000, 2}, 3: {333_333, 6}, 500: {2000, 1000},
 		5_000_000: {1, 10_000_000}} {
 		if got := rateOf(perSecond); got != want {
-			t.Errorf("%d per second: %+v, want %+v", perSecond, got, want)
+			t.Errorf("with %d per second, got %+v, want %+v", perSecond, got, want)
 		}
 	}
 }

@@ -18,22 +18,22 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// gate limits the connections of an HTTP server. It admits connections by shares, as SMTP listeners do; a
-// client that has sent only part of a header counts as silent. It also enforces the minimum speed of
-// clients that read a response.
+// gate limits the connections of an HTTP server. It admits connections by shares, like SMTP listeners do; a
+// client that has sent only part of a header counts as silent. It also enforces the minimum speed of clients
+// that read a response.
 //
 // All connections of a trusted proxy have the address of the proxy. Their silent ones are limited together,
-// and each request counts for the network of the client that the proxy names. A peer in a private network
-// may be an unconfigured proxy: its silent connections are limited likewise.
+// and each request counts toward the network of the client that the proxy reports. A peer in a private
+// network may be a proxy that was not configured: its silent connections are limited likewise.
 type gate struct {
 	places  *intake.Gate
 	pace    intake.Rate
 	proxies []netip.Prefix
 	secured bool   // the connection starts with TLS
-	refused func() // counts a connection or a request that found no place
+	refused func() // counts a connection or request for which there is no room
 }
 
-// admitRequests runs the requests of a server within the places of the gate, and refuses those beyond them.
+// admitRequests runs the requests of a server within the limits of the gate, and rejects those beyond them.
 func (g *gate) admitRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, ok := r.Context().Value(connectionKey{}).(*gatedConn)
@@ -99,8 +99,8 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// peerOf returns the address of a connection's peer, and whether the peer is shared: a trusted proxy, or in a
-// private network, where it may be one.
+// peerOf returns the address of a connection's peer, and whether the peer may be shared: a trusted proxy, or
+// a peer in a private network, which may be a proxy.
 func (g *gate) peerOf(c net.Conn) (addr netip.Addr, shared bool) {
 	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
@@ -111,7 +111,7 @@ func (g *gate) peerOf(c net.Conn) (addr netip.Addr, shared bool) {
 	return addr, trusted || addr.IsPrivate() || addr.IsLinkLocalUnicast()
 }
 
-// tellCrowded responds to a connection immediately: a new socket has room for it.
+// tellCrowded responds to a connection immediately: the buffer of a new socket has room for the response.
 func tellCrowded(c net.Conn) {
 	if c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
 		// the connection closes either way
@@ -126,10 +126,10 @@ type gatedConn struct {
 
 	place *intake.Slot
 	pace  intake.Rate
-	limit atomic.Int64 // write deadline set by the handler, in Unix nanoseconds; 0 for none
+	limit atomic.Int64 // write deadline set by the handler, in Unix nanoseconds; 0 if there is none
 }
 
-// Write sends in chunks, each of which the client must take within the time of the pace.
+// Write sends in chunks. The client must accept each within the time that the pace allows.
 func (c *gatedConn) Write(b []byte) (n int, err error) {
 	for {
 		at := time.Now().Add(c.pace.Period)
@@ -162,7 +162,7 @@ func (c *gatedConn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// CloseWrite lets net/http end a refusal in such a way that the client can still read it.
+// CloseWrite allows net/http to end a rejection so that the client can still read it.
 func (c *gatedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -170,7 +170,7 @@ func (c *gatedConn) CloseWrite() error {
 	return nil
 }
 
-// Close releases the place.
+// Close releases the connection's place.
 func (c *gatedConn) Close() error {
 	c.place.Leave()
 	return c.Conn.Close()

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// strangers returns connections that come from where the test says.
+// strangers is a listener whose connections have addresses set by the test.
 type strangers struct {
 	net.Listener
 
@@ -83,7 +83,7 @@ func (g gated) dial(t *testing.T, from string) net.Conn {
 	return c
 }
 
-// ask sends a request and returns its status or the error. header is additional header lines.
+// ask sends a request and returns its status or the error. header contains additional header lines.
 func ask(c net.Conn, header ...string) string {
 	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\n"+strings.Join(append(header, ""), "\r\n")+"\r\n")
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -98,37 +98,39 @@ func ask(c net.Conn, header ...string) string {
 }
 
 // Incomplete headers from one address do not fill the listener: clients with other addresses are served.
-func TestHalfSentHeadersDoNotFillTheHTTPListener(t *testing.T) {
+func TestIncompleteHeadersDoNotFillListener(t *testing.T) {
 	t.Parallel()
 	g := serveGated(t, 100, intake.Floor, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for range 300 {
-		fmt.Fprint(g.dial(t, "203.0.113.1"), "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ") // some are refused
+		fmt.Fprint(g.dial(t, "203.0.113.1"), "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ") // some are rejected
 	}
 	for i := range 90 {
 		if got := ask(g.dial(t, fmt.Sprintf("198.%d.0.1", i))); got != "200 OK" {
-			t.Errorf("next to 300 incomplete headers of one address, request %d of others got %q", i, got)
+			t.Errorf("despite 300 incomplete headers from one address, request %d from another address got %q, "+
+				"want 200", i, got)
 		}
 	}
 }
 
-// Requests of one proxy fill the listener: its network has no share. Beyond that they are refused.
-func TestAProxyIsNoShareOfTheHTTPListener(t *testing.T) {
+// Requests of one proxy may fill the listener, because its network has no share. Requests beyond that are
+// rejected.
+func TestProxyMayFillListener(t *testing.T) {
 	t.Parallel()
 	g := serveGated(t, 40, intake.Floor, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for i := range 40 {
 		if got := ask(g.dial(t, proxy)); got != "200 OK" {
-			t.Errorf("connection %d of the proxy was answered %q, want 200", i, got)
+			t.Errorf("connection %d of the proxy got %q, want 200", i, got)
 		}
 	}
 	if got := ask(g.dial(t, proxy)); got != "503 Service Unavailable" {
-		t.Errorf("with all places in use a connection was answered %q, want 503", got)
+		t.Errorf("with all places in use, a connection got %q, want 503", got)
 	}
 }
 
-// Silent connections leave room for other clients, wherever they come from: a trusted proxy, a peer on this
-// machine, or a peer in a private network, which may be a proxy. Clients behind the
-// same peer are served as well.
-func TestSilentConnectionsOfAProxyLeaveRoom(t *testing.T) {
+// Silent connections leave room for other clients, whether they come from a trusted proxy, from this machine,
+// or from a private network, where the peer may be a proxy. Other clients behind the same peer are served as
+// well.
+func TestSilentProxyConnectionsLeaveRoom(t *testing.T) {
 	t.Parallel()
 	for _, peer := range []string{proxy, "127.0.0.1", "::1", "10.0.0.1"} {
 		t.Run(peer, func(t *testing.T) {
@@ -149,24 +151,25 @@ func TestSilentConnectionsOfAProxyLeaveRoom(t *testing.T) {
 			}
 			for i := range 40 {
 				if got := ask(g.dial(t, fmt.Sprintf("198.%d.0.1", i))); got != "200 OK" {
-					t.Errorf("next to 500 silent connections from %s, request %d of others got %q, want 200",
+					t.Errorf("despite 500 silent connections from %s, request %d from another address got %q, want 200",
 						peer, i, got)
 				}
 				if got := ask(g.dial(t, peer)); got != "200 OK" {
-					t.Errorf("next to 500 silent connections from %s, request %d from there got %q, want 200",
+					t.Errorf("despite 500 silent connections from %s, request %d from the same address got %q, "+
+						"want 200",
 						peer, i, got)
 				}
 			}
 			close(release)
 			if got := <-waits; got != "200 OK" {
-				t.Errorf("a request that was in progress was answered %q, want 200", got)
+				t.Errorf("a request that was in progress got %q, want 200", got)
 			}
 		})
 	}
 }
 
-// Behind a trusted proxy a client's network has the share that it would have without the proxy.
-func TestClientsOfAProxyHaveShares(t *testing.T) {
+// Behind a trusted proxy, a client's network has the same share as without the proxy.
+func TestProxyClientsHaveShares(t *testing.T) {
 	t.Parallel()
 	const most = 64
 	busy, release := make(chan struct{}), make(chan struct{})
@@ -183,9 +186,9 @@ func TestClientsOfAProxyHaveShares(t *testing.T) {
 		<-busy
 	}
 	if got := ask(g.dial(t, proxy), "X-Forwarded-For: 203.0.113.77"); got != "503 Service Unavailable" {
-		t.Errorf("one request more of a network that has half of all places was answered %q, want 503", got)
+		t.Errorf("another request of a network with half of all places got %q, want 503", got)
 	}
-	// A client cannot circumvent it with its own header: the proxy's entry is the last one.
+	// A client cannot circumvent this with its own header, because the proxy's entry is the last one.
 	if got := ask(g.dial(t, proxy), "X-Forwarded-For: 192.0.2.1, 203.0.113.77"); got != "503 Service Unavailable" {
 		t.Errorf("a request with a forged address was answered %q, want 503", got)
 	}
@@ -198,7 +201,7 @@ func TestClientsOfAProxyHaveShares(t *testing.T) {
 
 // A client that does not read the response loses its connection. A client that reads it slowly, but faster than
 // the minimum rate, gets all of it.
-func TestAnswersAreTakenAtAPace(t *testing.T) {
+func TestResponsesRequireMinimumPace(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20 // more than the kernels on both sides keep
 	ended := make(chan error, 2)

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/server/h2test"
 )
 
-// serve serves a handler over TLS, within a budget of the test's.
+// serve serves a handler over TLS, within a budget of the test.
 func serve(t *testing.T, c intake.Config, h http.Handler) (string, *intake.Budget) {
 	t.Helper()
 	l, err := ListenTCP(t.Context(), "127.0.0.1:0")
@@ -46,9 +46,9 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Clients that open streams and take nothing of the responses hold no memory but what the budget counts,
-// and not for longer than the pace allows. It is not parallel, since it looks at the heap.
-func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:paralleltest // as above
+// Clients that open streams without reading the responses use only memory that the budget counts, and not for
+// longer than the pace allows. The test is not parallel, because it measures the heap.
+func TestUnreadResponsesAreBudgeted(t *testing.T) { //nolint:paralleltest // as above
 	const size, connections, each = 300 << 10, 5, 80
 	pace := intake.Rate{Bytes: 60 << 10, Period: 15 * time.Second}
 	addr, budget := serve(t, intake.Config{Arriving: 4 << 20, MinRate: pace},
@@ -70,27 +70,28 @@ func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:
 		held := budget.Usage()
 		return held.Arriving+held.Spool >= all
 	})
-	const perStream = 64 << 10 // its goroutine, its header, and the piece that it waits to write
-	expect.Eventually(t, "the heap holds no unread response", func() bool {
+	const perStream = 64 << 10 // its goroutine, its header, and the chunk that it waits to write
+	expect.Eventually(t, "the heap contains no unread response", func() bool {
 		grown, held := heap()-before, budget.Usage()
 		if held.Arriving+held.Spool < all {
-			t.Fatalf("%d unread responses of %d bytes took %d bytes of the heap until they were ended, want at most %d", connections*each, size, grown, connections*each*perStream)
+			t.Fatalf("%d unread responses of %d bytes used %d bytes of the heap until they were ended, want at most %d",
+				connections*each, size, grown, connections*each*perStream)
 		}
 		return grown <= connections*each*perStream
 	})
-	expect.Eventually(t, "the streams are ended and everything is given back", func() bool {
+	expect.Eventually(t, "the streams have ended and all memory is released", func() bool {
 		held := budget.Usage()
 		return held.Arriving == 0 && held.Spool == 0
 	})
 	for _, c := range clients {
 		if s := c.State(); s.Resets[http2.ErrCodeInternal] != each && s.Ended == nil {
-			t.Errorf("of %d streams that took nothing were reset %v, want all", each, s.Resets)
+			t.Errorf("of %d streams that read nothing, %v were reset, want all", each, s.Resets)
 		}
 	}
 }
 
-// A small response that is not read does not keep its stream longer either.
-func TestSmallResponsesThatNobodyTakesEnd(t *testing.T) {
+// A small unread response does not keep its stream open for longer either.
+func TestSmallUnreadResponsesEnd(t *testing.T) {
 	t.Parallel()
 	addr, _ := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}},
 		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -104,12 +105,12 @@ func TestSmallResponsesThatNobodyTakesEnd(t *testing.T) {
 	}
 	expect.Eventually(t, "all streams are reset", func() bool { return c.State().Resets[http2.ErrCodeInternal] == 10 })
 	if s := c.State(); s.Ended != nil {
-		t.Errorf("the connection ended with %v, want its other streams to go on", s.Ended)
+		t.Errorf("the connection ended with %v, want its other streams to continue", s.Ended)
 	}
 }
 
-// Each stream counts as a connection: no number of connections and streams has more requests in progress
-// than the listener has places, and half of them are left to other networks.
+// Each stream counts as a connection. Regardless of the number of connections and streams, there are never
+// more requests in progress than the listener has places, and half of the places are left to other networks.
 func TestStreamsCountAsConnections(t *testing.T) {
 	t.Parallel()
 	const places = 120
@@ -137,18 +138,18 @@ func TestStreamsCountAsConnections(t *testing.T) {
 		}
 		return n
 	}
-	expect.Eventually(t, "each stream is in progress or refused", func() bool { return len(begun)+refused() == 3*90 })
+	expect.Eventually(t, "each stream is in progress or rejected", func() bool { return len(begun)+refused() == 3*90 })
 	if len(begun) > places/2+len(clients) {
 		t.Errorf("one network has %d streams in progress, want no more than half of %d places", len(begun), places)
 	}
 	if allowed := clients[0].State().Allowed; allowed != streams {
-		t.Errorf("the server allows %d streams at a time, want %d", allowed, streams)
+		t.Errorf("the server allows %d concurrent streams, want %d", allowed, streams)
 	}
 }
 
-// A body that does not come, over either protocol, ends with the pace, whether the handler reads it or
-// answers without it.
-func TestBodiesThatDoNotComeEnd(t *testing.T) {
+// A request body that does not arrive, over either protocol, ends with the pace, whether the handler reads it
+// or responds without it.
+func TestStalledRequestBodiesEnd(t *testing.T) {
 	t.Parallel()
 	read := make(chan error, 4)
 	addr, budget := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}},
@@ -163,23 +164,23 @@ func TestBodiesThatDoNotComeEnd(t *testing.T) {
 	if _, err := over2.Open(false, ":method", "POST", ":path", "/read", "content-length", "1000"); err != nil {
 		t.Fatal(err)
 	}
-	expect.Eventually(t, "the body has a place while it is read",
+	expect.Eventually(t, "the body is counted while it is read",
 		func() bool { return budget.Usage().Bodies == 1 || len(read) == 1 })
 	over1 := dialTLS(t, addr)
 	io.WriteString(over1, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1")
 	for range 2 {
 		if err := <-read; !errors.Is(err, intake.ErrSlow) {
-			t.Errorf("a body that does not come ended with %v, want ErrSlow", err)
+			t.Errorf("a body that does not arrive ended with %v, want ErrSlow", err)
 		}
 	}
 	unread := dialTLS(t, addr)
 	io.WriteString(unread, "POST /leave HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1")
 	answer, err := io.ReadAll(unread)
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 401 ") {
-		t.Errorf("a request whose body does not come was answered %q and %v, want 401 and the end of the connection",
+		t.Errorf("a request whose body does not arrive got %q and %v, want 401 and the end of the connection",
 			answer, err)
 	}
-	expect.Eventually(t, "every place is given back", func() bool { return budget.Usage().Bodies == 0 })
+	expect.Eventually(t, "every place is released", func() bool { return budget.Usage().Bodies == 0 })
 }
 
 func dialTLS(t *testing.T, addr string) net.Conn {

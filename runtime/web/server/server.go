@@ -31,14 +31,14 @@ const (
 // counts as one (intake.Slot.BeginRequest); this limits how many begin before they are counted.
 const (
 	streams       = 100
-	uploadBuffer  = 256 << 10 // bytes of bodies, of all streams, that arrived and were not read
+	uploadBuffer  = 256 << 10 // bytes of bodies, of all streams, that arrived but were not read
 	headerTable   = 4 << 10
 	pingAfter     = 30 * time.Second // time without a frame
 	pingTimeout   = 15 * time.Second
 	unsentPerConn = 128 << 10 // unsent bytes buffered in the kernel
 )
 
-// Params define what is served, to whom, and within which limits.
+// Params defines what is served, to which clients, and within which limits.
 type Params struct {
 	Listener net.Listener
 	TLS      *tls.Config // plain HTTP if nil
@@ -78,7 +78,7 @@ func ListenTCP(ctx context.Context, addr string) (net.Listener, error) {
 	return (&net.ListenConfig{Control: boundUnsent}).Listen(ctx, "tcp", addr)
 }
 
-// New returns a server. Every connection passes its gate, and every request the budget, whatever the
+// New returns a new Server. Every connection passes its gate, and every request the budget, whatever the
 // handler is.
 func New(p Params) *Server {
 	base, cut := context.WithCancelCause(context.Background()) // lives as long as the server
@@ -132,7 +132,7 @@ func (s *Server) Start(context.Context) error {
 	return nil
 }
 
-// Stop refuses new connections, lets requests finish, and cuts those that do not.
+// Stop rejects new connections, lets requests finish, and cuts those that do not.
 func (s *Server) Stop(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(ctx, StreamGrace)
 	defer cancel()

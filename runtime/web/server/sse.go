@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// WriteTime is how long a client may read nothing.
+// WriteTime is how long a client may pause reading.
 const WriteTime = 10 * time.Second
 
-// Heartbeat is the time without an event after which a comment keeps the stream alive: proxies close
-// connections that are silent for a minute, some after half a minute.
+// Heartbeat is the time without an event after which a comment keeps the stream alive: some proxies close
+// connections that are silent for half a minute, others after a minute.
 const Heartbeat = 15 * time.Second
 
 // Recheck is the interval at which a stream checks whether its client is still authorized. With the caches
 // of keys and sessions, a revocation takes at most five seconds.
 const Recheck = 2 * time.Second
 
-// Writer is one event stream. One goroutine at a time may use it.
+// Writer is one event stream. It must not be used concurrently.
 type Writer struct {
 	to      http.ResponseWriter
 	control *http.ResponseController
@@ -47,7 +47,7 @@ func WriteAll(w http.ResponseWriter, events ...StreamEvent) error {
 	return err
 }
 
-// StreamEvent is one event. Empty fields are omitted. Fields must not contain newlines; JSON has none.
+// StreamEvent is one event. Empty fields are omitted. Fields must not contain newlines; JSON contains none.
 type StreamEvent struct {
 	ID, Name string
 	Data     []byte
@@ -74,8 +74,8 @@ func (w *Writer) Send(events ...StreamEvent) error {
 	return w.writeChunk(out.Bytes())
 }
 
-// Begin announces how long a client should wait before it reconnects, and the position to continue from if
-// it loses the connection before the first event; "" for none.
+// Begin announces how long a client should wait before it reconnects, and the position to continue from if it
+// loses the connection before the first event. The position may be empty.
 func (w *Writer) Begin(position string) error {
 	out := bytes.NewBufferString("retry: 2000\n")
 	StreamEvent{ID: position}.appendTo(out)

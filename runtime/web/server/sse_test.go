@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// recorder knows deadlines, which the one of the library does not.
+// recorder supports deadlines, unlike the recorder of the standard library.
 type recorder struct {
 	*httptest.ResponseRecorder
 	deadlines int
@@ -35,6 +35,6 @@ func TestFormat(t *testing.T) {
 		t.Error(diff)
 	}
 	if r.Header().Get("Content-Type") != "text/event-stream" || !r.Flushed || r.deadlines != 3 {
-		t.Errorf("%v, flushed %t, %d deadlines", r.Header(), r.Flushed, r.deadlines)
+		t.Errorf("got %v, flushed %t, %d deadlines", r.Header(), r.Flushed, r.deadlines)
 	}
 }

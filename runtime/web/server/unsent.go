@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// boundUnsent limits how much of a response the kernel buffers before the client has room for it. Without
-// the limit, a client that reads nothing ties up megabytes of kernel memory per connection, which count for
-// the cgroup. Connections inherit the option from their listener. It does not slow down a client that
-// reads: sent data that is not acknowledged yet does not count.
+// boundUnsent limits how much of a response the kernel buffers before the client has room for it. Without the
+// limit, a client that reads nothing uses megabytes of kernel memory per connection, which count toward the
+// cgroup. Connections inherit the option from their listener. It does not slow down clients that read,
+// because sent data that is not yet acknowledged does not count.
 func boundUnsent(_, _ string, c syscall.RawConn) error {
 	return c.Control(func(fd uintptr) {
 		// Serving also works without the option.

@@ -17,7 +17,8 @@ const (
 	codingGzip = "gzip"
 )
 
-// encoders is how many responses are compressed with zstd at a time. Each needs up to a megabyte of memory.
+// encoders is the number of responses that are concurrently compressed with zstd. Each needs up to a megabyte
+// of memory.
 const encoders = 4
 
 var fastZstd = sync.OnceValues(func() (*zstd.Encoder, error) {
@@ -30,8 +31,8 @@ var fastGzip = sync.Pool{New: func() any {
 	return w
 }}
 
-// Encode compresses the body of a response, fast rather than small, and sets the header fields for it. A body of less
-// than 1 KB, or for a client that accepts no compression, is returned as it is.
+// Encode compresses the body of a response, fast rather than small, and sets its header fields. A body of
+// less than 1 KB, or for a client that accepts no compression, is returned unchanged.
 func Encode(header http.Header, accept string, content []byte) []byte {
 	if len(content) < smallest {
 		return content
@@ -48,7 +49,7 @@ func Encode(header http.Header, accept string, content []byte) []byte {
 	case acceptsCoding([]string{accept}, codingGzip):
 		var packed bytes.Buffer
 		packed.Grow(len(content) / 4)
-		w, _ := fastGzip.Get().(*gzip.Writer) // the pool has no other type
+		w, _ := fastGzip.Get().(*gzip.Writer) // the pool contains no other type
 		defer fastGzip.Put(w)
 		w.Reset(&packed)
 		w.Write(content) //nolint:errcheck // writes to a buffer do not fail

@@ -1,4 +1,4 @@
-// Package static serves texts that are the same for every client: from one copy in memory, compressed once,
+// Package static serves texts that are the same for every client, from one copy in memory, compressed once,
 // with an ETag. A client that reads slowly, or not at all, uses no memory except for its connection.
 package static
 
@@ -46,8 +46,8 @@ func New(content []byte, header http.Header) *Text {
 	return t
 }
 
-// NewPacked returns a text that is already compressed. Either form may be nil. The first client that
-// accepts neither triggers decompression, for all later ones too.
+// NewPacked returns a text that is already compressed. Either form may be nil. The first client that accepts
+// neither causes the text to be decompressed, also for later ones.
 func NewPacked(brotli, gzipped []byte, header http.Header) *Text {
 	t := &Text{header: header, etag: tagOf(append(bytes.Clone(gzipped), brotli...))}
 	for _, v := range []variant{{"br", brotli}, {codingGzip, gzipped}} {
@@ -76,7 +76,7 @@ func (t *Text) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if content == nil {
 		var err error
 		if content, err = t.plain(); err != nil {
-			http.Error(w, "The file cannot be read", http.StatusInternalServerError)
+			http.Error(w, "Cannot read the file", http.StatusInternalServerError)
 			return
 		}
 	}
@@ -107,7 +107,7 @@ func (t *Text) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	intake.WriteShared(w, content) //nolint:errcheck // a client that has left does not read it
 }
 
-// chooseEncoding returns the encoding for a request; nil content means the plain one.
+// chooseEncoding returns the encoding for a request; nil content means the uncompressed one.
 func (t *Text) chooseEncoding(r *http.Request) (coding string, content []byte) {
 	for _, v := range t.packed {
 		if acceptsCoding(r.Header.Values("Accept-Encoding"), v.coding) {
@@ -117,7 +117,7 @@ func (t *Text) chooseEncoding(r *http.Request) (coding string, content []byte) {
 	return "", nil
 }
 
-// matchesTag reports whether If-None-Match names the tag. It compares weakly (RFC 9110 section 13.1.2).
+// matchesTag reports whether If-None-Match contains the tag. It compares weakly (RFC 9110 section 13.1.2).
 func matchesTag(values []string, tag string) bool {
 	for _, value := range values {
 		for one := range strings.SplitSeq(value, ",") {

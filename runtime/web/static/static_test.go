@@ -27,7 +27,7 @@ func get(t *testing.T, h http.Handler, header ...string) *httptest.ResponseRecor
 	return w
 }
 
-// codings are the content codings of responses by Accept-Encoding.
+// codings are the expected content codings by Accept-Encoding.
 var codings = map[string]string{"gzip": "gzip", "br, GZIP;q=0.5": "gzip", "": "", "gzip;q=0": "", "identity": "",
 	"deflate": "", "gzip, deflate, br, zstd": "zstd", "zstd;q=0, gzip": "gzip"}
 
@@ -51,22 +51,23 @@ func decode(t *testing.T, coding string, packed []byte) string {
 	return string(packed)
 }
 
-func TestEncodeUsesTheCodingOfTheClient(t *testing.T) {
+func TestEncodeUsesAcceptedCoding(t *testing.T) {
 	t.Parallel()
 	for accept, coding := range codings {
-		for range 3 { // encoders are used again
+		for range 3 { // so that encoders are reused
 			header := http.Header{}
 			sent := static.Encode(header, accept, []byte(content))
 			if got := decode(t, coding, sent); got != content || header.Get("Content-Encoding") != coding ||
 				header.Get("Vary") != "Accept-Encoding" || coding != "" && len(sent) > len(content)/2 {
-				t.Errorf("with Accept-Encoding %q: header %v, %d bytes, content equal: %t", accept, header, len(sent),
+				t.Errorf("with Accept-Encoding %q, got the header %v and %d bytes, content equal: %t", accept,
+					header, len(sent),
 					got == content)
 			}
 		}
 	}
 	header := http.Header{}
 	if sent := static.Encode(header, "gzip", []byte("short")); string(sent) != "short" || len(header) > 0 {
-		t.Errorf("a short body is sent as %q with %v, want it unchanged", sent, header)
+		t.Errorf("a short body was sent as %q with %v, want it unchanged", sent, header)
 	}
 }
 
@@ -96,7 +97,7 @@ func unzip(t *testing.T, packed []byte) string {
 	return string(plain)
 }
 
-func TestATextIsServedInTheEncodingThatTheClientTakes(t *testing.T) {
+func TestTextIsServedInAcceptedEncoding(t *testing.T) {
 	t.Parallel()
 	text := static.New([]byte(content), http.Header{"Content-Type": {"text/plain"}})
 	for accept, coding := range codings {
@@ -111,7 +112,7 @@ func TestATextIsServedInTheEncodingThatTheClientTakes(t *testing.T) {
 	}
 }
 
-func TestATextThatTheClientHasIsNotSentAgain(t *testing.T) {
+func TestUnmodifiedTextIsNotSent(t *testing.T) {
 	t.Parallel()
 	text := static.New([]byte(content), http.Header{"Content-Type": {"text/plain"}})
 	plain, packed := get(t, text).Header().Get("ETag"), get(t, text, "Accept-Encoding", "gzip").Header().Get("ETag")
@@ -132,11 +133,11 @@ func TestATextThatTheClientHasIsNotSentAgain(t *testing.T) {
 		}
 	}
 	if other := static.New([]byte(content+"!"), nil); get(t, other, "If-None-Match", plain).Code != http.StatusOK {
-		t.Error("another text was taken for the one that the client has")
+		t.Error("a different text was reported as unmodified")
 	}
 }
 
-func TestPackedFilesAreUnpackedForWhoTakesNeitherForm(t *testing.T) {
+func TestPackedFileIsDecompressedIfNecessary(t *testing.T) {
 	t.Parallel()
 	var gzipped bytes.Buffer
 	z := gzip.NewWriter(&gzipped)
@@ -145,11 +146,11 @@ func TestPackedFilesAreUnpackedForWhoTakesNeitherForm(t *testing.T) {
 	text := static.NewPacked([]byte("brotli"), gzipped.Bytes(), nil)
 	for accept, want := range map[string]string{"br, gzip": "brotli", "gzip": gzipped.String(), "": content} {
 		if w := get(t, text, "Accept-Encoding", accept); w.Code != http.StatusOK || w.Body.String() != want {
-			t.Errorf("with Accept-Encoding %q the status is %d with %d bytes, want 200 with %d", accept, w.Code,
+			t.Errorf("with Accept-Encoding %q, the status is %d with %d bytes, want 200 with %d", accept, w.Code,
 				w.Body.Len(), len(want))
 		}
 	}
-	if w := get(t, static.NewPacked(nil, []byte("no gzip"), nil)); w.Code != http.StatusInternalServerError {
-		t.Errorf("a file that does not unpack has the status %d, want 500", w.Code)
+	if w := get(t, static.NewPacked(nil, []byte("not gzip"), nil)); w.Code != http.StatusInternalServerError {
+		t.Errorf("a file that cannot be decompressed has the status %d, want 500", w.Code)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// A receiver checks the header against the body as it came.
+// A receiver verifies the header with the unmodified body.
 func ExampleVerify() {
 	body := []byte(`{"type":"email.delivered"}`)
 	now := time.Unix(1_760_000_000, 0)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// helper is a language of WEBHOOKS.md: what runs it, and a program around the
-// function that reads the vectors' file and prints a list of booleans as JSON.
+// helper is a language of WEBHOOKS.md: the command that runs it, and a program around the function that reads
+// the vectors' file and prints a list of booleans as JSON.
 type helper struct {
 	fence, program string
 	file           string
@@ -70,7 +70,7 @@ puts JSON.generate(vectors.map { |v| verify(v["body"], v["header"], v["secret"],
 
 // The functions of WEBHOOKS.md, unchanged. Languages that are not installed on this machine are logged; Go always
 // is.
-func TestHelpersOfTheDocument(t *testing.T) {
+func TestDocumentedWebhookHelpers(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("../../../WEBHOOKS.md")
 	if err != nil {
@@ -84,7 +84,7 @@ func TestHelpersOfTheDocument(t *testing.T) {
 	for _, h := range helpers {
 		block := regexp.MustCompile("(?s)\n```"+h.fence+"\n(.*?)```\n").FindAllSubmatch(document, -1)
 		if len(block) != 1 {
-			t.Errorf("WEBHOOKS.md has %d blocks of %s, want one", len(block), h.fence)
+			t.Errorf("WEBHOOKS.md has %d code blocks in %s, want one", len(block), h.fence)
 			continue
 		}
 		path, err := exec.LookPath(h.program)
@@ -108,15 +108,15 @@ func TestHelpersOfTheDocument(t *testing.T) {
 			}
 			var verdicts []bool
 			if err := json.Unmarshal(out, &verdicts); err != nil {
-				t.Fatalf("the helper wrote no list of verdicts: %v: %s", err, out)
+				t.Fatalf("the helper did not print a list of verdicts: %v: %s", err, out)
 			}
 			all := vectors()
 			if len(verdicts) != len(all) {
-				t.Fatalf("%d verdicts of %d", len(verdicts), len(all))
+				t.Fatalf("got %d verdicts for %d vectors", len(verdicts), len(all))
 			}
 			for i, v := range all {
 				if verdicts[i] != v.Valid {
-					t.Errorf("%s: %t, want %t", v.Name, verdicts[i], v.Valid)
+					t.Errorf("%s: got %t, want %t", v.Name, verdicts[i], v.Valid)
 				}
 			}
 		})

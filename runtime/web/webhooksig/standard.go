@@ -21,7 +21,7 @@ const (
 	HeaderSignature = "Webhook-Signature"
 )
 
-// Sizes of the key in a secret: of new ones, and those that the standard allows.
+// Sizes of the key in a secret: of new ones, and the limits of the standard.
 const (
 	secretBytes = 32
 	minBytes    = 24
@@ -35,7 +35,7 @@ func NewSecret() string {
 	return FormatSecret(key[:])
 }
 
-// FormatSecret returns the secret with a key.
+// FormatSecret returns the secret that contains a key.
 func FormatSecret(key []byte) string { return SecretPrefix + base64.StdEncoding.EncodeToString(key) }
 
 // keyOf returns the key in a secret. Secrets of earlier releases contain none.
@@ -48,9 +48,10 @@ func keyOf(secret string) ([]byte, bool) {
 	return key, err == nil && len(key) >= minBytes && len(key) <= maxBytes
 }
 
-// SetHeaders signs a request in both schemes: Service-Signature, and Standard Webhooks with `v1,<base64>` of HMAC-SHA256
-// over `<id>.<t>.<body>`, keyed with the decoded secret, one for each secret and separated by spaces. The id is that of
-// the event, and stays the same when the request is repeated. A secret of an earlier release signs only the first.
+// SetHeaders signs a request in both schemes: Service-Signature, and Standard Webhooks with `v1,<base64>` of
+// HMAC-SHA256 over `<id>.<t>.<body>`, keyed with the decoded secret, one for each secret and separated by
+// spaces. The id is that of the event, and stays the same when the request is repeated. A secret of an
+// earlier release signs only with the first scheme.
 func SetHeaders(header http.Header, id string, secrets []string, at time.Time, body []byte) {
 	header.Set(Header, Sign(secrets, at, body))
 	stamp := strconv.FormatInt(at.Unix(), 10)

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// The vector is the one of the libraries of Standard Webhooks.
+// The test vector is from the libraries of Standard Webhooks.
 func TestStandardSignature(t *testing.T) {
 	t.Parallel()
 	const (
@@ -27,25 +27,27 @@ func TestStandardSignature(t *testing.T) {
 		t.Errorf("the header is %v, want the signature %s", header, want)
 	}
 	if err := webhooksig.Verify(secret, header.Get(webhooksig.Header), []byte(body), at); err != nil {
-		t.Errorf("Service-Signature: %v", err)
+		t.Errorf("Service-Signature returned %v", err)
 	}
-	// During a rotation both secrets sign. A secret of an earlier release signs Service-Signature only.
+	// During a rotation both secrets sign. A secret of an earlier release signs only Service-Signature.
 	earlier := "whsec_" + strings.Repeat("0", 43)
 	for _, c := range []struct {
 		secrets  []string
 		standard int
-	}{{[]string{webhooksig.NewSecret(), secret}, 2}, {[]string{webhooksig.NewSecret(), earlier}, 1}, {[]string{earlier}, 0}} {
+	}{{[]string{webhooksig.NewSecret(), secret}, 2}, {[]string{webhooksig.NewSecret(), earlier}, 1},
+		{[]string{earlier}, 0}} {
 		header := http.Header{}
 		webhooksig.SetHeaders(header, id, c.secrets, at, []byte(body))
 		if got := len(strings.Fields(header.Get(webhooksig.HeaderSignature))); got != c.standard {
-			t.Errorf("%v sign %d times, want %d: %v", c.secrets, got, c.standard, header)
+			t.Errorf("the secrets %v sign %d times, want %d: %v", c.secrets, got, c.standard, header)
 		}
 		if (header.Get(webhooksig.HeaderID) != "") != (c.standard > 0) {
-			t.Errorf("%v: the id is %q, want one with a signature only", c.secrets, header.Get(webhooksig.HeaderID))
+			t.Errorf("the secrets %v: the id is %q, want an id only with a signature", c.secrets,
+				header.Get(webhooksig.HeaderID))
 		}
 		for _, secret := range c.secrets {
 			if err := webhooksig.Verify(secret, header.Get(webhooksig.Header), []byte(body), at); err != nil {
-				t.Errorf("Service-Signature of %s: %v", secret, err)
+				t.Errorf("Service-Signature with %s returned %v", secret, err)
 			}
 		}
 	}
@@ -58,7 +60,7 @@ func TestNewSecretIsStrictBase64(t *testing.T) {
 		secret := webhooksig.NewSecret()
 		key, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(secret, "whsec_"))
 		if err != nil || len(key) != 32 || !strings.HasPrefix(secret, "whsec_") || seen[secret] {
-			t.Fatalf("the secret %s has %d bytes (%v), want 32 that are new", secret, len(key), err)
+			t.Fatalf("the secret %s has %d bytes (%v), want 32 new ones", secret, len(key), err)
 		}
 		seen[secret] = true
 	}

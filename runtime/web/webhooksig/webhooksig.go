@@ -1,16 +1,16 @@
 // Package webhooksig signs the requests to webhook endpoints, and verifies such signatures.
 //
 // The header is `Service-Signature: t=<unix seconds>,v1=<hex>`, where v1 is HMAC-SHA256 with the endpoint's
-// secret (the whole string `whsec_…`) over `<t>.<raw body>`. While a secret is being rotated there is one
-// v1 for each secret, and one match is enough. A receiver must use the raw body, before parsing it, and
-// reject a time that is more than five minutes from its clock: that limits how long an intercepted request
-// can be replayed.
+// secret (the whole string `whsec_…`) over `<t>.<raw body>`. While a secret is being rotated there is one v1
+// for each secret, and one match is enough. A receiver must use the raw body, before parsing it, and reject a
+// time that is more than five minutes from its clock: that limits how long an intercepted request can be
+// replayed.
 //
 // This is Stripe's scheme under another header name, so that Stripe's libraries can verify it.
-// testdata/vectors.json has requests to accept and to reject.
+// testdata/vectors.json contains requests to accept and to reject.
 //
-// Requests are also signed by Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature), which the libraries
-// standardwebhooks, svix and resend verify.
+// Requests are also signed according to Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature),
+// which the libraries standardwebhooks, svix and resend verify.
 package webhooksig
 
 import (

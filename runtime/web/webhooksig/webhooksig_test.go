@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// vector is one request as a receiver sees it.
+// vector is one request as received.
 type vector struct {
 	Name   string `json:"name"`
 	Secret string `json:"secret"`
@@ -20,7 +20,7 @@ type vector struct {
 	Body   string `json:"body"`
 	Now    int64  `json:"now"` // the receiver's clock, unix seconds
 	Valid  bool   `json:"valid"`
-	Why    string `json:"why"` // malformed, time, mismatch; empty when valid
+	Why    string `json:"why"` // malformed, time, mismatch; empty if valid
 }
 
 const (

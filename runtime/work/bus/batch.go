@@ -26,14 +26,14 @@ type delivery struct {
 	done     bool // HandleAll has handled it
 }
 
-// batch is the transaction in which a group handles some messages. Watermill reads and commits in its
-// goroutine, handlers run in ours.
+// batch is the transaction in which a group handles some messages. Watermill reads and commits in its own
+// goroutine; handlers run in ours.
 type batch struct {
 	tx      *sql.Tx
 	began   time.Time
 	longest time.Duration // Options.BatchTime
-	// alone means that one message broke an earlier batch, and those of this batch are handled one by one:
-	// a joint call would be wasted if the same message breaks it again.
+	// alone means that a message broke an earlier batch, so the messages of this batch are handled one by
+	// one: a joint call would be wasted if the same message breaks it again.
 	alone bool
 
 	mu        sync.Mutex
@@ -47,7 +47,7 @@ type batch struct {
 	closed    bool       // the deletion is part of the transaction
 	broken    error      // why the transaction cannot continue
 	culprit   *failure   // the message whose handler broke it
-	after     []func()   // log lines and counts that become true with the commit
+	after     []func()   // log lines and counts that become valid with the commit
 }
 
 func (b *batch) addExpected(m *message.Message, d delivery) {
@@ -70,7 +70,7 @@ func (b *batch) takeDelivery(m *message.Message) (delivery, bool) {
 	return d, true
 }
 
-// putBack ends what take began.
+// putBack ends what takeDelivery began.
 func (b *batch) putBack(d delivery, handled bool, then func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,8 +107,8 @@ func (b *batch) handledAny() bool {
 	return len(b.handled) > 0
 }
 
-// checkCommit refuses if a handler is still writing, or if the deletion of handled messages is missing:
-// Watermill commits in both cases when it is closed at an unlucky moment, and on a nack.
+// checkCommit returns an error if a handler is still writing, or if the deletion of handled messages is
+// missing: Watermill commits in both cases when it is closed at an unlucky moment, and on a nack.
 func (b *batch) checkCommit() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -124,7 +124,7 @@ func (b *batch) checkCommit() error {
 	return nil
 }
 
-// source begins the batches of a group, in place of a plain *sql.DB.
+// source begins the batches of a group. It replaces a plain *sql.DB.
 type source struct {
 	wsql.StdSQLBeginner
 	group *group
@@ -159,7 +159,7 @@ func (t batchTx) Commit() error {
 	return t.group.commitErr
 }
 
-// handlerTx is the transaction as a handler sees it: without Commit.
+// handlerTx is the transaction as passed to a handler: without Commit.
 type handlerTx struct{ tx *sql.Tx }
 
 var _ db.Execer = handlerTx{}

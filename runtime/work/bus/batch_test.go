@@ -9,19 +9,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// Watermill commits what it has when it is closed between the end of a handler
-// and the acknowledgement, or while a handler is at work. Group.run does not
-// let it come to that; should it all the same, nothing may be stored.
-func TestACommitWithoutItsDeletionIsRefused(t *testing.T) {
+// Watermill commits the open transaction when it is closed between the end of a handler and the
+// acknowledgement, or while a handler runs. group.run prevents this; if it happens nevertheless, nothing may
+// be stored.
+func TestCommitWithoutDeletionIsRejected(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	for name, spoil := range map[string]func(*batch, *message.Message) error{
-		"handled and not deleted": func(b *batch, m *message.Message) error {
+		"handled but not deleted": func(b *batch, m *message.Message) error {
 			taken, _ := b.takeDelivery(m)
 			b.putBack(taken, true, nil)
 			return nil
 		},
-		"a handler is at work": func(b *batch, m *message.Message) error {
+		"a handler is running": func(b *batch, m *message.Message) error {
 			b.takeDelivery(m)
 			_, err := b.close()
 			return err
@@ -30,7 +30,7 @@ func TestACommitWithoutItsDeletionIsRefused(t *testing.T) {
 			b.takeDelivery(m)
 			b.markBroken(errors.New("connection lost"), nil)
 			if _, err := b.close(); err == nil {
-				return errors.New("the deletion was not refused")
+				return errors.New("the deletion was not rejected")
 			}
 			return nil
 		},
@@ -50,7 +50,7 @@ func TestACommitWithoutItsDeletionIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := b.checkCommit(); !errors.Is(err, errUnsettled) {
-				t.Errorf("commit() = %v", err)
+				t.Errorf("commit returned %v", err)
 			}
 			var stored int
 			if err := d.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM bus_messages WHERE consumer = $1", name).Scan(&stored); err != nil {

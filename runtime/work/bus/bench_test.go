@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// The server of dbtest does not flush to disk: ratios matter, not the numbers.
+// The server of dbtest does not flush to disk: only ratios are meaningful.
 
 // BenchmarkPublish counts facts per second, in transactions of 1 and of 100.
 func BenchmarkPublish(b *testing.B) {
@@ -26,8 +26,8 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// BenchmarkPublishAndConsume counts facts per second from the first
-// transaction until the last has been handled, one row written by each handler.
+// BenchmarkPublishAndConsume counts facts per second from the first transaction until the last fact has been
+// handled. Each handler writes one row.
 func BenchmarkPublishAndConsume(b *testing.B) {
 	var handled atomic.Int64
 	done := make(chan struct{}, 1)
@@ -52,7 +52,7 @@ func BenchmarkPublishAndConsume(b *testing.B) {
 	select {
 	case <-done:
 	case <-time.After(5 * time.Minute):
-		b.Fatalf("%d of %d handled", handled.Load(), want)
+		b.Fatalf("%d of %d facts were handled", handled.Load(), want)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "facts/s")
 }

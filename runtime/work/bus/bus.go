@@ -36,21 +36,22 @@ type Consumer struct {
 	Types  []event.Type // the wanted types
 	Handle Handler
 	// HandleAll, if set, does in one call what Handle does for each of the facts; without it the bus calls
-	// Handle for one after the other in the same savepoint. The bus calls it with the facts of a batch that
+	// Handle for each fact in the same savepoint. The bus calls HandleAll with those facts of a batch that
 	// never failed, in the order of publication, if there are at least two. If it fails, its writes are
 	// undone and Handle gets the facts one by one.
 	HandleAll BatchHandler
 	// Wants, if set, restricts the facts to some accounts. It is called at each Publish and answers from
 	// memory, which may be some seconds old: the catch-up finds the facts that Wants missed.
 	Wants func(accountID string) bool
-	// Refresh reloads the data of Wants: everything committed before the call. It is required with Wants.
+	// Refresh reloads the data of Wants. Afterwards the data includes everything committed before the call.
+	// It is required with Wants.
 	Refresh func(ctx context.Context) error
 	// Committed, if set, is called after the commit of a batch in which at least one message was handled,
 	// when the writes of Handle are visible to others. It must not block.
 	Committed func()
 }
 
-// Handler turns a fact into rows. The package comment says what it may do.
+// Handler turns a fact into rows. The package comment describes its limits.
 type Handler func(ctx context.Context, tx db.Execer, fact event.Fact) error
 
 // BatchHandler turns facts into rows, in one call. It must have the same effect as calling Handle for each
@@ -59,23 +60,23 @@ type BatchHandler func(ctx context.Context, tx db.Execer, facts []event.Fact) er
 
 // Options configure a bus. Zero fields use the default.
 type Options struct {
-	Signals    Signals               // nil: messages are found by polling only
+	Signals    Signals               // if nil, messages are found only by polling
 	Registerer prometheus.Registerer // nil: metrics are not registered
 	Workers    *worker.Metrics       // of the tasks; may be nil
 	Batch      int                   // messages handled in one transaction; default 50
-	// messages that a batch has not started by then are left to the next; default 1 s
+	// messages that a batch has not started within this time are left to the next; default 1 s
 	BatchTime      time.Duration
 	HandlerTimeout time.Duration  // default 5 s; less than the server's idle_in_transaction_session_timeout
 	Poll           time.Duration  // interval of polling for messages of idle groups; default 5 s
-	CatchUp        time.Duration  // interval of looking for facts without a message; default 5 s
+	CatchUp        time.Duration  // interval of searching for facts without a message; default 5 s
 	Retry          worker.Backoff // pauses after failures of a handler; default 5 s to 5 min
 	PoisonAfter    int            // failures after which a message is set aside; default 5
 }
 
 func (o Options) withDefaults() Options {
 	if o.Batch == 0 {
-		// Each handled message is a subtransaction. Above 64 in one transaction (PGPROC_MAX_CACHED_SUBXIDS)
-		// every snapshot in the server gets slower.
+		// Each handled message is a subtransaction. Above 64 in one transaction (PGPROC_MAX_CACHED_SUBXIDS),
+		// every snapshot on the server becomes slower.
 		o.Batch = 50
 	}
 	if o.BatchTime == 0 {
@@ -128,7 +129,7 @@ const (
 	stopped
 )
 
-// New returns a bus without consumers.
+// New returns a new Bus without consumers.
 func New(d *db.DB, log *slog.Logger, options Options) *Bus {
 	options = options.withDefaults()
 	return &Bus{db: d, log: log, options: options, metrics: newMetrics(options.Registerer), audience: audience{},
@@ -159,7 +160,7 @@ func (b *Bus) Register(c Consumer) {
 	}
 }
 
-// Start begins to deliver messages, until Stop. ctx limits only the start itself.
+// Start starts delivering messages until Stop. ctx limits only the start itself.
 func (b *Bus) Start(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -202,7 +203,7 @@ func (b *Bus) Start(ctx context.Context) error {
 	return failed
 }
 
-// Stop stops the delivery: running handlers finish, and their results are stored. If ctx ends first, their
+// Stop stops the delivery. Running handlers finish, and their results are stored. If ctx ends first, their
 // transactions are rolled back and the messages are kept for the next start.
 func (b *Bus) Stop(ctx context.Context) error {
 	b.mu.Lock()
@@ -224,15 +225,15 @@ func (b *Bus) Stop(ctx context.Context) error {
 	}
 }
 
-// Wake notifies the groups of all replicas that messages were committed. Call it after the commit; calls
-// are cheap and merged.
+// Wake notifies the groups of all replicas that messages were committed. Call it after the commit. Calls are
+// cheap and merged.
 func (b *Bus) Wake() {
 	if len(b.consumers) > 0 {
 		b.options.Signals.Wake(Channel)
 	}
 }
 
-// WakeFor is Wake, unless no group wants any of the facts: most mail is accepted and delivered without any
+// WakeFor is Wake, unless no group wants any of the facts. Most mail is accepted and delivered without any
 // consumer.
 func (b *Bus) WakeFor(facts ...event.Fact) {
 	for _, f := range facts {

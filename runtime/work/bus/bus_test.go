@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// most of the time is waiting until facts are old enough to be shown
+	// the tests mostly wait until facts are old enough to be visible
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 
 const patience = expect.Patience
 
-// calm has a bus put up with a machine that is busy: no batch is cut short and no handler fails for its time, unless
-// the test says so.
+// calm makes a bus tolerate a busy machine: no batch is cut short and no handler times out, unless the test
+// configures it.
 func calm(o bus.Options) bus.Options {
 	if o.BatchTime == 0 {
 		o.BatchTime = patience
@@ -79,7 +79,7 @@ func (b bench) count(query string, args ...any) (n int) {
 	return n
 }
 
-// bus makes and starts a bus; it is stopped with the test.
+// bus creates and starts a bus, which is stopped with the test.
 func (b bench) bus(o bus.Options, consumers ...bus.Consumer) *bus.Bus {
 	b.t.Helper()
 	made := bus.New(b.DB, slog.New(slog.NewTextHandler(b.t.Output(), nil)), calm(o))
@@ -102,7 +102,7 @@ func (b bench) stop(made *bus.Bus) {
 	}
 }
 
-// publish commits the facts in one transaction of the hot pool and wakes.
+// publish commits the facts in one transaction of the hot pool, then wakes the bus.
 func (b bench) publish(on *bus.Bus, facts ...event.Fact) {
 	b.t.Helper()
 	err := b.InHotTx(b.t.Context(), func(tx *sql.Tx) error { return on.Publish(b.t.Context(), tx, facts...) })
@@ -118,7 +118,7 @@ func (b bench) until(what string, ok func() bool) {
 	deadline := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(deadline) {
-			b.t.Fatalf("timed out: %s", what)
+			b.t.Fatalf("not reached in time: %s", what)
 		}
 		<-time.After(5 * time.Millisecond)
 	}
@@ -129,11 +129,11 @@ func (b bench) drained() {
 	b.until("all messages handled", func() bool { return b.count("SELECT count(*) FROM bus_messages") == 0 })
 }
 
-// tail is what stays of an id when the fact is stored under a newer one, on a machine
-// that takes most of a second from the making of a fact to its statement.
+// tail returns the part of an id that stays the same when the fact is stored under a newer id, which happens
+// if a slow machine takes most of a second between creating a fact and its statement.
 func tail(id string) string { return id[14:] }
 
-// once fails unless every fact had exactly one effect in the group.
+// once fails the test unless every fact had exactly one effect in the group.
 func (b bench) once(group string, facts []event.Fact) {
 	b.t.Helper()
 	rows, err := b.SQL.QueryContext(b.t.Context(), "SELECT fact_id, count(*) FROM effects WHERE consumer = $1 GROUP BY 1", group)
@@ -158,7 +158,7 @@ func (b bench) once(group string, facts []event.Fact) {
 		want[tail(f.ID)] = 1
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		b.t.Errorf("effects of %s (-want +got):\n%s", group, diff)
+		b.t.Errorf("the effects of %s differ (-want +got):\n%s", group, diff)
 	}
 }
 
@@ -186,7 +186,7 @@ func factsOf(n int, types ...event.Type) []event.Fact {
 	return facts
 }
 
-// signals is what a process has: its own LISTEN connection.
+// signals returns the signals of a process with its own LISTEN connection.
 func (b bench) signals() *db.Signals {
 	b.t.Helper()
 	s, err := db.NewSignals(b.DB, slog.New(slog.DiscardHandler))
@@ -201,7 +201,7 @@ func (b bench) signals() *db.Signals {
 	return s
 }
 
-func TestEveryInterestedGroupHandlesEachFactOnce(t *testing.T) {
+func TestEveryGroupHandlesEachFactOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	webhooks := bus.Consumer{Group: "webhooks", Types: []event.Type{event.EmailSent, event.EmailBounced},
@@ -224,11 +224,11 @@ func TestEveryInterestedGroupHandlesEachFactOnce(t *testing.T) {
 	b.once("webhooks", append(sent, bounced...))
 	b.once("suppression", bounced)
 	if n := b.count("SELECT count(*) FROM facts"); n != len(facts) {
-		t.Errorf("%d facts stored, want %d", n, len(facts))
+		t.Errorf("got %d stored facts, want %d", n, len(facts))
 	}
 }
 
-func TestAHandlerGetsTheFactAsItWasPublished(t *testing.T) {
+func TestHandlerGetsPublishedFact(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	got := make(chan event.Fact, 1)
@@ -247,10 +247,10 @@ func TestAHandlerGetsTheFactAsItWasPublished(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, f, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Data" },
 		cmp.Ignore())); diff != "" {
-		t.Errorf("fact (-want +got):\n%s", diff)
+		t.Errorf("the fact differs (-want +got):\n%s", diff)
 	}
 	if !sameJSON(t, want.Data, f.Data) {
-		t.Errorf("data %s, want %s", f.Data, want.Data)
+		t.Errorf("got the data %s, want %s", f.Data, want.Data)
 	}
 }
 
@@ -260,14 +260,14 @@ func TestWithoutConsumersOnlyFactsAreWritten(t *testing.T) {
 	on := b.bus(bus.Options{})
 	b.publish(on, factsOf(3)...)
 	if n := b.count("SELECT count(*) FROM facts"); n != 3 {
-		t.Errorf("%d facts", n)
+		t.Errorf("got %d facts", n)
 	}
 	if n := b.count("SELECT count(*) FROM bus_messages"); n != 0 {
-		t.Errorf("%d messages without a consumer, want none", n)
+		t.Errorf("got %d messages without a consumer, want none", n)
 	}
 }
 
-// Trap: a fact is published about a change that never happened.
+// A fact must not be published for a change that was rolled back.
 func TestRollbackPublishesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -288,11 +288,11 @@ func TestRollbackPublishesNothing(t *testing.T) {
 	b.drained()
 	b.once("g", kept)
 	if n := b.count("SELECT count(*) FROM facts"); n != 1 {
-		t.Errorf("%d facts, want the one that was committed", n)
+		t.Errorf("got %d facts, want only the committed one", n)
 	}
 }
 
-func TestPublishWorksOnEveryKindOfTransactionAndOnNothingElse(t *testing.T) {
+func TestPublishRequiresTransaction(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	published := make(chan string, 10)
@@ -319,22 +319,22 @@ func TestPublishWorksOnEveryKindOfTransactionAndOnNothingElse(t *testing.T) {
 	}
 	on.Wake()
 	if got := []string{<-published, <-published}; !slices.Equal(got, []string{tail(first.ID), tail(inner[0].ID)}) {
-		t.Errorf("handled %v", got)
+		t.Errorf("the handled facts are %v", got)
 	}
 	for _, handle := range []db.Execer{b.SQL, b.Hot, b.Ent} {
 		if err := on.Publish(t.Context(), handle, factsOf(1)...); err == nil {
-			t.Errorf("published on %T, outside a transaction", handle)
+			t.Errorf("Publish on %T succeeded outside of a transaction", handle)
 		}
 	}
 	if err := b.InTx(t.Context(),
 		func(tx *ent.Tx) error { return on.Publish(t.Context(), tx, event.Fact{}) }); err == nil {
-		t.Error("an empty fact was published")
+		t.Error("Publish of an empty fact succeeded")
 	}
 }
 
-// A remote server's reply may hold a NUL, which jsonb cannot: the transaction
-// that reports it must not fail forever.
-func TestAFactWithNULIsStored(t *testing.T) {
+// A remote server's reply may contain a NUL, which jsonb cannot store. The transaction that reports it must
+// not fail forever.
+func TestFactWithNULIsStored(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(bus.Options{})
@@ -345,6 +345,6 @@ func TestAFactWithNULIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := "a\ufffdb \\u0000 \\\ufffd"; len(found["msg_1"]) != 1 || bounceReason(t, found["msg_1"][0]) != want {
-		t.Errorf("stored %v, want %q", found, want)
+		t.Errorf("the stored data is %v, want %q", found, want)
 	}
 }

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// aheadMost is how many due messages a group may have while the catch-up still adds to them. Messages
-	// are handled in order, so a new fact waits for at most these.
+	// aheadMost is the number of due messages of a group up to which the catch-up still adds to them.
+	// Messages are handled in order, so a new fact waits for at most these.
 	aheadMost = 200
-	// aheadLeast is what may be added per leastEvery for a group that always has more than that, however
-	// often it looks.
+	// aheadLeast is how many messages may be added per leastEvery for a group that always has more than that,
+	// however often it looks.
 	aheadLeast = 50
 	leastEvery = 5 * time.Second
 	// aheadPause is how long to wait for a group to handle some of them.
 	aheadPause = 50 * time.Millisecond
 )
 
-// catchUp returns the task that delivers the facts after the group's mark that the group is owed and that
+// catchUp returns the task that delivers facts after the group's mark that the group must handle but that
 // have no message.
 func (g *group) catchUp() worker.Task {
 	unfinished := false
@@ -51,7 +51,7 @@ func (g *group) pauseFor(length time.Duration) {
 }
 
 // lookAround looks once at the facts from the mark to the horizon. It reports whether its time
-// (Options.CatchUp) was over before it reached the horizon: then the caller calls again immediately, with
+// (Options.CatchUp) was over before it reached the horizon. The caller then calls it again immediately, with
 // unfinished, and the next look begins at the new mark. It does nothing while another process looks, or has
 // just looked.
 func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err error) {
@@ -70,7 +70,8 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	if err != nil {
 		return false, err
 	}
-	// The horizon is determined first, so what Wants returns after this is valid for every fact before it.
+	// Determine the horizon first, so that the results of Wants after this are valid for every fact before
+	// it.
 	if refresh := g.consumer.Refresh; refresh != nil {
 		if err := refresh(ctx); err != nil {
 			return false, err
@@ -80,7 +81,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	defer func() {
 		if l.handed > 0 {
 			g.metrics.found.Add(float64(l.handed))
-			g.log.Info("bus: facts that had no message were handed out", telemetry.KeyCount, l.handed, "behind",
+			g.log.Info("bus: delivered facts that had no message", telemetry.KeyCount, l.handed, "behind",
 				s.behind.Round(time.Second))
 		}
 	}()
@@ -102,20 +103,20 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	}
 }
 
-// look is one look from the mark to a horizon, in several transactions, because an open one would hold back
-// the horizon for all processes.
+// look is one pass from the mark to a horizon. It uses several transactions, because an open one would hold
+// back the horizon for all processes.
 type look struct {
 	group     *group
 	horizon   string // as an id
 	notWithin time.Duration
 
-	position string // where it continues; "" before the first step
+	position string // position from which it continues; "" before the first step
 	held     bool   // a fact before the position is not handled yet, so the mark must not move
 	handed   int
 	full     bool // the group has enough messages
 }
 
-// lookAtStretch looks at one stretch. It reports whether there are more.
+// lookAtStretch examines one stretch. It reports whether there are more.
 func (l *look) lookAtStretch(ctx context.Context) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.group.options.HandlerTimeout)
 	defer cancel()
@@ -145,7 +146,7 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 		}
 		room = g.roomOf(room, time.Now())
 	case l.position < row.until:
-		// Another process has advanced further while this one was silent. The records of the facts in
+		// Another process has advanced further while this one was blocked. The records of the facts in
 		// between are gone.
 		l.position, l.held = row.until, false
 	}
@@ -177,8 +178,8 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 }
 
 // roomOf returns how many facts a new look may add, given the room left by queued messages: at least
-// aheadLeast, once per leastEvery. Looks may follow each other immediately, and each would delay new facts
-// by as many messages.
+// aheadLeast, once per leastEvery. Looks may follow each other immediately, and each could delay new facts by
+// that many messages.
 func (g *group) roomOf(room int, now time.Time) int {
 	if room < aheadLeast && now.Sub(g.addedLeast) >= leastEvery {
 		g.addedLeast = now
@@ -203,13 +204,13 @@ func (l *look) beginLook(ctx context.Context, tx *sql.Tx, row lockedMark) (posit
 	if row.until <= id.Since(id.Fact, row.now.Add(clockError)) {
 		return row.until, nil
 	}
-	g.log.Warn("bus: the mark is ahead of the server's clock, which must have been wrong; it is set back", "until",
+	g.log.Warn("bus: moving back a mark that is ahead of the server's clock, which must have been wrong", "until",
 		id.Time(row.until))
 	_, err = tx.ExecContext(ctx, resetMark, g.name, l.horizon)
 	return l.horizon, err
 }
 
-// ClockRepair makes messages due after the database clock stepped back, and runs the catch-up, which sets
+// ClockRepair makes messages due after the database clock stepped back, and runs the catch-up, which moves
 // back marks that are ahead of the clock.
 func (b *Bus) ClockRepair() clockstep.Repair {
 	retry := b.options.Retry.Max

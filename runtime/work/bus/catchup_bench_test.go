@@ -20,9 +20,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// BenchmarkCatchUp measures what a look costs over POSTRIDER_BENCH_FACTS facts of a
-// week (make bench-bus: ten million). Of a thousand facts one is a bounce; one account of
-// ten is wanted by the group that narrows down.
+// BenchmarkCatchUp measures the cost of a look over POSTRIDER_BENCH_FACTS facts of a week (make bench-bus:
+// ten million). One fact in a thousand is a bounce, and the group that restricts accounts wants one account
+// in ten.
 func BenchmarkCatchUp(b *testing.B) {
 	facts := 100_000
 	if given, err := strconv.Atoi(os.Getenv("POSTRIDER_BENCH_FACTS")); err == nil {
@@ -48,7 +48,7 @@ func BenchmarkCatchUp(b *testing.B) {
 		Wants: func(account string) bool { return strings.HasSuffix(account, "0") }}
 	both := []Consumer{fewTypes, fewAccounts}
 	plans := map[string]string{}
-	b.Cleanup(func() { // after the figures
+	b.Cleanup(func() { // printed after the figures
 		for _, name := range slices.Sorted(maps.Keys(plans)) {
 			fmt.Printf("\n%s\n%s", name, plans[name])
 		}
@@ -67,7 +67,7 @@ func BenchmarkCatchUp(b *testing.B) {
 					execute(b, patient, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
 					b.StartTimer()
 					if more, err := g.lookAround(b.Context(), false); err != nil || more {
-						b.Fatalf("the look ended with more %t: %v", more, err)
+						b.Fatalf("the look ended with more: %t, %v", more, err)
 					}
 				}
 				b.StopTimer()
@@ -86,8 +86,8 @@ func BenchmarkCatchUp(b *testing.B) {
 	look("all", []Consumer{fewTypes}, `UPDATE bus_marks SET until_id = '' WHERE consumer = $1`)
 }
 
-// workOff replaces the group: it removes messages until the returned function is called,
-// so that there is room for more.
+// workOff simulates the group: it removes messages until the returned function is called, so that there is
+// room for more.
 func workOff(b *testing.B, d *sql.DB) (stop func()) {
 	ending := make(chan struct{})
 	var working sync.WaitGroup
@@ -114,7 +114,7 @@ func execute(b testing.TB, d *sql.DB, query string, args ...any) {
 	}
 }
 
-// fill stores facts of the last week, some at a time.
+// fill stores facts of the last week, in batches.
 func fill(b testing.TB, d *sql.DB, n int) {
 	b.Helper()
 	const some = 100_000
@@ -127,7 +127,7 @@ func fill(b testing.TB, d *sql.DB, n int) {
 	for from := 1; from <= n; from += some {
 		execute(b, d, insert, from, min(n, from+some-1), n)
 	}
-	b.Logf("%d facts stored in %s", n, time.Since(begin).Round(time.Second))
+	b.Logf("stored %d facts in %s", n, time.Since(begin).Round(time.Second))
 }
 
 // explain returns the plan of the catch-up query.
@@ -141,7 +141,7 @@ func explain(b *testing.B, d *db.DB, g *group) string {
 	err = d.InHotTx(b.Context(), func(tx *sql.Tx) error {
 		row, ok, err := g.lockMark(b.Context(), tx, time.Hour)
 		if err != nil || !ok {
-			return fmt.Errorf("the mark is not claimed: %w", err)
+			return fmt.Errorf("claim the mark: %w", err)
 		}
 		rows, err := tx.QueryContext(b.Context(), "EXPLAIN (ANALYZE, BUFFERS) "+selectOpen, g.name, row.until,
 			id.Since(id.Fact, horizon), typeNames(g.consumer), looksAt)

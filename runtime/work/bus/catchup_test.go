@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// often is a bus that looks for what has no message ten times a second.
+// often is the configuration of a bus that looks for facts without messages ten times a second.
 var often = bus.Options{CatchUp: 100 * time.Millisecond, Poll: 50 * time.Millisecond, Retry: quick}
 
 // emptied empties the table of messages every 10 ms until the returned function is called.
@@ -48,7 +48,7 @@ func (b bench) emptied() (stop func()) {
 	})
 }
 
-// reached waits until the groups have handled every fact that is stored.
+// reached waits until the groups have handled every stored fact.
 func (b bench) reached(groups ...string) {
 	b.t.Helper()
 	for _, group := range groups {
@@ -58,7 +58,7 @@ func (b bench) reached(groups ...string) {
 	}
 }
 
-// trickle publishes facts one by one and returns all of them.
+// trickle publishes facts one by one and returns them.
 func (b bench) trickle(on *bus.Bus, n int) (facts []event.Fact) {
 	b.t.Helper()
 	for range n {
@@ -69,9 +69,9 @@ func (b bench) trickle(on *bus.Bus, n int) (facts []event.Fact) {
 	return facts
 }
 
-// The table of messages is emptied a hundred times a second while two processes
-// publish and handle: every group handles every fact, and none twice.
-func TestFactsOfAnEmptiedTableAreHandledOnce(t *testing.T) {
+// Although the table of messages is emptied a hundred times a second while two processes publish and handle,
+// every group handles every fact exactly once.
+func TestFactsWithoutMessagesAreHandledOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	one := b.bus(often, consumer("g", effect("g")), consumer("h", effect("h")))
@@ -90,14 +90,13 @@ func TestFactsOfAnEmptiedTableAreHandledOnce(t *testing.T) {
 		b.once(group, slices.Concat(facts[0], facts[1]))
 	}
 	if n := b.count("SELECT count(*) FROM bus_messages"); n != 0 {
-		t.Errorf("%d messages are left of facts that are handled", n)
+		t.Errorf("%d messages of handled facts remain", n)
 	}
 	b.until("records of handled facts below the marks are deleted", func() bool { return b.count("SELECT count(*) FROM bus_handled") == 0 })
 }
 
-// Connections break while two processes look: what a look had begun is undone, and
-// another look goes on.
-func TestALookThatIsCutOffLosesAndDoublesNothing(t *testing.T) {
+// Connections break while two processes look. An interrupted look is rolled back, and another look continues.
+func TestInterruptedLookIsExactlyOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.marked("g")
@@ -123,7 +122,7 @@ func TestALookThatIsCutOffLosesAndDoublesNothing(t *testing.T) {
 	b.once("g", facts)
 }
 
-// cut holds a table until a statement waits for it, and cuts the statement's connection off.
+// cut waits until a statement waits for a locked table, and then terminates the statement's connection.
 func (b bench) cut(lock, statement string) {
 	b.t.Helper()
 	err := b.InHotTx(b.t.Context(), func(tx *sql.Tx) error {
@@ -141,15 +140,15 @@ func (b bench) cut(lock, statement string) {
 	}
 }
 
-// marked makes a group one that has run before and has handled everything.
+// marked turns a group into one that has run before and has handled all facts.
 func (b bench) marked(group string) {
 	b.t.Helper()
 	b.stop(b.bus(often, consumer(group, effect(group))))
 }
 
-// A transaction publishes, stays open while later facts are handled, and loses its
-// messages: the mark waits for it.
-func TestTheMarkPassesNoFactOfAnOpenTransaction(t *testing.T) {
+// A transaction publishes, stays open while later facts are handled, and loses its messages. The mark waits
+// for it.
+func TestMarkWaitsForOpenTransaction(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(often, consumer("g", effect("g")))
@@ -167,10 +166,10 @@ func TestTheMarkPassesNoFactOfAnOpenTransaction(t *testing.T) {
 	}
 	early := b.trickle(on, 3)
 	b.drained()
-	// longer than any age at which facts are shown
+	// longer than the age at which facts become visible
 	for over := time.Now().Add(bus.HoldBack + time.Second); time.Now().Before(over); {
 		if n := b.count("SELECT count(*) FROM bus_marks WHERE until_id > $1", stored); n != 0 {
-			t.Fatalf("the mark has passed %s, whose transaction is open", stored)
+			t.Fatalf("the mark passed %s, whose transaction is open", stored)
 		}
 	}
 	if err := slow.Commit(); err != nil {
@@ -180,14 +179,14 @@ func TestTheMarkPassesNoFactOfAnOpenTransaction(t *testing.T) {
 	b.once("g", append(early, late...))
 }
 
-// What failed too often is not handed out again, and does not hold the mark.
-func TestPoisonIsNotHandedOutAgain(t *testing.T) {
+// A fact that failed too often is not delivered again, and does not hold back the mark.
+func TestPoisonIsNotDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	facts := factsOf(3)
 	var calls atomic.Int32
 	alone := often
-	alone.Batch = 1 // or it would be called once more, in the savepoint of all that come together
+	alone.Batch = 1 // otherwise it would be called once more, in the savepoint of the whole batch
 	on := b.bus(alone, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
 		if tail(f.ID) == tail(facts[1].ID) {
 			calls.Add(1)
@@ -206,9 +205,9 @@ func TestPoisonIsNotHandedOutAgain(t *testing.T) {
 	b.once("g", []event.Fact{facts[0], facts[2]})
 }
 
-// Requeue returns facts to the group after the mark has passed them. Emptying the message table
-// does not lose them, and a fact that fails again is in bus_poison once.
-func TestWhatRequeueGaveBackOutlivesTheMessages(t *testing.T) {
+// Requeue returns facts to the group after the mark has passed them. Emptying the message table does not lose
+// them, and a fact that fails again is in bus_poison only once.
+func TestRequeuedFactsSurviveLostMessages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var mended atomic.Bool
@@ -223,28 +222,28 @@ func TestWhatRequeueGaveBackOutlivesTheMessages(t *testing.T) {
 	b.publish(on, facts...)
 	b.reached("g")
 	if n, err := on.Requeue(t.Context(), "g"); err != nil || n != 3 {
-		t.Fatalf("Requeue gave back %d facts of 3: %v", n, err)
+		t.Fatalf("Requeue returned %d of 3 facts: %v", n, err)
 	}
-	b.until("all failed again", func() bool {
+	b.until("all facts failed again", func() bool {
 		return b.count("SELECT count(*) FROM bus_poison WHERE requeued_at IS NULL") == 3
 	})
 	if n := b.count("SELECT count(*) FROM bus_poison"); n != 3 {
-		t.Errorf("%d rows of bus_poison for 3 facts", n)
+		t.Errorf("got %d rows in bus_poison for 3 facts", n)
 	}
 	b.stop(on)
 	mended.Store(true)
 	if n, err := on.Requeue(t.Context(), "g"); err != nil || n != 3 {
-		t.Fatalf("Requeue gave back %d facts of 3: %v", n, err)
+		t.Fatalf("Requeue returned %d of 3 facts: %v", n, err)
 	}
 	b.exec("DELETE FROM bus_messages")
 	b.bus(often, handler)
-	b.until("nothing is set aside any more", func() bool { return b.count("SELECT count(*) FROM bus_poison") == 0 })
+	b.until("no message is set aside", func() bool { return b.count("SELECT count(*) FROM bus_poison") == 0 })
 	b.once("g", facts)
 }
 
-// A module was off while facts happened: its group goes on from where it was. A group
-// that never ran gets what happens from then on.
-func TestAGroupThatWasOffGetsWhatHappenedMeanwhile(t *testing.T) {
+// If a module was disabled for a while, its group continues where it stopped. A group that never ran gets
+// only new facts.
+func TestDisabledGroupCatchesUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	both := b.bus(often, consumer("g", effect("g")), consumer("other", effect("other")))
@@ -255,10 +254,10 @@ func TestAGroupThatWasOffGetsWhatHappenedMeanwhile(t *testing.T) {
 	without := b.bus(often, consumer("other", effect("other")))
 	facts = append(facts, b.trickle(without, 30)...)
 	b.reached("other")
-	// As if it was a week: the mark and all that happened are so much older.
+	// Make the mark and all facts a week older.
 	b.exec("UPDATE bus_marks SET looked_at = looked_at - interval '7 days'")
 
-	b.until("the facts are older than what a new group gets", func() bool {
+	b.until("the facts are older than those that a new group gets", func() bool {
 		return b.count("SELECT count(*) FROM facts WHERE id > $1", id.Since(id.Fact, b.horizon(without).Add(-time.Second))) == 0
 	})
 	b.bus(often, consumer("g", effect("g")), consumer("other", effect("other")), consumer("new", effect("new")))
@@ -268,9 +267,9 @@ func TestAGroupThatWasOffGetsWhatHappenedMeanwhile(t *testing.T) {
 	b.once("new", nil)
 }
 
-// The tables are brought into another cluster while facts are unhandled, without the
-// messages: nothing is lost, and no fact is handled twice.
-func TestACopyWithoutMessagesGoesOnInAnotherDatabase(t *testing.T) {
+// Tables without messages are copied into another cluster while facts are unhandled. No fact is lost or
+// handled twice.
+func TestCopyWithoutMessagesContinues(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first := b.bus(often, consumer("g", effect("g")))
@@ -291,9 +290,9 @@ func TestACopyWithoutMessagesGoesOnInAnotherDatabase(t *testing.T) {
 	restored.once("g", slices.Concat(handled, waiting, fresh))
 }
 
-// A process that does not know yet that an account is wanted publishes without a
-// message. The catch-up asks again. Accounts that no group wants are skipped.
-func TestWhatWantsDidNotKnowOfIsFound(t *testing.T) {
+// A process that does not know yet that an account is wanted publishes without a message. The catch-up calls
+// Wants again. Accounts that no group wants are skipped.
+func TestCatchUpFindsNewlyWantedAccounts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var known, really atomic.Bool
@@ -309,22 +308,22 @@ func TestWhatWantsDidNotKnowOfIsFound(t *testing.T) {
 	wanted := factsOf(2)
 	b.publish(on, wanted[0])
 	if n := b.count("SELECT count(*) FROM bus_messages"); n > 1 {
-		t.Errorf("%d messages were published for accounts that are not known to be wanted", n)
+		t.Errorf("got %d messages for accounts that are not known to be wanted", n)
 	}
 	b.publish(on, wanted[1])
 	b.reached("few")
 	b.once("few", wanted)
 }
 
-// During an upgrade the newer version looks: the older one does not know all that the
-// group wants. When the newer one has gone permanently, the older one continues.
-func TestTheVersionThatKnowsMoreTypesLooks(t *testing.T) {
+// During an upgrade the newer version looks, because the older one does not know all types of the group. Once
+// the newer version is gone permanently, the older one continues.
+func TestVersionWithMoreTypesLooks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.marked("g") // the older version's
+	b.marked("g") // types of the older version
 	newer := b.bus(often, bus.Consumer{Group: "g",
 		Types: []event.Type{event.EmailSent, event.EmailBounced, event.DomainFailed}, Handle: effect("g")})
-	b.until("the newer version has looked", func() bool {
+	b.until("the newer version has run the catch-up", func() bool {
 		return b.count("SELECT count(*) FROM bus_marks WHERE 'domain.failed' = ANY(types)") == 1
 	})
 	older := b.bus(often, consumer("g", effect("g")))
@@ -336,13 +335,13 @@ func TestTheVersionThatKnowsMoreTypesLooks(t *testing.T) {
 	b.stop(newer)
 	facts := b.trickle(older, 3)
 	b.exec("DELETE FROM bus_messages")
-	b.exec("UPDATE bus_marks SET looked_at = looked_at - interval '1 minute'") // as if so much time had passed
+	b.exec("UPDATE bus_marks SET looked_at = looked_at - interval '1 minute'") // as if that much time had passed
 	b.reached("g")
 	b.once("g", append(facts, fresh))
 }
 
-// Missed facts are delivered in portions, so that a new fact does not wait for long.
-func TestFreshFactsDoNotWaitForTheCatchUp(t *testing.T) {
+// The catch-up adds missed facts in portions, so that a new fact does not wait for long.
+func TestNewFactsDoNotWaitForCatchUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.marked("g")
@@ -350,23 +349,23 @@ func TestFreshFactsDoNotWaitForTheCatchUp(t *testing.T) {
 	without := bus.New(b.DB, discard(), bus.Options{})
 	b.publish(without, old...)
 	on := b.bus(often, consumer("g", effect("g")))
-	b.until("the catch-up is under way", func() bool { return b.count("SELECT count(*) FROM effects") > 100 })
+	b.until("the catch-up is running", func() bool { return b.count("SELECT count(*) FROM effects") > 100 })
 	fresh := factsOf(1)
 	b.publish(on, fresh...)
-	before := b.count("SELECT count(*) FROM effects") // facts handled during the publication are not waited for
-	b.until("the fresh fact is handled", func() bool {
+	before := b.count("SELECT count(*) FROM effects") // do not wait for facts handled during the publication
+	b.until("the new fact is handled", func() bool {
 		return b.count("SELECT count(*) FROM effects WHERE substr(fact_id, 15) = $1", tail(fresh[0].ID)) == 1
 	})
 	passed := b.count("SELECT count(*) FROM effects WHERE at < (SELECT at FROM effects WHERE substr(fact_id, 15) = $1)", tail(fresh[0].ID)) - before
-	if passed > 500 { // 200 that waited, and those already read
-		t.Errorf("the fresh fact waited for %d of %d old ones, want at most 500", passed, len(old))
+	if passed > 500 { // 200 waiting facts, and those already read
+		t.Errorf("the new fact waited for %d of %d old ones, want at most 500", passed, len(old))
 	}
 	b.reached("g")
 	b.once("g", append(old, fresh...))
 }
 
-// A mark that was made while the clock of the server was ahead is set back.
-func TestAMarkAheadOfTheClockIsSetBack(t *testing.T) {
+// A mark that was created while the server's clock was ahead is moved back.
+func TestMarkAheadOfClockIsMovedBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.marked("g")
@@ -380,9 +379,9 @@ func TestAMarkAheadOfTheClockIsSetBack(t *testing.T) {
 	b.once("g", facts)
 }
 
-// Age deletes no fact that a group in use has not handled. It does when the module has
-// been off for longer, and says so.
-func TestSweepLeavesWhatAGroupHasNotReached(t *testing.T) {
+// Sweep deletes no fact that an active group has not handled, whatever its age. It deletes facts of a module
+// that has been disabled for longer, and logs this.
+func TestSweepKeepsUnhandledFacts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.marked("g")
@@ -392,16 +391,16 @@ func TestSweepLeavesWhatAGroupHasNotReached(t *testing.T) {
 	on := bus.New(b.DB, discard(), bus.Options{})
 	b.exec("UPDATE bus_marks SET until_id = $1, looked_at = now()", old.ID)
 	if swept, err := on.Sweep(t.Context(), 30*24*time.Hour); err != nil || swept != 0 {
-		t.Errorf("%d facts were swept that a group in use has not handled: %v", swept, err)
+		t.Errorf("Sweep deleted %d facts that an active group has not handled: %v", swept, err)
 	}
 	b.exec("UPDATE bus_marks SET looked_at = now() - interval '40 days'")
 	if swept, err := on.Sweep(t.Context(), 30*24*time.Hour); err != nil || swept != 1 {
-		t.Errorf("%d facts were swept of a group that is off, want 1: %v", swept, err)
+		t.Errorf("Sweep deleted %d facts of a disabled group, want 1: %v", swept, err)
 	}
 }
 
-// Whoever narrows facts down from memory says how the memory is refreshed.
-func TestWantsWithoutRefreshIsRefused(t *testing.T) {
+// A consumer with Wants must also have Refresh.
+func TestWantsRequiresRefresh(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if cause := fmt.Sprint(recover()); cause != `bus: consumer "few" has Wants and no Refresh` {

@@ -34,10 +34,10 @@ INSERT INTO bus_poison (consumer, fact_id, failures, error, published_at)
 SELECT consumer, fact_id, failures + 1, $3, created_at FROM message`
 )
 
-// postponeFailed undoes the writes of the handler and postpones its message, in the batch. If that fails too, the
-// batch is lost, and the message is postponed after the rollback.
+// postponeFailed undoes the handler's writes and postpones its message within the batch. If that fails too,
+// the batch is lost, and the message is postponed after the rollback.
 func (g *group) postponeFailed(ctx context.Context, current *batch, f failure) {
-	// The handler's context may have ended; the rest of the batch should not suffer from that.
+	// The handler's context may have ended, which must not affect the rest of the batch.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.HandlerTimeout)
 	defer cancel()
 	if _, err := current.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT handler"); err != nil {
@@ -46,13 +46,13 @@ func (g *group) postponeFailed(ctx context.Context, current *batch, f failure) {
 	}
 	report, err := g.putOff(ctx, current.tx, f)
 	if err != nil {
-		current.markBroken(fmt.Errorf("put off message: %w", err), &f)
+		current.markBroken(fmt.Errorf("postpone message: %w", err), &f)
 		return
 	}
 	current.putBack(f.delivery, false, report)
 }
 
-// putOff makes the message due later or, once it has failed too often, sets it aside. It returns a function
+// putOff makes the message due later or, if it has failed too often, sets it aside. It returns a function
 // that reports this after the commit.
 func (g *group) putOff(ctx context.Context, tx db.Execer, f failure) (report func(), err error) {
 	reason := toStorableText(f.err.Error())
@@ -76,11 +76,11 @@ func (g *group) reportFailure(f failure, failures int) {
 		f.fact.AccountID,
 		"failures", failures, telemetry.KeyError, f.err)
 	if failures < g.options.PoisonAfter {
-		log.Warn("bus: a handler failed, its message is put off")
+		log.Warn("bus: handler failed, message postponed")
 		return
 	}
 	g.metrics.poisoned.Inc()
-	log.Error("bus: a handler failed too often, its message is set aside in bus_poison")
+	log.Error("bus: handler failed too often, message moved to bus_poison")
 }
 
 // skipUnknown skips a message of a type that this version does not know: during an upgrade it is for a newer
@@ -135,9 +135,9 @@ const requeue = `
 WITH again AS (UPDATE bus_poison SET requeued_at = now() WHERE consumer = $1 AND requeued_at IS NULL RETURNING consumer, fact_id, error)
 INSERT INTO bus_messages (consumer, fact_id, last_error) SELECT consumer, fact_id, error FROM again`
 
-// Requeue returns everything that was set aside to a group, after the fault in its handler is fixed, and
-// returns the number of messages. Their rows of bus_poison are deleted when they are handled: until then
-// the catch-up recreates a lost message.
+// Requeue returns all messages that were set aside to a group, after its handler is fixed, and returns their
+// number. Their rows of bus_poison are deleted when they are handled; until then the catch-up recreates a
+// lost message.
 func (b *Bus) Requeue(ctx context.Context, group string) (int64, error) {
 	result, err := b.db.SQL.ExecContext(ctx, requeue, group)
 	if err != nil {

@@ -20,29 +20,29 @@ import (
 
 var quick = worker.Backoff{Min: time.Millisecond, Max: 20 * time.Millisecond}
 
-// However a handler fails, its message moves to the poison table after five
-// failures, with the reason, and the others proceed. Watermill alone would redeliver a
-// failing message forever and deliver none after it.
+// However a handler fails, its message moves to the poison table after five failures, with the reason, and
+// other messages proceed. Watermill alone would redeliver a failing message forever, and deliver no message
+// after it.
 func TestPinPoison(t *testing.T) {
 	t.Parallel()
-	const beyond = "a statement beyond its time"
+	const beyond = "a statement that times out"
 	for name, test := range map[string]struct {
 		fail   func(ctx context.Context, tx db.Execer) error
 		reason string
 	}{
 		"an error": {func(context.Context, db.Execer) error { return errors.New("no such \x00 thing") }, "no such \ufffd thing"},
 		"a panic":  {func(context.Context, db.Execer) error { panic("boom") }, "panic: boom"},
-		"a refused statement": {func(ctx context.Context, tx db.Execer) error {
+		"a failed statement": {func(ctx context.Context, tx db.Execer) error {
 			_, err := tx.ExecContext(ctx, "INSERT INTO no_such_table VALUES (1)")
 			return err
 		}, "no_such_table"},
-		"a refused statement that it says nothing about": {func(ctx context.Context, tx db.Execer) error {
+		"a failed statement whose error is ignored": {func(ctx context.Context, tx db.Execer) error {
 			if _, err := tx.ExecContext(ctx, "INSERT INTO no_such_table VALUES (1)"); err == nil {
 				return errors.New("the table exists")
 			}
 			return nil
 		}, "aborted"},
-		"a constraint that speaks at commit": {func(ctx context.Context, tx db.Execer) error {
+		"a constraint that fails at commit": {func(ctx context.Context, tx db.Execer) error {
 			_, err := tx.ExecContext(ctx, "INSERT INTO late VALUES (7), (7)")
 			return err
 		}, "duplicate key"},
@@ -53,7 +53,7 @@ func TestPinPoison(t *testing.T) {
 		"a lost connection": {func(ctx context.Context, tx db.Execer) error {
 			_, err := tx.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
 			return err
-		}, ""}, // the words are the driver's
+		}, ""}, // the wording is the driver's
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestPinPoison(t *testing.T) {
 			}
 			on := bus.New(b.DB, slog.New(slog.NewTextHandler(&log, nil)), calm(options))
 			on.Register(consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
-				if err := effect("g")(ctx, tx, f); err != nil { // undone when what follows fails
+				if err := effect("g")(ctx, tx, f); err != nil { // undone if a later step fails
 					return err
 				}
 				if tail(f.ID) == tail(bad.ID) {
@@ -92,25 +92,27 @@ func TestPinPoison(t *testing.T) {
 			var fact, reason string
 			err := b.SQL.QueryRowContext(t.Context(), "SELECT fact_id, failures, error FROM bus_poison WHERE consumer = 'g'").Scan(&fact, &failures, &reason)
 			if err != nil || tail(fact) != tail(bad.ID) || failures != 5 || !strings.Contains(reason, test.reason) {
-				t.Errorf("poison: fact %s, %d failures, %q, %v; want %s, 5, …%s…", fact, failures, reason, err, bad.ID,
+				t.Errorf("bus_poison has the fact %s, %d failures, %q, %v; want %s, 5, …%s…", fact, failures, reason,
+					err, bad.ID,
 					test.reason)
 			}
-			// Beside the five counted: once in the savepoint of all, and batches that were taken apart.
+			// In addition to the five counted calls: one in the savepoint of the batch, and batches that were
+			// split.
 			if n := calls.Load(); n < 5 || n > 1+12 {
 				t.Errorf("the handler was called %d times, want 5 to 13", n)
 			}
-			b.until("the poison is reported", func() bool { return strings.Contains(log.String(), "set aside") })
+			b.until("the poison is reported", func() bool { return strings.Contains(log.String(), "moved to bus_poison") })
 			if n := total(t, metrics, "postrider_bus_poisoned_total"); n != 1 {
-				t.Errorf("postrider_bus_poisoned_total is %v", n)
+				t.Errorf("postrider_bus_poisoned_total is %v, want 1", n)
 			}
 			if !strings.Contains(log.String(), tail(bad.ID)) {
-				t.Errorf("the log does not name the fact:\n%s", log.String())
+				t.Errorf("the log does not contain the fact:\n%s", log.String())
 			}
 		})
 	}
 }
 
-func TestAFailureIsRetriedWhenDueWithoutAWake(t *testing.T) {
+func TestFailureIsRetriedWithoutWake(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var calls atomic.Int32
@@ -127,11 +129,11 @@ func TestAFailureIsRetriedWhenDueWithoutAWake(t *testing.T) {
 	b.drained()
 	b.once("g", facts)
 	if calls.Load() != 3 {
-		t.Errorf("%d calls", calls.Load())
+		t.Errorf("the handler was called %d times", calls.Load())
 	}
 }
 
-func TestRequeueBringsPoisonBack(t *testing.T) {
+func TestRequeueReturnsPoison(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var mended atomic.Bool
@@ -144,21 +146,21 @@ func TestRequeueBringsPoisonBack(t *testing.T) {
 		}))
 	facts := factsOf(3)
 	b.publish(on, facts...)
-	b.until("all are set aside", func() bool { return b.count("SELECT count(*) FROM bus_poison") == 3 })
+	b.until("all messages are set aside", func() bool { return b.count("SELECT count(*) FROM bus_poison") == 3 })
 	mended.Store(true)
 	if n, err := on.Requeue(t.Context(), "g"); err != nil || n != 3 {
-		t.Fatalf("Requeue() = %d, %v", n, err)
+		t.Fatalf("Requeue returned %d, %v", n, err)
 	}
 	b.drained()
 	b.once("g", facts)
 	if n, err := on.Requeue(t.Context(), "g"); err != nil || n != 0 {
-		t.Errorf("second Requeue() = %d, %v", n, err)
+		t.Errorf("the second Requeue returned %d, %v", n, err)
 	}
 }
 
-// During an upgrade an old replica meets messages of types that only the new
-// one knows: it leaves them, uncounted.
-func TestAnUnknownTypeIsLeftForTheReplicaThatKnowsIt(t *testing.T) {
+// During an upgrade an old replica reads messages of types that only the new one knows. It leaves them
+// without counting a failure.
+func TestUnknownTypeIsLeftForNewerReplica(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	upgraded := bus.New(b.DB, discard(), bus.Options{})
@@ -172,10 +174,13 @@ func TestAnUnknownTypeIsLeftForTheReplicaThatKnowsIt(t *testing.T) {
 		seen.Add(1)
 		return nil
 	}))
-	b.until("the old replica has looked at it", func() bool { return b.count("SELECT count(*) FROM bus_messages WHERE due_at > now()") == 1 })
+	b.until("the old replica has read the message", func() bool {
+		return b.count("SELECT count(*) FROM "+
+			"bus_messages WHERE due_at > now()") == 1
+	})
 	b.stop(old)
 	if n := b.count("SELECT count(*) FROM bus_messages WHERE failures = 0"); n != 1 || seen.Load() != 0 {
-		t.Errorf("%d messages left, old handler called %d times", n, seen.Load())
+		t.Errorf("%d messages remain, and the old handler was called %d times", n, seen.Load())
 	}
 	b.exec("UPDATE bus_messages SET due_at = now()")
 	if err := upgraded.Start(t.Context()); err != nil {
@@ -186,14 +191,14 @@ func TestAnUnknownTypeIsLeftForTheReplicaThatKnowsIt(t *testing.T) {
 	b.once("g", []event.Fact{fresh})
 }
 
-// A connection that breaks in mid-batch takes the batch with it, all or nothing,
-// and makes no poison: a message is set aside only if it was in hand each time.
-func TestLostConnectionsLoseNothingAndMakeNoPoison(t *testing.T) {
+// A connection that breaks during a batch rolls back the whole batch and does not poison its messages. A
+// message is set aside only if it was being handled each time.
+func TestLostConnectionsCauseNoPoison(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	// Two of a message's five failures are its own: twenty facts break their connection twice. Two more, of
-	// any running handler, occur at arbitrary points.
-	own := map[string]int{} // one goroutine handles a group
+	// Twenty facts break their connection twice, so two of a message's five failures are its own. Two more,
+	// of any running handler, occur at random points.
+	own := map[string]int{} // one goroutine handles the messages of a group
 	var broken atomic.Int32
 	on := b.bus(bus.Options{Retry: quick, Poll: 100 * time.Millisecond},
 		consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
@@ -213,14 +218,14 @@ func TestLostConnectionsLoseNothingAndMakeNoPoison(t *testing.T) {
 		some := factsOf(100)
 		facts = append(facts, some...)
 		b.publish(on, some...)
-		b.until("what was published is handled", func() bool {
+		b.until("all published facts are handled", func() bool {
 			cut += b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' AND query ~ 'SAVEPOINT|INTO effects|INTO bus_handled' LIMIT $1) busy`, 2-cut)
 			return b.count("SELECT count(*) FROM bus_messages") == 0
 		})
 	}
 	if n := b.count("SELECT count(*) FROM bus_poison"); n != 0 {
-		t.Errorf("%d messages were set aside", n)
+		t.Errorf("%d messages were set aside, want none", n)
 	}
 	b.once("g", facts)
 }

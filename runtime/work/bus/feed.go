@@ -13,33 +13,33 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// A reader that continues after the last fact it has seen must never skip one that is committed later. Ids
-// are ordered by time, commits are not. Two rules make reading by id safe:
+// A reader that continues after the last fact that it has read must never skip a fact that is committed
+// later. Ids are ordered by time, but commits are not. Two rules make reading by id safe:
 //
 //   - A fact whose id is older than lateness when its statement runs (the clock of its process is behind,
 //     or the process waited for a connection) is stored under a new id, by the server's time.
 //   - A reader never sees facts newer than the Horizon: the start of the oldest open transaction that has
 //     published, minus HoldBack.
 //
-// A transaction that publishes holds a lock on the table of facts, which any insert takes before it runs
-// and keeps until the transaction ends. So the horizon reads the locks: a transaction that has published is
-// among them, and one that has not will publish under ids that are newer than the horizon. Transactions
-// that only read, count or lock other tables do not hold the feed back; one that deletes facts does, as its
-// lock is the same.
+// A transaction that publishes holds a lock on the table of facts, which any insert takes before it runs and
+// keeps until the transaction ends. The horizon is therefore computed from the locks: a transaction that has
+// published is among their holders, and one that has not will publish under ids that are newer than the
+// horizon. Transactions that only read, count or lock other tables do not hold the feed back; one that
+// deletes facts does, because it holds the same lock.
 //
 // A transaction that publishes and stays open holds the feed back for all readers, and nothing is ever
-// skipped; idle_in_transaction_session_timeout limits for how long. All processes must use one database
-// role, or they cannot see when each other's transactions began. A process corrects a clock that is ahead
-// (package clock); until then this only delays its own facts.
+// skipped; idle_in_transaction_session_timeout limits for how long. All processes must use one database role,
+// or they cannot see when each other's transactions began. A process corrects a clock that is ahead (package
+// clock); until then this only delays its own facts.
 const (
 	lateness = 400 * time.Millisecond
-	// HoldBack is the minimum age of facts that readers see. The excess over lateness covers ids, which
-	// have millisecond precision, and a jittering server clock.
+	// HoldBack is the minimum age of facts that readers see. Beyond lateness it allows for ids, which have
+	// millisecond precision, and for jitter of the server clock.
 	HoldBack = lateness + 100*time.Millisecond
-	// olderHoldBack replaces it while a live process runs a program without timelyFacts: it stores ids that
-	// are up to a second old.
+	// olderHoldBack replaces HoldBack while a live process runs a program without timelyFacts, which stores
+	// ids that are up to a second old.
 	olderHoldBack = 2 * time.Second
-	// timelyFacts is the version of the migration of programs that renew ids after lateness.
+	// timelyFacts is the migration version of programs that renew ids after lateness.
 	timelyFacts = "20261127043000"
 )
 
@@ -59,7 +59,7 @@ func idOfMilliseconds() string {
 	return fmt.Sprintf("'%s_'%s", id.Fact, digits.String())
 }
 
-// selectHorizon looks up the start of the transaction of each lock individually: after the locks were read.
+// selectHorizon looks up the start of each lock's transaction individually, after the locks were read.
 const selectHorizon = `
 SELECT least(statement_timestamp(), min(a.xact_start)), EXISTS (SELECT FROM nodes WHERE coalesce(schema, '') < '` + timelyFacts + `' AND seen_at > now() - interval '1 minute')
 FROM pg_locks l, LATERAL pg_stat_get_activity(l.pid) a
@@ -79,8 +79,8 @@ func (l *Log) Horizon(ctx context.Context) (time.Time, error) {
 	return at.Add(-HoldBack), nil
 }
 
-// beginMargin covers the gap between the start time of a transaction and the moment when other sessions see
-// that it has begun.
+// beginMargin allows for the gap between the start time of a transaction and the moment when other sessions
+// see that it has begun.
 const beginMargin = time.Second
 
 const selectOldest = `
@@ -88,8 +88,8 @@ SELECT least(statement_timestamp(), min(xact_start)) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND (backend_xid IS NOT NULL OR application_name = current_setting('application_name'))`
 
-// Settled returns the time before which every transaction of the installation that began has ended, whether
-// it publishes or not.
+// Settled returns the time before which every transaction of the installation has ended, whether it publishes
+// or not.
 func (l *Log) Settled(ctx context.Context) (time.Time, error) {
 	var at time.Time
 	if err := l.db.SQL.QueryRowContext(ctx, selectOldest).Scan(&at); err != nil {
@@ -114,7 +114,7 @@ func (l *Log) Active(ctx context.Context, since, before time.Time, accountIDs []
 // AccountFeed selects facts of one account in the order of their ids.
 type AccountFeed struct {
 	AccountID string
-	After     string    // the id of a fact or of id.Since
+	After     string    // the id of a fact, or of id.Since
 	Before    time.Time // a horizon
 	Types     []event.Type
 	Limit     int
@@ -127,7 +127,7 @@ type FeedPage struct {
 	More  bool   // there may be more before the horizon
 }
 
-// looked is how many facts of the account one read examines.
+// looked is the number of facts of the account that one read examines.
 const looked = 1000
 
 const selectStretch = `
@@ -141,8 +141,8 @@ FROM (SELECT count(*) AS n, max(id) AS last FROM looked) seen
 LEFT JOIN (SELECT facts.* FROM wanted JOIN facts USING (id) WHERE account_id = $1) f ON true
 ORDER BY f.id`
 
-// Read returns the next facts. If few of many facts have the wanted types, it may return none and say that
-// there are more.
+// Read returns the next facts. If only a few of many facts have the wanted types, it may return none and
+// report that there are more.
 func (l *Log) Read(ctx context.Context, s AccountFeed) (FeedPage, error) {
 	before := id.Since(id.Fact, s.Before)
 	if s.After >= before {
@@ -184,16 +184,17 @@ func (l *Log) Read(ctx context.Context, s AccountFeed) (FeedPage, error) {
 
 // Feed selects the facts of all accounts in the order of their ids.
 type Feed struct {
-	After  string    // the id of a fact or of id.Since
+	After  string    // the id of a fact, or of id.Since
 	Before time.Time // a horizon
 	Limit  int       // facts
-	Octets int       // approximate size of their data in bytes; one fact is returned whatever its size
+	// approximate maximum size of their data in bytes; at least one fact is returned, whatever its size
+	Octets int
 }
 
 const selectWhole = `
 SELECT id, account_id, type, subject_id, data, created_at FROM facts WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`
 
-var errFull = errors.New("a read has as much as it may hold")
+var errFull = errors.New("a read has reached its size limit")
 
 // ReadFeed returns the next facts of all accounts.
 func (l *Log) ReadFeed(ctx context.Context, w Feed) (FeedPage, error) {

@@ -38,8 +38,8 @@ func (b bench) horizon(on *bus.Bus) time.Time {
 	return at
 }
 
-// tails are the tails of ids in their order: facts of one publication that are stored under newer ids
-// have no order of their own.
+// tails returns the sorted tails of ids: facts of one publication that are stored under newer ids have no
+// defined order.
 func tails(ids []string) (sorted []string) {
 	for _, stored := range ids {
 		sorted = append(sorted, tail(stored))
@@ -56,9 +56,9 @@ func idsOf(facts []event.Fact) []string {
 	return ids
 }
 
-// A reader goes on from the newest that it may see, while one transaction has
-// published and not committed, and others have.
-func TestAReaderPassesNoFactOfAnOpenTransaction(t *testing.T) {
+// A reader continues from the newest visible fact while one transaction has published but not committed, and
+// others have committed.
+func TestReaderWaitsForOpenTransaction(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(bus.Options{})
@@ -75,10 +75,10 @@ func TestAReaderPassesNoFactOfAnOpenTransaction(t *testing.T) {
 	over := time.Now().Add(bus.HoldBack + time.Second)
 	begin := id.Since(id.Fact, time.Now().Add(-time.Hour))
 	cursor := begin
-	for time.Now().Before(over) { // longer than any age at which facts are shown
+	for time.Now().Before(over) { // longer than the age at which facts become visible
 		got := b.read(on, cursor, b.horizon(on), 10)
 		if len(got.Facts) > 0 {
-			t.Fatalf("shown %v while %s was not committed", idsOf(got.Facts), late[0].ID)
+			t.Fatalf("the reader saw %v while %s was not committed", idsOf(got.Facts), late[0].ID)
 		}
 		cursor = got.Next
 	}
@@ -86,20 +86,20 @@ func TestAReaderPassesNoFactOfAnOpenTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []string
-	b.until("everything is shown", func() bool {
+	b.until("the reader sees all facts", func() bool {
 		got := b.read(on, cursor, b.horizon(on), 2)
 		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
 		return len(seen) >= 4
 	})
 	if want := append(idsOf(late), idsOf(early)...); !slices.IsSorted(seen) || tail(seen[0]) != tail(late[0].ID) ||
 		!slices.Equal(tails(seen), tails(want)) {
-		t.Errorf("shown %v, want %v", seen, want)
+		t.Errorf("the reader saw %v, want %v", seen, want)
 	}
 }
 
-// A transaction that is open and has not published holds nothing back. What it publishes later is newer
-// than all that was shown meanwhile, also if it was made before.
-func TestATransactionThatHasNotPublishedHoldsNothingBack(t *testing.T) {
+// An open transaction that has not published holds nothing back. Facts that it publishes later are newer than
+// all facts shown meanwhile, even if they were created earlier.
+func TestUnpublishedTransactionDoesNotHoldBackReaders(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(bus.Options{})
@@ -118,21 +118,21 @@ func TestATransactionThatHasNotPublishedHoldsNothingBack(t *testing.T) {
 		got := b.read(on, cursor, b.horizon(on), 10)
 		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
 	}
-	b.until("what others have published is shown", func() bool { read(); return len(seen) == 2 && cursor > late[2].ID })
+	b.until("the reader sees the facts of others", func() bool { read(); return len(seen) == 2 && cursor > late[2].ID })
 	if err := on.Publish(t.Context(), slow, late...); err != nil {
 		t.Fatal(err)
 	}
 	if err := slow.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	b.until("the late ones are shown", func() bool { read(); return len(seen) >= 5 })
+	b.until("the reader sees the late facts", func() bool { read(); return len(seen) >= 5 })
 	if got := tails(seen[2:]); !slices.IsSorted(seen) || !slices.Equal(got, tails(idsOf(late))) {
-		t.Errorf("shown %v, want the facts %v after those of others", seen, idsOf(late))
+		t.Errorf("the reader saw %v, want the facts %v after those of others", seen, idsOf(late))
 	}
 }
 
-// A plan is settled once every transaction that began before it has ended, also those that have not published.
-func TestAnOpenTransactionOfOursIsNotSettled(t *testing.T) {
+// A time is settled once every transaction that began before it has ended, even if it has not published.
+func TestOpenTransactionIsNotSettled(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(bus.Options{})
@@ -149,22 +149,22 @@ func TestAnOpenTransactionOfOursIsNotSettled(t *testing.T) {
 			return err
 		}
 		open := time.Now()
-		b.until("time has passed", func() bool { return time.Since(open) > 1200*time.Millisecond })
+		b.until("the server's time has advanced", func() bool { return time.Since(open) > 1200*time.Millisecond })
 		if at := settled(); at.After(open) {
-			t.Errorf("settled up to %s, and a transaction is open that began before %s", at, open)
+			t.Errorf("Settled returned %s, although a transaction that began before %s is open", at, open)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.until("it is settled after the end", func() bool { return settled().After(began) })
+	b.until("the time is settled after the transaction ended", func() bool { return settled().After(began) })
 }
 
-// Publishers whose facts wait before their statements, whose transactions stay open after them, which
-// are rolled back as a whole or to a savepoint: a reader who goes on from the last id sees each fact that
-// is committed once, in order.
-func TestAReaderSeesEveryFactOfSlowPublishersOnce(t *testing.T) {
+// Publishers wait between creating facts and their statements, keep their transactions open, and roll them
+// back completely or to a savepoint. A reader that continues from the last id sees each committed fact once,
+// in order.
+func TestReaderSeesFactsOfSlowPublishersOnce(t *testing.T) {
 	t.Parallel()
 	for _, form := range []string{"plain", "split"} {
 		t.Run(form, func(t *testing.T) {
@@ -214,16 +214,16 @@ func TestAReaderSeesEveryFactOfSlowPublishersOnce(t *testing.T) {
 				default:
 				}
 			}
-			b.until("every fact is shown", func() bool { read(); return len(seen) >= len(want) })
+			b.until("the reader sees every fact", func() bool { read(); return len(seen) >= len(want) })
 			if !slices.IsSorted(seen) || !slices.Equal(tails(seen), tails(want)) {
-				t.Errorf("%d facts are shown, in order: %t; want the %d that were committed, each once", len(seen),
+				t.Errorf("the reader saw %d facts, in order: %t; want the %d committed ones, each once", len(seen),
 					slices.IsSorted(seen), len(want))
 			}
 		})
 	}
 }
 
-// publishSlowly publishes facts in a transaction that takes its time, and returns those that were committed.
+// publishSlowly publishes facts in a slow transaction, and returns the committed ones.
 func (b bench) publishSlowly(on *bus.Bus, dice *rand.Rand, facts []event.Fact) (kept []event.Fact, err error) {
 	ctx, errUndo := b.t.Context(), errors.New("rolled back")
 	err = b.InHotTx(ctx, func(tx *sql.Tx) error {
@@ -260,15 +260,15 @@ func (b bench) publishSlowly(on *bus.Bus, dice *rand.Rand, facts []event.Fact) (
 	return kept, err
 }
 
-// While a program runs that stores older ids than this one, readers wait for those.
-func TestReadersWaitForTheIDsOfOlderPrograms(t *testing.T) {
+// While a program runs that stores older ids than this one, readers wait longer.
+func TestReadersWaitForOlderPrograms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(bus.Options{})
 	first := b.VersionOf("timely_facts")
 	for _, c := range []struct {
-		schema string // of the program
-		silent string // for so long
+		schema string // migration version of the program
+		silent string // for how long
 		want   time.Duration
 	}{{"20261126062013", "0s", 2 * time.Second}, {"", "0s", 2 * time.Second}, {"20261126062013", "2min", bus.HoldBack},
 		{first, "0s", bus.HoldBack}, {db.Schema(), "0s", bus.HoldBack}} {
@@ -277,15 +277,15 @@ func TestReadersWaitForTheIDsOfOlderPrograms(t *testing.T) {
 		before := time.Now()
 		if at := b.horizon(on).Add(c.want); at.Before(before.Add(-100*time.Millisecond)) ||
 			at.After(time.Now().Add(100*time.Millisecond)) {
-			t.Errorf("with a program of migration %q, silent for %s, the horizon is %s from now, want %s", c.schema,
+			t.Errorf("with a program of the migration %q, silent for %s, the horizon is %s from now, want %s", c.schema,
 				c.silent, time.Since(at.Add(-c.want)), c.want)
 		}
 	}
 }
 
-// A fact that waited for long between its creation and its statement, or comes from a slow clock,
-// gets an id of the server's time; the message has the same id.
-func TestALateFactIsStoredUnderANewID(t *testing.T) {
+// A fact whose statement runs long after its creation, or that comes from a slow clock, gets an id of the
+// server's time. The message has the same id.
+func TestLateFactGetsNewID(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := bus.New(b.DB, discard(), bus.Options{})
@@ -297,7 +297,7 @@ func TestALateFactIsStoredUnderANewID(t *testing.T) {
 		b.exec("DELETE FROM bus_messages")
 		b.exec("DELETE FROM facts")
 		facts, made = factsOf(3), time.Now()
-		for i, age := range []time.Duration{time.Minute, 10 * time.Millisecond, -time.Minute} { // late, in time, ahead
+		for i, age := range []time.Duration{time.Minute, 10 * time.Millisecond, -time.Minute} { // late, on time, ahead
 			facts[i].ID = id.Since(id.Fact, made.Add(-age))[:14] + facts[i].ID[14:]
 		}
 		floor = id.Since(id.Fact, made.Add(-time.Second))
@@ -309,7 +309,7 @@ func TestALateFactIsStoredUnderANewID(t *testing.T) {
 	got := b.read(on, id.Since(id.Fact, time.Now().Add(-time.Hour)), time.Now().Add(time.Hour), 10)
 	stored := idsOf(got.Facts)
 	if len(stored) != 3 || !slices.Contains(stored, facts[1].ID) || stored[2] != facts[2].ID {
-		t.Fatalf("stored %v, made %v", stored, idsOf(facts))
+		t.Fatalf("stored %v, created %v", stored, idsOf(facts))
 	}
 	renewed := stored[0]
 	if renewed == facts[1].ID {
@@ -317,14 +317,14 @@ func TestALateFactIsStoredUnderANewID(t *testing.T) {
 	}
 	if renewed < floor || renewed > id.Since(id.Fact, time.Now()) || !strings.HasSuffix(renewed, facts[0].ID[14:]) ||
 		!id.Is(id.Fact, renewed) {
-		t.Errorf("the late one is stored as %s, made as %s", renewed, facts[0].ID)
+		t.Errorf("the late fact was stored as %s, created as %s", renewed, facts[0].ID)
 	}
 	if n := b.count("SELECT count(*) FROM bus_messages JOIN facts ON facts.id = fact_id"); n != 3 {
-		t.Errorf("%d of 3 messages name their fact", n)
+		t.Errorf("%d of 3 messages have the id of their fact", n)
 	}
 }
 
-func TestAReadGoesOnBehindWhatItHasLookedAt(t *testing.T) {
+func TestReadContinuesAfterExaminedFacts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(bus.Options{})
@@ -334,23 +334,24 @@ func TestAReadGoesOnBehindWhatItHasLookedAt(t *testing.T) {
 	soon := time.Now().Add(time.Minute)
 	first := b.read(on, id.Since(id.Fact, time.Now().Add(-time.Hour)), soon, 2)
 	if len(first.Facts) != 0 || !first.More {
-		t.Fatalf("the first read returned %v, more %t", idsOf(first.Facts), first.More)
+		t.Fatalf("the first read returned %v, more: %t", idsOf(first.Facts), first.More)
 	}
 	second := b.read(on, first.Next, soon, 2)
 	third := b.read(on, second.Next, soon, 2)
 	if got := append(idsOf(second.Facts), idsOf(third.Facts)...); !slices.IsSorted(got) ||
 		!slices.Equal(tails(got), tails(idsOf(wanted))) ||
 		len(second.Facts) != 2 || !second.More || third.More {
-		t.Errorf("then %v, more %t, and %v, more %t", idsOf(second.Facts), second.More, idsOf(third.Facts), third.More)
+		t.Errorf("the next reads returned %v, more: %t, and %v, more: %t", idsOf(second.Facts), second.More,
+			idsOf(third.Facts), third.More)
 	}
 	if last := b.read(on, third.Next, soon, 2); len(last.Facts) != 0 || last.Next != third.Next {
-		t.Errorf("at the end %v, next %s", idsOf(last.Facts), last.Next)
+		t.Errorf("the last read returned %v, next %s", idsOf(last.Facts), last.Next)
 	}
 }
 
-// Facts of all accounts come in the order of their ids, in reads that are bounded in number
-// and in size, and a read goes on where the one before has ended.
-func TestWholeReadsHaveEveryFactOnceAndAreBounded(t *testing.T) {
+// Facts of all accounts are read in the order of their ids, in reads that are bounded in number and in size.
+// Each read continues where the previous one ended.
+func TestReadFeedIsCompleteAndBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(bus.Options{})
@@ -364,7 +365,7 @@ func TestWholeReadsHaveEveryFactOnceAndAreBounded(t *testing.T) {
 		{Limit: 100, Octets: 1}, {Limit: 100, Octets: 1 << 20}} {
 		var seen []string
 		w.After = id.Since(id.Fact, time.Now().Add(-time.Hour))
-		b.until("everything is shown", func() bool {
+		b.until("the reader sees all facts", func() bool {
 			w.Before = b.horizon(on)
 			got, err := on.Log().ReadFeed(t.Context(), w)
 			if err != nil {

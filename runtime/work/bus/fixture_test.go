@@ -14,7 +14,7 @@ import (
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// idAt is a fact's id as it would have been made at another time.
+// idAt returns the id that a fact would have if it had been created at another time.
 func idAt(t *testing.T, at time.Time) string {
 	t.Helper()
 	made := uuid.Must(uuid.NewV7())

@@ -50,8 +50,8 @@ WHERE account_id = $1 AND subject_id = ANY($2) ORDER BY id FOR UPDATE`
 	deleteFact  = `DELETE FROM facts WHERE id = $1`
 )
 
-// Rewrite changes the data of the facts about some subjects of an account: edit returns the new data, or
-// nil to delete the fact.
+// Rewrite changes the data of the facts about some subjects of an account. edit returns the new data, or nil
+// to delete the fact.
 func (b *Bus) Rewrite(ctx context.Context, tx db.Execer, accountID string, subjectIDs []string,
 	edit func(event.Fact) (json.RawMessage, error)) error {
 	facts, err := db.All(ctx, tx, factColumns, lockSubjects, accountID, db.Array(subjectIDs))

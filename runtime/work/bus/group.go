@@ -45,7 +45,7 @@ type group struct {
 	wokenAt   time.Time
 
 	// Owned by the catch-up's goroutine.
-	addedLeast time.Time // when a look last added aheadLeast though there was no room
+	addedLeast time.Time // when a look last added aheadLeast although there was no room
 
 	retryMu sync.Mutex
 	retries []time.Time // when failed messages of this process are due again
@@ -60,7 +60,7 @@ func newGroup(b *Bus, c Consumer) *group {
 
 // subscribe starts the Watermill subscription. ctx is the lifetime of the bus.
 func (g *group) subscribe(ctx context.Context) error {
-	noDeadline := time.Duration(0) // with a deadline, Watermill would start a late handler again while it still runs
+	noDeadline := time.Duration(0) // with a deadline, Watermill would start a handler again while it still runs
 	subscriber, err := wsql.NewSubscriber(source{wsql.StdSQLBeginner{SQLBeginner: g.db.SQL}, g}, wsql.SubscriberConfig{
 		ConsumerGroup:  g.name,
 		AckDeadline:    &noDeadline,
@@ -124,7 +124,7 @@ func (g *group) handleMessage(m *message.Message) {
 	fact, err := factOf(m)
 	switch {
 	case d.gone:
-		g.log.Warn("bus: a message without its fact is dropped", telemetry.KeyFactID, m.UUID)
+		g.log.Warn("bus: dropped a message without its fact", telemetry.KeyFactID, m.UUID)
 		current.putBack(d, true, nil)
 		return
 	case err == nil && !slices.Contains(g.consumer.Types, fact.Type):
@@ -146,7 +146,8 @@ func (g *group) handleMessage(m *message.Message) {
 	current.putBack(d, true, g.metrics.handled.Inc)
 }
 
-// callHandler runs a handler with a timeout and turns its panic into an error. factID is that of its first fact.
+// callHandler runs a handler with a timeout and turns its panic into an error. factID is the id of its first
+// fact.
 func (g *group) callHandler(ctx context.Context, handle func(context.Context) error, factID string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, g.options.HandlerTimeout)
 	defer cancel()

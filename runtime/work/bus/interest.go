@@ -12,22 +12,22 @@ import (
 // rereadEvery is the maximum age of the data of an Interest.
 const rereadEvery = 5 * time.Second
 
-// Interest caches which accounts a consumer wants facts of. Most accounts do not use it, and their facts do
-// not go over the bus. The data may be some seconds old: facts published in the meantime are found by the
-// catch-up, which reloads it first. It is safe for concurrent use.
+// Interest caches which accounts a consumer wants facts of. Most accounts do not use the consumer, and their
+// facts do not go over the bus. The data may be some seconds old: the catch-up, which reloads it first, finds
+// facts published in the meantime. It is safe for concurrent use.
 type Interest struct {
 	name    string
 	channel string
 	signals Signals
 	read    func(ctx context.Context) (map[string]int, error)
 
-	reading  sync.Mutex // one read at a time, so that the newer result is stored last
+	reading  sync.Mutex // one read at a time, so that the newest result is stored last
 	mutex    sync.RWMutex
 	accounts map[string]int // nil: not known yet, so the facts of all accounts are wanted
 }
 
-// NewInterest returns an Interest. read returns the accounts, and for each the number of resources that
-// want its facts; name says what these are, and the channel is woken when an account gets one.
+// NewInterest returns a new Interest. read returns the accounts, with the number of resources in each that
+// want its facts. name describes these resources. The channel is notified when an account gets one.
 func NewInterest(name, channel string, signals Signals,
 	read func(ctx context.Context) (map[string]int, error)) *Interest {
 	return &Interest{name: name, channel: channel, signals: signals, read: read}
@@ -53,7 +53,7 @@ func (i *Interest) Appeared(accountID string) {
 // Task returns the task that refreshes the data. It subscribes immediately.
 func (i *Interest) Task() worker.Task {
 	woken, unsubscribe := i.signals.Subscribe(i.channel)
-	return worker.Task{Name: "reading of which accounts have " + i.name, Woken: woken, After: unsubscribe,
+	return worker.Task{Name: "refresh of accounts with " + i.name, Woken: woken, After: unsubscribe,
 		Step: func(ctx context.Context) (time.Duration, error) { return rereadEvery, i.Refresh(ctx) }}
 }
 
@@ -63,7 +63,7 @@ func (i *Interest) Refresh(ctx context.Context) error {
 	defer i.reading.Unlock()
 	accounts, err := i.read(ctx)
 	if err != nil {
-		return fmt.Errorf("read which accounts have %s: %w", i.name, err)
+		return fmt.Errorf("read accounts with %s: %w", i.name, err)
 	}
 	i.mutex.Lock()
 	defer i.mutex.Unlock()

@@ -33,7 +33,7 @@ func bounceReason(t *testing.T, f event.Fact) string {
 	return data.BounceReason
 }
 
-func TestTheLogIsOldestFirstAndOfOneAccount(t *testing.T) {
+func TestLogIsOldestFirstPerAccount(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(bus.Options{})
@@ -43,7 +43,7 @@ func TestTheLogIsOldestFirstAndOfOneAccount(t *testing.T) {
 	one := []event.Fact{fact("acc_1", "msg_1", event.EmailSent), fact("acc_1", "msg_1", event.EmailDelivered)}
 	two := []event.Fact{fact("acc_1", "msg_2", event.EmailSent)}
 	foreign := []event.Fact{fact("acc_2", "msg_3", event.EmailSent)}
-	b.publish(on, one[1], foreign[0], two[0], one[0]) // stored in another order
+	b.publish(on, one[1], foreign[0], two[0], one[0]) // stored in a different order
 	found, err := on.Log().Facts(t.Context(), "acc_1", "msg_1", "msg_2", "msg_3", "msg_none")
 	if err != nil {
 		t.Fatal(err)
@@ -55,15 +55,15 @@ func TestTheLogIsOldestFirstAndOfOneAccount(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(map[string][]string{"msg_1": {one[0].ID, one[1].ID}, "msg_2": {two[0].ID}}, got); diff != "" {
-		t.Errorf("timeline (-want +got):\n%s", diff)
+		t.Errorf("the timeline differs (-want +got):\n%s", diff)
 	}
 	none, err := on.Log().Facts(t.Context(), "acc_1")
 	if err != nil || len(none) != 0 {
-		t.Errorf("no subjects: %v, %v", none, err)
+		t.Errorf("without subjects, Facts returned %v, %v", none, err)
 	}
 }
 
-func TestSweepDeletesOldFactsExceptThoseStillNeeded(t *testing.T) {
+func TestSweepDeletesOldHandledFacts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := bus.New(b.DB, discard(), bus.Options{})
@@ -82,24 +82,24 @@ func TestSweepDeletesOldFactsExceptThoseStillNeeded(t *testing.T) {
 
 	swept, err := on.Sweep(t.Context(), 30*24*time.Hour)
 	if err != nil || swept != int64(len(old)) {
-		t.Errorf("swept %d, %v; want %d", swept, err, len(old))
+		t.Errorf("Sweep returned %d, %v; want %d", swept, err, len(old))
 	}
 	if n := b.count("SELECT count(*) FROM facts"); n != len(recent)+1 {
-		t.Errorf("%d facts left, want %d", n, len(recent)+1)
+		t.Errorf("%d facts remain, want %d", n, len(recent)+1)
 	}
 	b.exec("UPDATE bus_messages SET created_at = created_at - interval '31 days' WHERE fact_id = $1", waiting.ID)
 	if swept, err = on.Sweep(t.Context(), 30*24*time.Hour); err != nil || swept != 1 {
-		t.Errorf("swept %d, %v; want the fact whose message was not consumed", swept, err)
+		t.Errorf("Sweep returned %d, %v; want the fact whose message was not consumed", swept, err)
 	}
 	if n := b.count("SELECT count(*) FROM bus_messages"); n != len(recent) {
-		t.Errorf("%d messages left, want %d", n, len(recent))
+		t.Errorf("%d messages remain, want %d", n, len(recent))
 	}
 	if _, err := on.Sweep(t.Context(), 0); err == nil {
-		t.Error("a sweep of everything was not refused")
+		t.Error("a sweep of all facts was not rejected")
 	}
 }
 
-// age restores the ids the facts were created with: they were stored under new ones.
+// age restores the ids with which the facts were created: they were stored under new ones.
 func (b bench) age(facts ...event.Fact) {
 	b.t.Helper()
 	for _, update := range []string{"UPDATE facts f SET id = made.id FROM unnest($1::text[]) made (id) WHERE substr(f.id, 15) = substr(made.id, 15)",
@@ -108,7 +108,7 @@ func (b bench) age(facts ...event.Fact) {
 	}
 }
 
-// oldFact is a fact of 40 days ago, by its id.
+// oldFact returns a fact that is 40 days old, by its id.
 func oldFact(t *testing.T, typ event.Type) event.Fact {
 	t.Helper()
 	at := time.Now().Add(-40 * 24 * time.Hour)

@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// A process is silent in the middle of its look, and another one looks meanwhile: what that
-// one has found handled, and keeps no record of, is not handed out again.
-func TestALookGoesOnFromWhereAnotherOneHasCome(t *testing.T) {
+// A process is blocked in the middle of its look while another one looks. Facts that the other process found
+// handled, and whose records it deleted, are not delivered again.
+func TestLookContinuesFromNewerMark(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	const facts = aheadMost + 100
@@ -31,7 +31,7 @@ func TestALookGoesOnFromWhereAnotherOneHasCome(t *testing.T) {
 		t.Helper()
 		before := l.handed
 		if _, err := l.lookAtStretch(t.Context()); err != nil || l.handed-before != want {
-			t.Fatalf("a step of the look has handed out %d facts, want %d: %v", l.handed-before, want, err)
+			t.Fatalf("a step of the look delivered %d facts, want %d: %v", l.handed-before, want, err)
 		}
 	}
 	execute(t, d.SQL, `INSERT INTO bus_marks (consumer, until_id, types) VALUES ('g', '', '{}')`)

@@ -18,7 +18,7 @@ const (
 	// clockError is how far a mark may be ahead of the server's clock. A mark further ahead was written
 	// while the clock was wrong.
 	clockError = time.Minute
-	// restMost is how long the mark of an idle group stays unchanged: less than takeOver.
+	// restMost is how long the mark of an idle group stays unchanged. It is less than takeOver.
 	restMost = 20 * time.Second
 )
 
@@ -26,7 +26,7 @@ const (
 	createMark = `
 INSERT INTO bus_marks (consumer, until_id, types) VALUES ($1, $2, $3) ON CONFLICT (consumer) DO NOTHING`
 
-	// Not while another process looks or has just looked, and not instead of one that knows more types.
+	// Not while another process looks or has just looked, and not instead of a process that knows more types.
 	mayLook = `(types <@ $2::text[] OR looked_at <= now() - $4::bigint * interval '1 microsecond')
   AND (NOT types @> $2::text[] OR looked_at <= now() - $3::bigint * interval '1 microsecond')`
 
@@ -38,9 +38,8 @@ SELECT until_id, now(), ` + mayLook + `, types @> $2::text[] AND types <@ $2::te
   AND NOT EXISTS (SELECT FROM bus_poison p WHERE p.consumer = $1 AND p.requeued_at IS NOT NULL)
 FROM bus_marks WHERE consumer = $1`
 
-	// The lock ends with the transaction, so that the lock of a dead process ends too. Joins of the
-	// transaction use hash or merge: the planner's row estimates are wrong for tables whose rows live for
-	// milliseconds.
+	// The lock ends with the transaction, so a dead process releases it. Joins of the transaction use hash or
+	// merge: the planner's row estimates are wrong for tables whose rows live for milliseconds.
 	claimMark = `
 SELECT until_id, now(), (SELECT count(*) FROM (SELECT FROM bus_messages WHERE consumer = $1 AND due_at <= now() LIMIT $5) due),
   set_config('enable_nestloop', 'off', true)
@@ -60,8 +59,7 @@ type lockedMark struct {
 	queue int       // due messages of the group, counted up to aheadMost
 }
 
-// createMarks creates the marks of groups that never ran: at the horizon, so that they get what happens
-// from now on.
+// createMarks creates the marks of groups that never ran, at the horizon, so that they get only new facts.
 func (b *Bus) createMarks(ctx context.Context) error {
 	if len(b.consumers) == 0 {
 		return nil
@@ -94,8 +92,8 @@ type markState struct {
 	rests  bool          // a look would find nothing
 }
 
-// readStanding reads the state of the group's mark. This process may look if no other has looked within the
-// given time.
+// readStanding reads the state of the group's mark. This process may look if no other process has looked
+// within the given time.
 func (g *group) readStanding(ctx context.Context, notWithin time.Duration) (s markState, err error) {
 	var until string
 	var now time.Time

@@ -40,8 +40,7 @@ func factOf(m *message.Message) (event.Fact, error) {
 }
 
 // replaceNUL replaces the one character that JSON can escape and jsonb cannot store. It comes from outside,
-// for example from a server's reply with a NUL character, and would make the transaction that reports it
-// fail forever.
+// for example from a server's reply, and would make the transaction that reports it fail forever.
 func replaceNUL(data []byte) []byte {
 	const null, replacement = `\u0000`, `\ufffd`
 	if !bytes.Contains(data, []byte(null)) {

@@ -17,10 +17,10 @@ func newMetrics(reg prometheus.Registerer) metrics {
 		failed:   counter("failed_total", "Failed calls of a handler."),
 		poisoned: counter("poisoned_total", "Messages set aside after too many failures."),
 		outages:  counter("outages_total", "Times that a group could not read its messages."),
-		found:    counter("found_total", "Facts without a message that were found and delivered."),
+		found:    counter("found_total", "Facts without a message that the catch-up found and delivered."),
 		behind: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "bus",
 			Name: "behind_seconds",
-			Help: "Age of the oldest fact that the group may not have handled. It is less than 30 at rest."},
+			Help: "Age of the oldest fact that the group may not have handled. Less than 30 when idle."},
 			[]string{"group"}),
 	}
 	if reg != nil {

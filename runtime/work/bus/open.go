@@ -8,12 +8,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// looksAt is how many facts one transaction of the catch-up examines.
+// looksAt is the number of facts that one transaction of the catch-up examines.
 const looksAt = 5000
 
 const (
-	// The facts among the next ones after a position that the group is owed and has not handled. There is
-	// at least one row, which has the number of facts examined.
+	// Selects the facts among the next ones after a position that the group must handle but has not. There is
+	// at least one row, which contains the number of facts examined.
 	selectOpen = `
 WITH looked AS MATERIALIZED (
   SELECT id, account_id, type FROM facts WHERE id >= $2 AND id < $3 ORDER BY id LIMIT $5
@@ -56,7 +56,7 @@ type scanResult struct {
 // missing is a fact with neither a message nor a record.
 type missing struct{ factID, accountID string }
 
-// readStretch examines the next facts before the horizon; both positions are ids.
+// readStretch examines the next facts before the horizon. Both positions are ids.
 func (g *group) readStretch(ctx context.Context, tx *sql.Tx, from, horizon string) (scanResult, error) {
 	s := scanResult{from: from}
 	err := db.Each(ctx, tx, func(row db.Row) error {

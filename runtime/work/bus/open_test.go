@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-func TestPlanHandsOutWhatIsOwedAndMovesTheMarkToTheFirstOpenFact(t *testing.T) {
+func TestPlanDeliversMissingFactsAndMovesMark(t *testing.T) {
 	t.Parallel()
 	some := []missing{{"evt_3", "acc_a"}, {"evt_4", "acc_b"}, {"evt_5", "acc_a"}}
 	onlyB := func(account string) bool { return account == "acc_b" }
@@ -22,33 +22,33 @@ func TestPlanHandsOutWhatIsOwedAndMovesTheMarkToTheFirstOpenFact(t *testing.T) {
 		wants   func(string) bool
 		want    plan
 	}{
-		"nothing happened":      {scanResult{from: "evt_1"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"the horizon went back": {scanResult{from: "evt_9"}, "evt_1", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"all is handled":        {scanResult{from: "evt_1", seen: 3, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"all is handled, and there is more": {scanResult{from: "evt_1", seen: looksAt, last: "evt_5"}, "evt_9",
+		"no facts":               {scanResult{from: "evt_1"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
+		"the horizon moved back": {scanResult{from: "evt_9"}, "evt_1", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
+		"all handled":            {scanResult{from: "evt_1", seen: 3, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
+		"all handled, and there are more": {scanResult{from: "evt_1", seen: looksAt, last: "evt_5"}, "evt_9",
 			10, nil, plan{next: "evt_5", mark: "evt_5", more: true}},
-		"one waits": {scanResult{from: "evt_1", seen: 3, last: "evt_5", waits: "evt_4"},
+		"one is queued": {scanResult{from: "evt_1", seen: 3, last: "evt_5", waits: "evt_4"},
 			"evt_9", 10, nil, plan{next: "evt_9", mark: "evt_4"}},
-		"some are missing": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
+		"some missing": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
 			"evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9", mark: "evt_3"}},
-		"some are missing after one that waits": {scanResult{from: "evt_1", seen: 4, last: "evt_5", missing: some,
+		"some missing after a queued one": {scanResult{from: "evt_1", seen: 4, last: "evt_5", missing: some,
 			waits: "evt_2"}, "evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9",
 			mark: "evt_2"}},
-		"more are missing than there is room for": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
+		"more missing than there is room for": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
 			"evt_9", 2, nil, plan{hand: []string{"evt_3", "evt_4"}, next: "evt_5", mark: "evt_3", more: true}},
-		"one of an account is wanted": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
+		"facts of one account are wanted": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
 			"evt_9", 2, onlyB, plan{hand: []string{"evt_4"}, next: "evt_9", mark: "evt_4"}},
 	} {
 		got := test.stretch.planDeliveries(test.horizon, test.room, test.wants)
 		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(plan{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+			t.Errorf("%s: the plan differs (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-// The mark stays at a fact that waits, however many are handled in later stretches of
-// the same look. What waits is found when its message is lost.
-func TestTheMarkStaysAtAFactThatWaits(t *testing.T) {
+// The mark stays at a queued fact, however many facts are handled in later stretches of the same look. When
+// the message of the queued fact is lost, the fact is found.
+func TestMarkStaysAtQueuedFact(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	fill(t, d.SQL, 2*looksAt+1000)
@@ -62,7 +62,7 @@ func TestTheMarkStaysAtAFactThatWaits(t *testing.T) {
 		t.Helper()
 		execute(t, d.SQL, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
 		if more, err := g.lookAround(t.Context(), false); err != nil || more {
-			t.Fatalf("the look ended with more %t: %v", more, err)
+			t.Fatalf("the look ended with more: %t, %v", more, err)
 		}
 		if err := d.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM facts WHERE id < (SELECT until_id FROM bus_marks)`).Scan(&mark); err != nil {
 			t.Fatal(err)
@@ -70,20 +70,20 @@ func TestTheMarkStaysAtAFactThatWaits(t *testing.T) {
 		return mark
 	}
 	if mark := look(); mark != 10 {
-		t.Errorf("the mark has passed %d facts, want those 10 before the one that waits", mark)
+		t.Errorf("the mark passed %d facts, want the 10 before the queued one", mark)
 	}
 	execute(t, d.SQL, `DELETE FROM bus_messages`)
 	if mark := look(); mark != 10 {
-		t.Errorf("the mark has passed %d facts, want those 10 before the one that is handed out again", mark)
+		t.Errorf("the mark passed %d facts, want the 10 before the one that is delivered again", mark)
 	}
 	var waiting, all int
 	if err := d.SQL.QueryRowContext(t.Context(),
 		`SELECT (SELECT count(*) FROM bus_messages), (SELECT count(*) FROM facts)`).Scan(&waiting, &all); err != nil || waiting != 1 {
-		t.Errorf("%d facts were handed out again, want the one whose message was lost: %v", waiting, err)
+		t.Errorf("%d facts were delivered again, want only the one whose message was lost: %v", waiting, err)
 	}
 	execute(t, d.SQL, `INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) SELECT 'g', fact_id, fact_id, ARRAY[fact_id] FROM bus_messages`)
 	execute(t, d.SQL, `DELETE FROM bus_messages`)
 	if mark := look(); mark != all {
-		t.Errorf("the mark has passed %d facts of %d that are handled", mark, all)
+		t.Errorf("the mark passed %d of %d handled facts", mark, all)
 	}
 }

@@ -18,14 +18,15 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Pins: what Watermill does that made us write adapters, and that ours do not.
+// Pins document the behavior of Watermill that requires our adapters, and test that the adapters behave
+// differently.
 
-// Watermill's queue mode acknowledges the whole batch that it has fetched, also
-// what no handler saw, when it is closed in the middle.
+// When Watermill's queue mode is closed in the middle of a batch, it acknowledges the whole batch, including
+// messages that no handler saw.
 //
-// When this fails, the library has changed: read its subscriber and queue
-// adapter again. If it deletes only what was acknowledged, offsets.AckMessageQuery
-// may take the rows from Watermill; batch.commit has its own reasons to stay.
+// If this test fails, the library has changed: read its subscriber and queue adapter again. If it deletes
+// only acknowledged messages, offsets.AckMessageQuery may take the rows from Watermill; batch.commit is still
+// needed for its own reasons.
 func TestPinStockQueueModeLosesABatchOnStop(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -57,7 +58,7 @@ func TestPinStockQueueModeLosesABatchOnStop(t *testing.T) {
 	for range 5 {
 		(<-messages).Ack()
 	}
-	<-messages // in the hands of the sixth handler
+	<-messages // held by the sixth handler
 	if err := subscriber.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -66,15 +67,14 @@ func TestPinStockQueueModeLosesABatchOnStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left != 0 {
-		t.Errorf("%d of 50 messages are left after 5 were handled: Watermill no longer loses the rest of the batch",
+		t.Errorf("%d of 50 messages remain after 5 were handled: Watermill no longer loses the rest of the batch",
 			left)
 	}
 }
 
-// Ours deletes exactly what was handled. When this fails messages are lost or
-// handled twice on every deployment: look at group.run, offsets.AckMessageQuery
-// and batch.commit.
-func TestPinStopInMidBatchLosesNothing(t *testing.T) {
+// Our adapter deletes exactly the handled messages. If this test fails, messages are lost or handled twice on
+// every deployment: look at group.run, offsets.AckMessageQuery and batch.commit.
+func TestPinStopDuringBatchLosesNoMessages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	facts := factsOf(50)
@@ -102,7 +102,7 @@ func TestPinStopInMidBatchLosesNothing(t *testing.T) {
 		}
 		handled, left := b.count("SELECT count(*) FROM effects"), b.count("SELECT count(*) FROM bus_messages")
 		if handled != 6*(round+1) || left != len(facts)-handled {
-			t.Fatalf("round %d: %d handled and %d left of %d, want %d handled", round, handled, left, len(facts),
+			t.Fatalf("round %d: %d handled and %d remaining of %d, want %d handled", round, handled, left, len(facts),
 				6*(round+1))
 		}
 	}
@@ -124,9 +124,9 @@ func (w *waitedFor) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// A Stop whose time is over cuts the handler: nothing of its batch is stored,
-// neither effect nor deletion.
-func TestStopThatRunsOutOfTimeKeepsEffectAndMessageTogether(t *testing.T) {
+// A Stop that runs out of time interrupts the handler. Nothing of its batch is stored, neither effects nor
+// deletions.
+func TestInterruptedStopIsAtomic(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	entered := make(chan struct{}, 10)
@@ -148,18 +148,18 @@ func TestStopThatRunsOutOfTimeKeepsEffectAndMessageTogether(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := on.Stop(ctx); err == nil {
-		t.Error("Stop did not say that a handler still ran")
+		t.Error("Stop did not report that a handler was still running")
 	}
 	b.bus(bus.Options{}, consumer("g", effect("g")))
 	b.drained()
 	b.once("g", facts)
 }
 
-// With an ack deadline Watermill passes a message to a second handler while the
-// first still works on it. We set none; the handler's context ends instead.
+// With an ack deadline, Watermill passes a message to a second handler while the first still processes it. We
+// set none; instead the handler's context ends.
 //
-// When this fails, look at SubscriberConfig.AckDeadline in group.subscribe.
-func TestPinALateHandlerIsNotStartedTwice(t *testing.T) {
+// If this test fails, look at SubscriberConfig.AckDeadline in group.subscribe.
+func TestPinLateHandlerIsNotStartedTwice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var now, most atomic.Int32
@@ -169,7 +169,7 @@ func TestPinALateHandlerIsNotStartedTwice(t *testing.T) {
 			most.Store(n)
 		}
 		defer now.Add(-1)
-		<-late // deaf to its context
+		<-late // ignores its context
 		return effect("g")(context.WithoutCancel(ctx), tx, f)
 	}
 	options := bus.Options{HandlerTimeout: 50 * time.Millisecond, Poll: 20 * time.Millisecond, Retry: quick}
@@ -183,19 +183,18 @@ func TestPinALateHandlerIsNotStartedTwice(t *testing.T) {
 	b.drained()
 	b.once("g", facts)
 	if most.Load() != 1 {
-		t.Errorf("%d handlers worked on one message at the same time", most.Load())
+		t.Errorf("%d handlers processed one message concurrently", most.Load())
 	}
 }
 
-// Watermill's offset mode reads only below the oldest transaction of the whole
-// cluster, so that any open one stops every topic. Rows do not care.
+// Watermill's offset mode only reads below the oldest transaction of the whole cluster, so that any open
+// transaction stops every topic. Our rows do not depend on it.
 //
-// If this fails, reading has come to depend on transaction ids: see
-// selectMessages.
-func TestPinAForeignOpenTransactionDoesNotStallDelivery(t *testing.T) {
+// If this test fails, reading has come to depend on transaction ids: see selectMessages.
+func TestPinForeignTransactionDoesNotStallDelivery(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	elsewhere := dbtest.New(t) // another database of the same server
+	elsewhere := dbtest.New(t) // another database on the same server
 	on := b.bus(bus.Options{Signals: b.signals(), Poll: time.Hour}, consumer("g", effect("g")))
 	for _, d := range []*db.DB{b.DB, elsewhere} {
 		foreign, err := d.SQL.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
@@ -217,11 +216,11 @@ func TestPinAForeignOpenTransactionDoesNotStallDelivery(t *testing.T) {
 	b.once("g", facts)
 }
 
-// Watermill's offsets hold transaction ids, which start again in a restored
-// cluster: nothing newer is ever found. Ours move with the tables.
+// Watermill's offsets contain transaction ids, which start again in a restored cluster, so that no newer
+// message is ever found. Ours move with the tables.
 //
-// When this fails, a restored backup delivers nothing: see selectMessages.
-func TestPinACopyOfTheTablesGoesOnInAnotherDatabase(t *testing.T) {
+// If this test fails, a restored backup delivers nothing: see selectMessages.
+func TestPinCopiedTablesContinue(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	source := bus.New(b.DB, discard(), bus.Options{})
@@ -250,10 +249,10 @@ func copyTable(t *testing.T, from, to bench, table, columns string) {
 	to.exec("INSERT INTO "+table+" ("+columns+") SELECT "+columns+" FROM json_populate_recordset(null::"+table+", $1)", rows)
 }
 
-// Watermill's readers of one group wait for each other (no SKIP LOCKED).
+// Watermill's readers of one group wait for each other, because it does not use SKIP LOCKED.
 //
-// When this fails, look at selectMessages.
-func TestPinTwoReplicasShareTheWorkWithoutDoubles(t *testing.T) {
+// If this test fails, look at selectMessages.
+func TestPinReplicasShareMessages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	facts := factsOf(600)
@@ -261,7 +260,7 @@ func TestPinTwoReplicasShareTheWorkWithoutDoubles(t *testing.T) {
 	publisher.Register(consumer("g", effect("g")))
 	b.publish(publisher, facts...)
 	var share [2]atomic.Int32
-	both := make(chan struct{}) // each has a batch in hand before either goes on
+	both := make(chan struct{}) // each must hold a batch before either continues
 	var arrived atomic.Int32
 	for i := range share {
 		first := true
@@ -274,7 +273,7 @@ func TestPinTwoReplicasShareTheWorkWithoutDoubles(t *testing.T) {
 				select {
 				case <-both:
 				case <-ctx.Done():
-					t.Error("one replica gets nothing while the other has a batch in hand")
+					t.Error("one replica gets no messages while the other holds a batch")
 					return ctx.Err()
 				}
 			}
@@ -286,18 +285,18 @@ func TestPinTwoReplicasShareTheWorkWithoutDoubles(t *testing.T) {
 	b.once("g", facts)
 	for i := range share {
 		if share[i].Load() < 50 {
-			t.Errorf("replica %d handled %d of %d", i, share[i].Load(), len(facts))
+			t.Errorf("replica %d handled %d of %d messages", i, share[i].Load(), len(facts))
 		}
 	}
 }
 
-// Polling once a second costs a second; fast polling costs transactions.
+// Polling once a second delays messages by up to a second; fast polling costs transactions.
 //
-// When this fails, groups are no longer woken: see group.wait and db.Signals.
-func TestPinDeliveryIsSignalledAndNotPolled(t *testing.T) {
+// If this test fails, groups are no longer woken: see group.wait and db.Signals.
+func TestPinDeliveryIsSignaled(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	publisher := bus.New(b.DB, discard(), bus.Options{Signals: b.signals()}) // another process, in effect
+	publisher := bus.New(b.DB, discard(), bus.Options{Signals: b.signals()}) // in effect another process
 	publisher.Register(consumer("g", effect("g")))
 	handled := make(chan struct{}, 1)
 	b.bus(bus.Options{Signals: b.signals(), Poll: 24 * time.Hour},
@@ -310,7 +309,7 @@ func TestPinDeliveryIsSignalledAndNotPolled(t *testing.T) {
 	select { // the first may be found when listening begins
 	case <-handled:
 	case <-warm:
-		t.Fatal("nothing was delivered")
+		t.Fatal("no message was delivered")
 	}
 	for range 10 {
 		b.drained()
@@ -318,7 +317,7 @@ func TestPinDeliveryIsSignalledAndNotPolled(t *testing.T) {
 		select {
 		case <-handled:
 		case <-time.After(patience):
-			t.Fatal("not woken")
+			t.Fatal("the group was not woken")
 		}
 	}
 }

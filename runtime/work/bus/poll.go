@@ -13,8 +13,8 @@ import (
 // groupsWithWork selects those of the groups $1 that have a due message.
 const groupsWithWork = `SELECT name FROM unnest($1::text[]) AS name WHERE EXISTS (SELECT FROM bus_messages WHERE consumer = name AND due_at <= now())`
 
-// pollTask returns the task that looks for messages whose wake was lost: for all groups in one query, and
-// only groups with messages open a transaction.
+// pollTask returns the task that searches for messages whose wake was lost: for all groups in one query, so
+// that only groups with messages open a transaction.
 func (b *Bus) pollTask(groups []*group) worker.Task {
 	names := make([]string, len(groups))
 	byName := make(map[string]*group, len(groups))
@@ -28,7 +28,7 @@ func (b *Bus) pollTask(groups []*group) worker.Task {
 			defer cancel()
 			found, err := db.All(ctx, b.db.Hot, db.Value[string], groupsWithWork, db.Array(names))
 			if err != nil {
-				return every(), fmt.Errorf("look for messages: %w", err)
+				return every(), fmt.Errorf("find messages: %w", err)
 			}
 			for _, name := range found {
 				byName[name].requestPoll()

@@ -53,8 +53,8 @@ func messagesOf(facts []event.Fact) (message.Messages, error) {
 	return messages, nil
 }
 
-// inTransaction rejects handles that would commit each statement separately: the fact would exist without
-// the change it describes.
+// inTransaction rejects handles that would commit each statement separately, because the fact would then
+// exist without the change that it describes.
 func inTransaction(tx db.Execer) bool {
 	switch tx.(type) {
 	case handlerTx:
@@ -68,7 +68,7 @@ func inTransaction(tx db.Execer) bool {
 	return false
 }
 
-// executor is the caller's transaction as Watermill sees it.
+// executor adapts the caller's transaction to Watermill.
 type executor struct{ tx db.Execer }
 
 func (e executor) ExecContext(ctx context.Context, query string, args ...any) (wsql.Result, error) {
@@ -76,5 +76,5 @@ func (e executor) ExecContext(ctx context.Context, query string, args ...any) (w
 }
 
 func (executor) QueryContext(context.Context, string, ...any) (wsql.Rows, error) {
-	return nil, errors.New("publishing reads nothing")
+	return nil, errors.New("publishing does not read")
 }

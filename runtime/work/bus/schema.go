@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// schema implements how facts are stored and found, in place of Watermill's schemas. Migrations create the
+// schema defines how facts are stored and found. It replaces Watermill's schemas. Migrations create the
 // tables.
 type schema struct {
 	audience audience // for publishing
@@ -49,9 +49,9 @@ var (
 		messageRows.Insert("bus_messages"))
 )
 
-// PublishSQL is Publish as a part of another statement: two common table expressions, fact and message. The
-// conditions select which of their rows are written: those of fact, with the columns id, account_id and
-// type, and those of message, with consumer and fact_id. PublishArgs returns the parameters.
+// PublishSQL is Publish as part of another statement: two common table expressions, fact and message. The
+// conditions select which of their rows are written: those of fact, with the columns id, account_id and type,
+// and those of message, with consumer and fact_id. PublishArgs returns the parameters.
 func PublishSQL(fact, message string) string {
 	return "fact AS (" + factRows.Insert("facts") + " WHERE " + fact + "),\n" +
 		"message AS (" + messageRows.Insert("bus_messages") + " WHERE " + message + ")"
@@ -93,7 +93,8 @@ func (s schema) SelectQuery(wsql.SelectQueryParams) (wsql.Query, error) {
 	return wsql.Query{Query: selectMessages, Args: []any{s.group.name, s.group.limit}}, nil
 }
 
-// UnmarshalMessage reads a row of selectMessages. The batch remembers what Watermill has no field for.
+// UnmarshalMessage reads a row of selectMessages. The batch stores the values for which Watermill has no
+// field.
 func (s schema) UnmarshalMessage(p wsql.UnmarshalMessageParams) (wsql.Row, error) {
 	var offset int64
 	var failures int
@@ -122,7 +123,7 @@ func (schema) SchemaInitializingQueries(wsql.SchemaInitializingQueriesParams) ([
 	return nil, errors.New("the tables of the bus come with the migrations")
 }
 
-// offsets implements what a commit removes from the queue.
+// offsets defines what a commit removes from the queue.
 type offsets struct{ group *group }
 
 var _ wsql.OffsetsAdapter = offsets{}

@@ -21,7 +21,7 @@ DELETE FROM bus_messages WHERE (consumer, "offset") IN (
 DELETE FROM bus_poison WHERE id IN (
   SELECT id FROM bus_poison WHERE created_at < now() - $1::bigint * interval '1 second' ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
-	// Ids are in the order of time, so the primary key finds the oldest.
+	// Ids are ordered by time, so the primary key finds the oldest.
 	sweepFacts = `
 DELETE FROM facts WHERE id IN (
   SELECT id FROM facts WHERE id < $1
@@ -29,14 +29,14 @@ DELETE FROM facts WHERE id IN (
     AND NOT EXISTS (SELECT 1 FROM bus_poison p WHERE p.fact_id = facts.id)
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
-	// How far the groups in use have progressed, at most $1. Other groups may never run again.
+	// The progress of active groups, at most $1. Other groups may never run again.
 	selectReached = `SELECT least($1, min(until_id)) FROM bus_marks WHERE looked_at > now() - interval '1 hour'`
 
 	selectMissed = `SELECT coalesce(string_agg(consumer, ', ' ORDER BY consumer), '') FROM bus_marks WHERE until_id < $1`
 )
 
 // Sweep deletes facts that are older than keep, and messages and poison that no consumer took in that time
-// (of a module that was switched off), in small transactions. It keeps facts that a group in use has not
+// (because their module is disabled), in small transactions. It keeps facts that an active group has not
 // handled. It returns the number of deleted facts.
 func (b *Bus) Sweep(ctx context.Context, keep time.Duration) (facts int64, err error) {
 	if keep <= 0 {
@@ -46,7 +46,7 @@ func (b *Bus) Sweep(ctx context.Context, keep time.Duration) (facts int64, err e
 	if n, err := b.deleteInBatches(ctx, sweepMessages, seconds); err != nil {
 		return 0, fmt.Errorf("sweep messages: %w", err)
 	} else if n > 0 {
-		b.log.Warn("bus: messages that no consumer took were deleted", "messages", n, "older_than", keep)
+		b.log.Warn("bus: deleted old messages without a consumer", "messages", n, "older_than", keep)
 	}
 	if _, err := b.deleteInBatches(ctx, sweepPoison, seconds); err != nil {
 		return 0, fmt.Errorf("sweep poison: %w", err)
@@ -73,7 +73,7 @@ func (b *Bus) sweepFacts(ctx context.Context, keep time.Duration) (facts int64, 
 		return facts, err
 	}
 	if missed != "" {
-		b.log.Warn("bus: facts were deleted for their age that some groups never had, whose modules are switched off",
+		b.log.Warn("bus: deleted old facts that groups of disabled modules have not handled",
 			"groups", missed, telemetry.KeyCount, facts, "older_than", keep)
 	}
 	return facts, nil

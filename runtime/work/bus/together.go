@@ -15,8 +15,8 @@ import (
 )
 
 // handleAll passes the messages of the batch to the consumer inside one savepoint: to its HandleAll in one
-// call, else to its Handle one after the other. It is called with the batch's first message, when all are
-// known; further calls do nothing. Messages marked as handled need no individual call of Handle.
+// call, else to its Handle one after the other. It is called with the batch's first message, when all
+// messages are known; further calls do nothing. Messages marked as handled need no individual call of Handle.
 //
 // A savepoint per message would cost an additional round trip for each.
 func (g *group) handleAll(ctx context.Context, current *batch) {
@@ -44,7 +44,7 @@ func (g *group) handleAll(ctx context.Context, current *batch) {
 }
 
 // inTurn calls Handle for each of the facts, and returns the number of calls. When the time of the batch is
-// over, or at the stop, the rest is left to the next batch.
+// over, or at the stop, the remaining facts are left to the next batch.
 func (g *group) inTurn(ctx context.Context, current *batch, facts []event.Fact) (handled int, err error) {
 	for i, f := range facts {
 		if i > 0 && (g.isStopping() || time.Since(current.began) > g.options.BatchTime) {
@@ -57,17 +57,16 @@ func (g *group) inTurn(ctx context.Context, current *batch, facts []event.Fact) 
 	return len(facts), nil
 }
 
-// takeApart undoes the writes of HandleAll: the messages are then handled one by one, in the same
-// transaction. If the writes cannot be undone, the batch is lost, and the next batches have one message
-// each.
+// takeApart undoes the writes of HandleAll. The messages are then handled one by one, in the same
+// transaction. If the writes cannot be undone, the batch is lost, and the next batches have one message each.
 func (g *group) takeApart(ctx context.Context, current *batch, facts int, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.HandlerTimeout)
 	defer cancel()
-	level := slog.LevelDebug // handled in turn, the failing fact has a log line of its own
+	level := slog.LevelDebug // if handled in turn, the failing fact has its own log line
 	if g.consumer.HandleAll != nil {
 		level = slog.LevelWarn
 	}
-	g.log.Log(ctx, level, "bus: facts could not be handled at once and are handled one by one", telemetry.KeyCount,
+	g.log.Log(ctx, level, "bus: handling facts together failed, handling them one by one", telemetry.KeyCount,
 		facts, telemetry.KeyError, err)
 	if _, failed := current.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT handler"); failed != nil {
 		current.spoilTogether(fmt.Errorf("undo handler of %d facts: %w", facts, failed))
@@ -76,8 +75,8 @@ func (g *group) takeApart(ctx context.Context, current *batch, facts int, err er
 	current.putAll(nil, nil)
 }
 
-// takeAll returns the messages that one call of HandleAll may handle, in the order of publication, with
-// their facts: those of the types that never failed. It returns none if there are fewer than two, and none
+// takeAll returns the messages that one call of HandleAll may handle, in the order of publication, with their
+// facts: those of the group's types that never failed. It returns none if there are fewer than two, and none
 // when called again.
 func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []event.Fact) {
 	b.mu.Lock()
@@ -110,7 +109,7 @@ func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []e
 	return taken, facts
 }
 
-// putAll ends what takeAll began. The given messages are handled.
+// putAll ends what takeAll began. The given messages were handled.
 func (b *batch) putAll(handled []*message.Message, then func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

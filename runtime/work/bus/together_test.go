@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// together is a consumer whose HandleAll calls its Handle for each fact.
+// together returns a consumer whose HandleAll calls its Handle for each fact.
 func together(group string, handle bus.Handler) bus.Consumer {
 	c := consumer(group, handle)
 	c.HandleAll = func(ctx context.Context, tx db.Execer, facts []event.Fact) error {
@@ -32,8 +32,8 @@ func together(group string, handle bus.Handler) bus.Consumer {
 	return c
 }
 
-// effects are the facts that a group has handled, and how often each has failed that was
-// set aside, by the ends of their ids.
+// effects returns the facts that a group has handled, and the number of failures of each fact that was set
+// aside, by the tails of their ids.
 func (b bench) effects(group string) map[string]int {
 	b.t.Helper()
 	found := map[string]int{}
@@ -47,14 +47,14 @@ func (b bench) effects(group string) map[string]int {
 		return nil
 	}, `SELECT fact_id, count(*) FROM effects WHERE consumer = $1 GROUP BY 1 UNION ALL SELECT fact_id, -failures FROM bus_poison WHERE consumer = $1`, group)
 	if err != nil {
-		b.t.Fatalf("the effects of %s were read: %v", group, err)
+		b.t.Fatalf("read the effects of %s: %v", group, err)
 	}
 	return found
 }
 
-// Facts in any number, of which any fail always or a few times and in any way, leave the
-// same rows whether they are handled together or one by one.
-func TestFactsAtOnceLeaveTheRowsOfSingleOnes(t *testing.T) {
+// Any number of facts, of which some fail always or a few times in various ways, leave the same rows whether
+// they are handled together or one by one.
+func TestHandleAllLeavesSameRowsAsHandle(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ways := []func(ctx context.Context, tx db.Execer) error{
@@ -65,7 +65,7 @@ func TestFactsAtOnceLeaveTheRowsOfSingleOnes(t *testing.T) {
 			return err
 		},
 	}
-	// Each tenth fact fails, each twentieth always: which, and how, its id says.
+	// Each tenth fact fails, each twentieth always; its id determines which, and how.
 	fails := func(seed uint64, f event.Fact, calls int) func(context.Context, db.Execer) error {
 		h := fnv.New64a()
 		fmt.Fprint(h, seed, tail(f.ID))
@@ -76,7 +76,7 @@ func TestFactsAtOnceLeaveTheRowsOfSingleOnes(t *testing.T) {
 		return ways[n/20%uint64(len(ways))]
 	}
 	handler := func(group string, seed uint64) bus.Handler {
-		calls := map[string]int{} // by fact; one goroutine handles a group
+		calls := map[string]int{} // by fact; one goroutine handles the messages of a group
 		return func(ctx context.Context, tx db.Execer, f event.Fact) error {
 			if err := effect(group)(ctx, tx, f); err != nil {
 				return err
@@ -101,28 +101,29 @@ func TestFactsAtOnceLeaveTheRowsOfSingleOnes(t *testing.T) {
 	b.drained()
 	single, atOnce := b.effects("single"), b.effects("at-once")
 	if len(single) != len(facts) {
-		t.Errorf("%d facts of %d were handled or set aside", len(single), len(facts))
+		t.Errorf("%d of %d facts were handled or set aside", len(single), len(facts))
 	}
 	if diff := cmp.Diff(single, atOnce); diff != "" {
-		t.Errorf("facts handled one by one left other rows than facts handled at once (-single +at once):\n%s", diff)
+		t.Errorf("facts handled together left different rows than facts handled one by one (-single +together):\n%s",
+			diff)
 	}
 }
 
-// Whatever way HandleAll fails, the facts are handled one by one, and only the broken one
-// is set aside. A fact that failed before is not given to HandleAll again.
-func TestABrokenFactStopsNoOthersOfItsBatch(t *testing.T) {
+// However HandleAll fails, the facts are handled one by one, and only the broken one is set aside. A fact
+// that failed before is not passed to HandleAll again.
+func TestBrokenFactDoesNotBlockBatch(t *testing.T) {
 	t.Parallel()
-	const beyond = "a statement beyond its time"
+	const beyond = "a statement that times out"
 	for name, fail := range map[string]func(ctx context.Context, tx db.Execer) error{
 		"an error": func(context.Context, db.Execer) error { return errors.New("a defect") },
 		"a panic":  func(context.Context, db.Execer) error { panic("boom") },
-		"a refused statement that it says nothing about": func(ctx context.Context, tx db.Execer) error {
+		"a failed statement whose error is ignored": func(ctx context.Context, tx db.Execer) error {
 			if _, err := tx.ExecContext(ctx, "INSERT INTO no_such_table VALUES (1)"); err == nil {
 				return errors.New("the table exists")
 			}
 			return nil
 		},
-		"a constraint that speaks at commit": func(ctx context.Context, tx db.Execer) error {
+		"a constraint that fails at commit": func(ctx context.Context, tx db.Execer) error {
 			_, err := tx.ExecContext(ctx, "INSERT INTO late VALUES (7), (7)")
 			return err
 		},
@@ -169,16 +170,16 @@ func TestABrokenFactStopsNoOthersOfItsBatch(t *testing.T) {
 			if n := b.count("SELECT count(*) FROM bus_poison WHERE substr(fact_id, 15) = $1 AND failures = 5", bad); n != 1 {
 				t.Errorf("the broken fact is in bus_poison %d times with 5 failures, want once", n)
 			}
-			if n := batches.Load(); n < 1 || n > 8 { // those that were lost as a whole grow again from one message
-				t.Errorf("HandleAll got the broken fact %d times, want it few times: it is not given a fact that failed", n)
+			if n := batches.Load(); n < 1 || n > 8 { // batches that were lost grow again from one message
+				t.Errorf("HandleAll got the broken fact %d times, want few times, because it does not get facts "+
+					"that failed", n)
 			}
 		})
 	}
 }
 
-// HandleAll gets the facts of a batch in the order of their publication, and one that
-// comes alone goes to Handle.
-func TestHandleAllGetsFactsInTheirOrder(t *testing.T) {
+// HandleAll gets the facts of a batch in the order of their publication. A single fact is passed to Handle.
+func TestHandleAllGetsFactsInOrder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var order []string
@@ -198,7 +199,7 @@ func TestHandleAllGetsFactsInTheirOrder(t *testing.T) {
 	}
 	on := bus.New(b.DB, discard(), calm(bus.Options{Poll: 50 * time.Millisecond}))
 	on.Register(c)
-	facts := factsOf(101) // two batches of 50, and one
+	facts := factsOf(101) // two batches of 50, and one fact
 	b.publish(on, facts...)
 	if err := on.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -210,16 +211,16 @@ func TestHandleAllGetsFactsInTheirOrder(t *testing.T) {
 		want = append(want, tail(f.ID))
 	}
 	if diff := cmp.Diff(want, order); diff != "" {
-		t.Errorf("facts were handled in another order than that of their publication (-want +got):\n%s", diff)
+		t.Errorf("facts were not handled in the order of their publication (-want +got):\n%s", diff)
 	}
 	if alone != 1 {
 		t.Errorf("Handle was called for %d facts of 101 in batches of 50, want the last one", alone)
 	}
 }
 
-// Two processes handle at once, connections break at any point, and the table of messages
-// is emptied: each fact is handled once.
-func TestFactsAtOnceAreHandledOnceByTwoProcesses(t *testing.T) {
+// While two processes handle facts together, connections break at random points, and the table of messages is
+// emptied, each fact is handled once.
+func TestProcessesHandleFactsTogetherOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.marked("g")
@@ -235,10 +236,10 @@ func TestFactsAtOnceAreHandledOnceByTwoProcesses(t *testing.T) {
 		if len(facts)%160 == 0 {
 			b.exec("DELETE FROM bus_messages")
 		}
-		// a message that breaks its connection five times is set aside, and one stays in the table until it
+		// a message that breaks its connection five times is set aside, and one remains in the table until it
 		// is handled
 		left := 4
-		b.until("what was published is handled", func() bool {
+		b.until("all published facts are handled", func() bool {
 			now := b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' AND query ~ 'SAVEPOINT|INTO effects|INTO bus_handled' LIMIT $1) busy`, left)
 			cut, left = cut+now, left-now
@@ -248,13 +249,12 @@ func TestFactsAtOnceAreHandledOnceByTwoProcesses(t *testing.T) {
 	b.reached("g")
 	b.once("g", facts)
 	if n := b.count("SELECT count(*) FROM bus_poison"); n != 0 {
-		t.Errorf("%d facts were set aside for connections that broke", n)
+		t.Errorf("%d facts were set aside because of broken connections", n)
 	}
 }
 
-// The catch-up of a group that works slowly adds few facts to those that wait, however
-// often it looks.
-func TestTheCatchUpAddsFewToWhatWaits(t *testing.T) {
+// The catch-up of a slow group adds only a few facts to the queued ones, however often it looks.
+func TestCatchUpAddsFewToFullQueue(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.marked("g")
@@ -271,27 +271,27 @@ func TestTheCatchUpAddsFewToWhatWaits(t *testing.T) {
 			most.Store(max(most.Load(), waits))
 			return effect("g")(ctx, tx, f)
 		}))
-	b.until("half is handled", func() bool { return b.count("SELECT count(*) FROM effects") > len(old)/2 })
+	b.until("half of the facts are handled", func() bool { return b.count("SELECT count(*) FROM effects") > len(old)/2 })
 	b.stop(on)
 	limit := 250 + 50*int64(time.Since(began)/(5*time.Second)) // aheadMost, and aheadLeast once in each leastEvery
 	if n := most.Load(); n > limit {
-		t.Errorf("%d messages waited for a group that works slowly, want %d at most", n, limit)
+		t.Errorf("a slow group had %d queued messages, want at most %d", n, limit)
 	}
 }
 
-// A consumer without HandleAll gets the facts of a batch one after the other, in the order of
-// their publication and in one savepoint; when one fails, each has a savepoint of its own.
-func TestHandlersOfABatchShareASavepoint(t *testing.T) {
+// A consumer without HandleAll gets the facts of a batch one after the other, in the order of their
+// publication and in one savepoint. If one fails, each gets its own savepoint.
+func TestBatchSharesSavepoint(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	facts := factsOf(20)
 	bad := tail(facts[7].ID)
 	type call struct{ fact, savepoint string }
-	var calls []call // one goroutine handles a group
+	var calls []call // one goroutine handles the messages of a group
 	var done atomic.Bool
 	on := b.bus(bus.Options{Signals: b.signals(), Retry: quick},
 		consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
-			// Two writes within one savepoint are by one subtransaction.
+			// Two writes in the same savepoint have the same subtransaction.
 			written, err := db.One(ctx, tx, db.Value[string], `INSERT INTO effects (consumer, fact_id) VALUES ('g', $1) RETURNING xmin::text`, f.ID)
 			if err != nil {
 				return err
@@ -313,7 +313,8 @@ func TestHandlersOfABatchShareASavepoint(t *testing.T) {
 			want = tail(facts[i-8].ID)
 		}
 		if c.fact != want || (c.savepoint == first) != (i < 8) || i > 8 && c.savepoint == calls[i-1].savepoint {
-			t.Errorf("call %d was for %s in the savepoint %s after %+v, want it for %s, in the savepoint of the first eight: %t", i, c.fact, c.savepoint, calls[:i], want, i < 8)
+			t.Errorf("call %d was for %s in the savepoint %s after %+v, want %s, in the savepoint of the first "+
+				"eight: %t", i, c.fact, c.savepoint, calls[:i], want, i < 8)
 		}
 	}
 }

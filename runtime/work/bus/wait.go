@@ -15,7 +15,7 @@ import (
 
 var _ wsql.BackoffManager = (*group)(nil)
 
-// spacing separates the batches of a stream of wakes: a batch takes everything that arrived in the
+// spacing separates the batches during continuous wakes: a batch takes everything that arrived in the
 // meantime, instead of one commit per fact. A single wake is not delayed.
 const spacing = 5 * time.Millisecond
 
@@ -47,15 +47,15 @@ func (g *group) HandleError(_ watermill.LoggerAdapter, empty bool, err error) ti
 
 func (g *group) afterSuccess() {
 	if g.errors > 0 {
-		g.log.Info("bus: reading works again", "failures", g.errors, "after", time.Since(g.since).
+		g.log.Info("bus: reading messages recovered", "failures", g.errors, "after", time.Since(g.since).
 			Round(time.Millisecond))
 		g.errors = 0
 	}
 	g.limit = g.nextLimit()
 }
 
-// nextLimit returns the size of the next batch: after a commit twice as much. HandleAll cannot stop halfway
-// as a series of single calls does, so after a call that took too long the next batch is half as large.
+// nextLimit returns the size of the next batch: twice as much after a commit. HandleAll cannot stop halfway
+// like a series of single calls, so after a call that took too long the next batch is half as large.
 func (g *group) nextLimit() int {
 	if g.consumer.HandleAll != nil && time.Since(g.batch.began) > g.options.BatchTime {
 		return max(1, g.limit/2)
@@ -84,13 +84,13 @@ func (g *group) afterError(err error) {
 	if g.errors == 1 {
 		g.since = time.Now()
 		g.metrics.outages.Inc()
-		g.log.Warn("bus: reading fails, trying again until it works", telemetry.KeyError, err)
+		g.log.Warn("bus: cannot read messages, retrying", telemetry.KeyError, err)
 	}
 }
 
-// findCulprit returns the message that broke the batch: the one whose handler failed in a way that could not be
-// undone, or, for an error that appears only at the commit (a swallowed SQL error, a deferred constraint),
-// the only one in it.
+// findCulprit returns the message that broke the batch: the one whose handler failed in a way that could not
+// be undone, or, for an error that only appears at the commit (a swallowed SQL error, a deferred constraint),
+// the only message in the batch.
 func (g *group) findCulprit(err error) *failure {
 	b := g.batch
 	if b == nil {

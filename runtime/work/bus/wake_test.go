@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// counted counts the signals that are sent.
+// counted counts the wakes that are sent.
 type counted struct{ woken int }
 
 func (c *counted) Wake(string) { c.woken++ }
@@ -31,15 +31,15 @@ func TestOnlyWantedFactsWake(t *testing.T) {
 	b.WakeFor()
 	b.WakeFor(fact(event.EmailSent), fact(event.EmailDelivered))
 	if signals.woken != 0 {
-		t.Errorf("woken %d times for facts that no group wants, want 0", signals.woken)
+		t.Errorf("got %d wakes for facts that no group wants, want 0", signals.woken)
 	}
 	b.WakeFor(fact(event.EmailSent), fact(event.EmailBounced))
 	if signals.woken != 1 {
-		t.Errorf("woken %d times, want once", signals.woken)
+		t.Errorf("got %d wakes, want 1", signals.woken)
 	}
 }
 
-func TestWhoWantsFewAccountsHearsOfThoseOnly(t *testing.T) {
+func TestWantsRestrictsAccounts(t *testing.T) {
 	t.Parallel()
 	signals := &counted{}
 	b := New(nil, slog.New(slog.DiscardHandler), Options{Signals: signals})
@@ -54,11 +54,11 @@ func TestWhoWantsFewAccountsHearsOfThoseOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		if messages := b.audience.wantedMessages(message.Messages{m}); len(messages) != wanted {
-			t.Errorf("%s: the fact makes the messages %v, want %d", account, messages, wanted)
+			t.Errorf("%s: the fact has the messages %v, want %d", account, messages, wanted)
 		}
 		signals.woken = 0
 		if b.WakeFor(fact); signals.woken != wanted {
-			t.Errorf("%s: woken %d times", account, signals.woken)
+			t.Errorf("%s: got %d wakes", account, signals.woken)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 func Encode(id string, typ Type, at time.Time, data json.RawMessage) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // addresses have angle brackets
+	encoder.SetEscapeHTML(false) // addresses contain angle brackets
 	err := encoder.Encode(struct {
 		ID        string          `json:"id,omitempty"`
 		Type      Type            `json:"type"`

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-func TestEncodeGivesAnEventAsOthersReadIt(t *testing.T) {
+func TestEncode(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 10, 0, 0, 123456789, time.FixedZone("", 3600))
 	data := []byte(`{ "from": "Ada <a@x.test>", "n": 1 }`)
@@ -16,10 +16,10 @@ func TestEncodeGivesAnEventAsOthersReadIt(t *testing.T) {
 		"evt_1": `{"id":"evt_1","type":"email.sent","created_at":"2026-03-01T09:00:00.123Z","data":{"from":"Ada <a@x.test>","n":1}}`,
 	} {
 		if got, err := event.Encode(id, event.EmailSent, at, data); err != nil || string(got) != want {
-			t.Errorf("an event with the id %q is encoded as %s, %v; want %s", id, got, err, want)
+			t.Errorf("an event with the id %q was encoded as %s, %v; want %s", id, got, err, want)
 		}
 	}
 	if got, err := event.Encode("", event.EmailSent, at, []byte(`{`)); err == nil {
-		t.Errorf("data that is no JSON is encoded as %s", got)
+		t.Errorf("data that is not JSON was encoded as %s", got)
 	}
 }

@@ -34,9 +34,9 @@ type Payload interface {
 	SubjectID() string
 }
 
-// New returns the fact that an event of type typ happened to the payload's subject. It sets the status of
-// an Email by the type. New panics if the catalog does not contain the type, which is a defect and not bad
-// input.
+// New returns the fact that an event of type typ happened to the payload's subject. It sets the status of an
+// Email according to the type. New panics if the catalog does not contain the type, because that is a
+// programming error.
 func New(accountID string, typ Type, at time.Time, payload Payload) Fact {
 	if _, known := Lookup(typ); !known {
 		panic(fmt.Sprintf("event: %q is not in the catalog", typ))
@@ -46,7 +46,7 @@ func New(accountID string, typ Type, at time.Time, payload Payload) Fact {
 	}
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false) // addresses have angle brackets
+	encoder.SetEscapeHTML(false) // addresses contain angle brackets
 	if err := encoder.Encode(payload); err != nil {
 		panic(fmt.Sprintf("event: payload of %s cannot be encoded: %v", typ, err))
 	}

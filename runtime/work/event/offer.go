@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Offer lists the names of the enabled modules: events of other modules never happen. nil means all.
+// Offer lists the names of the enabled modules. Events of other modules never happen. nil means all.
 type Offer []string
 
 // Entries returns the public part of the catalog that can happen.
@@ -26,9 +26,9 @@ func (o Offer) Types() []string {
 func (o Offer) Refusal(t Type) string {
 	switch entry, known := Lookup(t); {
 	case !known || !entry.Public():
-		return "is not an event type; those are " + strings.Join(o.Types(), ", ")
+		return "is not an event type; available types are " + strings.Join(o.Types(), ", ")
 	case !o.canHappen(t):
-		return "is an event of the module " + moduleOf(t) + ", which is not on here; there are " +
+		return "is an event of the module " + moduleOf(t) + ", which is disabled; available types are " +
 			strings.Join(o.Types(), ", ")
 	default:
 		return ""

@@ -13,7 +13,7 @@ import (
 // mostAddresses limits how many addresses a row lists.
 const mostAddresses = 256
 
-// ownAddresses tracks the addresses that the row of this process lists: those of its machine, except the ones from
+// ownAddresses tracks the addresses in the row of this process: those of its machine, except the ones from
 // which sending failed.
 type ownAddresses struct {
 	machine machine.Addresses
@@ -57,11 +57,11 @@ func (o *ownAddresses) addressList() machine.Networks {
 	return all[:min(len(all), mostAddresses)]
 }
 
-// changedList returns the list as JSON if it differs from the row, else nil.
+// changedList returns the list as JSON if it differs from the row, and otherwise nil.
 func (o *ownAddresses) changedList() *string {
 	text, err := json.Marshal(o.addressList())
 	if err != nil {
-		return nil // cannot happen: a list of texts
+		return nil // cannot happen: a list of strings
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -90,8 +90,8 @@ func (o *ownAddresses) resetStored() {
 // Has reports whether a connection of this process can currently leave from an address.
 func (n *Node) Has(addr netip.Addr) bool { return n.own.machine.Has(addr) }
 
-// RecordTrials records for which addresses a trial connection succeeded or failed: the row lists the former and
-// not the latter. It replaces earlier results.
+// RecordTrials records for which addresses a trial connection succeeded or failed: the row contains the
+// former but not the latter. It replaces earlier results.
 func (n *Node) RecordTrials(addresses map[netip.Addr]bool) {
 	n.own.mutex.Lock()
 	defer n.own.mutex.Unlock()

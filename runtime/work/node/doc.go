@@ -1,13 +1,12 @@
 // Package node represents this process among those that share the database.
 //
-// Each process has a row in the table nodes, which it updates every two seconds, and a connection that
-// holds an advisory lock while the process lives (runtime/storage/db, Signals). This is not a membership
-// protocol: there is no election, and no mail is lost if the table is wrong or empty. A wrong answer costs
-// seconds.
+// Each process has a row in the table nodes, which it updates every two seconds, and a connection that holds
+// an advisory lock while the process lives (runtime/storage/db, Signals). This is not a membership protocol:
+// there is no election, and no mail is lost if the table is wrong or empty. A wrong answer costs seconds.
 //
 // # What the row decides
 //
-//   - Whether writes work. A beat is a commit like any other: it waits for the standby if commits do, and
+//   - Whether writes work. A beat is an ordinary commit: it waits for the standby if commits do, and
 //     it needs disk space. Readiness depends on the age of the last stored beat.
 //   - When jobs may be claimed. A process whose beats are not stored claims nothing. The first beat after a
 //     silence detects the silence in the row, by the database clock, and the process then claims nothing
@@ -26,8 +25,8 @@
 //
 // Because its claims may be handed back after Gone, a process takes no irreversible step when its last beat
 // is older than a little less than that (Holds), nor under a lease from before such a silence, until the
-// database has confirmed again that it owns the job. A process that has lost its lock starts nothing until
-// it holds one again and has recorded it.
+// database has confirmed again that it owns the job. A process that has lost its lock starts nothing until it
+// holds one again and has recorded it.
 //
 // Several processes on one machine need different names (POSTRIDER_NODE): otherwise a process cannot
 // distinguish a restart of the other from its own.

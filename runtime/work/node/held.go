@@ -27,7 +27,7 @@ func (n *Node) readHold(ctx context.Context) error {
 	n.mu.Unlock()
 	switch {
 	case found != nil && before == nil:
-		n.log.WarnContext(ctx, "delivery is held: nothing leaves this installation until `postrider admin hold release`",
+		n.log.WarnContext(ctx, "delivery is held until `postrider admin hold release`",
 			"since", found.Since, telemetry.KeyReason, found.Reason)
 	case found == nil && before != nil:
 		n.log.InfoContext(ctx, "delivery is released")

@@ -13,12 +13,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Hold describes why the whole installation sends nothing: no mail, no scheduled mail and no webhooks. It is for a
-// database that was restored to a point in time, whose queued mail may have been sent after that point and would be
-// sent a second time.
+// Hold describes why the whole installation sends nothing: no mail, no scheduled mail and no webhooks. It is
+// for a database that was restored to a point in time: its queued mail may have been sent after that point
+// and would be sent again.
 //
-// A hold is one row, so that every process obeys it, and so that it can be in a database before the first process
-// opens it. Requests are still accepted, and the resulting mail is queued. Each process reads the row with its beat.
+// A hold is one row, so that every process obeys it, and so that it can be in a database before the first
+// process opens it. Requests are still accepted, and the resulting mail is queued. Each process reads the row
+// with its beat.
 type Hold struct {
 	Since  time.Time
 	Reason string
@@ -53,8 +54,8 @@ func HoldStatement(reason string) string {
 // maxReason is the maximum length of a reason, in characters.
 const maxReason = 500
 
-// SetHold starts a hold. An existing hold keeps its start time and gets the new reason. An invalid reason is an
-// Invalid error naming `reason`.
+// SetHold starts a hold. An existing hold keeps its start time and gets the new reason. An invalid reason is
+// an Invalid error for reason.
 func SetHold(ctx context.Context, on db.Execer, reason string) error {
 	if n := len([]rune(reason)); n == 0 || n > maxReason {
 		return fault.InvalidField("reason", "must have 1 to %d characters", maxReason)

@@ -21,19 +21,19 @@ func TestHoldIsSetOnceAndReleasedOnce(t *testing.T) {
 	}
 	first, err := node.ReadHold(ctx, d.SQL)
 	if err != nil || first == nil || first.Reason != "restored" {
-		t.Fatalf("after Set the hold is %+v, %v; want the reason", first, err)
+		t.Fatalf("after SetHold, the hold is %+v, %v; want the reason", first, err)
 	}
-	// As psql runs it.
+	// Executed like by psql.
 	if _, err := d.SQL.ExecContext(ctx, node.HoldStatement(`it's "again"; \`)); err != nil {
 		t.Fatal(err)
 	}
 	second, err := node.ReadHold(ctx, d.SQL)
 	if err != nil || second == nil || second.Reason != `it's "again"; \` || !second.Since.Equal(first.Since) {
-		t.Errorf("set again the hold is %+v, %v; want the new reason since %s", second, err, first.Since)
+		t.Errorf("after setting it again, the hold is %+v, %v; want the new reason since %s", second, err, first.Since)
 	}
 	for i, want := range []bool{true, false} {
 		if held, err := node.ReleaseHold(ctx, d.SQL); err != nil || held != want {
-			t.Errorf("release %d returned %t, %v; want %t", i+1, held, err, want)
+			t.Errorf("ReleaseHold %d returned %t, %v; want %t", i+1, held, err, want)
 		}
 	}
 	for _, reason := range []string{"", strings.Repeat("x", 501)} {

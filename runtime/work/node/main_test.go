@@ -8,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // most of the time is waiting until a silence counts
+	if err := flag.Set("test.parallel", "8"); err != nil { // the tests mostly wait until a silence counts
 		panic(err)
 	}
 	os.Exit(m.Run())

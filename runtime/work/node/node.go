@@ -30,7 +30,7 @@ const (
 	Webhooks = "webhooks"
 )
 
-// timing are durations that tests shorten.
+// timing contains durations that tests shorten.
 type timing struct {
 	every    time.Duration // interval of beats
 	again    time.Duration // wait after a failed beat
@@ -60,12 +60,12 @@ var _ Signals = (*db.Signals)(nil)
 // several times for a node.
 type ReleaseFunc func(ctx context.Context, node int32) (int64, error)
 
-// Params are the dependencies of New.
+// Params contains the parameters of New.
 type Params struct {
 	DB      *db.DB
 	Signals Signals
-	Name    string // of this process, the same after a restart
-	Version string // of the program
+	Name    string // name of this process, the same after a restart
+	Version string // version of the program
 	Roles   []string
 	Egress  string // processes with the same name share one public address
 	Logger  *slog.Logger
@@ -95,7 +95,7 @@ type Node struct {
 	correct   func(time.Duration)
 	observe   func(sent, answered, seen time.Time)
 
-	queues map[string]ReleaseFunc // by what is handed back; complete before Start
+	queues map[string]ReleaseFunc // release functions, by kind of claim; complete before Start
 	looks  map[int32]int          // per dead node
 	swept  time.Time
 
@@ -125,7 +125,7 @@ type Node struct {
 
 var _ worker.Process = (*Node)(nil)
 
-// New returns a node that is invisible to others before Start.
+// New returns a new Node, which is invisible to others before Start.
 func New(p Params) (*Node, error) {
 	if p.DB == nil || p.Signals == nil || p.Logger == nil || p.Name == "" {
 		return nil, errors.New("node: DB, Signals, Logger and Name are needed")
@@ -161,8 +161,8 @@ func (n *Node) ID() int32 {
 	return n.id
 }
 
-// ClaimsUntil returns the time by the database clock from which a claim of this process takes nothing: a
-// statement that was stuck in a frozen server must have no effect when the server resumes.
+// ClaimsUntil returns the time by the database clock from which a claim of this process takes nothing. A
+// statement that was stuck in a frozen server thus has no effect when the server resumes.
 func (n *Node) ClaimsUntil() time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -206,7 +206,7 @@ func (n *Node) Stop(ctx context.Context) error {
 		return nil
 	}
 	if err := n.removeRow(ctx); err != nil { // other processes delete it later
-		n.log.DebugContext(ctx, "node: the row stays", telemetry.KeyError, err)
+		n.log.DebugContext(ctx, "node: cannot delete the row", telemetry.KeyError, err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// quick is standard, three times as fast: a busy machine must not count as an outage.
+// quick contains the standard durations divided by three, so that a busy machine does not count as an outage.
 var quick = timing{every: 600 * time.Millisecond, again: 150 * time.Millisecond, silent: 2400 * time.Millisecond,
 	holds: 3 * time.Second,
 	gone:  3600 * time.Millisecond, pause: 3600 * time.Millisecond, forget: time.Hour, patience: 12 * time.Second,
@@ -28,10 +28,10 @@ type member struct {
 
 	signals *db.Signals
 	mu      sync.Mutex
-	handed  []int32 // nodes whose claims it has handed back
+	handed  []int32 // nodes whose claims it has released
 }
 
-// join makes a node of a name and starts it. It ends with the test.
+// join starts a node with a name. It ends with the test.
 func join(t *testing.T, d *db.DB, name string) *member {
 	t.Helper()
 	m := prepared(t, d, name)
@@ -39,7 +39,7 @@ func join(t *testing.T, d *db.DB, name string) *member {
 	return m
 }
 
-// begin starts a member that was prepared. It ends with the test.
+// begin starts a prepared member. It ends with the test.
 func begin(t *testing.T, m *member) {
 	t.Helper()
 	if err := m.Start(t.Context()); err != nil {
@@ -96,17 +96,17 @@ func prepared(t *testing.T, d *db.DB, name string) *member {
 	return m
 }
 
-// hasHanded reports whether it has handed back the claims of a node.
+// hasHanded reports whether the member has released the claims of a node.
 func (m *member) hasHanded(id int32) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Contains(m.handed, id)
 }
 
-// mayClaim reports whether it may now.
+// mayClaim reports whether the member may claim now.
 func (m *member) mayClaim() bool { return may(m.AwaitClaim) }
 
-// mayRun reports whether claimed jobs may be begun now.
+// mayRun reports whether claimed jobs may start now.
 func (m *member) mayRun() bool { return may(m.AwaitRun) }
 
 func may(await func(<-chan struct{}) bool) bool {
@@ -115,17 +115,17 @@ func may(await func(<-chan struct{}) bool) bool {
 	return await(stop)
 }
 
-// kill ends a member as kill -9 does: no more beats, and its lock is released, because the server
+// kill ends a member like kill -9 does: it beats no more, and its lock is released, because the server
 // detects the closed connection.
 func (m *member) kill(t *testing.T) {
 	t.Helper()
 	lock, _ := m.signals.Lock()
 	m.tasks.Stop(t.Context())
-	m.started = false // Stop leaves the row
+	m.started = false // so that Stop leaves the row
 	if err := m.signals.Close(); err != nil {
 		t.Error(err)
 	}
-	within(t, "the lock of who was killed is free", func() bool {
+	within(t, "the lock of the killed process is free", func() bool {
 		return count(t, m.db, `SELECT count(*) FROM pg_locks WHERE `+holds, lock) == 0
 	})
 }
@@ -146,21 +146,21 @@ func within(t *testing.T, what string, holds func() bool) {
 	expect.EventuallyWithin(t, 20*time.Second, what, holds)
 }
 
-// holdsFor fails when something stops to hold within a time.
+// holdsFor fails the test if a condition stops holding within a time.
 func holdsFor(t *testing.T, wait time.Duration, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(wait); time.Now().Before(end); <-time.After(10 * time.Millisecond) {
 		if !holds() {
-			t.Fatalf("within %s it was no longer so that %s", wait, what)
+			t.Fatalf("within %s, this no longer held: %s", wait, what)
 		}
 	}
 }
 
-func TestANodeShowsItselfAndLeaves(t *testing.T) {
+func TestNodeRegistersAndLeaves(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	m := join(t, d, "one")
-	within(t, "the row names the lock", func() bool {
+	within(t, "the row contains the lock", func() bool {
 		key, held := m.signals.Lock()
 		return held && count(t, d, `SELECT count(*) FROM nodes WHERE lock = $1`, key) == 1
 	})
@@ -169,7 +169,7 @@ func TestANodeShowsItselfAndLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	if name != "one" || version != "v1" || roles != `["accepts", "delivers"]` {
-		t.Errorf("the row says %s, %s, %s", name, version, roles)
+		t.Errorf("the row contains %s, %s, %s", name, version, roles)
 	}
 	within(t, "a node that is alone may claim, holds what it claims, and has stored a beat", func() bool {
 		return m.mayClaim() && m.Holds(time.Now()) && m.SinceStored() < quick.silent
@@ -184,26 +184,26 @@ func TestANodeShowsItselfAndLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := count(t, d, `SELECT count(*) FROM nodes`); n != 0 {
-		t.Errorf("%d rows after it has left", n)
+		t.Errorf("got %d rows after Stop", n)
 	}
 }
 
 // The claims of a dead process are released: immediately by a process with the same name, after a while by
 // another one, and never while it lives.
-func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
+func TestClaimsOfDeadNodeAreReleased(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	other := join(t, d, "other")
 	first := join(t, d, "one")
-	within(t, "both hold their locks", func() bool { return first.mayRun() && other.mayRun() })
+	within(t, "both processes hold their locks", func() bool { return first.mayRun() && other.mayRun() })
 	id := first.ID()
 	twin := join(t, d, "one")
-	within(t, "the twin has looked", func() bool { return twin.mayRun() })
-	holdsFor(t, 3*quick.every, "the claims of a live process are not released",
+	within(t, "the twin has checked for dead processes", func() bool { return twin.mayRun() })
+	holdsFor(t, 3*quick.every, "the claims of a live process were released",
 		func() bool { return !twin.hasHanded(id) && !other.hasHanded(id) })
 	twin.kill(t)
 	first.kill(t)
-	var beaten time.Time // by the clock of this machine, as the database is here
+	var beaten time.Time // by the clock of this machine, which is also that of the database
 	if err := d.SQL.QueryRowContext(t.Context(), `SELECT seen_at FROM nodes WHERE id = $1`, id).Scan(&beaten); err != nil {
 		t.Fatal(err)
 	}
@@ -215,24 +215,28 @@ func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 	within(t, "a process with the same name releases them", func() bool { return again.hasHanded(id) })
 	within(t, "another process releases them too", func() bool { return other.hasHanded(id) })
 	if took := time.Since(beaten); took < quick.gone {
-		t.Errorf("one of another name handed back %s after the last beat, want not before %s", took, quick.gone)
+		t.Errorf("a process with another name released the claims %s after the last beat, want not before %s", took,
+			quick.gone)
 	}
 	if again.hasHanded(again.ID()) || other.hasHanded(again.ID()) {
-		t.Error("the claims of a living node were handed back")
+		t.Error("the claims of a live node were released")
 	}
 }
 
 // An outage of the database is followed by a pause, in which processes with results can store them. This also
-// applies to a process that starts just then and has not seen the outage.
-func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
+// applies to a process that starts during the outage and has not seen its beginning.
+func TestOutageIsFollowedByPause(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	d := server.Open()
 	one, two := join(t, d, "one"), join(t, d, "two")
-	within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() && one.mayRun() && two.mayRun() })
+	within(t, "both processes may claim", func() bool {
+		return one.mayClaim() && two.mayClaim() && one.mayRun() &&
+			two.mayRun()
+	})
 	before, back := time.Now(), one.Back()
 	server.Stop()
-	within(t, "neither may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
+	within(t, "neither process may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
 	within(t, "no process holds the claims", func() bool { return !one.Holds(before) && !two.Holds(before) })
 	within(t, "the silence is long enough", func() bool { return one.SinceStored() > 2*quick.silent })
 	stopped := time.Now()
@@ -241,14 +245,14 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	for _, m := range []*member{one, two, fresh} {
 		within(t, "a beat is stored", func() bool { return m.SinceStored() < quick.silent })
 	}
-	// The database is back with the first beat that it stores, which may be before Start returns.
+	// The database is available again with the first beat that it stores, which may be before Start returns.
 	var claimsFrom time.Time
 	if err := d.SQL.QueryRowContext(t.Context(), `SELECT min(claims_from) FROM nodes`).Scan(&claimsFrom); err != nil {
 		t.Fatal(err)
 	}
 	up := claimsFrom.Add(-quick.pause)
 	if up.Before(stopped) {
-		t.Errorf("a process claims from %s on, %s after the database was still away, want not before %s", claimsFrom,
+		t.Errorf("a process may claim from %s on, %s after the outage, want not before %s", claimsFrom,
 			claimsFrom.Sub(stopped), quick.pause)
 	}
 	select {
@@ -259,20 +263,20 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	for name, m := range map[string]*member{"one": one, "two": two, "fresh": fresh} {
 		within(t, name+" may claim again", m.mayClaim)
 		if took := time.Since(up); took < quick.pause {
-			t.Errorf("%s claims %s after the database is back, want not before %s", name, took, quick.pause)
+			t.Errorf("%s may claim %s after the outage, want not before %s", name, took, quick.pause)
 		}
 		if m.Holds(before) {
-			t.Errorf("%s holds what was claimed before the outage, which others may have been given", name)
+			t.Errorf("%s still holds claims from before the outage, which others may have taken", name)
 		}
 	}
 	if one.hasHanded(two.ID()) || two.hasHanded(one.ID()) || fresh.hasHanded(one.ID()) {
-		t.Error("after the outage the claims of a living node were handed back")
+		t.Error("after the outage, the claims of a live node were released")
 	}
 }
 
-// A starting process waits if others are silent, as after an outage. It does not wait if another process has
-// been beating all the time, nor for a process that it replaces.
-func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
+// A starting process waits if others are silent, like after an outage. It does not wait if another process
+// has been beating all the time, nor for a process that it replaces.
+func TestNewNodeWaitsForSilentNodes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		rows string
@@ -291,10 +295,10 @@ func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 			var d *db.DB
 			var m *member
 			var started time.Time
-			// once more if the machine stood still: the rows are about seconds
+			// repeated if the machine was paused, because the rows are seconds old
 			for tries, took := 0, time.Hour; took > time.Second; tries++ {
 				if tries == 20 {
-					t.Fatal("the machine stalls repeatedly")
+					t.Fatal("the machine was paused repeatedly")
 				}
 				d = dbtest.New(t)
 				begun := time.Now()
@@ -306,99 +310,99 @@ func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 				m = join(t, d, "fresh")
 				may := m.mayClaim()
 				if took = time.Since(begun); took <= time.Second && may != c.want {
-					t.Errorf("it may claim at once: %v, want %v", may, c.want)
+					t.Errorf("it may claim immediately: %v, want %v", may, c.want)
 				}
 			}
 			within(t, "it may claim", m.mayClaim)
 			if took := time.Since(started); !c.want && took < quick.pause {
-				t.Errorf("it waited %s, want %s", took, quick.pause)
+				t.Errorf("the process waited %s, want %s", took, quick.pause)
 			}
 		})
 	}
 }
 
-// A process that loses its locked connection begins nothing until it holds a lock again.
-func TestWithoutItsLockANodeBeginsNothing(t *testing.T) {
+// A process that loses the connection with its lock starts nothing until it holds a lock again.
+func TestNodeWithoutLockStartsNoJobs(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	m := join(t, d, "one")
 	within(t, "it may begin", m.mayRun)
 	lock, _ := m.signals.Lock()
 	dbtest.Exec(t, d, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE `+holds, lock)
-	within(t, "it holds another lock, which its row names", func() bool {
+	within(t, "it holds another lock, which its row contains", func() bool {
 		now, held := m.signals.Lock()
 		return held && now != lock && m.mayRun() && count(t, d, `SELECT count(*) FROM nodes WHERE lock = $1`, now) == 1
 	})
 	quiet := prepared(t, d, "two") // it does not beat
 	within(t, "it has a lock", func() bool { _, held := quiet.signals.Lock(); return held })
 	if quiet.mayRun() {
-		t.Error("it may begin although no row names its lock")
+		t.Error("it may begin although no row contains its lock")
 	}
 	key, _ := quiet.signals.Lock()
 	quiet.recordBeat(beatResult{sent: time.Now(), lock: key})
 	if !quiet.mayRun() {
-		t.Error("it may not begin although its row names its lock")
+		t.Error("it may not begin although its row contains its lock")
 	}
 }
 
-func TestADeletedRowIsMadeAgain(t *testing.T) {
+func TestDeletedRowIsRecreated(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	m := join(t, d, "one")
 	old := m.ID()
 	dbtest.Exec(t, d, `DELETE FROM nodes`)
-	within(t, "it has a row again", func() bool {
+	within(t, "the process has a row again", func() bool {
 		return m.ID() != old && count(t, d, `SELECT count(*) FROM nodes WHERE id = $1`, m.ID()) == 1
 	})
 	within(t, "it may begin", m.mayRun)
 }
 
-func TestOldRowsGo(t *testing.T) {
+func TestOldRowsAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	dbtest.Exec(t, d,
 		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'old', 'v1', '[]', now(), now() - i, now() FROM unnest(ARRAY[interval '2 hours', interval '10 minutes']) i`)
 	join(t, d, "one")
-	within(t, "the older row goes", func() bool { return count(t, d, `SELECT count(*) FROM nodes`) == 2 })
+	within(t, "the older row is deleted", func() bool { return count(t, d, `SELECT count(*) FROM nodes`) == 2 })
 }
 
-// The standard times keep what the package promises of them.
-func TestTimesAgree(t *testing.T) {
+// The standard durations fulfill the promises of the package.
+func TestStandardDurationsAreConsistent(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]timing{"standard": standard, "quick": quick} {
 		if s.holds >= s.gone {
-			t.Errorf("%s: irreversible steps are taken until %s after a beat, and claims handed back after %s", name,
+			t.Errorf("%s: irreversible steps may happen until %s after a beat, but claims are released after %s", name,
 				s.holds, s.gone)
 		}
 		if s.silent < 2*s.every || s.silent > s.holds {
-			t.Errorf("%s: silent after %s with a beat every %s", name, s.silent, s.every)
+			t.Errorf("%s: a process is silent after %s, but beats every %s", name, s.silent, s.every)
 		}
 	}
 }
 
-// After a failover, the database clock may be that of another server, and slow. An outage during the lifetime of
-// this process counts nevertheless.
-func TestASilenceCountsWhateverTheClockOfTheDatabaseSays(t *testing.T) {
+// After a failover, the database clock may be that of another server, and slow. An outage during the lifetime
+// of this process is still detected.
+func TestSilenceIsDetectedDespiteDatabaseClock(t *testing.T) {
 	t.Parallel()
 	m := prepared(t, dbtest.New(t), "one")
 	long := time.Now().Add(-2 * quick.silent)
 	m.recordBeat(beatResult{sent: long, seen: long})
 	if m.mayClaim() || m.Holds(long) {
-		t.Error("a silent node may claim, or holds what it had")
+		t.Error("a silent node may claim, or still holds its claims")
 	}
 	since := time.Now()
 	m.recordBeat(beatResult{sent: time.Now(), seen: long.Add(-time.Hour)})
 	if m.mayClaim() || m.Holds(long) {
-		t.Error("right after a silence it may claim, or holds what it had before")
+		t.Error("right after a silence, the node may claim, or still holds earlier claims")
 	}
 	if !m.Holds(time.Now()) {
-		t.Error("it does not hold what it takes now")
+		t.Error("the node does not hold its new claims")
 	}
-	within(t, "it may claim after the pause, if its beats go on", func() bool {
+	within(t, "the node may claim after the pause", func() bool {
 		m.recordBeat(beatResult{sent: time.Now(), seen: long})
 		return m.mayClaim()
 	})
 	if took := time.Since(since); took < quick.pause {
-		t.Errorf("it may claim after %s, want not before %s", took, quick.pause)
+		t.Errorf("the node may claim after %s, want not before %s", took, quick.pause)
 	}
 }

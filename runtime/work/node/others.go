@@ -15,7 +15,7 @@ const correctBy = time.Second
 // forgetTwin is how long no other process must have had the same name before a conflict is reported again.
 const forgetTwin = time.Minute
 
-// aheadBy returns how far the local clock is at least ahead of the database clock, which showed seen at
+// aheadBy returns by how much the local clock is at least ahead of the database clock, which showed seen at
 // some moment between sent and answered. A negative result means behind. If a clock was set in between, the
 // result is wrong once.
 func aheadBy(sent, answered, seen time.Time) time.Duration {
@@ -29,7 +29,7 @@ func aheadBy(sent, answered, seen time.Time) time.Duration {
 	return 0
 }
 
-// clockAhead returns the clock difference for the row, in milliseconds; nil if it is negligible.
+// clockAhead returns the clock difference for the row, in milliseconds, or nil if it is negligible.
 func (n *Node) clockAhead() *int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,7 +40,7 @@ func (n *Node) clockAhead() *int64 {
 	return &ms
 }
 
-// logChanges logs when problems with names and clocks that a beat reveals begin and end.
+// logChanges logs when problems with names and clocks that a beat detects begin and end.
 func (n *Node) logChanges(ctx context.Context, h beatResult) {
 	ahead := aheadBy(h.sent.Add(n.times.skew), h.answered.Add(n.times.skew), h.seen)
 	n.mu.Lock()
@@ -65,7 +65,8 @@ func (n *Node) logChanges(ctx context.Context, h beatResult) {
 	switch {
 	case wrong && !wasWrong:
 		n.log.WarnContext(ctx,
-			"the clock of this machine and that of the database differ: run NTP on both. When mail is due, leases, limits and ids go by the database; signatures, certificates and sessions by this machine",
+			"the clock of this machine and that of the database differ: run NTP on both. Due times, leases, limits "+
+				"and ids follow the database; signatures, certificates and sessions follow this machine",
 			"ahead", ahead.Round(time.Millisecond).String())
 	case !wrong && wasWrong:
 		n.log.InfoContext(ctx, "the clock of this machine and that of the database agree again")
@@ -86,5 +87,6 @@ func (n *Node) recordTwin(twin bool) (news bool) {
 
 func (n *Node) warnOfTwin(ctx context.Context) {
 	n.log.WarnContext(ctx,
-		"another process has the same name: give each a POSTRIDER_NODE of its own, or what one has claimed may be taken from it when the other starts", "node", n.name)
+		"another process has the same name: give each its own POSTRIDER_NODE, otherwise the claims of one may be "+
+			"released when the other starts", "node", n.name)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// A row lists the addresses of its machine, follows them, and knows better what was tried.
-func TestARowListsTheAddressesOfItsMachine(t *testing.T) {
+// A row lists the addresses of its machine and follows changes. Results of trial connections take precedence.
+func TestRowListsMachineAddresses(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	one, two := prepared(t, d, "one"), join(t, d, "two")
@@ -38,35 +38,35 @@ func TestARowListsTheAddressesOfItsMachine(t *testing.T) {
 	lists("203.0.113.5", "198.51.100.7")
 	now.set("198.51.100.8")
 	lists("203.0.113.5", "198.51.100.8")
-	dbtest.Exec(t, d, `DELETE FROM nodes WHERE name = 'one'`) // a new row begins with all of it
-	within(t, "the new row lists them", func() bool {
+	dbtest.Exec(t, d, `DELETE FROM nodes WHERE name = 'one'`) // a new row begins with the whole list
+	within(t, "the new row has the addresses", func() bool {
 		return count(t, d, `SELECT count(*) FROM nodes WHERE name = 'one' AND addresses = '["203.0.113.5", "198.51.100.8"]'`) == 1
 	})
 	lists("203.0.113.5", "198.51.100.8")
 
-	within(t, "two sees one again", func() bool { return len(two.Others()) == 1 })
+	within(t, "the second process sees the first again", func() bool { return len(two.Others()) == 1 })
 	p := two.Others()[0]
 	if !p.Alive || p.Egress != "office" || !p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "") ||
 		!p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "one") {
-		t.Errorf("two sees %+v, want one at office that delivers from 198.51.100.8", p)
+		t.Errorf("the second process sees %+v, want the first at office, delivering from 198.51.100.8", p)
 	}
 	if p.DeliversFrom(netip.MustParseAddr("198.51.100.7"), "") ||
 		p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "two") {
-		t.Error("one delivers from what it does not have, or as another")
+		t.Error("DeliversFrom is true for a missing address or another name")
 	}
 	var many machine.Networks
 	for i := range 300 {
 		many = append(many, machine.Single(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})))
 	}
 	now.now.Store(&many)
-	within(t, "256 addresses are listed", func() bool {
+	within(t, "the row has 256 addresses", func() bool {
 		return count(t, d, `SELECT coalesce(max(jsonb_array_length(addresses)), 0) FROM nodes WHERE name = 'one'`) == mostAddresses
 	})
 }
 
-// A row of a newer version has values that this version does not know: a column, a role, an address format. A row
-// of an older version has fewer. Beats continue with both, and their known values count.
-func TestRowsOfOtherVersionsAreReadAsFarAsTheyAreKnown(t *testing.T) {
+// A row of a newer version contains values that this version does not know: a column, a role, an address
+// format. A row of an older version has fewer values. Beats continue with both, and known values are used.
+func TestRowsOfOtherVersionsAreRead(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	one := join(t, d, "one")
@@ -75,21 +75,21 @@ func TestRowsOfOtherVersionsAreReadAsFarAsTheyAreKnown(t *testing.T) {
 		('newer', 'v9', '["delivers", "routes"]', now(), now() + interval '1 hour', now(), '["198.51.100.7", "wireguard:office", "198.51.100.0/33"]', 'office', '{"of": 7}')`)
 	dbtest.Exec(t, d,
 		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ('older', 'v0', '[]', now(), now() + interval '1 hour', now())`)
-	within(t, "one sees both", func() bool { return len(one.Others()) == 2 })
+	within(t, "the process sees both rows", func() bool { return len(one.Others()) == 2 })
 	before := one.SinceStored()
-	within(t, "beats go on", func() bool { return one.SinceStored() < before || one.mayClaim() })
+	within(t, "beats continue", func() bool { return one.SinceStored() < before || one.mayClaim() })
 	for _, p := range one.Others() {
 		addr := netip.MustParseAddr("198.51.100.7")
 		if newer := p.Name == "newer"; !p.Alive || p.Is(Delivers) != newer || p.Is("routes") != newer ||
 			p.DeliversFrom(addr, "") != newer || len(p.Addresses) > 1 || p.Is(Accepts) {
-			t.Errorf("one sees %+v", p)
+			t.Errorf("the process sees %+v", p)
 		}
 	}
 }
 
-// Each process counts those that live by what they do; one that was killed is counted no
-// more, and is known to be silent.
-func TestProcessesThatLiveAreCounted(t *testing.T) {
+// Each process counts the live processes by role. A killed process is no longer counted, and is shown as
+// silent.
+func TestLiveProcessesAreCounted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	one, two := join(t, d, "one"), join(t, d, "two")
@@ -101,7 +101,7 @@ func TestProcessesThatLiveAreCounted(t *testing.T) {
 		return func() bool {
 			families, err := reg.Gather()
 			if err != nil || len(families) != 1 || families[0].GetName() != "postrider_nodes" {
-				t.Fatalf("the metrics are %v, %v", families, err)
+				t.Fatalf("the registry has the metrics %v, %v", families, err)
 			}
 			got := map[string]float64{}
 			for _, m := range families[0].GetMetric() {
@@ -114,13 +114,13 @@ func TestProcessesThatLiveAreCounted(t *testing.T) {
 	two.kill(t)
 	within(t, "one process is counted", counts(map[string]float64{Accepts: 1, Delivers: 1, Webhooks: 0}))
 	if p := one.Others()[0]; p.Name != "two" || p.Alive || p.Silent < quick.gone {
-		t.Errorf("one sees %+v, want two, silent", p)
+		t.Errorf("the first process sees %+v, want the second, silent", p)
 	}
 }
 
-// Of two processes with one name both say so, once; one that was killed and started again is
-// not two.
-func TestTwoProcessesOfOneNameBothSaySo(t *testing.T) {
+// If two processes have the same name, both log this once. A process that was killed and restarted does not
+// count as two.
+func TestDuplicateNameIsLogged(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	var logs [3]expect.Log
@@ -134,24 +134,24 @@ func TestTwoProcessesOfOneNameBothSaySo(t *testing.T) {
 	first := member(0)
 	first.kill(t)
 	second := member(1)
-	within(t, "the claims of the first are handed back", func() bool { return second.hasHanded(first.ID()) })
+	within(t, "the claims of the first process are released", func() bool { return second.hasHanded(first.ID()) })
 	if told(1) != 0 {
-		t.Errorf("after a restart the log says\n%s", &logs[1])
+		t.Errorf("after a restart, the log is\n%s", &logs[1])
 	}
 	member(2)
-	within(t, "both have said so", func() bool { return told(1) == 1 && told(2) == 1 })
+	within(t, "both processes have logged the conflict", func() bool { return told(1) == 1 && told(2) == 1 })
 	beats := second.Others()[0].SeenAt
 	within(t, "two beats have passed", func() bool {
 		return len(second.Others()) > 0 && second.Others()[len(second.Others())-1].SeenAt.Sub(beats) > 2*quick.every
 	})
 	if told(1) != 1 || told(2) != 1 {
-		t.Errorf("it was said %d and %d times, want once each", told(1), told(2))
+		t.Errorf("the conflict was logged %d and %d times, want once each", told(1), told(2))
 	}
 }
 
 // A clock that differs from the database's is reported in the log and in the row. Claims and the detection of dead
 // processes use the database clock and continue.
-func TestAWrongClockIsToldAndDecidesNothing(t *testing.T) {
+func TestWrongClockIsReported(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	var log expect.Log
@@ -170,17 +170,17 @@ func TestAWrongClockIsToldAndDecidesNothing(t *testing.T) {
 	})
 	if !strings.Contains(log.String(), "the clock of this machine and that of the database differ") ||
 		!strings.Contains(log.String(), "ahead=-59m") && !strings.Contains(log.String(), "ahead=-1h0m") {
-		t.Errorf("the log says\n%s", &log)
+		t.Errorf("the log is\n%s", &log)
 	}
 	within(t, "both may claim", func() bool { return wrong.mayClaim() && right.mayClaim() })
 	if by := <-corrected; len(corrected) != 0 || by > -time.Hour+time.Minute || by < -time.Hour-time.Minute {
 		t.Errorf("the correction of a clock that is an hour behind was %s, and %d more; want one", by, len(corrected))
 	}
 	if !right.Others()[0].Alive || !wrong.Self().Alive {
-		t.Error("a process with a wrong clock is taken for dead")
+		t.Error("a process with a wrong clock was treated as dead")
 	}
 	for name, c := range map[string]struct{ sent, answered, seen, want time.Duration }{
-		"within the answer's time": {0, 2 * time.Second, time.Second, 0},
+		"within the response time": {0, 2 * time.Second, time.Second, 0},
 		"behind":                   {0, time.Second, 61 * time.Second, -time.Minute},
 		"ahead":                    {61 * time.Second, 62 * time.Second, time.Second, time.Minute},
 	} {

@@ -2,11 +2,11 @@ package node
 
 import "time"
 
-// outage is a silence of this process that has ended, while nothing is claimed because of it. Jobs from
-// before may have been done, and their leases may have ended for others: so every process waits until all
-// that were alive have stored their results.
+// outage is a silence of this process that has ended but still prevents claims. Earlier jobs may have been
+// done, and their leases may have expired for others, so every process waits until all processes that were
+// alive have stored their results.
 type outage struct {
-	start, end time.Time // by the database clock: the last beat before it, the first after
+	start, end time.Time // by the database clock: the last beat before the outage, the first after it
 	held       time.Time // by the local clock: leases from before are in doubt
 	limit      time.Time // by the local clock: end of the wait
 }
@@ -15,8 +15,8 @@ type outage struct {
 // from claiming. It beats again much sooner.
 const settles = 4 // times the interval of beats during an outage
 
-// holdsDoubtfulJobs reports whether this process holds jobs whose leases are from before a silence, neither settled
-// nor extended since.
+// holdsDoubtfulJobs reports whether this process holds jobs whose leases are from before a silence, and were
+// neither settled nor extended since.
 func (n *Node) holdsDoubtfulJobs(now time.Time) bool {
 	n.mu.Lock()
 	since := now
@@ -58,7 +58,7 @@ func (n *Node) overOutage(h beatResult) {
 	}
 }
 
-// outageQuery is what a beat asks because of an outage; nil values if there is none.
+// outageQuery contains the parameters of a beat that concern an outage; nil values if there is none.
 type outageQuery struct{ goodUntil, start, end *time.Time }
 
 func (n *Node) newQuestion(now time.Time) (q outageQuery) {

@@ -14,7 +14,7 @@ import (
 func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back time.Time) {
 	t.Helper()
 	for _, m := range members {
-		within(t, "each may claim", func() bool { return m.mayClaim() && m.mayRun() })
+		within(t, "each process may claim", func() bool { return m.mayClaim() && m.mayRun() })
 	}
 	server.Stop()
 	for _, m := range members {
@@ -22,7 +22,7 @@ func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back tim
 	}
 	server.Start()
 	for _, m := range members {
-		within(t, "each knows of the outage", func() bool {
+		within(t, "each process has detected the outage", func() bool {
 			m.Node.mu.Lock()
 			defer m.Node.mu.Unlock()
 			if m.outage == nil {
@@ -37,9 +37,9 @@ func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back tim
 	return back
 }
 
-// After an outage, no process claims while another one has results from before, however long it
-// takes to store them. Once they are stored, the others continue.
-func TestNobodyClaimsWhileAnotherHasResultsOfBefore(t *testing.T) {
+// After an outage, no process claims while another one has earlier results, however long it takes to store
+// them. Once they are stored, the others continue.
+func TestClaimsWaitForEarlierResults(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	d := server.Open()
@@ -51,24 +51,24 @@ func TestNobodyClaimsWhileAnotherHasResultsOfBefore(t *testing.T) {
 	results.Store(244)
 	two.Watch(func(time.Time) int { return int(results.Load()) })
 	outageOf(t, server, one, two)
-	holdsFor(t, 2*quick.pause, "neither claims", func() bool { return !one.mayClaim() && !two.mayClaim() })
+	holdsFor(t, 2*quick.pause, "neither process may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
 	if one.hasHanded(two.ID()) {
-		t.Error("the claims of a process that stores its results were handed back")
+		t.Error("the claims of a process that is storing its results were released")
 	}
 	results.Store(0)
-	within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+	within(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() })
 }
 
-// No process waits forever: neither for one that cannot store its results nor for one that
-// does not come back from an outage.
-func TestAfterAnOutageOthersAreWaitedForUpToALimit(t *testing.T) {
+// No process waits forever, neither for one that cannot store its results nor for one that does not return
+// from an outage.
+func TestWaitAfterOutageIsLimited(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]func(t *testing.T, one, two *member) (noticing []*member){
-		"one cannot store its results": func(_ *testing.T, one, two *member) []*member {
+		"a process cannot store its results": func(_ *testing.T, one, two *member) []*member {
 			two.Watch(func(time.Time) int { return 1 })
 			return []*member{one, two}
 		},
-		"one does not come back": func(t *testing.T, one, two *member) []*member {
+		"a process does not return": func(t *testing.T, one, two *member) []*member {
 			t.Helper()
 			two.kill(t)
 			return []*member{one}
@@ -79,18 +79,19 @@ func TestAfterAnOutageOthersAreWaitedForUpToALimit(t *testing.T) {
 			server := dbtest.NewServer(t)
 			d := server.Open()
 			one, two := join(t, d, "one"), join(t, d, "two")
-			within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+			within(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() })
 			back := outageOf(t, server, c(t, one, two)...)
-			within(t, "the other may claim", one.mayClaim)
+			within(t, "the other process may claim", one.mayClaim)
 			if took := time.Since(back); took < quick.patience-quick.every {
-				t.Errorf("it claims %s after the database is back, want not before %s", took, quick.patience)
+				t.Errorf("it may claim %s after the outage, want not before %s", took, quick.patience)
 			}
 		})
 	}
 }
 
-// A process that is silent alone, as with a broken cable, does not keep others from claiming.
-func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
+// A process that is silent alone, for example because of a broken cable, does not prevent others from
+// claiming.
+func TestSilentProcessDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	for range 20 {
 		d := dbtest.New(t)
@@ -98,9 +99,9 @@ func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
 		two.times.patience = time.Hour
 		begin(t, two)
 		two.Watch(func(time.Time) int { return 1 })
-		within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
-		dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 minute' WHERE id = $1`, two.ID()) // its next beat finds a silence
-		within(t, "the silent one may not claim", func() bool { return !two.mayClaim() })
+		within(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+		dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 minute' WHERE id = $1`, two.ID()) // its next beat detects a silence
+		within(t, "the silent process may not claim", func() bool { return !two.mayClaim() })
 		may, undisturbed := true, true
 		for end, looked := time.Now().Add(quick.pause), time.Now(); may && time.Now().
 			Before(end); <-time.After(10 * time.Millisecond) {
@@ -112,15 +113,15 @@ func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
 			return
 		}
 		if undisturbed {
-			t.Fatal("the other process may not claim while one is silent alone")
+			t.Fatal("the other process may not claim while only one process is silent")
 		}
-		t.Log("the machine stood still for so long that the other was silent too, once more")
+		t.Log("the machine was paused so long that the other process was silent too, retrying")
 	}
-	t.Fatal("the machine stalls repeatedly")
+	t.Fatal("the machine was paused repeatedly")
 }
 
-// A beat that lay in a frozen server for too long changes nothing, and the next one counts.
-func TestALateBeatChangesNothing(t *testing.T) {
+// A beat that was stuck in a frozen server for too long changes nothing, and the next one counts.
+func TestLateBeatHasNoEffect(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	m := prepared(t, d, "one")
@@ -134,37 +135,37 @@ func TestALateBeatChangesNothing(t *testing.T) {
 		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`)
 	dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`)
 	m.mu.Lock()
-	m.clock = m.clock.Add(-time.Hour) // as if the statement had been sent so long ago
+	m.clock = m.clock.Add(-time.Hour) // as if the statement had been sent that long ago
 	m.mu.Unlock()
 	if _, err := m.writeRow(t.Context()); !errors.Is(err, errLate) {
-		t.Errorf("a beat that is an hour late: %v, want %v", err, errLate)
+		t.Errorf("a beat that is an hour late returned %v, want %v", err, errLate)
 	}
 	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at < now() - interval '50 minutes' AND claims_from = '2026-01-01' AND name = 'one'`); n != 1 {
-		t.Error("the late beat has changed the row")
+		t.Error("the late beat changed the row")
 	}
 	if _, err := m.writeRow(t.Context()); err != nil {
-		t.Errorf("the beat after a late one: %v", err)
+		t.Errorf("the beat after a late one returned %v", err)
 	}
 	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at > now() - interval '50 minutes' AND claims_from > now()`); n != 1 {
-		t.Error("the beat after a late one has not found the silence")
+		t.Error("the beat after a late one did not detect the silence")
 	}
 }
 
-// After a silence the others have a pause in which they can store what they have. One that
-// was alone before it, and is alone now, waits only while it has results of its own.
-func TestOnlyOthersAreGivenAPause(t *testing.T) {
+// After a silence, other processes get a pause in which they can store their results. A process that was
+// alone before, and is alone now, only waits while it has results of its own.
+func TestPauseIsOnlyForOtherProcesses(t *testing.T) {
 	t.Parallel()
 	const silence = `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`
 	for name, c := range map[string]struct {
 		also  string // in addition to the silence of all
-		holds int    // results of before
-		want  bool   // nothing is claimed for a while
+		holds int    // earlier results
+		want  bool   // no process claims for a while
 	}{
-		"alone":                          {},
-		"alone with results of before":   {holds: 1, want: true},
-		"another was alive before":       {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`, want: true},
-		"another is back already":        {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, now(), claims_from FROM nodes`, want: true},
-		"another was gone for long then": {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at - interval '5 seconds', claims_from FROM nodes`},
+		"alone":                            {},
+		"alone with earlier results":       {holds: 1, want: true},
+		"another process was alive before": {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`, want: true},
+		"another process has returned":     {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, now(), claims_from FROM nodes`, want: true},
+		"another process was already dead": {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at - interval '5 seconds', claims_from FROM nodes`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -186,10 +187,10 @@ func TestOnlyOthersAreGivenAPause(t *testing.T) {
 			m.clockAt = time.Time{}
 			m.mu.Unlock()
 			if _, err := m.writeRow(t.Context()); err != nil {
-				t.Fatalf("the beat after the silence gave %v, want none", err)
+				t.Fatalf("the beat after the silence returned %v, want none", err)
 			}
 			if waits := !m.mayClaim(); waits != c.want {
-				t.Errorf("after the silence it waits: %v, want %v", waits, c.want)
+				t.Errorf("after the silence, the process waits: %v, want %v", waits, c.want)
 			}
 		})
 	}

@@ -17,16 +17,16 @@ type Process struct {
 	Version    string           `json:"version"`
 	Schema     string           `json:"schema"`    // the newest migration of its program; empty for programs too old to report it
 	Roles      []string         `json:"roles"`     // Accepts, Delivers, Webhooks
-	Addresses  machine.Networks `json:"addresses"` // that it can send from, at most 256; empty for older versions
+	Addresses  machine.Networks `json:"addresses"` // addresses from which it can send, at most 256; empty for older versions
 	Egress     string           `json:"egress"`    // processes with the same name share one public address
 	StartedAt  time.Time        `json:"started_at"`
 	SeenAt     time.Time        `json:"seen_at"`        // its last beat, by the database clock
-	Silent     time.Duration    `json:"silent"`         // time since then
+	Silent     time.Duration    `json:"silent"`         // time since its last beat
 	ClockAhead *int64           `json:"clock_ahead_ms"` // how far its clock is ahead of the database clock; nil if negligible
 	Alive      bool             `json:"alive"`          // false if it died; a process that stops cleanly is not listed
 }
 
-// mostProcesses limits a list: a process that crashes repeatedly leaves a row each time.
+// mostProcesses limits a list, because a process that crashes repeatedly leaves a row each time.
 const mostProcesses = 200
 
 // processesSQL returns SQL that selects the rows of the last hour as a JSON list, at a given time and

@@ -9,8 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// Who runs is listed with its version and since when; who died too, for an hour; who ended is not.
-func TestProcessesOfAnInstallation(t *testing.T) {
+// Running processes are listed with their version and start time. Dead ones are listed for an hour, stopped
+// ones are not.
+func TestListsProcesses(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	one := join(t, d, "one")
@@ -25,16 +26,16 @@ func TestProcessesOfAnInstallation(t *testing.T) {
 		('long dead', 'v0', '[]', '2026-01-01', now() - interval '2 hours', now())`)
 	got, err := one.Processes(t.Context())
 	if err != nil || len(got) != 2 {
-		t.Fatalf("the processes are %+v, %v, want the one that runs and the one that died", got, err)
+		t.Fatalf("the processes are %+v, %v, want the running and the dead one", got, err)
 	}
 	dead, alive := got[0], got[1]
 	if dead.Name != "dead" || dead.Version != "v0" || dead.Alive || !slices.Equal(dead.Roles, []string{Webhooks}) ||
 		!dead.StartedAt.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
-		t.Errorf("the one that died is %+v", dead)
+		t.Errorf("the dead process is %+v", dead)
 	}
 	if alive.Name != "one" || alive.Version != "v1" || !alive.Alive ||
 		!slices.Equal(alive.Roles, []string{Accepts, Delivers}) || alive.SeenAt.Before(alive.StartedAt) ||
 		!dead.SeenAt.Before(alive.SeenAt) {
-		t.Errorf("the one that runs is %+v", alive)
+		t.Errorf("the running process is %+v", alive)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// registerSQL creates the row. If others are silent, the database may have been unavailable: then nothing is
-// claimed for a while, unless the beats of some process show that it was not. If others are back but claim
-// nothing yet, the process waits as long as they do, which is at most a pause. The last column reports
-// whether a live process has the same name.
+// registerSQL creates the row. If others are silent, the database may have been unavailable. In that case
+// nothing is claimed for a while, unless the beats of some process show that the database was available. If
+// others have returned but claim nothing yet, the process waits as long as they do, which is at most a pause.
+// The last column reports whether a live process has the same name.
 const registerSQL = `
 WITH others AS (
 	SELECT coalesce(bool_or(name <> $1::text AND seen_at <= now() - $4 * interval '1 microsecond'), false) AS silent,
@@ -100,11 +100,11 @@ SELECT b.at, b.late,
 	EXISTS (SELECT FROM nodes n WHERE n.id <> @id AND n.name = b.name AND n.seen_at > greatest(b.started_at, b.at - @gone * interval '1 microsecond'))
 FROM beat b`)
 
-// errRowGone means that the row was deleted, with all others or because the process was silent.
+// errRowGone means that the row was deleted, either with all others or because the process was silent.
 var errRowGone = errors.New("the row of this node is gone")
 
 // errLate means that the database processed a beat too late to count.
-var errLate = errors.New("the database answers too late")
+var errLate = errors.New("the database responded too late")
 
 // writeBeat sends one beat. It returns the dead nodes.
 func (n *Node) writeBeat(ctx context.Context) (gone []int64, err error) {
@@ -179,8 +179,8 @@ func (n *Node) RepairTimes(ctx context.Context, _ clockstep.Step) (int64, error)
 const (
 	leaveSQL = `DELETE FROM nodes WHERE id = $1`
 	sweepSQL = `DELETE FROM nodes WHERE seen_at < now() - $1 * interval '1 microsecond'`
-	// looksAtGone is how many times the claims of a dead node are looked for: one of its statements may
-	// have been in transit when it died.
+	// looksAtGone is the number of times that the claims of a dead node are looked for, because one of its
+	// statements may have been in transit when it died.
 	looksAtGone = 5
 )
 
@@ -205,7 +205,7 @@ func (n *Node) releaseDead(ctx context.Context, gone []int64) {
 		n.swept = time.Now()
 		if _, err := n.db.Hot.ExecContext(ctx, sweepSQL, n.times.forget.Microseconds()); err != nil &&
 			ctx.Err() == nil {
-			n.log.WarnContext(ctx, "node: old rows are kept", telemetry.KeyError, err)
+			n.log.WarnContext(ctx, "node: cannot delete old rows", telemetry.KeyError, err)
 		}
 	}
 }
@@ -220,10 +220,11 @@ func (n *Node) handBack(ctx context.Context, id int32) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			whole = false
-			n.log.WarnContext(ctx, "node: claims of a dead node wait for the end of their leases", "gone", id, "what",
+			n.log.WarnContext(ctx, "node: cannot release the claims of a dead node; they end with their leases", "gone",
+				id, "what",
 				what, telemetry.KeyError, err)
 		case count > 0:
-			n.log.InfoContext(ctx, "node: claims of a dead node were handed back", "gone", id, "what", what,
+			n.log.InfoContext(ctx, "node: released the claims of a dead node", "gone", id, "what", what,
 				telemetry.KeyCount, count)
 		}
 	}

@@ -84,8 +84,8 @@ func (n *Node) awaitAllowed(stop <-chan struct{}, allowed func() (ok bool, wait 
 	}
 }
 
-// Holds reports whether this process certainly still owns what was claimed or extended by a statement sent
-// at a given time, as far as early hand-back is concerned.
+// Holds reports whether this process certainly still owns jobs claimed or extended by a statement sent at a
+// given time, as far as the early release of claims is concerned.
 func (n *Node) Holds(since time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// A database that responds but stores nothing does not work: the last write becomes old, and nothing is claimed.
-// Both recover automatically.
-func TestAStoredBeatIsOneThatEveryWriteNeeds(t *testing.T) {
+// A database that responds but stores nothing counts as unavailable: the last write becomes old, and nothing
+// is claimed. The process recovers automatically.
+func TestUnstoredBeatsStopClaims(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		server func(t *testing.T) *dbtest.Server
@@ -22,7 +22,7 @@ func TestAStoredBeatIsOneThatEveryWriteNeeds(t *testing.T) {
 			s.SetHangingCommits(true)
 			return func() { s.SetHangingCommits(false) }
 		}},
-		"a disk without room": {
+		"a full disk": {
 			server: func(t *testing.T) *dbtest.Server {
 				t.Helper()
 				return dbtest.NewServerIn(t, dbtest.SmallDisk(t, "200m"))
@@ -39,13 +39,13 @@ func TestAStoredBeatIsOneThatEveryWriteNeeds(t *testing.T) {
 			m := join(t, server.Open(), "one")
 			within(t, "beats are stored", func() bool { return m.mayRun() && m.SinceStored() < quick.silent })
 			undo := c.fault(t, server)
-			within(t, "the last write grows old", func() bool { return m.SinceStored() > 3*quick.every+quick.silent })
+			within(t, "the last write becomes old", func() bool { return m.SinceStored() > 3*quick.every+quick.silent })
 			if m.mayClaim() {
 				t.Error("a process whose writes are not stored may claim")
 			}
 			undo()
 			within(t, "beats are stored again", func() bool { return m.SinceStored() < quick.silent })
-			within(t, "it may claim again", m.mayClaim)
+			within(t, "the process may claim again", m.mayClaim)
 		})
 	}
 }

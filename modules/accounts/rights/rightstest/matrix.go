@@ -1,5 +1,5 @@
-// Package rightstest parses docs/permissions.md, the table of rights against which REST and GraphQL are tested:
-// the right that each operation requires, and the roles and scopes that have it.
+// Package rightstest parses docs/permissions.md, the table of rights against which REST and GraphQL are
+// tested: the right that each operation requires, and the roles and scopes that include it.
 package rightstest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
-// Rights that no role and no scope has.
+// Rights that no role and no scope includes.
 const (
 	Public  = "public"  // requires no credential
 	Any     = "any"     // requires a valid credential
@@ -90,14 +90,15 @@ func (m *Matrix) addRight(cells []string) {
 func (m *Matrix) addRule(t testing.TB, cells []string) {
 	t.Helper()
 	rule := Rule{Right: cells[len(cells)-2], Limited: cells[len(cells)-1]}
-	if rule.Right == "Right" { // the head of the table
+	if rule.Right == "Right" { // the table header
 		return
 	}
 	if _, twice := m.rules[cells[0]]; twice {
 		t.Errorf("docs/permissions.md has two rows for %s", cells[0])
 	}
 	if _, known := m.rights[rule.Right]; !known && rule.Right != Public && rule.Right != Any && rule.Right != Operate {
-		t.Errorf("docs/permissions.md says that %s requires the right %q, which does not exist", cells[0], rule.Right)
+		t.Errorf("docs/permissions.md requires the right %[2]q for %[1]s, but this right does not exist", cells[0],
+			rule.Right)
 	}
 	m.rules[cells[0]] = rule
 }
@@ -107,32 +108,33 @@ func (m *Matrix) Rule(t testing.TB, operation string) (Rule, bool) {
 	t.Helper()
 	rule, known := m.rules[operation]
 	if !known {
-		t.Errorf("%s has no rule: add a row to docs/permissions.md that says which right it requires, and what keys with domain_ids may do with it", operation)
+		t.Errorf("%s has no rule: add a row to docs/permissions.md with the right that it requires "+
+			"and what keys with domain_ids may do", operation)
 	}
 	m.used[operation] = true
 	return rule, known
 }
 
-// CheckUnused fails the test for rules of operations that do not exist. is selects the operations that the
-// test has asked for.
+// CheckUnused fails the test for rules of operations that do not exist. is selects the kind of operations
+// that the test covers.
 func (m *Matrix) CheckUnused(t testing.TB, is func(operation string) bool) {
 	t.Helper()
 	for operation := range m.rules {
 		if is(operation) && !m.used[operation] {
-			t.Errorf("docs/permissions.md has a row for %s, which does not exist", operation)
+			t.Errorf("docs/permissions.md has a row for %s, but this operation does not exist", operation)
 		}
 	}
 }
 
 // Caller is a kind of caller that every operation is tested with.
 type Caller struct {
-	Name    string // by which test doubles know it
-	Person  bool   // signed in; otherwise an API key
+	Name    string // the name by which test doubles identify it
+	Person  bool   // a signed-in user; otherwise an API key
 	columns []string
 	limited bool
 }
 
-// Callers returns every role and scope, and keys that are bounded otherwise: one of a developer, one of a
+// Callers returns a caller for every role and scope, and keys with other limits: one of a developer, one of a
 // developer who has left, and one limited to a domain.
 func Callers() (all []Caller) {
 	for _, role := range rights.Roles() {
@@ -146,7 +148,7 @@ func Callers() (all []Caller) {
 		Caller{Name: "limited", columns: []string{"full"}, limited: true})
 }
 
-// Allows reports whether the page allows an operation with the rule to a caller.
+// Allows reports whether the page allows a caller to perform an operation with the rule.
 func (m *Matrix) Allows(rule Rule, c Caller) bool {
 	if c.limited && (rule.Limited == Refused || rule.Limited == NoKeys) {
 		return false

@@ -12,8 +12,8 @@ import (
 // startTimeout is the maximum time for a server to start and to respond.
 const startTimeout = 2 * time.Minute
 
-// Server is a server with its storage in a folder of the test. It keeps its port and storage when it is stopped
-// and started again.
+// Server is a server with its storage in a folder of the test. It keeps its port and storage across Stop and
+// Restart.
 type Server struct {
 	t       testing.TB
 	options server.Options
@@ -29,13 +29,13 @@ func Start(t testing.TB, change func(*server.Options)) *Server {
 	if change != nil {
 		change(&s.options)
 	}
-	s.Again()
+	s.Restart()
 	t.Cleanup(s.Stop)
 	return s
 }
 
-// Again starts the server after Stop.
-func (s *Server) Again() {
+// Restart starts the server after Stop.
+func (s *Server) Restart() {
 	s.t.Helper()
 	options := s.options
 	running, err := server.NewServer(&options)
@@ -91,7 +91,7 @@ func Messages(t testing.TB, js nats.JetStreamContext, stream string) []Message {
 	t.Helper()
 	info, err := js.StreamInfo(stream)
 	if err != nil {
-		t.Fatalf("look at the stream %s: %v", stream, err)
+		t.Fatalf("look up the stream %s: %v", stream, err)
 	}
 	var all []Message
 	if info.State.Msgs == 0 {

@@ -42,7 +42,7 @@ var samples = batch.New("v",
 
 const samplesTable = `CREATE TABLE samples (n bigserial, "from" text NOT NULL, optional varchar, data bytea, count int, score float8, yes bool, at timestamptz, list jsonb, upper_kind varchar)`
 
-func TestABatchStoresItsRowsThroughEveryDoor(t *testing.T) {
+func TestBatchStoresRowsThroughEveryHandle(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	if _, err := db.Exec(t.Context(), d.SQL, samplesTable); err != nil {
@@ -93,7 +93,7 @@ type unencodable struct{}
 
 func (unencodable) MarshalJSON() ([]byte, error) { return nil, errors.New("no JSON for this") }
 
-func TestAValueWithoutJSONIsTheStatementsError(t *testing.T) {
+func TestUnencodableValueFailsStatement(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	b := batch.New("v", batch.JSON("body", func(u unencodable) any { return u }))

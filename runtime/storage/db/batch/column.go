@@ -14,7 +14,7 @@ import (
 // Column is one column of the rows R: how its values are passed and converted.
 type Column[R any] struct {
 	name   string
-	array  string                       // type of its parameter; "" if it has none
+	array  string                       // type of its parameter; empty if it has none
 	empty  string                       // SQL of the value that OrNull replaces
 	null   bool                         // OrNull
 	cast   string                       // As
@@ -97,7 +97,7 @@ func (c Column[R]) As(sqlType string) Column[R] {
 	return c
 }
 
-// SourceOnly excludes the column from the insert: it is available to other expressions.
+// SourceOnly excludes the column from the insert; other expressions can still use it.
 func (c Column[R]) SourceOnly() Column[R] {
 	c.hidden = true
 	return c

@@ -15,27 +15,27 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/capacity"
 )
 
-func TestEachProcessHasItsShare(t *testing.T) {
+func TestConnectionShares(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ room, processes, configured, want int }{
-		"one process on an ordinary server":        {97, 1, 40, 40},
-		"two processes on it":                      {97, 2, 40, 40},
-		"four processes on it":                     {97, 4, 40, 22},
-		"four processes under a role limit":        {40, 4, 40, 8},
-		"ten processes on a large server":          {497, 10, 40, 40},
-		"a process that is configured to have few": {97, 4, 10, 10},
-		"more processes than the server has for":   {20, 30, 40, 2},
+		"one process on an ordinary server":         {97, 1, 40, 40},
+		"two processes on it":                       {97, 2, 40, 40},
+		"four processes on it":                      {97, 4, 40, 22},
+		"four processes under a role limit":         {40, 4, 40, 8},
+		"ten processes on a large server":           {497, 10, 40, 40},
+		"a process with few configured connections": {97, 4, 10, 10},
+		"more processes than connections":           {20, 30, 40, 2},
 	} {
 		if got := capacity.Each(c.room, c.processes, c.configured); got != c.want {
-			t.Errorf("%s: each has %d, want %d", name, got, c.want)
+			t.Errorf("%s: each process has %d connections, want %d", name, got, c.want)
 		}
 		if all := c.processes * (c.want + 1); c.want > 2 && all > c.room {
-			t.Errorf("%s: all have %d connections, and the server has %d", name, all, c.room)
+			t.Errorf("%s: all processes have %d connections, but the server has %d", name, all, c.room)
 		}
 	}
 	needed := capacity.Needed(4, 40)
 	if capacity.Each(needed, 4, 40) != 40 || capacity.Each(needed-1, 4, 40) == 40 {
-		t.Errorf("four processes with 40 connections each need %d, want the least that is enough", needed)
+		t.Errorf("four processes with 40 connections each need %d, want the minimum", needed)
 	}
 }
 
@@ -131,7 +131,7 @@ func use(t *testing.T, handle *sql.DB, while time.Duration) error {
 }
 
 // Four processes want 160 connections of a server that allows 40, without knowing each other.
-func TestRefusedConnectionsAreWaitedFor(t *testing.T) {
+func TestWaitsForRefusedConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{room: 40}
@@ -157,7 +157,7 @@ func TestRefusedConnectionsAreWaitedFor(t *testing.T) {
 }
 
 // Processes that know their shares are not rejected.
-func TestSharesAreNotRefused(t *testing.T) {
+func TestSharesAvoidRefusedConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{room: 97}
@@ -183,9 +183,9 @@ func TestSharesAreNotRefused(t *testing.T) {
 	})
 }
 
-// The ceiling falls to the current size of a pool and rises to its share once the server has room, but not
+// The ceiling falls to the current size of a pool, and rises to its share once the server has room, but not
 // with every attempt.
-func TestTheCeilingRisesAgain(t *testing.T) {
+func TestCeilingRisesAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{room: 6}
@@ -224,7 +224,7 @@ func TestTheCeilingRisesAgain(t *testing.T) {
 }
 
 // A pool without a connection retries for a moment, and then takes one from the other pool of its process.
-func TestAPoolWithoutConnectionsGetsOne(t *testing.T) {
+func TestPoolWithoutConnectionsGetsOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{room: 4}

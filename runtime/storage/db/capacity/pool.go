@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	settle   = 10 * time.Millisecond // after a refusal, so that concurrent ones see the same pool
+	settle   = 10 * time.Millisecond // after a refusal, so that concurrent refusals see the same pool
 	retryMin = 50 * time.Millisecond // between two attempts of a pool without connections
 	retryMax = 500 * time.Millisecond
 	riseMin  = time.Second // between two rises of a ceiling, and after the first refusal
@@ -66,8 +66,8 @@ func (p *Pool) Close() {
 	}
 }
 
-// Open opens a connection. If the server has no room it returns driver.ErrBadConn, which makes database/sql
-// ask again: it then waits for one of the open connections, because the limit is reached.
+// Open opens a connection. If the server has no room, it returns driver.ErrBadConn. database/sql then tries
+// again and waits for one of the open connections, because the limit is reached.
 func (p *Pool) Open(ctx context.Context, open func(context.Context) (driver.Conn, error)) (driver.Conn, error) {
 	p.countOpening(1)
 	defer p.countOpening(-1)
@@ -126,7 +126,7 @@ func (p *Pool) lowerCeiling() (others bool) {
 	p.step = 1
 	if ceiling := max(open, 1); ceiling < p.ceiling {
 		p.setCeiling(ceiling)
-		if p.rise != nil && p.rise.Stop() { // it was rising: the server is still full
+		if p.rise != nil && p.rise.Stop() { // the ceiling was rising: the server is still full
 			p.wait = min(2*p.wait, riseMax)
 		}
 		p.riseAfter(p.wait)
@@ -186,7 +186,7 @@ func (p *Pool) raiseCeiling() {
 		p.rise = nil
 		return
 	}
-	// otherwise the pool does not need more, and it is unknown whether the server has more
+	// otherwise the pool does not need more connections, and it is unknown whether the server has more
 	if p.openConnections() >= p.ceiling {
 		p.setCeiling(min(p.ceiling+p.step, p.most))
 		p.step *= 2

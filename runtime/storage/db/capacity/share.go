@@ -12,8 +12,7 @@ type Share struct {
 	pools     []*Pool
 }
 
-// NewShare returns the share of a process that is configured to open at most that many connections in its
-// pools.
+// NewShare returns the share of a process whose pools may together open at most that many connections.
 func NewShare(configured int) *Share { return &Share{configured: configured, processes: 1} }
 
 // SetRoom sets how many connections all processes may open together.

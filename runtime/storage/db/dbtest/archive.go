@@ -19,10 +19,10 @@ type Archive struct {
 	run string // folder of the base backup
 }
 
-// Archive makes the server archive its WAL from now on, which restarts it.
+// Archive makes the server archive its WAL from now on, which requires a restart.
 func (s *Server) Archive() *Archive {
 	s.t.Helper()
-	wal, err := os.MkdirTemp("", "postrider-wal-") // PostgreSQL runs as a user that cannot enter a folder of root
+	wal, err := os.MkdirTemp("", "postrider-wal-") // PostgreSQL runs as a user that cannot access a folder of root
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func (a *Archive) TakeBase() {
 	a.run = a.of.baseBackup(ctx)
 }
 
-// Finish waits until everything written so far is archived.
+// Finish waits until all WAL written so far is archived.
 func (a *Archive) Finish(t testing.TB) {
 	t.Helper()
 	d := a.of.Open()

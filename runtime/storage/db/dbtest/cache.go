@@ -28,7 +28,7 @@ var throwAway = map[string]string{
 	"postrider.throw_away_test_server": "yes", // makes db.Open accept fsync=off
 	"fsync":                            "off",
 	"full_page_writes":                 "off",
-	"max_connections":                  "600", // the drills start three processes each, several drills run at a time, and a process may hold 45 connections
+	"max_connections":                  "600", // the drills start three processes each, several drills run concurrently, and a process may hold 45 connections
 	"shared_buffers":                   "64MB",
 	"max_wal_size":                     "256MB",
 	"wal_level":                        "minimal", // the WAL is not used: write as little as possible, uncompressed
@@ -42,7 +42,7 @@ func startFromCache(settings map[string]string) (*postgres.Server, error) {
 	return startBelow("", settings)
 }
 
-// startBelow starts it with the data in a folder; empty is the folder of all test servers.
+// startBelow starts a server with its data in a folder; empty means the folder of all test servers.
 func startBelow(folder string, settings map[string]string) (*postgres.Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -121,18 +121,18 @@ func copyLocked(ctx context.Context, root, target string) error {
 	if err == nil && isUsable(target) {
 		return os.Chtimes(cache, time.Now(), time.Now())
 	}
-	// Missing, or created with binaries that no longer exist.
+	// The cache is missing, or was created with binaries that no longer exist.
 	if err := errors.Join(os.RemoveAll(target), os.RemoveAll(cache)); err != nil {
 		return err
 	}
 	if err := makeCache(ctx, cache); err != nil {
-		return fmt.Errorf("make %s: %w", cache, err)
+		return fmt.Errorf("create %s: %w", cache, err)
 	}
 	return copyTree(ctx, cache, target)
 }
 
-// isUsable reports whether the server that created the cache still exists, according to the note next to it.
-// It starts nothing.
+// isUsable reports whether the binaries that created the cache still exist, according to the note next to it.
+// It starts no server.
 func isUsable(data string) bool {
 	note, err := os.ReadFile(filepath.Join(data, "made-with"))
 	return err == nil && string(note) == binariesNote()

@@ -2,17 +2,17 @@
 //
 // Each test binary starts one disposable server at its first use, from a data folder that is cached between
 // runs (initdb and the migrations run again only if one of them changed), and each test gets a clone of the
-// migrated template. The server does not flush to disk. It ends with the test binary, however that ends,
-// and a small shell process that outlives both removes its files. The next run removes any files that are
-// still left.
+// migrated template. The server does not flush to disk. It ends with the test binary, however the binary
+// ends, and a small shell process that outlives both removes its files. The next run removes any remaining
+// files.
 //
 // The files are in memory (/dev/shm) if there is room: a database is nearly 900 files, and a file system on
 // disk takes far longer to create and remove them than most tests take for everything else.
 //
 // POSTRIDER_TEST_DATABASE_URL names a server to use instead, with permission to create databases;
-// POSTRIDER_POSTGRES_BIN names the binaries of the disposable server; POSTRIDER_TEST_DIR names the folder
-// for the files of disposable servers, for tests that need a real disk; POSTRIDER_TEST_MONTHS, if not
-// empty, makes all tests use tables that are split into months.
+// POSTRIDER_POSTGRES_BIN names the binaries of the disposable server; POSTRIDER_TEST_DIR names the folder for
+// the files of disposable servers, for tests that need a real disk; POSTRIDER_TEST_MONTHS, if not empty,
+// makes all tests use partitioned tables.
 package dbtest
 
 import (
@@ -36,7 +36,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// splitVariable makes every test use tables that are split into months.
+// splitVariable makes every test use partitioned tables.
 const splitVariable = "POSTRIDER_TEST_MONTHS"
 
 const patience = 2 * time.Minute // for setup steps on a busy machine
@@ -172,8 +172,8 @@ func (a *admin) cloneDatabase(template string) (string, error) {
 	return name, err
 }
 
-// copyFiles makes the server clone databases file by file, without WAL. It requires a checkpoint, which is
-// free for a server that does not flush, and expensive for others.
+// copyFiles makes the server clone databases file by file, without WAL. This requires a checkpoint, which
+// costs nothing on a server that does not flush, and is expensive on others.
 func (a *admin) copyFiles() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -215,8 +215,8 @@ func onGivenServer(address string) (*admin, error) {
 	return a, errors.Join(makeTemplate(ctx, conn, a), conn.Close())
 }
 
-// makeTemplate holds a lock while it checks, creates and migrates. The finished template is marked as one,
-// to distinguish it from an unfinished one.
+// makeTemplate holds a lock while it checks, creates and migrates the template. The finished template is
+// marked, to distinguish it from an unfinished one.
 func makeTemplate(ctx context.Context, conn *sql.Conn, a *admin) error {
 	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock(hashtext($1))`, a.template); err != nil {
 		return err
@@ -264,7 +264,7 @@ func migrateTemplate(ctx context.Context, address string) error {
 	return errors.Join(err, d.Close())
 }
 
-// databaseURL returns the address with another database.
+// databaseURL returns the address of another database on the same server.
 func databaseURL(address, database string) string {
 	if parsed, err := url.Parse(address); err == nil && strings.HasPrefix(parsed.Scheme, "postgres") {
 		parsed.Path = "/" + database

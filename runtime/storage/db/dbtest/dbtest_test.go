@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestDatabasesAreApart(t *testing.T) {
+func TestDatabasesAreIsolated(t *testing.T) {
 	t.Parallel()
 	one, two := New(t), New(t)
 	Exec(t, one, `UPDATE plans SET name = 'changed'`)
@@ -35,14 +35,14 @@ func TestDatabasesAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if plan.Name != "Free" {
-		t.Errorf("the other database has name %q", plan.Name)
+		t.Errorf("the other database has the name %q", plan.Name)
 	}
 }
 
 func TestGivenServer(t *testing.T) {
 	t.Parallel()
 	server := NewServer(t)
-	for range 2 { // the second finds the template
+	for range 2 { // the second call finds the template
 		a, err := onGivenServer(server.URL())
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestGivenServer(t *testing.T) {
 		}
 		d := openDatabase(t, patientConfig(databaseURL(a.url, name)))
 		if n, err := d.Ent.Plan.Query().Count(t.Context()); err != nil || n == 0 {
-			t.Errorf("%d plans, %v", n, err)
+			t.Errorf("got %d plans, %v", n, err)
 		}
 		if err := errors.Join(a.dropDatabase(name), a.handle.Close()); err != nil {
 			t.Error(err)
@@ -71,11 +71,11 @@ func TestStopAndStartKeepData(t *testing.T) {
 	server.Start()
 	plan, err := server.Open().Ent.Plan.Get(t.Context(), "free")
 	if err != nil || plan.Name != "changed" || server.PID() == before {
-		t.Errorf("after the restart: %v, %v, process %d then %d", plan, err, before, server.PID())
+		t.Errorf("after the restart, got %v, %v and the processes %d and %d", plan, err, before, server.PID())
 	}
 }
 
-func TestKilledTestBinaryLeavesNothing(t *testing.T) {
+func TestKilledTestBinaryLeavesNoServer(t *testing.T) {
 	t.Parallel()
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), "DBTEST_CHILD=yes")
@@ -89,13 +89,13 @@ func TestKilledTestBinaryLeavesNothing(t *testing.T) {
 	line, err := bufio.NewReader(output).ReadString('\n')
 	folders := strings.Fields(line)
 	if err != nil || len(folders) != 2 || folders[0] == "error" {
-		t.Fatalf("the child printed %q: %v", line, err)
+		t.Fatalf("the child process printed %q: %v", line, err)
 	}
 	if err := command.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if err := command.Wait(); err == nil {
-		t.Error("the child was not killed")
+		t.Error("the child process was not killed")
 	}
 	deadline := time.Now().Add(2 * time.Minute)
 	for _, folder := range folders {

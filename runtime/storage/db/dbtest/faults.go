@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// SetReadOnly makes the database refuse every write, or accept them again. Open connections are closed, so
-// that the change affects all.
+// SetReadOnly makes the database reject every write, or accept writes again. Open connections are closed, so
+// that the change affects all of them.
 func (s *Server) SetReadOnly(on bool) {
 	s.t.Helper()
 	value := "off"
@@ -32,8 +32,8 @@ func (s *Server) SetHangingCommits(on bool) {
 	s.WaitFor(names)
 }
 
-// BecomeForeign changes the system identifier of a server: copies of the same data otherwise belong to one
-// cluster.
+// BecomeForeign changes the system identifier of a server, because copies of the same data otherwise belong
+// to one cluster.
 func (s *Server) BecomeForeign() {
 	s.t.Helper()
 	s.runStatements(`CREATE FUNCTION public.pg_control_system(OUT system_identifier bigint) LANGUAGE sql AS 'SELECT 42::bigint'`,
@@ -70,7 +70,7 @@ func SmallDisk(t testing.TB, size string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size="+size+",mode=755"); err != nil {
-		t.Skipf("a small disk cannot be made here, which takes root: %v", err)
+		t.Skipf("cannot create a small disk without root: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {

@@ -55,5 +55,5 @@ func availableMemory() (uint64, error) {
 			return kilobytes << 10, nil
 		}
 	}
-	return 0, errors.New("/proc/meminfo does not say what is available")
+	return 0, errors.New("/proc/meminfo does not report the available memory")
 }

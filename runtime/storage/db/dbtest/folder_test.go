@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestServersGoWhereTheyAreTold(t *testing.T) {
+func TestServerFolderFollowsSetting(t *testing.T) {
 	given := filepath.Join(t.TempDir(), "made", "when missing")
 	t.Setenv("POSTRIDER_TEST_DIR", given)
 	root, err := ownRoot()
@@ -14,7 +14,7 @@ func TestServersGoWhereTheyAreTold(t *testing.T) {
 	}
 }
 
-func TestASmallFileSystemHasNoRoom(t *testing.T) {
+func TestSmallFileSystemIsRejected(t *testing.T) {
 	t.Parallel()
 	if folder := SmallDisk(t, "1m"); hasRoom(folder) {
 		t.Error("servers would be stored in a file system of one megabyte")

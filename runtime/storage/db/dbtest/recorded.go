@@ -21,8 +21,8 @@ func (s *Server) RecordStatements() {
 // statement has, and its text.
 var executed = regexp.MustCompile(`(?s)^execute ([^:]+): (.*)$`)
 
-// Prepared returns the texts of the statements that clients prepared and ran since RecordStatements, sorted
-// and without duplicates.
+// Prepared returns the texts of the statements that clients prepared and executed since RecordStatements,
+// sorted and without duplicates.
 func (s *Server) Prepared() []string {
 	s.t.Helper()
 	texts := map[string]bool{}
@@ -39,8 +39,8 @@ func (s *Server) Prepared() []string {
 	return sorted
 }
 
-// Between returns the statements that ran since RecordStatements after one that contains first and before
-// one that contains second. done is false until the server has logged the second.
+// Between returns the statements executed since RecordStatements after one that contains first and before one
+// that contains second. done is false until the server has logged the second one.
 func (s *Server) Between(first, second string) (texts []string, done bool) {
 	s.t.Helper()
 	begun := false

@@ -21,7 +21,7 @@ type Server struct {
 	server *postgres.Server
 	url    string
 
-	settings map[string]string // in addition to those of every disposable server
+	settings map[string]string // in addition to the settings of every disposable server
 }
 
 // NewServer starts a server with the migrated database `postrider`. It ignores POSTRIDER_TEST_DATABASE_URL.
@@ -91,7 +91,7 @@ func (s *Server) Start() {
 	defer cancel()
 	server, err := startIn(ctx, s.data, s.settings)
 	if err != nil {
-		s.t.Fatalf("start the test server again: %v", err)
+		s.t.Fatalf("restart the test server: %v", err)
 	}
 	s.server = server
 }

@@ -50,7 +50,7 @@ func (s *Server) baseBackup(ctx context.Context, more ...string) (run string) {
 	program, err := postgres.Client(ctx, postgres.Config{BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN")}, "pg_basebackup",
 		1)
 	if err != nil {
-		s.t.Skipf("the test server cannot be copied here: %v", err)
+		s.t.Skipf("cannot copy the test server here: %v", err)
 	}
 	if run, err = copyRunning(ctx, s, program, more); err != nil {
 		s.t.Fatalf("copy the test server: %v", err)
@@ -92,7 +92,7 @@ func copyRunning(ctx context.Context, of *Server, program string, more []string)
 	return run, belongAs(files, filepath.Join(of.data, "postgres"))
 }
 
-// belongAs changes the owner of files to that of others, which requires root if it is another user.
+// belongAs changes the owner of files to the owner of others, which requires root if it is another user.
 func belongAs(files, others string) error {
 	info, err := os.Stat(others)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Server) PauseReplay(on bool) {
 	s.runStatements(`SELECT pg_wal_replay_` + what + `()`)
 }
 
-// ReplayLate makes a standby replay each commit with a delay; 0: immediately.
+// ReplayLate makes a standby replay each commit with a delay; 0 means immediately.
 func (s *Server) ReplayLate(by time.Duration) {
 	s.t.Helper()
 	s.runStatements(fmt.Sprintf(`ALTER SYSTEM SET recovery_min_apply_delay = '%dms'`, by.Milliseconds()), `SELECT pg_reload_conf()`)
@@ -139,7 +139,7 @@ func (s *Server) Follow(primary *Server) {
 	s.runStatements(`ALTER SYSTEM SET primary_conninfo = 'host=`+address.Query().Get("host")+` user=`+address.User.Username()+`'`, `SELECT pg_reload_conf()`)
 }
 
-// WaitFor sets synchronous_standby_names, so that commits wait for standbys; empty: for none.
+// WaitFor sets synchronous_standby_names, so that commits wait for standbys; empty means none.
 func (s *Server) WaitFor(names string) {
 	s.t.Helper()
 	s.runStatements(`ALTER SYSTEM SET synchronous_standby_names = '`+names+`'`, `SELECT pg_reload_conf()`)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// watcher is a shell script that waits for the end of its standard input, whose other end this process
-// holds and never writes to: it ends when this process ends, for any reason. Then the script stops the
+// watcher is a shell script that waits for the end of its standard input. This process holds the other end
+// and never writes to it, so the input ends when this process ends, for any reason. Then the script stops the
 // server and removes the files.
 const watcher = `cat >/dev/null
 file="$1/data/postgres/postmaster.pid"
@@ -58,8 +58,8 @@ func startWatcher(run string) error {
 	return nil
 }
 
-// removeStale removes folders without a watcher (the machine crashed) and caches of old migrations, when they are
-// a day old.
+// removeStale removes folders without a watcher (because the machine crashed) and caches of old migrations,
+// once they are a day old.
 func removeStale(root string) error {
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -71,7 +71,7 @@ func removeStale(root string) error {
 		}
 		info, err := entry.Info()
 		if err != nil || time.Since(info.ModTime()) < 24*time.Hour {
-			continue // gone in the meantime, or too recent
+			continue // deleted in the meantime, or too recent
 		}
 		if err := os.RemoveAll(filepath.Join(root, entry.Name())); err != nil {
 			return err

@@ -19,7 +19,7 @@ func sighting(host, system, timeline, started string) failover.Sighting {
 		Started: started}}
 }
 
-func TestSeveralPrimariesOfOneClusterAreRefused(t *testing.T) {
+func TestMultiplePrimariesAreRejected(t *testing.T) {
 	t.Parallel()
 	old, primary := sighting("db1:5432", "7", "00000001", "100"), sighting("db2:5432", "7", "00000002", "200")
 	standby, readOnly, off := sighting("db3:5432", "7", "00000002", "300"), old, old
@@ -43,11 +43,11 @@ func TestSeveralPrimariesOfOneClusterAreRefused(t *testing.T) {
 	} {
 		err := failover.Judge("7", c.all)
 		if (err == nil) != (c.want == nil) {
-			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
+			t.Errorf("%s returned %v, want an error with %q", name, err, c.want)
 		}
 		for _, want := range c.want {
 			if err != nil && !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q in it", name, err, want)
+				t.Errorf("%s returned %v, want it to contain %q", name, err, want)
 			}
 		}
 	}
@@ -139,8 +139,8 @@ func newSurvey(t *testing.T, patience time.Duration) (*failover.Survey, []*machi
 	return s, machines
 }
 
-// A silent host costs its timeout once: later checks do not wait for it, and notice when it is back.
-func TestASilentHostIsNotWaitedForTwice(t *testing.T) {
+// A silent host costs its timeout once: later checks do not wait for it, and notice when it has recovered.
+func TestSilentHostDelaysOnlyOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, machines := newSurvey(t, time.Second)
@@ -171,7 +171,7 @@ func TestASilentHostIsNotWaitedForTwice(t *testing.T) {
 }
 
 // A burst of new connections queries the hosts once, on persistent connections.
-func TestManyLooksAskOnce(t *testing.T) {
+func TestConcurrentChecksQueryOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, machines := newSurvey(t, time.Second)
@@ -194,9 +194,9 @@ func TestManyLooksAskOnce(t *testing.T) {
 	})
 }
 
-// A kept connection may have ended long ago; then the host is queried on another one. A host that refuses
-// connections is detected immediately.
-func TestAKeptConnectionThatHasEndedSaysNothingOfItsHost(t *testing.T) {
+// A kept connection may have been closed long ago; the host is then queried on another one. A host that
+// refuses connections is detected immediately.
+func TestClosedKeptConnectionIsReplaced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, machines := newSurvey(t, time.Second)
@@ -216,7 +216,7 @@ func TestAKeptConnectionThatHasEndedSaysNothingOfItsHost(t *testing.T) {
 }
 
 // The result of a new connection is newer than a query that started before it.
-func TestTheNewestAnswerCounts(t *testing.T) {
+func TestNewestResultCounts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, machines := newSurvey(t, time.Second)

@@ -13,7 +13,7 @@ import (
 // Identity is what a server reports about itself.
 type Identity struct {
 	System   string // the identifier of its cluster
-	Timeline string // in hexadecimal digits, as in WAL file names, so that newer ones sort after older ones
+	Timeline string // in hexadecimal digits, like in WAL file names, so that newer ones sort after older ones
 	Started  string // the start time, which is different for every server
 	Standby  bool
 	ReadOnly bool // its transactions are read-only by default
@@ -22,7 +22,7 @@ type Identity struct {
 // Primary reports whether the server accepts writes.
 func (i Identity) Primary() bool { return i.System != "" && !i.Standby && !i.ReadOnly }
 
-// ErrHidden is the error for a server that does not reveal its identity, as with some providers.
+// ErrHidden is returned for a server that does not reveal its identity, as with some providers.
 var ErrHidden = errors.New("the server does not reveal which cluster it belongs to")
 
 const identitySQL = `

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Sighting is the last answer of a host.
+// Sighting is the last result for a host.
 type Sighting struct {
 	Host string // host:port
 
 	Identity
-	Err error // the host did not answer, or does not reveal its identity
+	Err error // the host did not respond, or does not reveal its identity
 }
 
-// SplitError means that several hosts accept writes.
+// SplitError reports that several hosts accept writes.
 type SplitError struct {
 	Primaries []Sighting
 }
@@ -33,7 +33,8 @@ func (e *SplitError) Error() string {
 	if same {
 		remedy = "Stop the one that you want to give up, or make it a standby of the other one"
 	}
-	return fmt.Sprintf("%d hosts of DATABASE_URL take writes for the same cluster: %s. Nothing is stored while they do. %s", len(e.Primaries), strings.Join(names, " and "), remedy)
+	return fmt.Sprintf("%d hosts of DATABASE_URL take writes for the same cluster: %s. Until this is resolved, "+
+		"nothing is stored. %s", len(e.Primaries), strings.Join(names, " and "), remedy)
 }
 
 // Judge checks for several primaries of one cluster. The error is nil or a *SplitError.

@@ -26,8 +26,8 @@ type Survey struct {
 type peer struct {
 	mutex   sync.Mutex
 	seen    Sighting
-	asked   time.Time     // when the query for seen began; zero: never
-	silent  bool          // it did not answer in time
+	asked   time.Time     // when the query for seen began; zero means never
+	silent  bool          // the host did not respond in time
 	running chan struct{} // closed at the end of the current query; nil if there is none
 	conn    driver.Conn   // to a standby, used by one query at a time; may be nil
 }
@@ -75,9 +75,9 @@ func (s *Survey) Record(host int, who Identity, at time.Time) {
 	}
 }
 
-// Refresh returns the answers of all hosts. Hosts whose last query is older than since are queried again,
-// concurrently, except for one (-1: none). Hosts that were silent before are queried too, but Refresh does not
-// wait for them.
+// Refresh returns the results of all hosts. Hosts whose last query is older than since are queried again,
+// concurrently, except for one (-1: none). Hosts that were silent before are queried as well, but Refresh
+// does not wait for them.
 func (s *Survey) Refresh(ctx context.Context, since time.Time, but int) []Sighting {
 	limit := time.NewTimer(s.timeout)
 	defer limit.Stop()
@@ -161,7 +161,7 @@ func (s *Survey) identifyHost(ctx context.Context, host int, kept driver.Conn) (
 		if err == nil && who.Standby {
 			return who, kept, nil
 		}
-		_ = kept.Close() // it may have been cut off long ago
+		_ = kept.Close() // the connection may have been closed long ago
 	}
 	conn, err := s.dial(ctx, host)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Survey) identifyHost(ctx context.Context, host int, kept driver.Conn) (
 		return Identity{}, nil, errors.Join(err, conn.Close())
 	}
 	if !who.Standby {
-		_ = conn.Close() // it is not needed any more
+		_ = conn.Close() // the connection is no longer needed
 		return who, nil, nil
 	}
 	return who, conn, nil

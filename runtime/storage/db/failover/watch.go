@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	fresh = time.Second     // how long the answer of a host is valid for new connections
+	fresh = time.Second     // how long the result of a host is valid for new connections
 	again = 2 * time.Second // interval of checks while connections are used
 )
 
@@ -26,7 +26,7 @@ type Watch struct {
 	survey  *Survey
 	cluster Cluster
 	log     *slog.Logger
-	inUse   func() int // the host that is connected to
+	inUse   func() int // the host to which it is connected
 
 	split   atomic.Pointer[split] // nil if at most one host accepts writes
 	looked  atomic.Int64          // when the latest background check began, in Unix nanoseconds
@@ -39,7 +39,7 @@ type split struct {
 	at  time.Time // when it was detected
 }
 
-// NewWatch starts to query the hosts of a survey, which it closes at its end.
+// NewWatch starts querying the hosts of a survey, which it closes at its end.
 func NewWatch(survey *Survey, cluster Cluster, inUse func() int, log *slog.Logger) *Watch {
 	survey.Begin()
 	return &Watch{survey: survey, cluster: cluster, inUse: inUse, log: log}
@@ -51,7 +51,7 @@ func (w *Watch) Close() {
 	w.looking.Wait()
 }
 
-// Admit checks a new connection to a host against the answers of the other hosts. The error is nil or a
+// Admit checks a new connection to a host against the results of the other hosts. The error is nil or a
 // *SplitError.
 func (w *Watch) Admit(ctx context.Context, host int, who Identity) error {
 	if who.System == "" {
@@ -79,8 +79,8 @@ func (w *Watch) Refresh(ctx context.Context) error {
 	return w.queryHosts(ctx, time.Now().Add(-fresh), -1)
 }
 
-// queryHosts queries the hosts whose answers are older than since, except for one (-1: none). A host may have
-// lost its role after its answer, so all are queried again before a split is reported.
+// queryHosts queries the hosts whose results are older than since, except for one (-1: none). A host may have
+// lost its role after its result, so all hosts are queried again before a split is reported.
 func (w *Watch) queryHosts(ctx context.Context, since time.Time, but int) error {
 	err := w.judgeSightings(w.survey.Refresh(ctx, since, but))
 	if err != nil {
@@ -109,7 +109,7 @@ func (w *Watch) isUsable() bool {
 	now, last := time.Now(), w.looked.Load()
 	if now.UnixNano()-last > int64(again) && w.looked.CompareAndSwap(last, now.UnixNano()) {
 		w.looking.Go(func() {
-			// the survey limits its time, and split has its result
+			// the survey limits its time, and split contains its result
 			_ = w.queryHosts(context.Background(), now, w.inUse())
 		})
 	}
@@ -123,7 +123,7 @@ type guardedConn struct {
 	watch *Watch
 }
 
-// session is the set of interfaces that database/sql uses on a lib/pq connection.
+// session is the set of interfaces of a lib/pq connection that database/sql uses.
 type session interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -141,7 +141,7 @@ type session interface {
 func (w *Watch) Guard(conn driver.Conn) (driver.Conn, error) {
 	s, is := conn.(session)
 	if !is {
-		return nil, errors.Join(errors.New("the driver lacks a part of the interface"), conn.Close())
+		return nil, errors.Join(errors.New("the driver does not implement all interfaces"), conn.Close())
 	}
 	return &guardedConn{s, w}, nil
 }
@@ -149,7 +149,7 @@ func (w *Watch) Guard(conn driver.Conn) (driver.Conn, error) {
 // ResetSession is called before a pool connection is reused.
 func (g *guardedConn) ResetSession(ctx context.Context) error {
 	if !g.watch.isUsable() {
-		return driver.ErrBadConn // the pool asks for a new connection, whose error has the reason
+		return driver.ErrBadConn // the pool then opens a new connection, whose error contains the reason
 	}
 	return g.session.ResetSession(ctx)
 }

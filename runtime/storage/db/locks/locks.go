@@ -1,8 +1,8 @@
 // Package locks lets changes of tables take their locks without blocking traffic.
 //
-// A session that waits for a lock blocks every later one, so the wait is short and repeated after a pause.
-// It is too short for PostgreSQL to cancel autovacuum (deadlock_timeout), and autovacuum may work on a
-// large table for hours. So after a failed attempt, autovacuum is displaced by requesting a lock mode that
+// A session that waits for a lock blocks every later one, so the wait is short and repeated after a pause. It
+// is too short for PostgreSQL to cancel autovacuum (deadlock_timeout), and autovacuum may process a large
+// table for hours. After a failed attempt, autovacuum is therefore interrupted by requesting a lock mode that
 // conflicts with it but blocks no request.
 package locks
 
@@ -30,7 +30,7 @@ func WithRetry(ctx context.Context, conn *sql.Conn, what string, maxWait time.Du
 		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > maxWait { // lock_not_available
 			return err
 		}
-		log.WarnContext(ctx, "a table is in use: the change lets other sessions go first, and retries", "what", what,
+		log.WarnContext(ctx, "a table is in use, retrying the change", "what", what,
 			"after", wait)
 		select {
 		case <-ctx.Done():
@@ -39,7 +39,7 @@ func WithRetry(ctx context.Context, conn *sql.Conn, what string, maxWait time.Du
 		}
 		// another session has such a lock, or the table of another role is in use
 		if err := endAutovacuum(ctx, conn); err != nil {
-			log.WarnContext(ctx, "could not displace autovacuum or another session that blocks a table", "what", what,
+			log.WarnContext(ctx, "cannot interrupt autovacuum or another session that blocks a table", "what", what,
 				"error", err)
 		}
 	}
@@ -54,8 +54,8 @@ WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND c.oid IN (SELECT relati
 	WHERE mode = 'ShareUpdateExclusiveLock' AND granted AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
 )
 
-// endAutovacuum waits, without blocking requests, until autovacuum has given up the tables that it works
-// on. It returns in its next round. Other holders of such locks keep them.
+// endAutovacuum waits, without blocking requests, until autovacuum has released the tables that it processes.
+// Autovacuum returns to them in its next round. Other holders of such locks keep them.
 func endAutovacuum(ctx context.Context, conn *sql.Conn) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {

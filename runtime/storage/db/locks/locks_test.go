@@ -33,7 +33,7 @@ func alter(t *testing.T, d *db.DB, table string, maxWait time.Duration) error {
 }
 
 // Autovacuum may process a large table for hours. The table can still be changed.
-func TestAutovacuumGivesWay(t *testing.T) {
+func TestAutovacuumIsInterrupted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.NewServer(t).OpenPatiently()
 	for _, statement := range []string{
@@ -54,12 +54,12 @@ func TestAutovacuumGivesWay(t *testing.T) {
 	}
 	expect.Eventually(t, "autovacuum is running", atWork)
 	if err := alter(t, d, "large", expect.Patience); err != nil {
-		t.Errorf("a table that autovacuum is processing: %v, want it changed", err)
+		t.Errorf("a table that autovacuum is processing returned %v, want it changed", err)
 	}
 }
 
 // Other sessions keep their locks, and alter waits for them until maxWait has passed.
-func TestOthersKeepTheirLocks(t *testing.T) {
+func TestOtherSessionsKeepTheirLocks(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	dbtest.Exec(t, d, `CREATE TABLE used (n int)`)
@@ -72,19 +72,19 @@ func TestOthersKeepTheirLocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := alter(t, d, "used", 400*time.Millisecond); err == nil || !strings.Contains(err.Error(), "55P03") {
-			t.Errorf("a table locked IN %s MODE: %v, want the lock timeout", mode, err)
+			t.Errorf("a table locked IN %s MODE returned %v, want the lock timeout", mode, err)
 		}
 		if err := tx.Commit(); err != nil {
-			t.Errorf("the holder IN %s MODE: %v", mode, err)
+			t.Errorf("the holder IN %s MODE returned %v", mode, err)
 		}
 	}
 	if err := alter(t, d, "used", expect.Patience); err != nil {
-		t.Errorf("an unlocked table: %v", err)
+		t.Errorf("an unlocked table returned %v", err)
 	}
 }
 
 // Autovacuum is processing a table that our role may not lock. The retries continue.
-func TestTablesOfOthersAreLeftAlone(t *testing.T) {
+func TestRetriesWithoutPermissionToLock(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	role := "locks_" + strings.ToLower(rand.Text())
@@ -132,7 +132,7 @@ func TestTablesOfOthersAreLeftAlone(t *testing.T) {
 			return err
 		})
 	if err != nil || tries < 2 || !strings.Contains(log.String(), "permission denied for table theirs") {
-		t.Errorf("after %d tries: %v, want the table changed once it was free; the log is\n%s", tries, err,
+		t.Errorf("after %d attempts, got %v, want the table changed once it was free; the log is\n%s", tries, err,
 			log.String())
 	}
 	if _, err := conn.ExecContext(t.Context(), `RESET ROLE`); err != nil {

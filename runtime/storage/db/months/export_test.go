@@ -31,7 +31,7 @@ func KeepAt(ctx context.Context, d *db.DB, t Table, now time.Time, unneeded ...D
 // LimitOf returns the bound of a move in progress.
 func (s *TableState) LimitOf() string { return s.limit }
 
-// UncheckedOf returns how many references are not validated yet.
+// UncheckedOf returns the number of references that are not validated yet.
 func (s *TableState) UncheckedOf() int { return len(s.unchecked) }
 
 // KeepersLock is the lock of sessions that change partitions.

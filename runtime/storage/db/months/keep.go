@@ -13,17 +13,17 @@ import (
 
 const (
 	// Months are created up to mostAhead when fewer than leastAhead start after the current one, so that
-	// requests wait for this a few times a year only. Each additional month costs a little planning time
-	// for a page of the newest rows.
+	// requests wait for this only a few times a year. Each additional month costs a little planning time for
+	// a page of the newest rows.
 	mostAhead, leastAhead = 2, 1
-	// youngest is how long a month must be over before it may be dropped: a clock may be late.
+	// youngest is how long a month must be over before it may be dropped, because a clock may be late.
 	youngest = 32 * 24 * time.Hour
 	// analyzeAfter is the maximum age of the statistics of the whole table. Autovacuum updates only those
 	// of each month.
 	analyzeAfter = 24 * time.Hour
 )
 
-// Maintenance is the result of Keep.
+// Maintenance is the result of Maintain.
 type Maintenance struct {
 	Created, Dropped []string // months
 	Full             []string // rests that have rows, for which the operator should run postrider admin partition
@@ -160,7 +160,7 @@ func (s session) dropOld(ctx context.Context, state *TableState, now time.Time, 
 	if len(gone) == 0 || len(gone) == 1 && gone[0] == t.pastName() {
 		return nil
 	}
-	// So that checking for rows, under the lock, is fast. It runs at the pace of autovacuum.
+	// So that checking for rows under the lock is fast. It runs at the pace of autovacuum.
 	if err := runStatements(ctx, s.conn, "SET vacuum_cost_delay = 2"); err != nil {
 		return err
 	}

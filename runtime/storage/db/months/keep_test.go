@@ -14,13 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// holdsEverything reports problems of the ranges of months: a gap or an overlap.
+// holdsEverything reports gaps and overlaps in the ranges of months.
 func holdsEverything(t *testing.T, state months.TableState) {
 	t.Helper()
 	last := ""
 	for i, m := range state.Months {
 		if m.From != last || i > 0 && last == "" {
-			t.Errorf("%s begins at %q, and the one before ends at %q", m.Name, m.From, last)
+			t.Errorf("%s begins at %q, but the previous month ends at %q", m.Name, m.From, last)
 		}
 		last = m.Below
 	}
@@ -31,7 +31,7 @@ func holdsEverything(t *testing.T, state months.TableState) {
 
 // Partitions are created ahead of time, and dropped when they are past and empty. A row always has a
 // partition, even with a wrong clock.
-func TestMonthsComeAndGo(t *testing.T) {
+func TestMonthsAreCreatedAndDropped(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
 		d := plain(t)
@@ -48,7 +48,7 @@ func TestMonthsComeAndGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(kept.Dropped)+len(kept.Full) > 0 {
-				t.Errorf("in month %d, with rows in all: %+v", month, kept)
+				t.Errorf("in month %d, with rows in all months, the state is %+v", month, kept)
 			}
 			state := look(t, d, table)
 			holdsEverything(t, state)
@@ -56,7 +56,7 @@ func TestMonthsComeAndGo(t *testing.T) {
 			store(t, d, table, row)
 			rows = append(rows, row)
 			if place := placeOf(t, d, table, row); month > 1 && !strings.HasSuffix(place, now.Format("2006_01")) {
-				t.Errorf("a row of %s is in %s", now.Format(time.DateOnly), place)
+				t.Errorf("a row of %s is stored in %s", now.Format(time.DateOnly), place)
 			}
 			if ahead := state.Months[len(state.Months)-1].From; ahead < table.At(now.AddDate(0, 1, 0)) {
 				t.Errorf("in month %d the default partition begins at %s", month, table.Time(ahead))
@@ -66,32 +66,32 @@ func TestMonthsComeAndGo(t *testing.T) {
 		// An old month with rows keeps newer, empty ones.
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` = $1`, rows[3])
 		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) > 0 {
-			t.Errorf("with rows in the first month: %+v, %v", kept, err)
+			t.Errorf("with rows in the first month, got %+v, %v", kept, err)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` <= $1`, rows[3])
 		before := look(t, d, table)
 		kept, err := months.KeepAt(t.Context(), d, table, later)
 		if err != nil || len(kept.Dropped) != len(before.Months)-len(look(t, d, table).Months)+1 ||
 			len(kept.Dropped) < 2 {
-			t.Errorf("with nothing in the oldest four months: %+v, %v", kept, err)
+			t.Errorf("with the oldest four months empty, got %+v, %v", kept, err)
 		}
 		for _, name := range kept.Dropped {
 			if one[bool](t, d, `SELECT to_regclass($1) IS NOT NULL`, name) {
-				t.Errorf("%s was reported as dropped but exists", name)
+				t.Errorf("%s was reported as dropped but still exists", name)
 			}
 		}
 		holdsEverything(t, look(t, d, table))
 		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 8 {
-			t.Errorf("%d rows are left, want 8", n)
+			t.Errorf("%d rows remain, want 8", n)
 		}
 		// A slow clock, and one that is far ahead.
 		store(t, d, table, old)
 		if place := placeOf(t, d, table, old); place != table.Name+"_past" {
-			t.Errorf("a row of a dropped month is in %s", place)
+			t.Errorf("a row of a dropped month is stored in %s", place)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` <= $1`, rows[4])
 		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) != 1 {
-			t.Errorf("with a row before all months: %+v, %v", kept, err)
+			t.Errorf("with a row before all months, got %+v, %v", kept, err)
 		}
 		// The current and the previous month are recent, even if empty.
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
@@ -99,7 +99,7 @@ func TestMonthsComeAndGo(t *testing.T) {
 		young := look(t, d, table).Months[1]
 		if err != nil || young.Below < table.At(later.AddDate(0, -1, -1)) ||
 			young.From > table.At(later.AddDate(0, -1, 0)) {
-			t.Errorf("of an empty table %v were dropped, and %+v is left: %v", kept.Dropped, young, err)
+			t.Errorf("of an empty table, %v were dropped and %+v remain: %v", kept.Dropped, young, err)
 		}
 		store(t, d, table, newRow(table))
 	})
@@ -107,7 +107,7 @@ func TestMonthsComeAndGo(t *testing.T) {
 
 // A month whose rows are no longer needed is dropped with them, in order: months after a needed one remain,
 // and so do the rows before all months.
-func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
+func TestUnneededMonthsAreDropped(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"facts", "webhook_deliveries", "received_emails"} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 				return months.DropRule{Table: name,
 					Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
 						if asked++; !now.Equal(later) {
-							t.Errorf("the time is %s, want that of the database, %s", now, later)
+							t.Errorf("the rule got the time %s, want that of the database, %s", now, later)
 						}
 						return below <= bound, nil
 					}}
@@ -145,37 +145,38 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 			other := months.DropRule{Table: "emails", Ask: until("~").Ask}
 			if kept, err := months.KeepAt(t.Context(), d, table, later, other); err != nil || len(kept.Dropped) > 0 ||
 				asked > 0 {
-				t.Errorf("with a rule of another table: %+v, %v", kept, err)
+				t.Errorf("with a rule for another table, got %+v, %v", kept, err)
 			}
 			// Both rules must agree, and the month after the fourth is needed.
 			kept, err := months.KeepAt(t.Context(), d, table, later, until(at(table, this.AddDate(0, 4, 0), 1)),
 				until("~"))
 			if got := left(); err != nil || len(kept.Dropped) == 0 || !slices.Equal(got, rows[4:]) {
-				t.Errorf("%v were dropped, %v; the rows %v are left, want %v", kept.Dropped, err, got, rows[4:])
+				t.Errorf("%v were dropped, %v; the rows %v remain, want %v", kept.Dropped, err, got, rows[4:])
 			}
 			holdsEverything(t, look(t, d, table))
 			store(t, d, table, rows[0])
 			if place := placeOf(t, d, table, rows[0]); place != name+"_past" {
-				t.Errorf("a row of a dropped month is in %s", place)
+				t.Errorf("a row of a dropped month is stored in %s", place)
 			}
 			if kept, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil ||
 				len(kept.Dropped) > 0 || len(left()) != 5 {
-				t.Errorf("after rows before all months, %v were dropped, %v; %d rows are left, want 5", kept.Dropped,
+				t.Errorf("after adding rows before all months, %v were dropped, %v; %d rows remain, want 5",
+					kept.Dropped,
 					err, len(left()))
 			}
 			dbtest.Exec(t, d, `DELETE FROM `+name+` WHERE id = $1`, rows[0])
 			// Recent months remain whatever the rules return.
 			if _, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil ||
 				!slices.Equal(left(), rows[7:]) {
-				t.Errorf("the rows %v are left, want %v: %v", left(), rows[7:], err)
+				t.Errorf("the rows %v remain, want %v: %v", left(), rows[7:], err)
 			}
 			store(t, d, table, at(table, later, 1))
 		})
 	}
 }
 
-// A rule may fail. Then nothing is dropped.
-func TestMonthsStayWhereNobodyKnowsWhetherTheyAreNeeded(t *testing.T) {
+// If a rule fails, nothing is dropped.
+func TestMonthsStayIfRuleFails(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "facts")
 	store(t, d, table, id.New(id.Fact))
@@ -184,13 +185,13 @@ func TestMonthsStayWhereNobodyKnowsWhetherTheyAreNeeded(t *testing.T) {
 	kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(1, 0, 0), months.DropRule{Table: "facts",
 		Ask: func(context.Context, db.Execer, string, time.Time) (bool, error) { return true, away }})
 	if !errors.Is(err, away) || len(kept.Dropped) > 0 || one[int](t, d, `SELECT count(*) FROM facts`) != 1 {
-		t.Errorf("%+v, %v: want the error, and nothing dropped", kept, err)
+		t.Errorf("got %+v, %v, want the error and nothing dropped", kept, err)
 	}
 }
 
 // If no process created partitions for a long time, new rows are in the default partition. Housekeeping
 // reports this and changes nothing; a move creates a month from it.
-func TestARestWithRowsBecomesAMonth(t *testing.T) {
+func TestDefaultPartitionBecomesMonth(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
 		d := plain(t)
@@ -199,14 +200,14 @@ func TestARestWithRowsBecomesAMonth(t *testing.T) {
 		row := at(table, time.Now().AddDate(0, 8, 0), 1)
 		store(t, d, table, row)
 		if place := placeOf(t, d, table, row); place != table.Name+"_rest" {
-			t.Fatalf("the row is in %s: the test does not check what it should", place)
+			t.Fatalf("the row is in %s, but this test requires the default partition", place)
 		}
 		kept, err := months.Maintain(t.Context(), d, discard)
 		if err != nil || !slices.Equal(kept.Full, []string{table.Name + "_rest"}) || len(kept.Created) > 0 {
-			t.Errorf("with rows in the default partition: %+v, %v", kept, err)
+			t.Errorf("with rows in the default partition, got %+v, %v", kept, err)
 		}
 		all := 0
-		for cut := range 3 { // interrupted between the steps as well
+		for cut := range 3 { // also interrupted between the steps
 			if all, err = months.MoveSteps(t.Context(), d, table, cut); err != nil {
 				t.Fatal(err)
 			}
@@ -215,19 +216,19 @@ func TestARestWithRowsBecomesAMonth(t *testing.T) {
 		state := look(t, d, table)
 		holdsEverything(t, state)
 		if place := placeOf(t, d, table, row); strings.HasSuffix(place, "rest") || state.UncheckedOf() > 0 {
-			t.Errorf("after %d steps the row is in %s; %+v", all, place, state)
+			t.Errorf("after %d steps, the row is in %s; %+v", all, place, state)
 		}
 		if kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 9, 0)); err != nil ||
 			len(kept.Full) > 0 || len(kept.Created) == 0 {
-			t.Errorf("afterwards: %+v, %v", kept, err)
+			t.Errorf("afterwards, got %+v, %v", kept, err)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
 	})
 }
 
-// A lookup reads one month, and a page of the newest rows stops in the month in which it is full, with a
-// cached plan too.
-func TestPlansOfSplitTablesLookAtOneMonth(t *testing.T) {
+// A lookup reads one month, and a page of the newest rows stops in the month in which it is full, even with a
+// cached plan.
+func TestQueriesReadOneMonth(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
 		d := plain(t)
@@ -280,14 +281,14 @@ func TestPlansOfSplitTablesLookAtOneMonth(t *testing.T) {
 }
 
 // Autovacuum does not analyze a partitioned table as a whole. Keep does, once a day.
-func TestStatisticsOfTheWholeAreReadOnceADay(t *testing.T) {
+func TestPartitionedTablesAreAnalyzedDaily(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "facts")
 	move(t, d, table)
 	const read = `SELECT analyze_count FROM pg_stat_all_tables WHERE relid = 'facts'::regclass`
 	before := one[int](t, d, read)
 	if before == 0 {
-		t.Error("after a move the whole table is not analyzed")
+		t.Error("after a move, the whole table was not analyzed")
 	}
 	for range 2 {
 		if _, err := months.Maintain(t.Context(), d, discard); err != nil {
@@ -295,13 +296,13 @@ func TestStatisticsOfTheWholeAreReadOnceADay(t *testing.T) {
 		}
 	}
 	if after := one[int](t, d, read); after != before {
-		t.Errorf("the table was analyzed %d times, %d before: the statistics are fresh", after, before)
+		t.Errorf("the table was analyzed %d times instead of %d, although its statistics are fresh", after, before)
 	}
 	dbtest.Exec(t, d, `SELECT pg_stat_reset_single_table_counters('facts'::regclass)`)
 	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
 	}
 	if after := one[int](t, d, read); after != 1 {
-		t.Errorf("without a recorded time the table was analyzed %d times, want once", after)
+		t.Errorf("without a recorded time, the table was analyzed %d times, want once", after)
 	}
 }

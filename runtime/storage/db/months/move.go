@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// nearLimit is the minimum distance to the bound of an interrupted move: no new row may reach it.
+	// nearLimit is the minimum distance to the bound of an interrupted move, which no new row may reach.
 	nearLimit = 14 * 24 * time.Hour
 	// farthest is how far in the future the latest id of a table may be.
 	farthest = 366 * 24 * time.Hour
@@ -29,11 +29,11 @@ type MoveStep struct {
 	empty []string // parts that must be empty after the first statement
 }
 
-// Tell reports what has been done, or that a step begins that may take long.
+// Tell reports a completed step, or the beginning of a step that may take long.
 type Tell func(what string)
 
-// Move splits a plain table, or continues a split; in a split table it creates a month from a rest that has
-// rows. It can be interrupted at any time and run again. Errors name the obstacle.
+// Move splits a plain table, or continues a split. In a split table it creates a month from a rest that has
+// rows. It can be interrupted at any time and run again. Errors describe the obstacle.
 func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) error {
 	err := runInSession(ctx, d, log, movePatience, func(s session) error {
 		steps, err := stepsOf(ctx, s.conn, t)
@@ -45,12 +45,12 @@ func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 	if err == nil {
 		return nil
 	}
-	// Otherwise new rows would eventually reach the bound. Keep does the same for a killed process. A
+	// Otherwise new rows would eventually reach the bound. Maintain does the same for a killed process. A
 	// stopped session has lost its connection.
 	undo := context.WithoutCancel(ctx)
 	if cleared := runInSession(undo, d, log, clearPatience,
 		func(s session) error { return s.dropLimits(undo, t) }); cleared != nil {
-		err = errors.Join(err, fmt.Errorf("and its bound is left, run it again or start a process: %w", cleared))
+		err = errors.Join(err, fmt.Errorf("and its bound remains, run it again or start a process: %w", cleared))
 	}
 	return fmt.Errorf("split %s: %w", t.Name, err)
 }
@@ -62,7 +62,7 @@ func Plan(ctx context.Context, d *db.DB, t Table) ([]MoveStep, error) { return s
 func (s session) takeSteps(ctx context.Context, steps []MoveStep, tell Tell) error {
 	for _, step := range steps {
 		if !step.Brief {
-			tell(step.What + "; requests go on meanwhile")
+			tell(step.What + "; requests continue meanwhile")
 			for _, statement := range step.Statements {
 				if err := s.runConcurrently(ctx, statement); err != nil {
 					return err
@@ -192,7 +192,7 @@ func limitSteps(t Table, table string, bound *string, begun string) []MoveStep {
 			" on, until it is split", Statements: []string{unlimitStatement(t, table),
 			limitStatement(t, table, *bound)}, Brief: true})
 	}
-	return append(steps, MoveStep{What: "looking whether every " + t.Column + " of " + table + " is before " +
+	return append(steps, MoveStep{What: "checking that every " + t.Column + " of " + table + " is before " +
 		t.dateOf(*bound),
 		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", quoteIdentifier(table),
 			quoteIdentifier(t.limitName()))}})
@@ -211,7 +211,7 @@ func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 	}
 	at := t.Time(latest)
 	if at.After(now.Add(farthest)) {
-		return "", fmt.Errorf("the %s %s is of %s: a clock was wrong; delete that row first", t.Column, latest,
+		return "", fmt.Errorf("the %s %s is from %s: a clock was wrong; delete that row first", t.Column, latest,
 			at.UTC().Format(time.DateOnly))
 	}
 	if at.Before(now) {

@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// Writers continue while a table is partitioned, through every kind of handle. None gets an error, and every
-// row exists once afterwards.
-func TestMoveBesideWriters(t *testing.T) {
+// Writers continue while a table is partitioned, through every kind of handle. No writer gets an error, and
+// every row exists once afterwards.
+func TestMoveDuringWrites(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
 		d := plain(t)
@@ -34,21 +34,21 @@ func TestMoveBesideWriters(t *testing.T) {
 		w.until(t, 200)
 		stored := w.stop(t) + 300
 		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != stored {
-			t.Errorf("%d rows, %d were stored", n, stored)
+			t.Errorf("got %d rows, but %d were stored", n, stored)
 		}
 		if n := one[int](t, d, `SELECT count(DISTINCT `+table.Column+`) FROM `+table.Name); n != stored {
-			t.Errorf("%d different ids, %d were stored", n, stored)
+			t.Errorf("got %d distinct ids, but %d were stored", n, stored)
 		}
 		state := look(t, d, table)
 		if !state.Split || state.UncheckedOf() > 0 || len(state.Months) < 2 {
-			t.Errorf("%s has the state %+v", table.Name, state)
+			t.Errorf("the table %s has the state %+v", table.Name, state)
 		}
 		sameIndexes(t, d, plain(t), table, months.KeyNames(table)...)
 	})
 }
 
 // sameIndexes compares the indexes and constraints of a partitioned table with those of a plain one, with
-// some exceptions. One index is no longer unique: ids now guarantee the same.
+// some exceptions. One index is no longer unique, because ids now guarantee the same.
 func sameIndexes(t *testing.T, split, plain *db.DB, table months.Table, but ...string) {
 	t.Helper()
 	const all = `SELECT string_agg(x, E'\n' ORDER BY x) FROM (
@@ -93,7 +93,7 @@ func startWriters(t *testing.T, d *db.DB, table months.Table) *writers {
 
 // write stores a row, reads it, changes it and claims an old one.
 func (w *writers) write(door db.Execer, table months.Table) error {
-	ctx := context.Background() // a started turn is finished
+	ctx := context.Background() // an iteration that has begun is completed
 	made := newRow(table)
 	if n, err := db.Exec(ctx, door, storeSQL(table), made); err != nil || n != 1 {
 		return fmt.Errorf("store %s: %d rows, %w", made, n, err)
@@ -120,7 +120,7 @@ func (w *writers) write(door db.Execer, table months.Table) error {
 	return nil
 }
 
-// until waits for a number of further turns.
+// until waits for a number of further iterations.
 func (w *writers) until(t *testing.T, turns int64) {
 	t.Helper()
 	before := w.turns.Load()
@@ -141,7 +141,7 @@ func (w *writers) stop(t *testing.T) int {
 
 // A move that was killed after any of its steps leaves a working database, and continues when it is run
 // again.
-func TestMoveGoesOnWhereItWasCutOff(t *testing.T) {
+func TestMoveResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
 		for cut, all := 0, 1; cut < all; cut++ {
@@ -156,7 +156,7 @@ func TestMoveGoesOnWhereItWasCutOff(t *testing.T) {
 			store(t, d, table, newRow(table))
 			state := look(t, d, table)
 			if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 || !state.Split || state.UncheckedOf() > 0 {
-				t.Errorf("interrupted after %d of %d steps: %d rows, %+v", cut, all, n, state)
+				t.Errorf("after an interruption at %d of %d steps, got %d rows and %+v", cut, all, n, state)
 			}
 			if steps, err := months.Plan(t.Context(), d, table); err != nil || len(steps) > 0 {
 				t.Errorf("after an interruption at %d of %d steps, the remaining steps are %v, %v", cut, all,
@@ -166,9 +166,9 @@ func TestMoveGoesOnWhereItWasCutOff(t *testing.T) {
 	})
 }
 
-// Programs that do not support partitioned deliveries are rejected from the exchange on, and not because of
-// a move that was interrupted earlier.
-func TestProgramsFromBeforeAreRefusedOnceDeliveriesAreSplit(t *testing.T) {
+// Programs that do not support partitioned deliveries are rejected from the exchange on, but not because of a
+// move that was interrupted earlier.
+func TestOlderProgramsAreRejectedAfterExchange(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "webhook_deliveries")
 	dbtest.Exec(t, d, `UPDATE schema_migrations SET oldest = NULL`)
@@ -181,11 +181,11 @@ func TestProgramsFromBeforeAreRefusedOnceDeliveriesAreSplit(t *testing.T) {
 		_, err = months.MoveSteps(t.Context(), d, table, all-2) // the exchange and the statistics remain
 	}
 	if err != nil || look(t, d, table).Split || refused() != 0 {
-		t.Errorf("before the exchange %d migrations are required: %v", refused(), err)
+		t.Errorf("before the exchange, %d migrations are required: %v", refused(), err)
 	}
 	move(t, d, table)
 	if !look(t, d, table).Split || refused() != 1 {
-		t.Errorf("after it %d migrations are required, want 1", refused())
+		t.Errorf("after the exchange, %d migrations are required, want 1", refused())
 	}
 }
 
@@ -193,9 +193,9 @@ func TestProgramsFromBeforeAreRefusedOnceDeliveriesAreSplit(t *testing.T) {
 const keepersSQL = `SELECT coalesce(min(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND classid = ($1::bigint >> 32)::oid AND objid = ($1::bigint & 4294967295)::oid
 	AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-// A move whose connection is killed while it waits for its lock leaves a bound that would reject rows later.
-// Housekeeping removes it.
-func TestKeepClearsUpBehindAMoveThatWasKilled(t *testing.T) {
+// If the connection of a move is killed while the move waits for its lock, a bound remains that would reject
+// rows later. Housekeeping removes it.
+func TestKeepCleansUpAfterKilledMove(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "emails")
 	reader, err := d.SQL.BeginTx(t.Context(), nil)
@@ -227,20 +227,20 @@ func TestKeepClearsUpBehindAMoveThatWasKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if state := look(t, d, table); state.Split || state.LimitOf() == "" {
-		t.Fatalf("the move has left %+v: the test does not check what it should", state)
+		t.Fatalf("the move left %+v, but this test requires a remaining bound", state)
 	}
 	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
 	}
 	if state := look(t, d, table); state.Split || state.LimitOf() != "" {
-		t.Errorf("housekeeping has left %+v", state)
+		t.Errorf("housekeeping left %+v", state)
 	}
 	move(t, d, table)
 }
 
-// A long statement keeps a move from its lock. The move does not make others wait, and removes its bound
-// when it is stopped.
-func TestMoveThatIsStoppedTakesItsBoundBack(t *testing.T) {
+// A long statement prevents a move from getting its lock. The move does not make others wait, and removes its
+// bound when it is stopped.
+func TestStoppedMoveRemovesItsBound(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "facts")
 	reader, err := d.SQL.BeginTx(t.Context(), nil)
@@ -261,9 +261,9 @@ func TestMoveThatIsStoppedTakesItsBoundBack(t *testing.T) {
 	for range 20 {
 		began := time.Now()
 		store(t, d, table, newRow(table))
-		// with a move that waits for the reader it would take a minute, and fail
+		// if the move waited for the reader, this would take a minute and fail
 		if took := time.Since(began); took > 30*time.Second {
-			t.Errorf("a writer waited for %s during a move that gets no lock", took)
+			t.Errorf("a writer waited for %s during a move that cannot get its lock", took)
 		}
 	}
 	cancel()
@@ -274,12 +274,12 @@ func TestMoveThatIsStoppedTakesItsBoundBack(t *testing.T) {
 		t.Error("a stopped move returned no error")
 	}
 	if state := look(t, d, table); state.LimitOf() != "" {
-		t.Errorf("the stopped move has left the bound %s", state.LimitOf())
+		t.Errorf("the stopped move left the bound %s", state.LimitOf())
 	}
 }
 
-// Objects that an operator attached to a table would stay with the old one. Move names them in an error.
-func TestMoveRefusesWhatItCannotTakeAlong(t *testing.T) {
+// Objects that an operator attached to a table would stay with the old one. Move reports them in an error.
+func TestMoveRejectsAttachedObjects(t *testing.T) {
 	t.Parallel()
 	for statement, want := range map[string]string{
 		`CREATE VIEW mine AS SELECT id FROM facts`:                                         "the view or rule mine",
@@ -297,13 +297,13 @@ func TestMoveRefusesWhatItCannotTakeAlong(t *testing.T) {
 			t.Errorf("%s: the move returned %v, want %q", statement, err, want)
 		}
 		if state := look(t, d, table); state.Split || state.LimitOf() != "" {
-			t.Errorf("%s: a rejected move has left %+v", statement, state)
+			t.Errorf("%s: a rejected move left %+v", statement, state)
 		}
 	}
 }
 
 // References remain enforced, in both directions, on old rows and new ones.
-func TestReferencesHoldOnSplitTables(t *testing.T) {
+func TestReferencesAreEnforcedOnPartitions(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "emails")
 	old := id.New(id.Email)
@@ -316,7 +316,7 @@ func TestReferencesHoldOnSplitTables(t *testing.T) {
 	late := at(table, time.Now().AddDate(0, 3, 0), 1)
 	store(t, d, table, late)
 	if place := placeOf(t, d, table, late); place == placeOf(t, d, table, old) || strings.HasSuffix(place, "rest") {
-		t.Errorf("a row three months ahead is in %s", place)
+		t.Errorf("a row three months ahead is stored in %s", place)
 	}
 	const alone = `INSERT INTO recipients (email_id, account_id, kind, destination, address, state, fence, attempts, created_at, queued_at, via) VALUES ($1, 'a', 'to', 'x', 'y', 'queued', 0, 0, now(), now(), '')`
 	if _, err := db.Exec(t.Context(), d.SQL, alone, id.New(id.Email)); err == nil {
@@ -326,11 +326,11 @@ func TestReferencesHoldOnSplitTables(t *testing.T) {
 		dbtest.Exec(t, d, alone, rowID)
 		dbtest.Exec(t, d, `DELETE FROM emails WHERE id = $1`, rowID)
 		if n := one[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, rowID); n != 0 {
-			t.Errorf("%d recipients of the deleted email %s are left", n, rowID)
+			t.Errorf("%d recipients of the deleted email %s remain", n, rowID)
 		}
 	}
 	if !one[bool](t, d, `SELECT has_table_privilege('pg_monitor', 'emails', 'SELECT')`) {
-		t.Error("what was granted on the table is lost")
+		t.Error("the grants on the table were lost")
 	}
 }
 
@@ -348,7 +348,7 @@ func TestUndo(t *testing.T) {
 		store(t, d, table, late)
 		err := months.Undo(t.Context(), d, table, discard, quiet)
 		if err == nil || !strings.Contains(err.Error(), "has rows") {
-			t.Errorf("with rows in two months: %v", err)
+			t.Errorf("with rows in two months, Undo returned %v", err)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` = $1`, late)
 		store(t, d, table, newRow(table))
@@ -360,7 +360,7 @@ func TestUndo(t *testing.T) {
 		}
 		store(t, d, table, newRow(table))
 		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 {
-			t.Errorf("%d rows, want 3", n)
+			t.Errorf("got %d rows, want 3", n)
 		}
 		sameIndexes(t, d, plain(t), table)
 		move(t, d, table)

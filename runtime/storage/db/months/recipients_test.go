@@ -21,24 +21,24 @@ const wholeReference = "recipients true FOREIGN KEY (email_id) REFERENCES emails
 func held(t *testing.T, d *db.DB, when string, rows ...string) {
 	t.Helper()
 	if got := one[string](t, d, referenceSQL); got != wholeReference {
-		t.Errorf("%s recipients refer by %q, want %q", when, got, wholeReference)
+		t.Errorf("%s, recipients have the reference %q, want %q", when, got, wholeReference)
 	}
 	alone := id.New(id.Email)
 	if _, err := db.Exec(t.Context(), d.SQL,
 		`INSERT INTO recipients (email_id, account_id, kind, destination, address) VALUES ($1, 'a', 'to', 'x', 'y')`, alone); err == nil {
-		t.Errorf("%s a recipient without its email was stored", when)
+		t.Errorf("%s, a recipient without its email was stored", when)
 	}
 	for _, row := range rows {
 		dbtest.Exec(t, d, `DELETE FROM emails WHERE id = $1`, row)
 		if n := one[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, row); n != 0 {
-			t.Errorf("%s %d recipients of a deleted email are left", when, n)
+			t.Errorf("%s, %d recipients of a deleted email remain", when, n)
 		}
 	}
 }
 
 // Emails are partitioned, get their own months and become plain again while recipients are already
-// partitioned, and an interrupted exchange leaves an enforced reference.
-func TestEmailsAreSplitBelowSplitRecipients(t *testing.T) {
+// partitioned. An interrupted exchange leaves an enforced reference.
+func TestEmailsArePartitionedAfterRecipients(t *testing.T) {
 	t.Parallel()
 	emails, recipients := named(t, "emails"), named(t, "recipients")
 	for cut, all := 0, 1; cut < all; cut++ {
@@ -75,7 +75,7 @@ func TestEmailsAreSplitBelowSplitRecipients(t *testing.T) {
 }
 
 // The numbers of recipients and attempts continue, and are never reused, in both forms of the table.
-func TestNumbersGoOn(t *testing.T) {
+func TestNumbersAreNeverReused(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"recipients", "attempts"} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestNumbersGoOn(t *testing.T) {
 					}
 				}
 				if !one[bool](t, d, `SELECT has_sequence_privilege('pg_monitor', pg_get_serial_sequence($1, 'id'), 'SELECT')`, name) {
-					t.Error("what was granted on the sequence is lost")
+					t.Error("the grants on the sequence were lost")
 				}
 			}
 		})
@@ -112,13 +112,13 @@ func TestNumbersGoOn(t *testing.T) {
 
 // The constraint that prevents settling a claim twice also applies to a partitioned table: an attempt is
 // unique by recipient and fence.
-func TestAnAttemptIsOneByItsFence(t *testing.T) {
+func TestAttemptIsUniqueByFence(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "attempts")
 	move(t, d, table)
 	row := id.New(id.Email)
 	store(t, d, table, row)
 	if _, err := db.Exec(t.Context(), d.SQL, attemptSQL, row); !fault.IsDuplicate(err) {
-		t.Errorf("the same attempt again: %v, want an error", err)
+		t.Errorf("storing the same attempt again returned %v, want an error", err)
 	}
 }

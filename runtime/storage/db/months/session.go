@@ -21,7 +21,7 @@ const (
 	// briefLimit stops statements that unexpectedly read a table under its lock.
 	briefLimit = 2 * time.Second
 	// movePatience limits the attempts of Move, between which traffic continues, and keepPatience those of
-	// Keep, which runs again later.
+	// Maintain, which runs again later.
 	movePatience  = 5 * time.Minute
 	keepPatience  = 10 * time.Second
 	clearPatience = 30 * time.Second // after a move that failed or was stopped
@@ -30,8 +30,8 @@ const (
 	busyPause    = 100 * time.Millisecond
 )
 
-// errBusy means that another process is changing the parts of tables.
-var errBusy = errors.New("another process changes the months of tables just now")
+// errBusy is returned if another process is changing the parts of tables.
+var errBusy = errors.New("another process is changing the months of tables")
 
 // session is the connection on which parts are changed, by one process at a time.
 type session struct {

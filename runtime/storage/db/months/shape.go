@@ -198,7 +198,7 @@ func (c constraint) addStatement(table string) string {
 func validationSteps(t Table, references []constraint) (steps []MoveStep) {
 	var wholes []string
 	for _, r := range references {
-		steps = append(steps, MoveStep{What: fmt.Sprintf("looking whether each row of %s has its row of %s",
+		steps = append(steps, MoveStep{What: fmt.Sprintf("checking that each row of %s has its row of %s",
 			r.table, t.Name),
 			Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", r.table,
 				quoteIdentifier(r.name))}})
@@ -207,7 +207,7 @@ func validationSteps(t Table, references []constraint) (steps []MoveStep) {
 		}
 	}
 	for _, whole := range wholes {
-		steps = append(steps, MoveStep{What: "what refers to " + t.Name + " does so as a whole",
+		steps = append(steps, MoveStep{What: "the references to " + t.Name + " now cover the whole table",
 			Statements: []string{whole}, Brief: true})
 	}
 	return steps

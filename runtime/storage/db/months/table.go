@@ -21,8 +21,8 @@ type Table struct {
 
 	plain, split []key // keys that exist in one form only
 	numbered     bool  // its own ids are generated numbers
-	// the migration after which programs do not depend on one of the plain keys; others are refused after the
-	// move
+	// the migration after which programs do not depend on one of the plain keys; older programs are rejected
+	// after the move
 	needs string
 }
 
@@ -198,7 +198,7 @@ func Look(ctx context.Context, on db.Execer, t Table) (TableState, error) {
 		s.limit, err = limitOf(ctx, on, t, t.Name)
 	}
 	if err != nil {
-		return s, fmt.Errorf("look at %s: %w", t.Name, err)
+		return s, fmt.Errorf("read the form of %s: %w", t.Name, err)
 	}
 	return s, nil
 }

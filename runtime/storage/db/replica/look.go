@@ -12,10 +12,11 @@ import (
 // mark is a position in a write-ahead log.
 type mark struct {
 	at       int64
-	timeline string // in hexadecimal digits, as in WAL file names
+	timeline string // in hexadecimal digits, like in WAL file names
 }
 
-// positionStatement returns the statement that asks the primary for its log position, using one of its functions.
+// positionStatement returns the statement that queries the primary's log position, using one of its
+// functions.
 func positionStatement(function string) string {
 	return `SELECT (` + function + `() - '0/0'::pg_lsn)::bigint, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 }
@@ -78,7 +79,7 @@ type Status struct {
 // state is the result of checks.
 type state struct {
 	passedOver string
-	told       bool      // it was logged
+	told       bool      // the state was logged
 	well       time.Time // when it may be used again
 	lag        time.Duration
 	awaited    []sighting
@@ -106,7 +107,7 @@ func (r *Replica) CheckNow(ctx context.Context) Status {
 	defer r.looking.Unlock()
 	want, err := r.primaryPosition(ctx)
 	if err != nil {
-		return r.Status() // without the primary the replica can be neither checked nor used
+		return r.Status() // without the primary, the replica can be neither checked nor used
 	}
 	began := time.Now()
 	s, err := awaitReplay(ctx, r.looks, want)
@@ -148,7 +149,8 @@ func (s *state) updateMissing(now sighting, is standby, answered bool) {
 	}
 }
 
-// recordVerdict decides whether the replica is used. prompt says that it had replayed everything in time.
+// recordVerdict decides whether the replica is used. prompt says that the replica had replayed everything in
+// time.
 func (r *Replica) recordVerdict(wrong error, prompt bool) {
 	if wrong == nil && r.lag > Tolerated {
 		wrong = fmt.Errorf("it is %s behind", r.lag.Round(time.Second))

@@ -10,7 +10,8 @@ import (
 func (r *Replica) Register(reg prometheus.Registerer) error {
 	reads := func(server string, count func() int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "postrider_replica_reads_total",
-			Help:        "Lists, searches and statistics while there is a replica, by the server that answered: replica, primary.",
+			Help: "Lists, searches and statistics while a replica is configured, by the server that served " +
+				"them: replica, primary.",
 			ConstLabels: prometheus.Labels{"server": server}}, func() float64 { return float64(count()) })
 	}
 	gauge := func(name, help string, of func(Status) float64) prometheus.Collector {
@@ -33,7 +34,7 @@ func (r *Replica) Register(reg prometheus.Registerer) error {
 		gauge("postrider_replica_lag_seconds", "Age of the oldest write that the replica lacks, to within a second.",
 			func(s Status) float64 { return s.Lag.Seconds() }),
 		gauge("postrider_replica_passed_over",
-			"1 while the replica is not used and the primary answers everything, else 0.", func(s Status) float64 {
+			"1 while the replica is not used and the primary serves all reads, otherwise 0.", func(s Status) float64 {
 				if s.PassedOver != "" {
 					return 1
 				}

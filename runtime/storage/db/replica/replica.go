@@ -39,11 +39,11 @@ type Config struct {
 	RiskLosingAcceptedMail bool
 }
 
-// Replica answers reads in place of the primary. It is safe for concurrent use.
+// Replica serves reads in place of the primary. It is safe for concurrent use.
 type Replica struct {
 	primary *db.DB
 	reads   *sql.DB
-	looks   *sql.DB // a pool of one, so that a check never waits for reads
+	looks   *sql.DB // a pool of one connection, so that a check never waits for reads
 	ent     *ent.Client
 	wanted  string // the statement that asks the primary for its position
 	log     *slog.Logger
@@ -61,7 +61,7 @@ type Replica struct {
 var _ db.Reader = (*Replica)(nil)
 
 // Open returns a replica, which need not be reachable, for the primary's ReadFrom. It is not checked, and
-// so not used, before Start.
+// therefore not used, before Start.
 func Open(primary *db.DB, c Config, log *slog.Logger) (*Replica, error) {
 	r := &Replica{primary: primary, wanted: positionStatement("pg_current_wal_flush_lsn"), log: log,
 		state: state{passedOver: "it has not been checked yet"}}
@@ -105,8 +105,8 @@ func (r *Replica) Close() error {
 	return nil
 }
 
-// Read runs fn on the replica if it has everything committed so far, else on the primary. If the replica
-// fails, fn runs again on the primary.
+// Read runs fn on the replica if the replica has everything committed so far, and otherwise on the primary.
+// If the replica fails, fn runs again on the primary.
 func (r *Replica) Read(ctx context.Context, fn func(on *ent.Client) error) error {
 	if done, err := r.tryRead(ctx, fn); done {
 		return err
@@ -115,7 +115,7 @@ func (r *Replica) Read(ctx context.Context, fn func(on *ent.Client) error) error
 	return fn(r.primary.Ent)
 }
 
-// tryRead returns false if the primary must answer.
+// tryRead returns false if the primary must serve the read.
 func (r *Replica) tryRead(ctx context.Context, fn func(on *ent.Client) error) (done bool, err error) {
 	if !r.fit.Load() {
 		return false, nil
@@ -166,7 +166,7 @@ func (b openedTx) releaseConnection() {
 func (r *Replica) beginTx(ctx context.Context, want mark) (*ent.Tx, error) {
 	made, late := make(chan openedTx), make(chan struct{})
 	r.opening.Go(func() {
-		// A connection being opened must outlive the caller: the next one will need it.
+		// A connection that is being opened must outlive the caller, because the next caller will need it.
 		b := r.openTx(context.WithoutCancel(ctx), want)
 		select {
 		case made <- b:

@@ -47,11 +47,11 @@ func newBench(t *testing.T, primary *dbtest.Server, url string) *bench {
 	return b
 }
 
-// write runs a statement at the primary.
+// write executes a statement on the primary.
 func (b *bench) write(statement string, args ...any) {
 	b.t.Helper()
 	if _, err := b.SQL.ExecContext(b.t.Context(), statement, args...); err != nil {
-		b.t.Fatalf("the statement %s failed at the primary: %v", statement, err)
+		b.t.Fatalf("the statement %s failed on the primary: %v", statement, err)
 	}
 }
 
@@ -90,18 +90,18 @@ func (b *bench) passesOver(reason string) {
 	expect.EventuallyWithin(b.t, 30*time.Second, "the replica is skipped: "+reason,
 		func() bool { return strings.Contains(b.replica.Status().PassedOver, reason) })
 	if server := b.server(); server != "primary" {
-		b.t.Errorf("a skipped replica (%s) serves reads: the server was the %s", reason, server)
+		b.t.Errorf("although the replica is skipped (%s), the %s served a read", reason, server)
 	}
 }
 
-// logged returns how many log lines report that a replica is skipped, and that it serves reads.
+// logged returns the number of log lines that report that a replica is skipped, and that it serves reads.
 func (b *bench) logged() (passedOver, answers int) {
 	return strings.Count(b.log.String(), "is passed over"), strings.Count(b.log.String(), "replica answers")
 }
 
 // A read sees everything committed before it began, whichever process wrote it, and however far behind the
 // replica is.
-func TestAReadSeesEverythingThatWasCommitted(t *testing.T) {
+func TestReadSeesAllCommits(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
 	standby := primary.NewStandby("reads")
@@ -117,7 +117,7 @@ func TestAReadSeesEverythingThatWasCommitted(t *testing.T) {
 		if by[server]++; n != rows {
 			t.Fatalf("after %d writes the %s returned %d", rows, server, n)
 		}
-		if server == "primary" { // the machine stalled
+		if server == "primary" { // the machine was paused
 			b.usesReplica()
 		}
 	}
@@ -134,7 +134,8 @@ func TestAReadSeesEverythingThatWasCommitted(t *testing.T) {
 		}
 	}
 	if took := time.Since(began); took > 36*time.Second {
-		t.Errorf("400 reads took %s with a replica that replays nothing, want that only some of them wait a tenth of a second", took)
+		t.Errorf("400 reads took %s with a replica that replays nothing, want only some of them to wait a tenth of "+
+			"a second", took)
 	}
 	b.passesOver("behind")
 	if lag := b.replica.Status().Lag; lag < replica.Tolerated {
@@ -142,22 +143,22 @@ func TestAReadSeesEverythingThatWasCommitted(t *testing.T) {
 	}
 	for range 20 {
 		if server := b.server(); server != "primary" {
-			t.Errorf("with a replica that is far behind the %s served the read, want the primary", server)
+			t.Errorf("with a replica that is far behind, the %s served the read, want the primary", server)
 		}
 	}
 	standby.PauseReplay(false)
 	b.usesReplica()
 	if n, _ := b.read(`SELECT count(*) FROM kept`); n != rows {
-		t.Errorf("%d rows of %d at the end", n, rows)
+		t.Errorf("got %d of %d rows at the end", n, rows)
 	}
-	// Once and twice, unless the machine stalled.
+	// Once and twice, unless the machine was paused.
 	if passedOver, answers := b.logged(); passedOver < 1 || answers != passedOver+1 {
 		t.Errorf("the log reports %d times that it is skipped and %d times that it serves reads, want once for each change:\n%s", passedOver, answers, b.log)
 	}
 }
 
-// A read at the replica writes nothing, and is one transaction.
-func TestAReadAtTheReplicaIsOneReadOnlyTransaction(t *testing.T) {
+// A read on the replica writes nothing, and is one transaction.
+func TestReplicaReadIsReadOnlyTransaction(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
 	b := newBench(t, primary, primary.NewStandby("reads").URL())
@@ -185,13 +186,13 @@ func TestAReadAtTheReplicaIsOneReadOnlyTransaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		if all[0].replica && (all[0] != all[1] || all[0].readOnly != "on") {
-			t.Errorf("two statements see %+v, want one read-only transaction", all)
+			t.Errorf("two statements reported %+v, want one read-only transaction", all)
 		}
 		return all[0].replica
 	})
 }
 
-func TestAServerThatIsNoReplicaIsPassedOverWithTheReason(t *testing.T) {
+func TestUnsuitableReplicaIsSkipped(t *testing.T) {
 	t.Parallel()
 	primary, other := dbtest.NewServer(t), dbtest.NewServer(t)
 	other.BecomeForeign()
@@ -209,7 +210,7 @@ func TestAServerThatIsNoReplicaIsPassedOverWithTheReason(t *testing.T) {
 }
 
 // A promoted replica accepts writes that the primary never sees. The connections to it stay open.
-func TestAPromotedReplicaIsPassedOver(t *testing.T) {
+func TestPromotedReplicaIsSkipped(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
 	standby := primary.NewStandby("reads")
@@ -221,7 +222,7 @@ func TestAPromotedReplicaIsPassedOver(t *testing.T) {
 	promoted.write(`INSERT INTO kept SELECT generate_series(1, 1000)`)
 	for range 50 {
 		if n, server := b.read(`SELECT count(*) FROM kept`); n != 0 || server != "primary" {
-			t.Fatalf("the %s returned %d rows that only the promoted server has", server, n)
+			t.Fatalf("the %s returned %d rows that exist only on the promoted server", server, n)
 		}
 	}
 	b.passesOver("takes writes")
@@ -229,7 +230,7 @@ func TestAPromotedReplicaIsPassedOver(t *testing.T) {
 
 // After a failover, the standbys of the new primary are used. A standby of the old primary may be further
 // ahead, and is not used.
-func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
+func TestStandbyOfOldPrimaryIsSkipped(t *testing.T) {
 	t.Parallel()
 	old := dbtest.NewServer(t)
 	next, follows, stays := old.NewStandby("next"), old.NewStandby("follows"), old.NewStandby("stays")
@@ -254,7 +255,8 @@ func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
 	old.Start()
 	before.write(`INSERT INTO kept SELECT generate_series(1, 100000)`)
 	other, at := newBench(t, next, stays.URL()), stays.Open()
-	expect.EventuallyWithin(t, 15*time.Second, "the standby of the old primary is further ahead than the new one",
+	expect.EventuallyWithin(t, 15*time.Second,
+		"the standby of the old primary is further ahead than that of the new one",
 		func() bool {
 			ahead, err := db.One(t.Context(), at.SQL, db.Value[string], `SELECT pg_last_wal_replay_lsn()::text`)
 			if err != nil {
@@ -265,12 +267,12 @@ func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
 		})
 	other.passesOver("timeline")
 	if n, _ := other.read(`SELECT count(*) FROM kept`); n != 1 {
-		t.Errorf("%d rows, of which the new primary has 1", n)
+		t.Errorf("got %d rows, but the new primary has 1", n)
 	}
 }
 
-// The replay at the replica cancels a conflicting query.
-func TestAConflictWithRecoveryIsAskedOfThePrimary(t *testing.T) {
+// The replay on the replica cancels a conflicting query.
+func TestRecoveryConflictFallsBackToPrimary(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
 	standby := primary.NewStandby("reads")
@@ -304,23 +306,23 @@ func TestAConflictWithRecoveryIsAskedOfThePrimary(t *testing.T) {
 		})
 	}
 	var err error
-	expect.Eventually(t, "a read starts at the replica", func() bool {
+	expect.Eventually(t, "a read starts on the replica", func() bool {
 		runs = nil
 		err = read()
-		return err != nil || strings.Join(runs, " ") != "primary" // a stalled machine sends it to the primary
+		return err != nil || strings.Join(runs, " ") != "primary" // on a slow machine, the read is sent to the primary
 	})
 	if err != nil || strings.Join(runs, " ") != "replica primary" {
-		t.Errorf("a read ran at %v and ended with %v, want the primary after the replica", runs, err)
+		t.Errorf("a read ran on %v and ended with %v, want the replica and then the primary", runs, err)
 	}
 }
 
 // An unresponsive replica costs little, and is used again automatically.
-func TestASilentReplicaKeepsNobodyWaiting(t *testing.T) {
+func TestSilentReplicaCausesLittleDelay(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
 	standby := primary.NewStandby("reads")
 	standby.Stop()
-	b := newBench(t, primary, standby.URL()) // it is unavailable at the start
+	b := newBench(t, primary, standby.URL()) // the replica is unavailable at the start
 	b.passesOver("connect")
 	standby.Start()
 	b.usesReplica()
@@ -328,7 +330,7 @@ func TestASilentReplicaKeepsNobodyWaiting(t *testing.T) {
 	began := time.Now()
 	for range 100 {
 		if server := b.server(); server != "primary" {
-			t.Errorf("with a frozen replica the %s served the read, want the primary", server)
+			t.Errorf("with a frozen replica, the %s served the read, want the primary", server)
 		}
 	}
 	if took := time.Since(began); took > 30*time.Second { // a third of a second for each would be more

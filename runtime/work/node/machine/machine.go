@@ -1,5 +1,5 @@
-// Package machine reports the resources of this machine: the addresses that a connection can leave from,
-// and memory.
+// Package machine reports the resources of this machine: the addresses from which a connection can leave, and
+// memory.
 package machine
 
 import (
@@ -15,8 +15,8 @@ import (
 
 // Addresses are the addresses of a machine. It is safe for concurrent use.
 type Addresses interface {
-	// List returns them in order. An address of a loopback interface represents its network, all of which
-	// the machine has.
+	// List returns the addresses in order. An address of a loopback interface represents its network, because
+	// the machine has all of its addresses.
 	List() (Networks, error)
 	// Has reports whether a connection can currently leave from an address.
 	Has(addr netip.Addr) bool
@@ -25,8 +25,8 @@ type Addresses interface {
 // Interfaces are the addresses of this machine's interfaces.
 type Interfaces struct{}
 
-// Networks are addresses as they are stored: single addresses, or whole networks that a machine has. They
-// also implement Addresses, for tests.
+// Networks contains stored addresses: single addresses, or whole networks that a machine has. It also
+// implements Addresses, for tests.
 type Networks []netip.Prefix
 
 var (
@@ -67,8 +67,8 @@ func (Interfaces) List() (Networks, error) {
 	return all.inOrder(), nil
 }
 
-// Has tries to bind to the address; nothing is sent. If the system allows binding to any address, Has
-// checks the list instead.
+// Has tries to bind to the address; no data is sent. If the system allows binding to any address, Has checks
+// the list instead.
 func (i Interfaces) Has(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	if bindsToAny(addr) {

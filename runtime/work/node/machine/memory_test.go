@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheMemoryOfAProcessIsTheLeastOfItsLimits(t *testing.T) {
+func TestMemoryIsLowestLimit(t *testing.T) {
 	t.Parallel()
 	const mebi = 1 << 20
 	meminfo := "MemFree:  10 kB\nMemTotal:       4194304 kB\n" // 4 GiB
@@ -14,8 +14,8 @@ func TestTheMemoryOfAProcessIsTheLeastOfItsLimits(t *testing.T) {
 		files map[string]string
 		want  int64
 	}{
-		"no cgroup":        {map[string]string{"proc/meminfo": meminfo}, 4096 * mebi},
-		"nothing is known": {nil, 0},
+		"no cgroup":      {map[string]string{"proc/meminfo": meminfo}, 4096 * mebi},
+		"no information": {nil, 0},
 		"version 2": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/app\n",
 			"sys/fs/cgroup/app/memory.max": "1073741824\n"}, 1024 * mebi},
 		"version 2, no limit": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/app\n",
@@ -33,9 +33,9 @@ func TestTheMemoryOfAProcessIsTheLeastOfItsLimits(t *testing.T) {
 			"sys/fs/cgroup/memory/memory.limit_in_bytes":     "9223372036854771712\n"}, 1024 * mebi},
 		"version 1, no limit": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 4096 * mebi},
-		"more than there is": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/\n",
+		"a limit above the memory of the machine": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/\n",
 			"sys/fs/cgroup/memory.max": "17179869184\n"}, 4096 * mebi},
-		"not to be read": {map[string]string{"proc/meminfo": "MemTotal: lots kB\n", "proc/self/cgroup": "what\n", "sys/fs/cgroup/memory.max": "1\n"}, 0},
+		"unreadable": {map[string]string{"proc/meminfo": "MemTotal: lots kB\n", "proc/self/cgroup": "what\n", "sys/fs/cgroup/memory.max": "1\n"}, 0},
 	} {
 		root := t.TempDir()
 		for file, content := range c.files {
