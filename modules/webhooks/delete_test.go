@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// An event that is fanned out while its endpoint is being deleted, by a transaction that began before the
-// deletion and commits after it, must not stay pending forever.
+// A delivery created while its endpoint is being deleted, by a transaction that began before the deletion and
+// commits after it, must not stay pending forever.
 func TestFanoutDuringEndpointDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -39,11 +39,11 @@ func TestFanoutDuringEndpointDeletion(t *testing.T) {
 	}
 	if waiting() != 0 || w.count(t,
 		`SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'failed' AND due_at IS NULL AND error = $2`, made.ID, endpointDeleted) != 1 {
-		t.Error("the delivery of the deleted endpoint is not failed")
+		t.Error("the delivery of the deleted endpoint has not failed")
 	}
 }
 
-// Attempts returns the attempts of several deliveries in one call, but none of another account.
+// Attempts returns the attempts of several deliveries in one call, and nothing for another account.
 func TestListAttemptsOfSeveralDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// URLs that are not allowed are refused on create and update. The dial refuses them too, because the name may
-// resolve differently by then.
+// Forbidden URLs are rejected on create and update. The dialer rejects them too, because the name may resolve
+// differently by then.
 func TestRefusesPrivateEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.PlainLoopback, c.Allow = false, nil }).run(t)
@@ -74,7 +74,7 @@ func TestValidatesEndpointInput(t *testing.T) {
 		t.Errorf("List returned %d endpoints, %v; want 30 and HasMore", len(list.Items), err)
 	}
 	if _, err := w.Get(t.Context(), eve, made.ID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("Get of another account's endpoint: %v, want not found", err)
+		t.Errorf("Get of another account's endpoint returned %v, want not found", err)
 	}
 }
 
@@ -127,8 +127,8 @@ func TestDisablesEndpointOnGone(t *testing.T) {
 	}
 }
 
-// Thirty consecutive failed deliveries disable an endpoint, twenty-nine do not. The count restarts when it is
-// enabled again.
+// Thirty consecutive failed deliveries disable an endpoint; twenty-nine do not. Enabling it again restarts the
+// count.
 func TestDisablesFailingEndpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
@@ -167,7 +167,7 @@ func TestDisablesFailingEndpoint(t *testing.T) {
 	}
 }
 
-// Recover queues failed deliveries and missed events once, and nothing else.
+// Recover queues failed deliveries and missed events exactly once, and nothing else.
 func TestRecoverQueuesMissedEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
@@ -182,16 +182,16 @@ func TestRecoverQueuesMissedEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	missed := w.publishSample(t, ada, event.EmailBounced)
-	w.publishSample(t, ada, event.EmailOpened) // not subscribed
+	w.publishSample(t, ada, event.EmailOpened) // the endpoint does not subscribe to this one
 	w.publishSample(t, eve, event.EmailBounced)
 	within(t, "the bus has handled all messages", func() bool { return w.count(t, `SELECT count(*) FROM bus_messages`) == 0 })
 	if _, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began}); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("Recover of a disabled endpoint: %v, want a conflict", err)
+		t.Errorf("Recover of a disabled endpoint returned %v, want a conflict", err)
 	}
 	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []int{0, 1, 0} { // only failed, all, all a second time
+	for i, want := range []int{0, 1, 0} { // only failed ones, then all, then all again
 		if got, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began, OnlyFailed: i == 0}); err != nil ||
 			got.Count != want || got.HasMore {
 			t.Errorf("recover %d: %+v, %v", i, got, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-func TestEndpointsByFilter(t *testing.T) {
+func TestFiltersEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	all, _ := w.endpoint(t, ada, "https://a.example/")
@@ -46,14 +46,14 @@ func TestEndpointsByFilter(t *testing.T) {
 	for _, event := range []string{"email.nothing", "\x00"} {
 		if _, err := w.ListFiltered(t.Context(), ada, EndpointFilter{Event: event},
 			page.Request{Limit: 10}); fault.From(err).Fields["event"] == "" {
-			t.Errorf("event %q: %v, want an error of field event", event, err)
+			t.Errorf("event %q returned %v, want an error in field event", event, err)
 		}
 	}
 }
 
-// Deliveries can be filtered by state, event and time. Latest and OfSubjects return those of several
-// endpoints or subjects in one call. None belong to another account.
-func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
+// Deliveries can be filtered by state, event and time. Latest and DeliveriesOfSubjects cover several endpoints
+// or subjects in one call. None of them returns deliveries of another account.
+func TestFiltersDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, _ := w.endpoint(t, ada, "https://a.example/")
@@ -72,7 +72,7 @@ func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 		want   int
 	}{
 		"all": {Filter{}, 4}, "failed": {Filter{State: "failed"}, 2}, "delivered": {Filter{State: "delivered"}, 2},
-		"pending": {Filter{State: "pending"}, 0}, "of an event": {Filter{Event: "email.sent"}, 4}, "of another": {Filter{Event: "email.bounced"}, 0},
+		"pending": {Filter{State: "pending"}, 0}, "with the event": {Filter{Event: "email.sent"}, 4}, "with another event": {Filter{Event: "email.bounced"}, 0},
 		"since": {Filter{Since: &since}, 3}, "until": {Filter{Until: &until}, 3}, "between": {Filter{Since: &since, Until: &until}, 2},
 	} {
 		c.filter.Request = page.Request{Limit: 10}
@@ -84,7 +84,7 @@ func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 	}
 	if _, err := w.Deliveries(t.Context(), ada, a.ID,
 		Filter{Request: page.Request{Limit: 10}, Since: &until, Until: &since}); fault.From(err).Fields["since"] == "" {
-		t.Errorf("since after until: %v, want an error of field since", err)
+		t.Errorf("since after until returned %v, want an error in field since", err)
 	}
 
 	latest, err := w.Latest(t.Context(), ada, "failed", 1, a.ID, b.ID, theirs.ID)

@@ -26,11 +26,11 @@ type Signals interface {
 	Subscribe(channel string) (<-chan struct{}, func())
 }
 
-// Node is this process among those that share the database.
+// Node identifies this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32              // 0: no node
-	ClaimsUntil() time.Time // by the database clock, for claims; zero: no limit
+	ID() int32              // 0: not a node
+	ClaimsUntil() time.Time // deadline for claims, by the database clock; zero: none
 	OnDead(what string, f node.ReleaseFunc)
 }
 
@@ -45,11 +45,11 @@ type Params struct {
 	DB      *db.DB
 	Box     *secret.Box
 	Signals Signals
-	Node    Node `optional:"true"` // nil: a process without a node
+	Node    Node `optional:"true"` // nil: this process is not a node
 	Cursors *page.Codec
 	Logger  *slog.Logger
 	Workers *worker.Metrics
-	Offer   event.Offer    `optional:"true"` // nil: all events are possible
+	Offer   event.Offer    `optional:"true"` // nil: all events may occur
 	Brief   BriefURLPrefix `optional:"true"`
 
 	Registry prometheus.Registerer `optional:"true"`
@@ -63,10 +63,10 @@ type Service struct {
 	signals  Signals
 	cursors  *page.Codec
 	poster   *post.Poster
-	offer    event.Offer   // events that endpoints can subscribe to
+	offer    event.Offer   // events that endpoints may subscribe to
 	interest *bus.Interest // accounts with enabled endpoints
-	queued   atomic.Bool   // whether deliveries of the current bus transaction are not committed yet
-	tasks    *worker.Tasks // refreshes interest, and wakes the worker
+	queued   atomic.Bool   // set while deliveries of the current bus transaction are not committed
+	tasks    *worker.Tasks // refreshes interest and wakes the worker
 	*deliverer
 }
 
@@ -84,17 +84,18 @@ type deliverer struct {
 	observed
 }
 
-// observed contains the logger, metrics and traces of attempts.
+// observed holds the logger, metrics and traces of attempts.
 type observed struct {
 	log     *slog.Logger
 	results results
 	tracing *telemetry.Tracing // nil: off
 }
 
-// lateFactor is the factor by which POSTs in flight may exceed the concurrency, because late ones do not count.
+// lateFactor bounds the POSTs in flight at this multiple of the concurrency, because late ones do not count
+// against it.
 const lateFactor = 4
 
-// New creates the service. Nothing runs before Start.
+// New creates the service. Nothing runs until Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop waits for POSTs in flight until ctx ends.
+// Stop waits until ctx ends for POSTs in flight.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	err := s.worker.Stop(ctx)

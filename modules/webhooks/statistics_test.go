@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// delivered inserts a delivery created at a time and settled after took.
+// delivered inserts a delivery that was created at a time and settled after took.
 func (w *world) delivered(t *testing.T, account, webhook, state string, attempts int, at time.Time,
 	took time.Duration) {
 	t.Helper()
@@ -22,7 +22,7 @@ func (w *world) delivered(t *testing.T, account, webhook, state string, attempts
 		VALUES ($1, $2, $3, $4, 'email.sent', $5, $6::varchar, $7, 0, '', $5, $8, CASE WHEN $6::varchar = 'failed' THEN true END)`, least[:len(least)-12]+id.New(id.WebhookDelivery)[len(least)-12:], account, webhook, id.New(id.Fact), at, state, attempts, at.Add(took))
 }
 
-// Deliveries within the range are counted for each endpoint of the account and in total.
+// Deliveries in the range are counted in total and per endpoint of the account.
 func TestEndpointStatistics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -56,20 +56,20 @@ func TestEndpointStatistics(t *testing.T) {
 	}
 	if one, err := ask(quiet.ID, now.Add(-time.Hour)); err != nil || len(one.Endpoints) != 1 ||
 		one.Totals != (DeliveryCounts{}) {
-		t.Errorf("figures of an endpoint without deliveries: %+v, %v; want zeros", one, err)
+		t.Errorf("statistics of an endpoint without deliveries: %+v, %v; want zeros", one, err)
 	}
 	if _, err := ask(theirs.ID, now.Add(-time.Hour)); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("figures of another account's endpoint: %v, want not found", err)
+		t.Errorf("statistics of another account's endpoint returned %v, want not found", err)
 	}
 	for _, since := range []time.Time{now, now.Add(time.Hour), now.Add(-32 * 24 * time.Hour)} {
 		if _, err := ask("", since); fault.From(err).Fields["range"] == "" {
-			t.Errorf("since %v before the end: %v, want an error of field range", now.Sub(since), err)
+			t.Errorf("since %v before the end returned %v, want an error in field range", now.Sub(since), err)
 		}
 	}
 }
 
-// Answers have one bucket per period in the time zone, including empty ones. Deliveries outside the periods
-// do not count.
+// Results have one bucket per period in the time zone, including empty ones. Deliveries outside the periods are
+// not counted.
 func TestStatisticsByPeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,15 +113,15 @@ func TestStatisticsByPeriod(t *testing.T) {
 	}
 	byID := cmp.Comparer(func(a, b *ent.Webhook) bool { return a.ID == b.ID })
 	if diff := cmp.Diff(want, got, byID); err != nil || diff != "" {
-		t.Errorf("Ask: error %v, answer (-want +got):\n%s", err, diff)
+		t.Errorf("Ask returned error %v, result (-want +got):\n%s", err, diff)
 	}
 	alone, err := w.Ask(t.Context(), ada, other.ID, q)
 	if err != nil || len(alone.Endpoints) != 1 || alone.Totals != want.Endpoints[1].Figures ||
 		alone.Buckets[0].Figures.Deliveries != 1 {
-		t.Errorf("Ask for one endpoint: %+v, %v", alone, err)
+		t.Errorf("Ask for one endpoint returned %+v, %v", alone, err)
 	}
 	if _, err := w.Ask(t.Context(), ada, theirs.ID, q); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("Ask for another account's endpoint: %v, want not found", err)
+		t.Errorf("Ask for another account's endpoint returned %v, want not found", err)
 	}
 	for field, change := range map[string]func(*timeseries.Query){
 		"range":    func(q *timeseries.Query) { q.Range.Until = q.Range.Since },
@@ -132,7 +132,7 @@ func TestStatisticsByPeriod(t *testing.T) {
 		asked := q
 		change(&asked)
 		if _, err := w.Ask(t.Context(), ada, "", asked); fault.From(err).Fields[strings.TrimSpace(field)] == "" {
-			t.Errorf("invalid %s: %v, want an error of that field", field, err)
+			t.Errorf("invalid %s returned %v, want an error in that field", field, err)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Queued deliveries are made because the commit wakes the worker: here the poll interval is an hour.
+// The commit that queues a delivery wakes the worker. The test uses a poll interval of one hour.
 func TestCommitWakesDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.Poll = time.Hour }).run(t)

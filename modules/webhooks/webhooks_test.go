@@ -33,7 +33,7 @@ const (
 	eve = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 )
 
-// world is an installation in a test, with receivers on this machine.
+// world is a test installation with receivers on this machine.
 type world struct {
 	*Service
 
@@ -71,7 +71,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		t.Fatal(err)
 	}
 	w.bus.Register(w.newConsumer())
-	t.Cleanup(func() { // every failed delivery must be in the index of failed ones
+	t.Cleanup(func() { // every failed delivery must be in the partial index of failed deliveries
 		var astray int
 		if err := w.db.SQL.QueryRowContext(context.Background(),
 			`SELECT count(*) FROM webhook_deliveries WHERE (failed IS NOT NULL) <> (state = 'failed')`).Scan(&astray); err != nil || astray > 0 {
@@ -225,7 +225,7 @@ func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 		t.Fatal(err)
 	}
 	fact := w.publishSample(t, ada, event.EmailBounced)
-	w.publishSample(t, ada, event.EmailRescheduled) // not public
+	w.publishSample(t, ada, event.EmailRescheduled) // not a public event
 	within(t, "both deliveries are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 2 })
 	within(t, "both endpoints have received it", func() bool { return len(all.heard()) == 1 && len(some.heard()) == 1 })
 	within(t, "the delivery is settled", func() bool { return w.only(t, first.ID).State == "delivered" })
@@ -283,7 +283,7 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 	return bytes.Equal(p, q)
 }
 
-// A fact that the bus delivers twice creates one delivery.
+// A fact that the bus delivers twice creates only one delivery.
 func TestRepeatedFactCreatesOneDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -300,7 +300,7 @@ func TestRepeatedFactCreatesOneDelivery(t *testing.T) {
 }
 
 // Failed attempts are retried on schedule (the test moves due times instead of waiting). The fifth failure is
-// final, and a replay has five attempts again.
+// final, and a replay starts over with five attempts.
 func TestRetriesFailuresOnSchedule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)

@@ -31,11 +31,11 @@ import (
 // target is one case of testdata/targets.txt.
 type target struct {
 	kind string // refuse, later, public, redirect
-	url  string // of a redirect: its target
-	code int    // of a redirect
+	url  string // target of a redirect
+	code int    // status of a redirect
 }
 
-// targets reads the cases, and the DNS records before and after endpoints are created.
+// targets reads the cases and the DNS records from before and after the endpoints are created.
 func targets(t testing.TB) (cases []target, before, after []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/targets.txt")
@@ -73,13 +73,13 @@ func targets(t testing.TB) (cases []target, before, after []string) {
 	return cases, before, after
 }
 
-// watch listens on many ports of all addresses of this machine, and records the local address of each
+// watch listens on many ports of all addresses of this machine and records the local address of each
 // connection.
 type watch struct {
 	roots     *x509.CertPool
 	mu        sync.Mutex
 	reached   []netip.Addr
-	redirects []target // by the number in the path
+	redirects []target // keyed by the number in the path
 }
 
 func (w *watch) seen() []netip.Addr {
@@ -104,11 +104,11 @@ func (l noting) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// watched are ports that cases name, and those of services that such attacks target.
+// watched lists the ports that cases name and those of services that such attacks target.
 var watched = []int{22, 23, 25, 80, 389, 443, 2375, 5432, 6379, 8443, 11211, 32526, 65535}
 
-// listenEverywhere serves TLS with certificates of its own authority, and plain HTTP on port 80. At least one
-// port must be available.
+// listenEverywhere serves TLS with certificates of its own authority, and plain HTTP on port 80. It needs at
+// least one available port.
 func listenEverywhere(t testing.TB, hosts ...string) *watch {
 	t.Helper()
 	w := &watch{roots: x509.NewCertPool()}
@@ -144,8 +144,8 @@ func listenEverywhere(t testing.TB, hosts ...string) *watch {
 	return w
 }
 
-// authority creates a certificate authority, and returns a function that issues a certificate for any
-// requested name.
+// authority creates a certificate authority and returns a function that issues a certificate for any requested
+// name.
 func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -187,8 +187,8 @@ func (p *Poster) postTo(t testing.TB, url string) Result {
 	return p.Post(t.Context(), Message{URL: url, EventID: "evt_1", Attempt: 1, Body: []byte("{}")})
 }
 
-// publicAddresses returns the addresses that may be reached: those of "public" URLs, and those of public
-// names in the DNS of the list.
+// publicAddresses returns the addresses that may be reached: those of the "public" URLs and of public names in
+// the DNS records.
 func publicAddresses(t testing.TB, cases []target) map[netip.Addr]bool {
 	t.Helper()
 	all := map[netip.Addr]bool{netip.MustParseAddr("93.184.215.14"): true,
@@ -205,9 +205,9 @@ func publicAddresses(t testing.TB, cases []target) map[netip.Addr]bool {
 	return all
 }
 
-// Every case is checked as in POST and PATCH /webhooks, and dialed by the client that makes deliveries. The
-// test runs in its own network namespace, in which every address leads to its listeners. No listener may see
-// a connection to an address that is not public, and the kernel may not even have started one.
+// Every case is validated as in POST and PATCH /webhooks and dialed by the client that makes deliveries. The
+// test runs in its own network namespace, in which every address leads to its listeners. No listener may see a
+// connection to a non-public address, and the kernel may not even have started one.
 func TestForbiddenTargetsAreNotReached(t *testing.T) {
 	t.Parallel()
 	run, whole := inNamespace(t)
@@ -250,8 +250,8 @@ func TestForbiddenTargetsAreNotReached(t *testing.T) {
 	t.Logf("%d cases; connections to forbidden addresses: %d", len(cases), forbidden)
 }
 
-// dialAll posts to every case that must not be reached: with the DNS of the list, with a DNS that resolves
-// every name to forbidden addresses, and as in development.
+// dialAll posts to every case that must not be reached: with the DNS records of the list, with a DNS that
+// resolves every name to forbidden addresses, and with the development settings.
 func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx.Resolver) (forbidden int) {
 	t.Helper()
 	hostile := func(context.Context, string) ([]netip.Addr, error) {
@@ -283,9 +283,8 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 	return forbidden
 }
 
-// control proves that the listeners would have seen a connection. Public cases reach them and no other
-// address, redirects reach only the first server, and the forbidden addresses are reachable when dialed
-// without a guard.
+// control proves that the listeners would have seen a connection. Public cases reach them at no other address,
+// redirects reach only the first server, and the forbidden addresses are reachable without the guard.
 func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	t.Helper()
 	s := postman(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
@@ -306,7 +305,7 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	for i, c := range w.redirects {
 		a := s.postTo(t, fmt.Sprintf("https://public.test/redirect/%d", i))
 		if a.Status != c.code || a.Delivered() {
-			t.Errorf("redirect %d to %q: answered %d %s", c.code, c.url, a.Status, a.Failure)
+			t.Errorf("redirect %d to %q answered %d %s", c.code, c.url, a.Status, a.Failure)
 		}
 	}
 	reached := map[netip.Addr]bool{}
@@ -327,10 +326,10 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 		before, seen := connectsBegun(t), len(w.seen())
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
-			t.Errorf("dial %s without a guard: %v", address, err)
+			t.Errorf("dial %s without the guard: %v", address, err)
 			continue
 		}
-		expect.EventuallyWithin(t, 20*time.Second, address+" to be seen by a listener",
+		expect.EventuallyWithin(t, 20*time.Second, address+" to reach a listener",
 			func() bool { return len(w.seen()) == seen+1 })
 		if connectsBegun(t) != before+1 {
 			t.Errorf("the kernel did not count the connection to %s", address)
@@ -339,7 +338,7 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	}
 }
 
-// controlLoopback reaches a listener that the allow-list permits.
+// controlLoopback checks that a listener on the allow-list is reachable.
 func (w *watch) controlLoopback(t *testing.T) {
 	t.Helper()
 	s := postman(t, Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: w.roots})
