@@ -22,7 +22,7 @@ type gateway struct {
 	*httptest.Server
 
 	mu   sync.Mutex
-	seen []string // URL and body of each request
+	seen []string // URL and body of each received request
 }
 
 func newGateway(t *testing.T) *gateway {
@@ -85,7 +85,7 @@ func TestGatewaySecretsAreSealedAndMasked(t *testing.T) {
 	if err != nil || s.Config.URL != masked.HTTP.URL || s.Config.Body != shownBody || !s.Usable {
 		t.Errorf("the settings are %+v, %v; want them with masks", s.Config, err)
 	}
-	// The masked settings are sent back with another field changed.
+	// The client sends the masked settings back with another field changed.
 	masked.HTTP.Idempotent = true
 	if s, err = w.SetSettings(t.Context(), ours, masked); err != nil || !s.Config.Idempotent ||
 		hasSecret(s.Config.URL+s.Config.Body) {
@@ -99,12 +99,12 @@ func TestGatewaySecretsAreSealedAndMasked(t *testing.T) {
 	if hasSecret(w.row(t)) || hasSecret(w.logged.String()) {
 		t.Error("the row or the log contains a secret after a change")
 	}
-	// New values replace the old ones, one at a time.
+	// New values replace the old ones, one field at a time.
 	w.set(t, ours, g.change("/send?key=new", shownBody))
 	w.send(t, ours, german)
 	w.drain(t)
 	if got := g.requests()[1]; got != "/send?key=new "+sentBody {
-		t.Errorf("after a change of the key, the gateway received %s", got)
+		t.Errorf("after the key changed, the gateway received %s", got)
 	}
 }
 
@@ -119,8 +119,8 @@ func TestMasksRequireSameAddress(t *testing.T) {
 		"another path":      {g.change("/other?key=********", shownBody), []string{"http.url", "http.body"}},
 		"another parameter": {g.change("/send?token=********", ""), []string{"http.url"}},
 		"the body only":     {thief.change("/send?key=mine", shownBody), []string{"http.body"}},
-		"another member":    {g.change("/send?key=********", `{"note": "********", "to": "{{to}}"}`), []string{"http.body"}},
-		"a part of a text":  {g.change("/send?key=********", `{"user": "x ********", "to": "{{to}}"}`), []string{"http.body"}},
+		"another field":     {g.change("/send?key=********", `{"note": "********", "to": "{{to}}"}`), []string{"http.body"}},
+		"part of a text":    {g.change("/send?key=********", `{"user": "x ********", "to": "{{to}}"}`), []string{"http.body"}},
 	} {
 		w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
 		_, err := w.SetSettings(t.Context(), ours, c.change)
@@ -132,12 +132,12 @@ func TestMasksRequireSameAddress(t *testing.T) {
 	w.exec(t, `DELETE FROM sms_settings`)
 	if _, err := w.SetSettings(t.Context(), ours,
 		g.change("/send?key=********", shownBody)); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("masks without stored settings: %v, want them refused", err)
+		t.Errorf("masks without stored settings returned %v, want an error", err)
 	}
 }
 
-// Settings that an earlier version stored in plain text are masked immediately, and sealed once no process of that
-// version runs. From then on, processes of that version are refused.
+// Settings stored in plain text by an earlier version are masked immediately, and sealed once no process of
+// that version is running. From then on, processes of that version cannot start.
 func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
@@ -155,7 +155,7 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 		refuses, err := db.One(t.Context(), w.db.SQL, db.Value[bool],
 			`SELECT EXISTS (SELECT FROM schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version)`)
 		if err != nil || refuses != sealed {
-			t.Errorf("%s: older versions are refused: %t, %v; want %t", when, refuses, err, sealed)
+			t.Errorf("%s: older versions are rejected: %t, %v; want %t", when, refuses, err, sealed)
 		}
 		if s, err := w.Settings(t.Context(), ours); err != nil || hasSecret(s.Config.URL+s.Config.Body) ||
 			s.Config.Body != shownBody {
@@ -170,9 +170,9 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 		return s.UpdatedAt.String()
 	}
 	before := changed()
-	look("while a process of that version lives,", false)
+	look("while a process of that version is running", false)
 	w.exec(t, `DELETE FROM nodes WHERE id = 7`)
-	look("when it has gone,", true)
+	look("after it has ended", true)
 	if after := changed(); after != before {
 		t.Errorf("sealing changed the update time to %s, want %s", after, before)
 	}
@@ -183,7 +183,7 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 	}
 }
 
-// A gateway without secrets in its URL and body stays readable by older versions.
+// A gateway without secrets in its URL and body stays readable for older versions.
 func TestGatewayWithoutSecretsStaysReadable(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
@@ -192,6 +192,6 @@ func TestGatewayWithoutSecretsStaysReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := w.rows(t, "schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version"); n != 0 || strings.Contains(w.row(t), "sealed") {
-		t.Errorf("older versions are refused by %d migrations, and the row is %s", n, w.row(t))
+		t.Errorf("%d migrations reject older versions, and the row is %s", n, w.row(t))
 	}
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Two accounts and numbers of two countries.
+// Two accounts, and numbers in two countries.
 const (
 	ours   = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
 	theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
@@ -37,8 +37,8 @@ const (
 	american = "+12125550123"
 )
 
-// world is an installation with real PostgreSQL and a test double of Twilio. Messages are sent by Drain, so that
-// the test controls when.
+// world is an installation with real PostgreSQL and a fake Twilio. Messages are sent by Drain, so the test
+// controls when.
 type world struct {
 	*process
 	db     *db.DB
@@ -65,7 +65,7 @@ type (
 	callbacks = callback.Service
 )
 
-// customer is a test double of the accounts module.
+// customer is a fake of the accounts module.
 type customer struct {
 	mu   sync.Mutex
 	said accounts.Account
@@ -85,7 +85,7 @@ func (o *customer) is(change func(*accounts.Account)) {
 	change(&o.said)
 }
 
-// caught is a development inbox.
+// caught is a fake development inbox.
 type caught struct {
 	mu       sync.Mutex
 	messages []provider.Message
@@ -118,7 +118,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// lookup resolves private.example to a private address, and no other name.
+// lookup resolves private.example to a private address and fails for any other name.
 func lookup(_ context.Context, host string) ([]netip.Addr, error) {
 	if host == "private.example" {
 		return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
@@ -157,7 +157,7 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 			Logger: log}), Links: links, numbers: numbers}
 }
 
-// useTwilio sets the test double of Twilio as an account's provider.
+// useTwilio configures the fake Twilio as an account's provider.
 func (w *world) useTwilio(t testing.TB, accountID string) {
 	t.Helper()
 	w.set(t, accountID, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"},
@@ -172,7 +172,7 @@ func (w *world) set(t testing.TB, accountID string, c settings.Change) {
 	}
 }
 
-// trySend submits a message in its own transaction, which is rolled back on an error.
+// trySend stores a message in its own transaction, which is rolled back on an error.
 func (w *world) trySend(t testing.TB, accountID string, m Message) (r Receipt, err error) {
 	t.Helper()
 	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
@@ -205,13 +205,13 @@ func (w *world) exec(t testing.TB, statement string, args ...any) {
 	}
 }
 
-// makeAllDue makes all queued messages due now and ends all leases.
+// makeAllDue makes all queued messages due now and expires all leases.
 func (w *world) makeAllDue(t testing.TB) {
 	t.Helper()
 	w.exec(t, `UPDATE sms_messages SET due_at = now() WHERE due_at IS NOT NULL`)
 }
 
-// checkMessage compares the status, error code and attempts of a message with the wanted ones.
+// checkMessage compares the status, error code and attempts of a message with the expected ones.
 func (w *world) checkMessage(t testing.TB, accountID, messageID, want string) {
 	t.Helper()
 	m, err := w.Get(t.Context(), accountID, messageID)

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/templates/language"
 )
 
-// The content types of a body.
+// The content types of a gateway's request body.
 const (
 	JSON = "application/json"
 	Form = "application/x-www-form-urlencoded"
@@ -22,21 +22,21 @@ const (
 	Text = "text/plain"
 )
 
-// standardBody is the body for a gateway that defines none.
+// standardBody is the default body of a gateway.
 const standardBody = `{"id": "{{id}}", "to": "{{to}}", "from": "{{from}}", "text": "{{text}}", "receipt_url": "{{receipt_url}}"}`
 
-// names are the variables that the Liquid of a body may use.
+// names are the variables that the Liquid in a body may use.
 var names = []string{"id", "to", "from", "text", "encoding", "segments", "receipt_url"}
 
 // maxBody is the maximum length of a gateway's body, in bytes.
 const maxBody = 16 << 10
 
-// Body is a template of a request body. Each value is encoded for its position, so that foreign text cannot end
-// the string, field or element that contains it.
+// Body is a template of a request body. Each value is encoded for its position, so that untrusted text cannot
+// end the string, field or element that contains it.
 type Body struct {
 	ContentType string
 
-	json  any                      // the document, with Liquid in its strings
+	json  any                      // the JSON document, with Liquid in its strings
 	form  []field                  // of Form
 	whole *language.CompiledSource // of XML and Text
 	parts map[string]*language.CompiledSource
@@ -46,7 +46,7 @@ type field struct{ name, value string }
 
 // NewBody parses a body. Liquid is allowed in the strings of JSON, the values of a form (a={{to}}&b={{text}}),
 // and anywhere in XML and text. An empty content type means JSON, and an empty text means the standard body.
-// The error message follows the name of the field.
+// The error message is written to follow the name of the field.
 func NewBody(contentType, text string) (*Body, error) {
 	b := &Body{ContentType: contentType, parts: map[string]*language.CompiledSource{}}
 	if contentType == "" {
