@@ -32,7 +32,7 @@ func (w *world) runError(t *testing.T) string {
 	return r.Error
 }
 
-// Many events of one person: each is accepted, at most 100 runs are live, and no other person is delayed.
+// Many events for one person are all accepted, at most 100 runs are live, and no other person is delayed.
 func TestManyEventsOfOnePerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,18 +58,18 @@ func TestManyEventsOfOnePerson(t *testing.T) {
 		t.Errorf("%d of %d events are stored", n, events)
 	}
 	if n := w.Count(t, "automation_works"); n != 100 || matched.Load() != 100 {
-		t.Errorf("%d runs are live and %d were counted, want the limit of 100", n, matched.Load())
+		t.Errorf("%d runs are live and %d were counted, want 100", n, matched.Load())
 	}
 	if n := w.Count(t, `custom_events WHERE matches @> '[{"outcome": "too_many_runs"}]'`); n != events-100 {
 		t.Errorf("%d events report too many runs, want %d", n, events-100)
 	}
 	if got := formatCounters(w.postAs(t, "start", "another", "", `{}`)); got != "1 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an event of another person: %s", got)
+		t.Errorf("an event of another person returned %s", got)
 	}
 }
 
-// Expensive conditions: only a few are evaluated per event, and the events of their account do not delay
-// those of other accounts.
+// Only a few expensive conditions are evaluated per event, and the events of their account do not delay those
+// of other accounts.
 func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -85,11 +85,11 @@ func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 		}
 	}
 	if left < 10 {
-		t.Errorf("of 40 expensive conditions %d were skipped, want at least 10", left)
+		t.Errorf("%d of 40 expensive conditions were skipped, want at least 10", left)
 	}
 	const events, other = 12, "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 	n := int64(0)
-	for tries := 0; n < events/2 && tries < 5; tries++ { // a stalled machine does not stall every time
+	for tries := 0; n < events/2 && tries < 5; tries++ { // a machine may stall, but not in every attempt
 		var pending atomic.Int64
 		var all sync.WaitGroup
 		for range events {
@@ -110,11 +110,11 @@ func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 		all.Wait()
 	}
 	if n < events/2 {
-		t.Errorf("when the event of another account was stored, %d of %d expensive events were left, want most: it waited for them", n, events)
+		t.Errorf("when the event of another account was stored, %d of %d expensive events were left; want most left, because it must not wait for them", n, events)
 	}
 }
 
-// An expression that divides by zero is false, and the event reports why.
+// A division by zero makes an expression false, and the event reports the reason.
 func TestDivisionByZeroIsFalse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Branch is the type of steps that follow the first case that is true.
+// Branch is the type of steps that take the first case whose expression is true.
 const Branch = "branch"
 
 var _ = register(Branch, branchStep{})

@@ -1,6 +1,6 @@
 package definition
 
-// Condition is the type of steps that follow one of two paths.
+// Condition is the type of steps that take one of two paths.
 const Condition = "condition"
 
 var _ = register(Condition, conditionStep{})

@@ -18,7 +18,7 @@ var (
 	typeRow   = regexp.MustCompile("(?m)^\\| `(\\w+)`")
 )
 
-// The rows of the page are the about texts of the types. Their order stays; -update appends new types.
+// The rows of the table are the about texts of the types. They keep their order; -update appends new types.
 func TestDocumentationListsEveryStepType(t *testing.T) {
 	t.Parallel()
 	const path = "../../../docs/automations.md"

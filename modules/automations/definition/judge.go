@@ -39,7 +39,8 @@ func (d *Definition) judge(wrong fault.Fields) {
 	}
 }
 
-// judgeOfStep checks the step whose email events must be about: it must send email and come earlier.
+// judgeOfStep checks the step named by the field step, whose email the events must be about. It must send email
+// and come earlier.
 func (d *Definition) judgeOfStep(path, key string, events Texts, before int, wrong fault.Fields) {
 	switch at := d.Step(key); {
 	case at < 0:
@@ -68,13 +69,13 @@ func checkGoto(path, key string, from int, positions map[string]int, wrong fault
 	}
 }
 
-// Way is one target of a step, with its default filled in.
+// Way is one target of a step with its default filled in.
 type Way struct {
-	Path   string // of the field within the step
+	Path   string // name of the field within the step
 	Target Target
 }
 
-// way returns the target of a field, or the default of the field if it was omitted.
+// way returns the target of a field, or the field's default if it was omitted.
 func way(field string, t Target, otherwise string) Way {
 	if t.Kind == Goto {
 		field += ".goto"

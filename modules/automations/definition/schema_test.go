@@ -17,11 +17,11 @@ func compiled(tb testing.TB) *jsonschema.Schema {
 	tb.Helper()
 	document, err := json.Marshal(definition.Schema())
 	if err != nil {
-		tb.Fatalf("the schema cannot be written: %v", err)
+		tb.Fatalf("cannot encode the schema: %v", err)
 	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("automation.json", instance(tb, document)); err != nil {
-		tb.Fatalf("the schema cannot be read: %v", err)
+		tb.Fatalf("cannot decode the schema: %v", err)
 	}
 	schema, err := c.Compile("automation.json")
 	if err != nil {
@@ -39,15 +39,15 @@ func instance(tb testing.TB, document []byte) any {
 	return value
 }
 
-// onlyDecoded are invalid definitions that a schema cannot detect, because the error is a relation
-// between two parts or in an embedded language.
+// onlyDecoded lists invalid definitions that a schema cannot reject, because the error involves two parts of
+// the definition or an embedded language.
 var onlyDecoded = map[string]bool{
-	"key twice": true, "goto backward": true, "goto itself": true, "goto unknown": true, "case backward": true, "variant twice": true,
-	"name with NUL": true, "the service's own": true, "zones": true, "an invalid sender": true, "window without length": true, "headers of requests": true,
+	"duplicate key": true, "backward goto": true, "goto to itself": true, "goto to an unknown step": true, "backward case": true, "duplicate variant": true,
+	"name with NUL": true, "a reserved event": true, "zones": true, "an invalid sender": true, "an empty window": true, "headers of requests": true,
 }
 
-// Decode and the schema are generated from one table, so they accept the same definitions.
-func TestSchemaRejectsWhatDecodeRejects(t *testing.T) {
+// Decode and the schema come from one table, so they accept the same definitions.
+func TestSchemaRejectsInvalidDefinitions(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
 	for name, test := range refused {
@@ -56,13 +56,13 @@ func TestSchemaRejectsWhatDecodeRejects(t *testing.T) {
 		}
 		err := schema.Validate(instance(t, []byte(test.document)))
 		if takes := err == nil; takes != onlyDecoded[name] {
-			t.Errorf("%s: the schema accepts it: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name],
+			t.Errorf("%s: accepted by the schema: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name],
 				test.document)
 		}
 	}
 }
 
-func TestSchemaAcceptsWhatDecodeAccepts(t *testing.T) {
+func TestSchemaAcceptsValidDefinitions(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
 	page, err := os.ReadFile("../../../docs/automations.md")
@@ -89,7 +89,7 @@ func TestSchemaAcceptsWhatDecodeAccepts(t *testing.T) {
 		_, wrong := definition.Decode(document)
 		err := schema.Validate(instance(t, document))
 		if (len(wrong) == 0) != (err == nil) {
-			t.Errorf("Decode returns %v and the schema %v, want both to accept or both to reject it:\n%s", wrong,
+			t.Errorf("Decode returned %v and the schema %v, want both to accept or both to reject it:\n%s", wrong,
 				err, document)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// form is the expected form of a value: a check and its JSON Schema.
+// form is the expected form of a value: a check and the matching JSON Schema.
 type form struct {
 	judge  func(path string, value any, wrong fault.Fields)
 	schema map[string]any
@@ -28,7 +28,7 @@ type member struct {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// object returns the form of an object with these members and no others.
+// object returns the form of an object that has only these members.
 func object(members ...member) form {
 	byName := map[string]member{}
 	properties := map[string]any{}
@@ -78,10 +78,10 @@ func describeMember(m member) map[string]any {
 	return schema
 }
 
-// maxMember bounds the bytes of a member name that the author chooses.
+// maxMember is the maximum size in bytes of a member name that the author chooses.
 const maxMember = 200
 
-// shown returns a name as an error repeats it, bounded in length.
+// shown returns a name, shortened, for use in an error message.
 func shown(name string) string {
 	if name = strings.ToValidUTF8(name, "�"); len(name) > maxMember {
 		return strings.ToValidUTF8(name[:maxMember], "") + "…"
@@ -104,7 +104,7 @@ func orDocument(path string) string {
 	return path
 }
 
-// text returns the form of a string with a maximum number of bytes; check finds other errors.
+// text returns the form of a string with a maximum number of bytes; check reports other errors.
 func text(most int, check func(string) error) form {
 	return form{schema: map[string]any{"type": "string", "minLength": 1, "maxLength": most},
 		judge: func(path string, value any, wrong fault.Fields) {
@@ -128,7 +128,7 @@ func text(most int, check func(string) error) form {
 		}}
 }
 
-// as returns the form with a narrower schema.
+// as returns the form with a stricter schema.
 func (f form) as(more map[string]any) form {
 	schema := maps.Clone(f.schema)
 	maps.Copy(schema, more)
@@ -184,7 +184,7 @@ func list(least, most int, element form) form {
 		}}
 }
 
-// textOr returns the form of a string, or of something else.
+// textOr returns the form of a string or of another value.
 func textOr(s, other form) form {
 	return form{schema: map[string]any{"oneOf": []any{s.schema, other.schema}},
 		judge: func(path string, value any, wrong fault.Fields) {
@@ -196,7 +196,7 @@ func textOr(s, other form) form {
 		}}
 }
 
-// members returns the form of an object with arbitrary names and values of one form.
+// members returns the form of an object with arbitrary names whose values have one form.
 func members(most int, name func(string) error, value form) form {
 	return form{schema: map[string]any{"type": "object", "maxProperties": most, "additionalProperties": value.schema},
 		judge: func(path string, given any, wrong fault.Fields) {
@@ -222,7 +222,7 @@ func members(most int, name func(string) error, value form) form {
 // maxNesting bounds the depth of nested objects and arrays.
 const maxNesting = 16
 
-// checkMember validates a name that the author chose.
+// checkMember validates a member name that the author chose.
 func checkMember(name string) error {
 	switch {
 	case strings.ContainsRune(name, 0):

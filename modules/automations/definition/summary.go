@@ -2,7 +2,7 @@ package definition
 
 import "strings"
 
-// maxSummary bounds the characters of a summary.
+// maxSummary is the maximum number of characters of a summary.
 const maxSummary = 200
 
 // Summary describes the step in one line.

@@ -15,7 +15,7 @@ import (
 
 var keyForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// CEL cannot parse steps.in, and Liquid defines first, last and size on any object.
+// CEL cannot parse steps.in, and Liquid defines first, last and size on every object.
 var reservedKeys = []string{"in", "true", "false", "null", "first", "last", "size"}
 
 func checkKey(key string) error {
@@ -28,7 +28,7 @@ func checkKey(key string) error {
 	return nil
 }
 
-// CheckEventName validates the name of an event that a caller may send.
+// CheckEventName validates the name of an event that a caller sends.
 func CheckEventName(name string) error {
 	switch n := utf8.RuneCountInString(name); {
 	case n == 0:
@@ -43,8 +43,7 @@ func CheckEventName(name string) error {
 	return nil
 }
 
-// OwnEvents are the built-in events to which an automation may listen: $ and the type of the fact they
-// report.
+// OwnEvents are the built-in events that an automation may listen to. The name is $ and the type of the fact.
 var OwnEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered",
 	"$email.opened", "$email.received"}
 
@@ -75,7 +74,7 @@ func checkDuration(s string) error { _, err := clock.ParseDuration(s); return er
 func checkOffset(s string) error   { _, err := clock.ParseOffset(s); return err }
 func checkZone(s string) error     { _, err := clock.Zone(s); return err }
 
-// checkStepZone also accepts Liquid, which is validated once it is rendered.
+// checkStepZone also accepts Liquid, which is validated after it is rendered.
 func checkStepZone(s string) error {
 	if strings.Contains(s, "{{") {
 		return nil
@@ -95,7 +94,7 @@ func checkFrom(s string) error {
 	return err
 }
 
-// checkSender accepts anything that could be a number or a word; the provider decides when the message is
+// checkSender accepts anything that could be a number or a word; the provider validates it when the message is
 // sent.
 func checkSender(s string) error {
 	if strings.TrimSpace(s) == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -113,7 +112,7 @@ func checkSubject(s string) error {
 
 func checkHeader(name string) error { return address.ValidateHeader(name, "x") }
 
-// The forms that the tables consist of.
+// The forms that make up the tables.
 var (
 	keyText = text(40, checkKey).
 		as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
@@ -132,7 +131,7 @@ var (
 
 const ofStep = "The key of a send_email step. Only events about its email match."
 
-// MaxExpression bounds the bytes of a CEL expression.
+// MaxExpression is the maximum size of a CEL expression in bytes.
 const MaxExpression = 4 << 10
 
 var definitionMembers = []member{

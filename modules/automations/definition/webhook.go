@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Webhook is the type of steps that call the author's URL.
+// Webhook is the type of steps that call a URL.
 const Webhook = "webhook"
 
 var _ = register(Webhook, webhookStep{})
@@ -43,7 +43,7 @@ func checkURL(s string) error {
 	case err != nil || u.Host == "" || u.Opaque != "":
 		return errors.New("must be a URL")
 	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
-		// http is only for this machine in development, which the activation checks
+		// http is allowed only for this machine in development, which activation checks
 		return errors.New("must start with https://")
 	case u.User != nil:
 		return errors.New("cannot contain a user name or password")

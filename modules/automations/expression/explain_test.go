@@ -39,7 +39,7 @@ func TestExplainShowsEveryPart(t *testing.T) {
 	}
 }
 
-// line formats an explanation in one line.
+// line formats an explanation as one line.
 func line(t *testing.T, e expression.Explanation) string {
 	t.Helper()
 	var list []string
@@ -61,8 +61,8 @@ func line(t *testing.T, e expression.Explanation) string {
 	return result + ": " + strings.Join(list, ", ")
 }
 
-// Neither the author's text nor the event can make an explanation large.
-func TestExplanationIsBounded(t *testing.T) {
+// Neither the author's text nor the event can make an explanation too large.
+func TestLimitsSizeOfExplanation(t *testing.T) {
 	t.Parallel()
 	values := scope(t, `{"data": {"text": "`+strings.Repeat("x", 100_000)+`"}}`)
 	p, err := expression.Compile(strings.Repeat(`event.data.text == "" || `, 100)+`false`, expression.Boolean)

@@ -60,7 +60,7 @@ func TestEvaluationErrors(t *testing.T) {
 			continue
 		}
 		if got, err := p.True(t.Context(), values); got || err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s is %t with the error %v, want false and an error with %q", text, got, err, want)
+			t.Errorf("%s is %t with the error %v, want false and an error that contains %q", text, got, err, want)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestCompileRejectsExpressions(t *testing.T) {
 			strings.Repeat(")", 60), strings.Repeat(" ", 5000) + "true",
 	} {
 		if _, err := expression.Compile(text, expression.Boolean); err == nil {
-			t.Errorf("%.40q is accepted as a condition", text)
+			t.Errorf("%.40q was accepted as a condition", text)
 		} else if strings.Contains(err.Error(), "\n") {
 			t.Errorf("the error for %.40q has several lines: %v", text, err)
 		}
@@ -97,7 +97,7 @@ func TestTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := p.Time(t.Context(), values); err == nil {
-		t.Errorf("a number is accepted as the time %s", got)
+		t.Errorf("a number was accepted as the time %s", got)
 	}
 }
 

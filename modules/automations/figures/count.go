@@ -10,17 +10,17 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Kinds of counted rows.
+// Kinds of rows.
 const (
-	ofStarted = "started" // runs
-	ofEnded   = "ended"   // runs, by status
-	ofSteps   = "steps"   // by status
+	ofStarted = "started" // number of runs
+	ofEnded   = "ended"   // number of runs by status
+	ofSteps   = "steps"   // number of steps by status
 	ofLive    = "live"    // runs at a step, by the state of their work
 )
 
-// countSQL counts everything in one snapshot, within index ranges of the automations. Automations of
-// other accounts are removed at the end, because no index has the account. Completed runs are those that
-// the other counts leave. Trials are not counted.
+// countSQL counts everything in one snapshot, using index ranges of the automations. No index contains the
+// account, so automations of other accounts are removed at the end. Completed runs are the total minus the
+// other counts. Trials are not counted.
 const countSQL = `
 WITH counted AS (
 	SELECT 'started' AS what, automation_id, 0 AS version, 0 AS step_index, '' AS status, count(*) AS n
@@ -41,7 +41,7 @@ SELECT c.what, c.automation_id, c.version, c.step_index, c.status, c.n, coalesce
 FROM counted c JOIN automations a ON a.id = c.automation_id AND a.account_id = $1
 	LEFT JOIN automation_versions v ON v.automation_id = c.automation_id AND v.number = c.version`
 
-// counted is one row.
+// counted is one row of counts.
 type counted struct {
 	what, automationID, status, key string
 	version, index, n               int
@@ -51,7 +51,7 @@ func (c *counted) columns() []any {
 	return []any{&c.what, &c.automationID, &c.version, &c.index, &c.status, &c.n, &c.key}
 }
 
-// count counts the outcomes of runs and steps of automations. Automations of other accounts are left out.
+// count counts the outcomes of runs and steps of automations. It leaves out automations of other accounts.
 func (s *Service) count(ctx context.Context, accountID string, automationIDs []string) (map[string]*Figures, error) {
 	rows, err := db.All(ctx, s.db.SQL, (*counted).columns, countSQL, accountID, db.Array(automationIDs))
 	if err != nil {
@@ -78,7 +78,7 @@ func (f *Figures) take(row counted) {
 		f.Runs.Started += row.n
 		return
 	case ofEnded:
-		if row.status == runs.StatusFailed { // the step is counted among those that ended
+		if row.status == runs.StatusFailed { // the step is already counted among those that ended
 			f.Runs.Failed += row.n
 			return
 		}
@@ -101,7 +101,7 @@ const keysSQL = `
 SELECT automation_id, number, n - 1, s->>'key' FROM automation_versions, jsonb_array_elements(definition->'steps') WITH ORDINALITY AS e (s, n)
 WHERE account_id = $1 AND automation_id = ANY ($2::text[]) AND s->>'type' = ANY ($3::text[])`
 
-// keyed is the position of a step.
+// keyed is the position of a step with its key.
 type keyed struct {
 	automationID   string
 	version, index int
