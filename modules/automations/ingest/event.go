@@ -28,22 +28,22 @@ const (
 	maxValues = 50_000
 )
 
-// Post is an event that an account reports.
+// Post is an event reported by an account.
 type Post struct {
 	AccountID string
 	Name      string
 	UserID    string
 	Email     string
-	Data      json.RawMessage // an object; empty for {}
+	Data      json.RawMessage // an object; empty: {}
 	Source    string          // api
-	Depth     int             // number of runs in the chain of causes before it
-	Cause     string          // from the webhook step that caused it, which determines Depth; may be empty
+	Depth     int             // number of runs in the chain of causes
+	Cause     string          // Cause from the webhook step that caused the event; determines Depth; may be empty
 
 	Claim  *idempotency.Claim
-	Render func(Result) idempotency.Response // encodes the answer that is stored under the Claim
+	Render func(Result) idempotency.Response // encodes the answer stored under the Claim
 }
 
-// Result is the result of an event.
+// Result is the result of posting an event.
 type Result struct {
 	Event                       Event
 	Matched, Resumed, Cancelled int
@@ -59,20 +59,20 @@ type Event struct {
 	CreatedAt                       time.Time
 }
 
-// posting is a Post on its way into the database.
+// posting is a Post that is being stored.
 type posting struct {
 	Post
 
 	event    *machine.Event
 	emailKey string
-	data     json.RawMessage // in stored form
+	data     json.RawMessage // as stored
 	matches  []shape.EventMatch
 	answer   Result
 	at       time.Time
 	trial    bool
 }
 
-// shown returns the event in the form of the answer.
+// shown returns the event as the answer shows it.
 func (p *posting) shown() Event {
 	return Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data,
 		Matches: p.matches, CreatedAt: p.at}
@@ -86,8 +86,8 @@ func (p *posting) identity() machine.Identity {
 	return machine.Identity{UserID: p.UserID, EmailKey: p.emailKey}
 }
 
-// EventOf validates an event and returns it in the form that runs use, with its person. It stores
-// nothing. Built-in events are allowed. The error is Invalid with all wrong fields.
+// EventOf validates an event and returns it in the form that runs use, with its person. It stores nothing.
+// Built-in events are allowed. The error is Invalid with all invalid fields.
 func EventOf(p Post) (*machine.Event, machine.Identity, error) {
 	judged, err := judgeAs(p, definition.CheckListened)
 	if err != nil {
@@ -167,7 +167,7 @@ func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 	return data, bytes.TrimSpace(out.Bytes()), nil
 }
 
-// nesting returns the depth of nested objects and arrays.
+// nesting returns the maximum depth of nested objects and arrays.
 func nesting(document []byte) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(document); i++ {

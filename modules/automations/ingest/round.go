@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Outcomes of an event for an automation.
+// Outcomes of an event for one automation.
 const (
 	Started        = "started"
 	Resumed        = "resumed"
@@ -30,12 +30,12 @@ const (
 
 // Limits on the effects of an event.
 const (
-	maxDepthOfCause = 10  // length of a chain of runs that cause one another
+	maxDepthOfCause = 10  // length of a chain of runs, each caused by the previous one
 	maxLive         = 100 // live runs per automation and person
 	maxMatches      = 20  // stored with an event
 )
 
-// listen is a version that reacts to events with a name.
+// listen is a version that reacts to events with one name.
 type listen struct {
 	accountID, event, automationID string
 	version                        int
@@ -50,10 +50,10 @@ JOIN automation_listens l ON l.account_id = p.account_id AND l.event = p.event
 JOIN automations a ON a.id = l.automation_id
 ORDER BY l.automation_id, l.version`
 
-// named is a name of events of an account.
+// named is one account's event name.
 type named struct{ accountID, event string }
 
-// listens returns the listening versions by account and event name.
+// listens returns the listening versions, by account and event name.
 func (s *Service) listens(ctx context.Context, tx db.Execer, list []*posting) (map[named][]listen, error) {
 	var accounts, names []string
 	for _, p := range list {
@@ -72,29 +72,29 @@ func (s *Service) listens(ctx context.Context, tx db.Execer, list []*posting) (m
 	return out, nil
 }
 
-// round contains the effects of the events of one transaction. apply stores them.
+// round collects the effects of the events in one transaction. apply stores them.
 type round struct {
 	*Service
 
 	tx      db.Execer
 	listens map[named][]listen
-	now     time.Time // by the database clock, after the locks
+	now     time.Time // database time after the locks were acquired
 	entries entries
 	live    []*tracked // runs of the persons, ordered by id
 	started []*runs.Settlement
 }
 
-// tracked is a live run and its changes in this round.
+// tracked is a live run with its changes in this round.
 type tracked struct {
 	*runs.Live
 
 	version   *runs.Version
-	fresh     bool           // started in this round
-	resumedBy *machine.Event // the event that ends its wait
+	fresh     bool           // the run started in this round
+	resumedBy *machine.Event // the event that ends the run's wait
 	cancelled bool
 }
 
-// round prepares the effects of some events: it reads the listening versions and takes the locks.
+// round prepares for the effects of events: it reads the listening versions and acquires the locks.
 func (s *Service) round(ctx context.Context, tx db.Execer, list []*posting) (*round, error) {
 	listens, err := s.listens(ctx, tx, list)
 	if err != nil {
@@ -116,8 +116,8 @@ func (r *round) takeAll(ctx context.Context, list []*posting) error {
 	return nil
 }
 
-// prepare locks the persons whose events have listeners, then reads their runs. A statement after the
-// locks has a snapshot with every change made under them.
+// prepare locks the persons whose events have listeners, then reads their runs. The snapshot of a statement
+// after the locks contains every change made under them.
 func (r *round) prepare(ctx context.Context, list []*posting) error {
 	var persons []runs.Person
 	for _, p := range list {
@@ -151,8 +151,8 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 	return r.readEntries(ctx, persons)
 }
 
-// take applies one event: it cancels runs, ends waits and starts runs, in this order. Other events wait
-// for the round, so all conditions share the cost limit of a few.
+// take applies one event: it cancels runs, ends waits and starts runs, in this order. Other events wait for the
+// round, so all conditions share the cost limit of a few.
 func (r *round) take(ctx context.Context, p *posting) error {
 	ctx = expression.Together(ctx)
 	defer func() {
@@ -176,7 +176,7 @@ func (r *round) take(ctx context.Context, p *posting) error {
 	return nil
 }
 
-// touch lets an event cancel a run of its person or end its wait.
+// touch lets an event cancel a run of its person or end the run's wait.
 func (r *round) touch(ctx context.Context, t *tracked, p *posting) {
 	l := listen{automationID: t.Run.AutomationID, version: t.Run.Version}
 	is, err := t.version.Cancels(ctx, t.Run, t.State, p.event)
@@ -203,7 +203,7 @@ func (r *round) touch(ctx context.Context, t *tracked, p *posting) {
 	}
 }
 
-// note records an automation's reaction to the event.
+// note records an automation's reaction to an event.
 func (p *posting) note(l listen, outcome, runID string, err error) {
 	if len(p.matches) == maxMatches {
 		return
@@ -246,7 +246,7 @@ func (r *round) start(ctx context.Context, l listen, p *posting) error {
 	return nil
 }
 
-// refusesEntry returns why a person cannot have another run; "" if allowed.
+// refusesEntry returns why a person may not have another run, or "" if it may.
 func (r *round) refusesEntry(v *runs.Version, l listen, p *posting) string {
 	live := 0
 	for _, t := range r.live {
@@ -267,7 +267,7 @@ func (r *round) refusesEntry(v *runs.Version, l listen, p *posting) string {
 	return ""
 }
 
-// begin starts a run and takes the steps that need nothing external.
+// begin starts a run and takes its first steps as long as they need nothing external.
 func (r *round) begin(ctx context.Context, v *runs.Version, l listen, p *posting) {
 	run := machine.Run{ID: id.New(id.Run), AutomationID: l.automationID, Version: l.version, Trigger: p.event,
 		Identity: p.identity(), StartedAt: p.at}

@@ -15,12 +15,12 @@ var _ = register(definition.SendEmail, emailStep{})
 
 type emailStep struct{ effectStep }
 
-// Email is an email with its texts filled in, except those of its template.
+// Email is an email with its texts rendered, except those of its template.
 type Email struct {
 	From                 string
 	To, CC, BCC, ReplyTo []string
 	Subject, HTML, Text  string
-	Template             *definition.Template // its variables are filled
+	Template             *definition.Template // its variables are rendered
 	Tags                 []shape.Tag
 	Headers              []shape.Header
 	Category             string
@@ -100,14 +100,14 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 			filled = map[string]any{}
 		}
 		if _, given := filled["event"]; !given {
-			filled["event"] = t.scope.Trigger // for declared variables as event.data.plan
+			filled["event"] = t.scope.Trigger // supplies declared variables such as event.data.plan
 		}
 		e.Template = &definition.Template{ID: s.Template.ID, Alias: s.Template.Alias, Variables: filled}
 	}
 	return e, failed
 }
 
-// withoutBlank removes addresses that rendered empty. An email needs a recipient, but no copy.
+// withoutBlank removes addresses that rendered empty. An email needs a recipient, but can do without a copy.
 func withoutBlank(list []string) []string {
 	return slices.DeleteFunc(list, func(address string) bool { return address == "" })
 }
@@ -115,8 +115,8 @@ func withoutBlank(list []string) []string {
 // notInTag matches the characters that the value of a tag cannot have.
 var notInTag = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// cleanTag returns a rendered value as the value of a tag, with hyphens in place of other characters. It is empty if
-// the value has no valid character.
+// cleanTag returns a rendered value as a valid tag value, with hyphens in place of invalid characters. It is
+// empty if no character is valid.
 func cleanTag(value string) string {
 	if notInTag.MatchString(value) {
 		value = strings.Trim(notInTag.ReplaceAllString(value, "-"), "-")

@@ -11,7 +11,7 @@ var _ = register(definition.SendSMS, smsStep{})
 
 type smsStep struct{ effectStep }
 
-// SMS is a text message with its texts filled in.
+// SMS is a text message with its texts rendered.
 type SMS struct {
 	To, From, Text string
 }

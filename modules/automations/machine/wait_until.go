@@ -24,8 +24,7 @@ func (untilStep) texts(s *definition.Step) []source {
 	return addText(nil, "timezone", s.Timezone)
 }
 
-// begin waits for a time, for a part of the day, or for both: the first part of the day
-// from that time on.
+// begin waits for a time, for a part of the day, or for both: the first such part of the day after that time.
 func (untilStep) begin(a *advance, s *definition.Step) {
 	at, output := a.now, map[string]any{}
 	if program := a.steps[a.state.Step].at; program != nil {
@@ -63,7 +62,7 @@ func (untilStep) begin(a *advance, s *definition.Step) {
 	a.wait(Waiting{Until: at})
 }
 
-// zone returns the zone of the step, else that of the automation, else UTC. An unknown rendered name is
+// zone returns the time zone of the step, or else of the automation, or else UTC. An unknown rendered name is
 // noted in the output and skipped.
 func (a *advance) zone(s *definition.Step, output map[string]any) *time.Location {
 	name := s.Timezone

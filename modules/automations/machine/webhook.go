@@ -17,7 +17,7 @@ type webhookStep struct{ effectStep }
 type Post struct {
 	URL, Method string
 	Headers     []shape.Header
-	Body        []byte // JSON
+	Body        []byte // JSON body
 	Capture     bool
 }
 

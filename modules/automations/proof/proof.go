@@ -19,7 +19,7 @@ import (
 // CauseHeader carries a cause.
 const CauseHeader = "Postrider-Cause"
 
-// Prover signs and checks. Safe for concurrent use.
+// Prover signs requests and verifies causes. It is safe for concurrent use.
 type Prover struct {
 	secrets [][]byte // keys of the accounts' secrets, newest master key first
 	causes  [][]byte
@@ -30,7 +30,7 @@ func New(box *secret.Box) *Prover {
 	return &Prover{box.DeriveEach("automation webhook steps"), box.DeriveEach("automation causes")}
 }
 
-// Secret returns the secret that verifies an account's webhook signatures.
+// Secret returns the secret that verifies the signatures of an account's webhook steps.
 func (p *Prover) Secret(accountID string) secret.String {
 	return secret.New(secretOf(p.secrets[0], accountID))
 }
@@ -39,13 +39,13 @@ func secretOf(key []byte, accountID string) string {
 	return webhooksig.FormatSecret(sum(key, accountID))
 }
 
-// earlierSecretOf returns the secret in the form that releases before Standard Webhooks showed. It still verifies
+// earlierSecretOf returns the secret in the form used before Standard Webhooks. It still verifies
 // Service-Signature.
 func earlierSecretOf(key []byte, accountID string) string {
 	return webhooksig.SecretPrefix + base64.RawURLEncoding.EncodeToString(sum(key, accountID))
 }
 
-// Sign sets the header fields with the signatures of a body. The id stays the same when a request is repeated.
+// Sign sets the signature header fields for a body. The id stays the same when a request is repeated.
 func (p *Prover) Sign(header http.Header, accountID, id string, at time.Time, body []byte) {
 	var secrets, earlier []string
 	for _, key := range p.secrets {
@@ -79,7 +79,7 @@ func (p *Prover) Depth(accountID, cause string) (int, error) {
 
 func refuseProof() error {
 	return fault.InvalidField(CauseHeader,
-		"is not what a webhook step of this account was given; give it back as it came, or leave it out")
+		"must be the unchanged value from a webhook step of this account, or omitted")
 }
 
 func mac(key []byte, accountID, text string) string {

@@ -48,8 +48,8 @@ func (e smsEffect) preview(
 	return simulation.Performed{Preview: &preview, Result: simulateSend(outcome, definition.MediumText, output)}, nil
 }
 
-// perform stores the text message of a step. The same transaction settles the step, so a step sends
-// one message, and a run that is cancelled or held by another claim sends none.
+// perform stores the text message of a step. The same transaction settles the step, so a step sends one
+// message, and a run that was cancelled or is held by another claim sends none.
 func (e smsEffect) perform(ctx context.Context, t *taken) result {
 	if e.Texter == nil {
 		return t.recordFailure(ctx, sms.CodeNoProvider, smsOff)

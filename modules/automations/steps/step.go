@@ -14,18 +14,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// maxClaims bounds how often a run is claimed without a settlement before it fails.
+// maxClaims is how often a run may be claimed without a settlement before it fails.
 const maxClaims = 20
 
 // Delays before a step is retried.
 const (
-	waitAway      = 2 * time.Second // the database is away
+	waitAway      = 2 * time.Second // the database is unavailable
 	waitDefect    = 10 * time.Second
 	waitSuspended = 5 * time.Minute
-	maxCapWait    = 24 * time.Hour // for a cap to be reset
+	maxCapWait    = 24 * time.Hour // a cap has to be reset
 )
 
-// result is the result of a claimed run: a settlement, a release, or nothing if the guard has settled it.
+// result is the result of a claimed run: a settlement, a release, or nothing if the guard has already settled
+// it.
 type result struct {
 	settlement *runs.Settlement
 	back       *runs.Return
@@ -63,7 +64,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 	return s.effects[taken.definition().Type].perform(ctx, taken)
 }
 
-// advanceFunc returns the function that advances a run; a trial does not wait.
+// advanceFunc returns the function that advances a run. Trials do not wait.
 func advanceFunc(l *runs.Live,
 	v *runs.Version) func(context.Context, machine.Run, machine.State,
 	machine.Input) (machine.State, machine.Decision) {
@@ -85,7 +86,7 @@ func failRun(c *runs.Claimed, v *runs.Version, now time.Time) *runs.Settlement {
 				Output: map[string]any{"status": machine.StatusFailed}}}}}
 }
 
-// taken is a claimed run with its progress.
+// taken is a claimed run and its progress.
 type taken struct {
 	*runs.Claimed
 
@@ -107,7 +108,7 @@ func (t *taken) settleAfter(ctx context.Context, r machine.Result) *runs.Settlem
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
 }
 
-// recordBlocked records why the step could not be finished, and the run's progress before it. The step is
+// recordBlocked records why the step could not be finished, and the progress of the run before it. The step is
 // retried after a wait.
 func (t *taken) recordBlocked(b runs.Blocked, wait time.Duration) result {
 	now := t.Now()
@@ -120,13 +121,13 @@ func (t *taken) recordBlocked(b runs.Blocked, wait time.Duration) result {
 	return result{settlement: s}
 }
 
-// defect is an internal error, which may be gone at the next try.
+// defect reports an internal error, which may be gone at the next try.
 func (t *taken) defect() result {
 	return t.recordBlocked(runs.Blocked{Code: "internal",
 		Message: "The step could not be finished because of an internal error", Counted: true}, waitDefect)
 }
 
-// recordRefusal records a refusal that depends on the current state of the account. The step is retried.
+// recordRefusal records a rejection that depends on the current state of the account. The step is retried.
 func (t *taken) recordRefusal(f *fault.Error, wait time.Duration) result {
 	return t.recordBlocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended ||
 		f.Code == fault.CodePlanLimit}, wait)
@@ -167,7 +168,7 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Clai
 	return nil
 }
 
-// faultOf returns the fault in an error; nil if there is none.
+// faultOf returns the fault in an error chain, or nil if there is none.
 func faultOf(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) {
