@@ -202,7 +202,7 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 	}
 }
 
-func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
+func TestMoveFailsIfStoredObjectDiffers(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	b.spoil = true

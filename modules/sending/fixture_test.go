@@ -80,7 +80,7 @@ func (f *fixture) releaseAll(t *testing.T) {
 	for more := true; more; {
 		var err error
 		if more, err = f.releases.Release(t.Context(), 100); err != nil {
-			t.Fatalf("release what is due: %v", err)
+			t.Fatalf("release due emails: %v", err)
 		}
 	}
 }

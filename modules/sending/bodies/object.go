@@ -21,7 +21,7 @@ const (
 	fileSuffix    = ".gz"
 )
 
-// IsRelayed reports whether a key names a message that was submitted over SMTP.
+// IsRelayed reports whether a key is that of a message submitted over SMTP.
 func IsRelayed(key string) bool { return strings.HasSuffix(key, relayedSuffix) }
 
 // texts is the JSON content of an object.
@@ -39,10 +39,11 @@ func (t texts) size() (n int64) {
 	return n
 }
 
-// mostJSON bounds the JSON size of texts of the given size in bytes: a control character takes six.
+// mostJSON returns the maximum JSON size of texts of the given size in bytes: a control character takes six
+// bytes.
 func mostJSON(size int64) int64 { return 6*size + 1024 }
 
-// packers are reused, because a new one takes more memory than most bodies.
+// packers are reused, because creating one allocates more memory than most bodies take.
 var packers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
 
 // pack compresses the output of write.
@@ -64,7 +65,7 @@ func (t texts) pack(to io.Writer) error {
 	})
 }
 
-// unpack reads the texts of an object to the end, where the checksum is.
+// unpack reads the texts of an object up to the end, where the checksum is.
 func unpack(from io.Reader, size int64) (t texts, err error) {
 	z, err := gzip.NewReader(from)
 	if err != nil {
@@ -86,7 +87,7 @@ func unpack(from io.Reader, size int64) (t texts, err error) {
 // errNoStore reports that objects exist but no store is configured.
 var errNoStore = errors.New("POSTRIDER_BLOBS is not set")
 
-// Texts returns the html and text stored under a key. Error: BodyUnavailable when the store does not deliver
+// Texts returns the html and text stored under a key. It returns BodyUnavailable if the store does not deliver
 // them in time.
 func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text *string, err error) {
 	object, err := s.getObject(ctx, key)
@@ -100,8 +101,8 @@ func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text
 	return t.HTML, t.Text, nil
 }
 
-// Open reads the relayed message or the attachment stored under a key. The caller closes it. Error:
-// BodyUnavailable, also from Read, when the store does not deliver it in time.
+// Open reads the relayed message or the attachment stored under a key. The caller closes it. Open and Read
+// return BodyUnavailable if the store does not deliver the content in time.
 func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	object, err := s.getObject(ctx, key)
 	if err != nil {

@@ -75,10 +75,10 @@ func (f *fixture) load(t *testing.T, id string) *Email {
 	return emails[id]
 }
 
-// isBudgetFree reports whether none of the budget is held.
+// isBudgetFree reports whether none of the budget is in use.
 func (f *fixture) isBudgetFree() bool { return f.Budget.Usage() == intake.Usage{} }
 
-// parseSent returns the message as sent, verified.
+// parseSent returns the message as sent, after verifying it.
 func (f *fixture) parseSent(t *testing.T, id string) *message.FullMessage {
 	t.Helper()
 	signed, done, err := f.Sign(t.Context(), f.load(t, id))
@@ -101,7 +101,7 @@ func (f *fixture) parseSent(t *testing.T, id string) *message.FullMessage {
 	return parsed
 }
 
-// verify checks that there is one valid signature.
+// verify checks that there is exactly one valid signature.
 func verify(t *testing.T, raw []byte) {
 	t.Helper()
 	record := dkim.PublicRecord(sendingtest.Key().(*rsa.PrivateKey))

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// releasing is a locked email that is due, and then its outcome.
+// releasing is a locked email that is due, and later its outcome.
 type releasing struct {
 	candidate
 
@@ -31,8 +31,8 @@ type releasing struct {
 	lastEvent string
 	envelope  []envelope
 	now       time.Time     // by the database clock
-	due       time.Time     // the day whose caps count it
-	late      time.Duration // since scheduled_at, by the database clock
+	due       time.Time     // the day against whose caps it counts
+	late      time.Duration // time since scheduled_at, by the database clock
 	expired   bool          // its expires_at has passed
 
 	status     email.Status
@@ -46,7 +46,7 @@ type envelope struct {
 	emailID     string
 	recipientID int64
 	address     string
-	diagnostic  string // why it is refused
+	diagnostic  string // why the recipient is rejected
 }
 
 // releases is a batch of due emails.
@@ -67,7 +67,7 @@ func (r *releasing) fail(refusal *fault.Error) {
 	}
 }
 
-// block ends the email because recipients are suppressed. blocks is index-aligned with its envelope.
+// block ends the email because some recipients are suppressed. blocks[i] belongs to envelope[i].
 func (r *releasing) block(blocks []suppression.Block) {
 	for i, b := range blocks {
 		if b.Reason != "" {
@@ -94,7 +94,7 @@ func (r *releasing) permit() (bool, error) {
 		return false, nil
 	case r.refusal != nil:
 		r.fail(r.refusal)
-		return false, nil //nolint:nilerr // the refusal is an outcome, stored with the email
+		return false, nil //nolint:nilerr // nolint:nilerr // the error is the outcome, stored with the email
 	}
 	to := make([]address.Address, 0, len(r.envelope))
 	for _, e := range r.envelope {
@@ -107,7 +107,7 @@ func (r *releasing) permit() (bool, error) {
 	return r.sendUnless(policy.Input{Account: r.account, Identity: r.identity, Recipients: to}.Check()), nil
 }
 
-// sendUnless hands the email to delivery unless there is a refusal.
+// sendUnless hands the email over to delivery unless there is a reason not to.
 func (r *releasing) sendUnless(refusal error) bool {
 	if refusal != nil {
 		r.fail(fault.From(refusal))
@@ -118,7 +118,7 @@ func (r *releasing) sendUnless(refusal error) bool {
 }
 
 // judgeRelease decides the outcome of each email from the earlier findings, then from suppression. The caps
-// counted all emails when they were accepted; refused emails are refunded.
+// counted all emails when they were accepted; failed emails are refunded.
 func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) error {
 	permitted := make([]*releasing, 0, len(batch))
 	var list []suppression.MessageRecipient
@@ -171,7 +171,7 @@ func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*
 	return nil
 }
 
-// releasedRows are the columns of due emails, refusedRows those of refused recipients.
+// releasedRows are the columns of due emails, refusedRows those of rejected recipients.
 var (
 	releasedRows = batch.New("v",
 		batch.Text("id", func(r *releasing) string { return r.id }),
@@ -222,8 +222,8 @@ func (r *releasing) lastEventNow() string {
 	return string(r.event)
 }
 
-// facts are dated by the database clock, which also decided the release, so no fact of a release is older
-// than its scheduled_at.
+// facts are dated by the database clock, which also decided the release, so no fact of a release is older than
+// its scheduled_at.
 func (b releases) facts() []event.Fact {
 	var facts []event.Fact
 	for _, r := range b {
