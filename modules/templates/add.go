@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Keep stores the caller's response in the transaction of a change, so that both commit together; nil for
-// none. Its error rolls back both and is returned.
+// Keep stores the caller's response in the transaction of a change, so that both commit or neither does. It may
+// be nil. Its error rolls back the transaction and is returned.
 type Keep func(ctx context.Context, tx idempotency.Execer, t Template) error
 
 // AddInput is the input of Add.
 type AddInput struct {
-	Alias              string // empty for none
+	Alias              string // empty: none
 	Name               string
 	Subject            string
 	From               Mailbox
@@ -27,7 +27,7 @@ type AddInput struct {
 	Text               string
 	Variables          []shape.Variable
 	UnsubscribeEnabled bool
-	Category           string // empty for none
+	Category           string // empty: none
 	Keep               Keep
 }
 
@@ -55,7 +55,7 @@ func (in AddInput) parse() (content, fault.Fields) {
 	return c, wrong
 }
 
-// Add creates a template: a draft that no send can use until it is published.
+// Add creates a template. It is a draft, which sends cannot use until it is published.
 func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (Template, error) {
 	c, wrong := in.parse()
 	if err := wrong.Err(); err != nil {
@@ -108,7 +108,7 @@ func write(m *ent.TemplateMutation, c content) {
 	set(c.category, m.SetCategory, m.ClearCategory)
 }
 
-// orNone returns an empty list for nil, so that equal drafts are equal rows.
+// orNone returns an empty list for nil, so that equal drafts have equal rows.
 func orNone[T any](list []T) []T {
 	if list == nil {
 		return []T{}

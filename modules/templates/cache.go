@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// lookup identifies a template as a send names it.
+// lookup identifies a template by the reference in a send.
 type lookup struct{ accountID, ref string }
 
 // published identifies the version that a send uses.
@@ -23,8 +23,8 @@ const cacheWeight = 128 << 20 // bytes of compiled templates
 
 const selectPublished = `SELECT id, version FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $2)`
 
-// resolvePublished resolves the template of a send. The result may be up to CacheTTL old if another process
-// has published a version; changes of this process are visible immediately.
+// resolvePublished resolves the template of a send. The result may be up to CacheTTL old if another process has
+// published a version since; changes made by this process are visible immediately.
 func (s *Service) resolvePublished(ctx context.Context, accountID string, ref Ref) (published, error) {
 	field, name := fieldID, ref.ID
 	switch {
@@ -68,14 +68,14 @@ func (s *Service) invalidateLookups() {
 	s.lookups.InvalidateAll()
 }
 
-// ready returns a compiled version. Versions never change, so cache entries are only evicted for space.
+// ready returns a compiled version. Versions never change, so cache entries are evicted only for space.
 func (s *Service) ready(ctx context.Context, accountID string, p published) (compiled, error) {
 	if known, ok := s.versions.GetIfPresent(p); ok {
 		return known, nil
 	}
 	v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, p.id, p.version)
 	if err != nil {
-		if fault.KindOf(err) == fault.Invalid { // deleted between two statements
+		if fault.KindOf(err) == fault.Invalid { // the version was deleted between two statements
 			return compiled{}, fault.InvalidField(fieldTemplate, "was deleted")
 		}
 		return compiled{}, err
@@ -83,7 +83,7 @@ func (s *Service) ready(ctx context.Context, accountID string, p published) (com
 	wrong := fault.Fields{}
 	out := contentOf(v).compile(wrong)
 	if err := wrong.Err(); err != nil {
-		// The version was validated when it was stored, but the rules have become stricter since.
+		// The version was valid when it was stored, but the rules have become stricter since.
 		return compiled{}, fault.InvalidField(fieldTemplate,
 			"version %d is no longer valid; publish the template again: %s", p.version, err)
 	}

@@ -20,11 +20,11 @@ type Ref struct {
 	Alias string
 }
 
-// Rendered is a rendered version of a template. Subject, From, HTML and Text are empty if the template
-// leaves them to the send.
+// Rendered is a rendered version of a template. Subject, From, HTML and Text are empty if the template leaves
+// them to the send.
 type Rendered struct {
 	TemplateID  string
-	Version     int // 0 for a draft
+	Version     int // 0: a draft
 	Subject     string
 	From        string // display form
 	ReplyTo     []string
@@ -34,7 +34,7 @@ type Rendered struct {
 	Category    string
 }
 
-// Fields of a send that errors of Render name.
+// Fields of a send that the errors of Render name.
 const (
 	fieldTemplate  = "template"
 	fieldID        = "template.id"
@@ -42,9 +42,9 @@ const (
 	fieldVariables = "template.variables."
 )
 
-// Render renders the published version. Errors have kind Invalid and name the fields of a send: template,
-// template.id, template.alias, template.variables.<key>. {{unsubscribe_url}} is left unchanged, for the
-// send to replace.
+// Render renders the published version. Its errors have kind Invalid and name fields of a send: template,
+// template.id, template.alias, template.variables.<key>. It leaves {{unsubscribe_url}} unchanged for the send
+// to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
 	published, err := s.resolvePublished(ctx, accountID, ref)
 	if err != nil {
@@ -61,11 +61,11 @@ func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variabl
 
 // PreviewInput is the input of Preview.
 type PreviewInput struct {
-	Version   int // 0 for the draft
+	Version   int // 0: the draft
 	Variables map[string]any
 }
 
-// Preview renders the draft or any version for its author. Errors name variables.<key>, subject, html and
+// Preview renders the draft or any version for its author. Its errors name variables.<key>, subject, html and
 // text.
 func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in PreviewInput) (Rendered, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
@@ -90,10 +90,10 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	return out, err
 }
 
-// names are the field names used in errors: a preview names its parts, a send names the template.
+// names contains the field names for errors: a preview names its parts, a send names the template.
 type names struct {
-	whole    string // empty: the part
-	variable string // before a variable's key
+	whole    string // empty: the name of the part
+	variable string // prefix of a variable's key
 }
 
 func (n names) part(p string) string {
@@ -140,7 +140,7 @@ func (c compiled) render(ctx context.Context, given map[string]any, call names) 
 	return out, nil
 }
 
-// renderFallbackSubject renders the subject with the fallbacks of the variables whose values are blank.
+// renderFallbackSubject renders the subject with fallbacks in place of blank values.
 func (c compiled) renderFallbackSubject(b *language.Budget, given map[string]any, call names) (string, error) {
 	filled := maps.Clone(given)
 	for _, v := range c.content.variables {
@@ -160,7 +160,7 @@ func (c compiled) renderFallbackSubject(b *language.Budget, given map[string]any
 	}
 }
 
-// find reads a template by its id or its alias.
+// find reads a template by its id or alias.
 func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, idOrAlias string) (*ent.Template, error) {
 	query := c.Query().Where(template.AccountID(accountID))
 	switch {
@@ -168,7 +168,7 @@ func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, id
 		query.Where(template.ID(idOrAlias))
 	case badAlias(idOrAlias) == "":
 		query.Where(template.Alias(idOrAlias))
-	default: // not every string can be queried: PostgreSQL has no NUL
+	default: // a reference with NUL cannot be queried in PostgreSQL
 		return nil, notFound(idOrAlias)
 	}
 	found, err := query.Only(ctx)

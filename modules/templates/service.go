@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Params contains the parameters of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
@@ -22,7 +22,7 @@ type Params struct {
 	Logger  *slog.Logger
 }
 
-// Service manages and renders templates. Safe for concurrent use.
+// Service manages and renders templates. It is safe for concurrent use.
 type Service struct {
 	db      *db.DB
 	cursors *page.Codec
@@ -31,8 +31,8 @@ type Service struct {
 	lookups    *cache.Cache[lookup, published]
 	versions   *cache.Cache[published, compiled]
 	uses       []Use
-	epoch      atomic.Int64     // counts what this process has changed
-	publishing *limit.Semaphore // bounds the inlining of CSS, which is pure CPU
+	epoch      atomic.Int64     // counts the changes made by this process
+	publishing *limit.Semaphore // limits concurrent CSS inlining, which is pure CPU work
 }
 
 // New returns a new service. It does not need to be started.

@@ -1,6 +1,6 @@
 // Package definition validates the JSON form of automations: a trigger and a flat list of steps.
 //
-// A step has a key by which other steps refer to it. A target tells where a run continues: at the next step, at
+// A step has a key by which other steps refer to it. A target is where a run continues: at the next step, at
 // a later one, or nowhere. Targets only point forward, so every run ends after at most MaxSteps steps.
 //
 // Decode validates a document in two passes. The first checks it against the tables of fields (table.go and the

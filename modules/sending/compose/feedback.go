@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// feedbackField tells a mailbox provider which part of an account's mail receives complaints (Gmail's
+// feedbackField identifies to a mailbox provider which part of an account's mail receives complaints (Gmail's
 // Postmaster Tools): its kind, its domain and account, and the sending service. Providers ignore it unless the
 // DKIM signature covers it, which package dkim ensures.
 const feedbackField = "Feedback-ID"

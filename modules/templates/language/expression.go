@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// The library keeps expressions private, as closures. This file parses their text again for what the walk
-// needs: variables, filters, and ranges. An expression that it cannot parse is refused.
+// The library does not export its expressions. This file parses their text again to find what the walk needs:
+// variables, filters, and ranges. An expression that it cannot parse is rejected.
 
 type tokenKind int
 
 const (
-	tokenName     tokenKind = iota // customer
-	tokenProperty                  // .name
-	tokenKeyword                   // limit:
+	tokenName     tokenKind = iota // such as customer
+	tokenProperty                  // such as .name
+	tokenKeyword                   // such as limit:
 	tokenString
 	tokenNumber
 	tokenSymbol
@@ -28,7 +28,7 @@ type token struct {
 
 var wordsOfTheLanguage = []string{"true", "false", "nil", "and", "or", "contains", "in"}
 
-// tokens splits an expression into tokens; ok is false if it cannot.
+// tokens splits an expression into tokens; ok is false if that fails.
 func tokens(expression string) (out []token, ok bool) {
 	for rest := expression; rest != ""; {
 		t, length := nextToken(rest)
@@ -43,7 +43,7 @@ func tokens(expression string) (out []token, ok bool) {
 	return out, true
 }
 
-// nextToken reads one token; white space is the zero token.
+// nextToken reads one token. White space is the zero token.
 func nextToken(s string) (token, int) {
 	c := s[0]
 	switch {
@@ -78,7 +78,7 @@ func nextToken(s string) (token, int) {
 	return token{tokenName, s[:n]}, n
 }
 
-// quotedLength returns the length of a string with its quotes; a backslash escapes only in double quotes.
+// quotedLength returns the length of a string including its quotes. A backslash escapes only in double quotes.
 func quotedLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {
@@ -121,15 +121,15 @@ func name(s string) int {
 	return n
 }
 
-// usage lists the variables and filters of an expression.
+// usage lists the variables and filters that an expression uses.
 type usage struct {
-	paths   []string // customer.name, or customer if the rest is computed
-	filters []string // in their order
+	paths   []string // such as customer.name, or customer if the rest is computed
+	filters []string // in order of appearance
 	ranges  bool
-	loop    string // of a for: the name of its variable
+	loop    string // name of the loop variable of a for
 }
 
-// use parses an expression, or with isLoop the arguments of a for.
+// use parses an expression or, with isLoop, the arguments of a for.
 func use(expression string, isLoop bool) (u usage, ok bool) {
 	list, ok := tokens(expression)
 	if !ok {
@@ -159,8 +159,8 @@ func use(expression string, isLoop bool) (u usage, ok bool) {
 	return u, true
 }
 
-// pathAt joins a name with the properties that follow it, and returns the position of the last. The target
-// of a computed index is unknown.
+// pathAt joins a name with the properties that follow it, and returns the position of the last one. It stops at
+// a computed index, whose value is unknown.
 func pathAt(list []token, i int) (string, int) {
 	path := []string{list[i].text}
 	for i+1 < len(list) && list[i+1].kind == tokenProperty {

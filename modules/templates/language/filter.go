@@ -13,7 +13,7 @@ import (
 	"github.com/osteele/tuesday"
 )
 
-// breakLines converts line breaks to <br>. In html its result is not escaped again, so it must be the last
+// breakLines converts line breaks to <br>. In html, its result is not escaped again, so it must be the last
 // filter.
 const breakLines = "newline_to_br"
 
@@ -30,7 +30,7 @@ var allowed = map[string]bool{
 	"modulo": true, "at_least": true, "at_most": true, "upcase": true, "downcase": true, "capitalize": true, "strip": true, "lstrip": true, "rstrip": true,
 	"strip_newlines": true, "truncatewords": true, "pluralize": true, "remove": true, "remove_first": true, "remove_last": true, "handleize": true,
 	"escape_once": true, "url_decode": true,
-	// Our replacements for the library's filters.
+	// Our replacements for filters of the library.
 	"append": true, "prepend": true, "replace": true, "replace_first": true, "replace_last": true, "join": true, "concat": true, "split": true,
 	"truncate": true, "url_encode": true, "escape": true, "date": true, breakLines: true,
 }
@@ -39,8 +39,8 @@ func isFilter(name string) bool { return allowed[name] }
 
 var errLong = fmt.Errorf("produces more than %d bytes", maxText)
 
-// addFilters replaces the filters whose result can grow with capped ones: a chain of them doubles a text at
-// every step.
+// addFilters replaces the filters whose results can grow with limited ones, because a chain of them could
+// double a text at every step.
 func addFilters(e *liquid.Engine, isHTML bool) {
 	e.RegisterFilter("append", func(s, suffix string) (string, error) { return short(s + suffix) })
 	e.RegisterFilter("prepend", func(s, prefix string) (string, error) { return short(prefix + s) })
@@ -158,7 +158,7 @@ func encodeURL(s string) (string, error) {
 
 var errFormat = errors.New("the format of a date is longer than 100 characters, or has a number of more than four digits")
 
-// date formats like strftime. Its widths are bounded, because %9999999d would exhaust memory.
+// date formats like strftime. Widths are limited, because %9999999d would exhaust memory.
 func date(at time.Time, format func(string) string) (string, error) {
 	f := format("%a, %b %d, %y")
 	if len(f) > 100 || wideDirective(f) {
@@ -174,7 +174,7 @@ func wideDirective(format string) bool {
 			digits = 0
 			continue
 		}
-		if digits++; digits > 4 { // a format may contain 2026
+		if digits++; digits > 4 { // allows a literal 2026
 			return true
 		}
 	}

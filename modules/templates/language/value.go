@@ -14,13 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Object is a JSON object as Liquid sees it. The library would iterate over a map in random order.
+// Object is a JSON object in the form that Liquid uses. The library would iterate over a map in random order.
 type Object map[string]any
 
 // Len returns the number of fields.
 func (o Object) Len() int { return len(o) }
 
-// Index returns the field at i, in name order, as {% for %} expects it: a pair of name and value.
+// Index returns field i in name order, as the pair of name and value that {% for %} expects.
 func (o Object) Index(i int) any {
 	name := slices.Sorted(maps.Keys(o))[i]
 	return []any{name, o[name]}
@@ -35,8 +35,8 @@ func (o Object) String() string {
 	return string(encoded)
 }
 
-// Fill returns the values of a template's variables: the send's values, checked against the declared types,
-// or the fallbacks. Undeclared values are ignored. Errors are added by the key of the variable, prefixed
+// Fill returns the values of a template's variables: the values of the send, checked against the declared
+// types, or the fallbacks. Undeclared values are ignored. Errors are added by the key of the variable, prefixed
 // with prefix.
 func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong fault.Fields) map[string]any {
 	out := map[string]any{}
@@ -50,7 +50,7 @@ func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong 
 			value = v.Fallback
 		}
 		if value == nil && v.Type == TypeList {
-			value = []any{} // the library requires a list to exist to be empty
+			value = []any{} // the library treats a list as empty only if it exists
 		}
 		if value == nil {
 			continue
@@ -65,7 +65,7 @@ func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong 
 	return out
 }
 
-// LookUp returns a value by its dotted key: under that exact name, or nested. null counts as missing.
+// LookUp returns a value by its dotted key: under exactly that name, or nested. null counts as missing.
 func LookUp(given map[string]any, key string) (any, bool) {
 	if value, flat := given[key]; flat && value != nil {
 		return value, true
@@ -85,8 +85,8 @@ func LookUp(given map[string]any, key string) (any, bool) {
 	return at, true
 }
 
-// put sets a value at a path. It keeps existing fields of the same object: both customer and customer.name
-// may be declared.
+// put sets a value at a path. It keeps existing fields of the same object, because both customer and
+// customer.name may be declared.
 func put(into map[string]any, path []string, value any) {
 	for _, part := range path[:len(path)-1] {
 		below, ok := into[part].(Object)
@@ -105,8 +105,8 @@ func put(into map[string]any, path []string, value any) {
 	into[last] = value
 }
 
-// takeValue checks a JSON value against a type and converts it for Liquid; the reason is empty if it
-// matches.
+// takeValue checks a JSON value against a type and converts it for Liquid. The reason is empty if the types
+// match.
 func takeValue(typ string, value any) (any, string) {
 	left := MaxValues
 	taken, reason := convert(value, 0, &left)
@@ -146,7 +146,7 @@ func typeOf(taken any) string {
 
 func convert(value any, depth int, left *int) (any, string) {
 	if *left--; *left < 0 {
-		return nil, fmt.Sprintf("holds more than %d values", MaxValues)
+		return nil, fmt.Sprintf("contains more than %d values", MaxValues)
 	}
 	if depth > maxDepth {
 		return nil, fmt.Sprintf("is nested more than %d deep", maxDepth)
@@ -179,7 +179,7 @@ func convert(value any, depth int, left *int) (any, string) {
 	case Object:
 		return convertObject(v, depth, left)
 	default:
-		return nil, fmt.Sprintf("is of a type (%T) that JSON does not have", value)
+		return nil, fmt.Sprintf("has a type (%T) that does not exist in JSON", value)
 	}
 }
 

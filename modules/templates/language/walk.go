@@ -10,18 +10,18 @@ import (
 
 // findings is the result of walking one source.
 type findings struct {
-	paths map[string]int // variables used, without loop variables, with the line of their first use
+	paths map[string]int // variables used, except loop variables, with the line of their first use
 }
 
-// walker checks the syntax tree of a source against an allow-list, so that additions of a later library
-// version are refused until they are reviewed.
+// walker checks the syntax tree of a source against an allow-list, so that additions in later versions of the
+// library are rejected until they are reviewed.
 type walker struct {
 	html  bool
 	tick  render.Node // inserted at the start of every loop body
 	found findings
 }
 
-// scope is the context of a node of the tree.
+// scope is the context of a node in the tree.
 type scope struct {
 	names  []string // loop variables
 	loops  int

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Limits on selector matching. cascadia backtracks over every ancestor and sibling of a selector that does
-// not match, and cannot be interrupted.
+// Limits on selector matching. If a selector does not match, cascadia backtracks over every ancestor and
+// sibling, and cannot be interrupted.
 const (
-	maxSteps    = 10_000_000  // of one selector at one element, in the worst case
-	maxMatching = time.Second // all selectors at all elements
+	maxSteps    = 10_000_000  // worst case for one selector at one element
+	maxMatching = time.Second // for all selectors at all elements
 )
 
 var (
@@ -116,7 +116,7 @@ func (d *document) findElements(selector string, until time.Time) (found []*html
 	}
 	matcher, err := cascadia.Compile(selector)
 	if err != nil {
-		return nil, nil //nolint:nilerr // an invalid selector matches no element
+		return nil, nil //nolint:nilerr // nolint:nilerr // an invalid selector matches nothing
 	}
 	for _, n := range d.elements {
 		if matcher(n) {
@@ -136,7 +136,7 @@ var (
 	ofInside = regexp.MustCompile(`(?i):(has|haschild|contains|containsown|matches|matchesown)\(`)
 )
 
-// steps returns the worst-case cost of a selector at one element: each space walks the ancestors, each ~
+// steps returns the worst-case cost of a selector at one element: each space walks the ancestors, each ~ walks
 // the siblings, and some pseudo-classes walk siblings or all elements.
 func (d *document) steps(selector string) float64 {
 	plain := strings.TrimSpace(joints.ReplaceAllString(quoted.ReplaceAllString(selector, ""), "$1"))

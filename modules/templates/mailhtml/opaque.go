@@ -11,19 +11,19 @@ import (
 	"github.com/postrider/postrider/modules/templates/language"
 )
 
-// opaque is an HTML source whose Liquid is replaced by placeholder words, so that HTML programs can process
-// it: to them `{% if a < b %}` begins an element, and a loop around table rows is misplaced text.
+// opaque is an HTML source whose Liquid is replaced with placeholder words, so that HTML tools can process it.
+// To them, `{% if a < b %}` begins an element, and a loop around table rows is misplaced text.
 type opaque struct {
 	source string
 	stood  []string       // the text that each word replaces
-	words  *regexp.Regexp // in every form that the HTML program may produce
+	words  *regexp.Regexp // in every form that the HTML tools may produce
 	prefix string
 	// control is set if Liquid other than output appears inside <style>.
 	control bool
 }
 
-// hide replaces Liquid with words: comments in text, which are allowed anywhere, and bare words inside
-// tags, style and title.
+// hide replaces Liquid with words: with comments in text, where they are allowed anywhere, and with bare words
+// inside tags, style and title.
 func hide(source string) (*opaque, error) {
 	spans, err := language.Scan(source)
 	if err != nil {
@@ -48,7 +48,7 @@ func hide(source string) (*opaque, error) {
 	return o, nil
 }
 
-// pairLength returns the number of spans to the end of a raw or comment block, whose content is ignored.
+// pairLength returns the number of spans up to the end of a raw or comment block, whose content is ignored.
 func pairLength(source string, spans []language.Span) int {
 	name := tagName(source[spans[0].Start:spans[0].End])
 	if name != "raw" && name != "comment" {
@@ -74,7 +74,7 @@ func tagName(tag string) string {
 	return inner[:end]
 }
 
-// word returns the word for a text, always the same for the same text.
+// word returns the word for a text. The same text always gets the same word.
 func (o *opaque) word(known map[string]string, stands string) string {
 	w, found := known[stands]
 	if !found {
@@ -85,11 +85,11 @@ func (o *opaque) word(known map[string]string, stands string) string {
 	return w
 }
 
-// rawText are the elements whose entire content is text.
+// rawText lists the elements whose entire content is text.
 var rawText = []string{"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea",
 	"title", "xmp"}
 
-// place returns each word the form required by its position.
+// place writes each word in the form that its position requires.
 func (o *opaque) place(source string, known map[string]string) string {
 	z := html.NewTokenizer(strings.NewReader(source))
 	var b strings.Builder
@@ -117,7 +117,7 @@ func (o *opaque) place(source string, known map[string]string) string {
 		case html.EndTagToken:
 			raw = ""
 		case html.CommentToken:
-			if !strings.HasPrefix(text, "<!--") { // <![if !mso]> would be returned as a comment
+			if !strings.HasPrefix(text, "<!--") { // the parser would return <![if !mso]> as a comment
 				text = "<!--" + o.word(known, o.show(text)) + "-->"
 			}
 		case html.DoctypeToken:
@@ -131,8 +131,7 @@ func (o *opaque) hasControl(text string) bool {
 		func(w string) bool { return strings.HasPrefix(o.show(w), "{%") })
 }
 
-// apart puts spaces around the words between a tag's attributes, so that a parser sees each as an
-// attribute.
+// apart puts spaces around the words between a tag's attributes, so that a parser reads each as an attribute.
 func (o *opaque) apart(tag string) string {
 	if !strings.Contains(tag, o.prefix) {
 		return tag
