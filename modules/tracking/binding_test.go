@@ -80,8 +80,8 @@ func TestLinkWorksOnlyOnItsHost(t *testing.T) {
 	}
 }
 
-// A replaced tracking host still answers links of sent mail, until its domain is deleted or belongs to
-// another account.
+// A replaced tracking host keeps answering links in sent mail until its domain is deleted or moves to another
+// account.
 func TestLinkOnFormerHostWorksWhileAccountOwnsDomain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -92,9 +92,9 @@ func TestLinkOnFormerHostWorksWhileAccountOwnsDomain(t *testing.T) {
 	w.exec(t, `DELETE FROM tracking_hosts WHERE account_id = $1`, w.ada)
 	w.wantRead(t, "a link under a deleted host", token, "links.ada.example", nil)
 	w.exec(t, `DELETE FROM domains WHERE id = $1`, domainID)
-	w.wantRead(t, "a link of a deleted domain", token, "links.ada.example", ErrForged)
+	w.wantRead(t, "a link under a deleted domain", token, "links.ada.example", ErrForged)
 	w.customer(t, w.eve, "ada.example")
-	w.wantRead(t, "a link of a domain that another account has", token, "links.ada.example", ErrForged)
+	w.wantRead(t, "a link under a domain that now belongs to another account", token, "links.ada.example", ErrForged)
 }
 
 func TestUnboundLinksStayValid(t *testing.T) {
@@ -105,12 +105,12 @@ func TestUnboundLinksStayValid(t *testing.T) {
 	for _, host := range []string{"mail.example.org", "old.example.org", "links.ada.example", "127.0.0.1:8080"} {
 		mark, err := w.Read(t.Context(), Click, oldToken, host)
 		if err != nil || mark.Target != oldTarget {
-			t.Errorf("a link of an earlier version, requested on %s, returned %q with error %v, want %s", host,
+			t.Errorf("a link from an earlier version, requested on %s, returned %q with error %v, want %s", host,
 				mark.Target, err, oldTarget)
 		}
 	}
 	for _, host := range []string{"links.eve.example", "unknown.example"} {
-		w.wantRead(t, "a link of an earlier version", oldToken, host, ErrForged)
+		w.wantRead(t, "a link from an earlier version", oldToken, host, ErrForged)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestSuspendedAccountLinksDoNotRedirect(t *testing.T) {
 	w.wantRead(t, "a link of a suspended account", token, "links.ada.example", ErrWithheld)
 	w.wantRead(t, "a link of another account", eves, "mail.example.org", nil)
 	w.exec(t, `UPDATE accounts SET suspended_at = NULL WHERE id = $1`, w.ada)
-	w.wantRead(t, "a link of an account that was resumed", token, "links.ada.example", nil)
+	w.wantRead(t, "a link of a resumed account", token, "links.ada.example", nil)
 }
 
 func TestFlaggedTargetIsNotRedirected(t *testing.T) {
@@ -172,6 +172,6 @@ func TestLinksWorkWithoutDatabase(t *testing.T) {
 	w.wantRead(t, "a link of a suspended account", w.click(t, w.eve, ownHost), "mail.example.org", ErrWithheld)
 	if _, err := w.Read(t.Context(), Click, w.click(t, w.ada, "go.ada.example"), "go.ada.example"); err == nil ||
 		errors.Is(err, ErrForged) {
-		t.Errorf("a link under a host that cannot be looked up returned %v, want an error of the database", err)
+		t.Errorf("a link under a host that cannot be looked up returned %v, want a database error", err)
 	}
 }

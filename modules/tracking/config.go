@@ -26,7 +26,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	weburl.CheckBase(wrong, "BaseURL", c.BaseURL)

@@ -14,12 +14,12 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-// sole is a test double of the domains module, with one domain.
+// sole is a fake of the domains module that has a single domain.
 type sole struct{ domain *ent.Domain }
 
 func (s sole) Get(context.Context, string, string) (*ent.Domain, error) { return s.domain, nil }
 
-// issuer is a test double of the certificate keeper.
+// issuer is a fake of the certificate keeper.
 type issuer struct{ ready map[string]bool }
 
 func (i issuer) Ready(_ context.Context, host string) bool { return i.ready[host] }
@@ -82,7 +82,7 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	if _, err := s.Verify(t.Context(), w.ada, shop.domain.ID); err != nil {
 		t.Fatal(err)
 	}
-	check("no TLS here", testBase, nil)
+	check("no TLS", testBase, nil)
 	check("no certificate yet", testBase, i)
 	if h, err := process(i).Verify(t.Context(), w.ada, shop.domain.ID); err != nil ||
 		h.Certificate.Status != hosts.CertificatePending {
@@ -99,5 +99,5 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	if err := w.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("the database is away", testBase, i)
+	check("the database is unavailable", testBase, i)
 }

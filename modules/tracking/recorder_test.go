@@ -17,12 +17,12 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// shelf is a test double of the database that can be unavailable or slow.
+// shelf is a fake database that can be unavailable or slow.
 type shelf struct {
 	mutex sync.Mutex
 	hits  []hit
 	away  bool
-	bad   string // an IP address that it refuses
+	bad   string // an IP address that it rejects
 	block chan struct{}
 }
 
@@ -100,8 +100,8 @@ func openBy(ip string) hit {
 	return hit{mark: LinkToken{Kind: Open, EmailID: testEmail}, ip: ip, at: time.Now()}
 }
 
-// A scanner's first click looks like a person's until the third.
-func TestBurstOfClicksIsScanner(t *testing.T) {
+// A scanner's first click looks like a person's until the third click.
+func TestClassifiesBurstOfClicksAsScanner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}
@@ -164,7 +164,7 @@ func TestQueuesVisitsWhileDatabaseIsDown(t *testing.T) {
 		r.offer(openBy("192.0.2.1"))
 		synctest.Wait() // the recorder is retrying
 		if !fault.IsDatabaseUnavailable(s.store(t.Context(), nil)) {
-			t.Fatal("the test double's error does not count as an unavailable database")
+			t.Fatal("the fake's error does not count as an unavailable database")
 		}
 		for range queueSize + 5 {
 			r.offer(openBy("192.0.2.2"))
@@ -202,7 +202,7 @@ func TestStopReturnsAtDeadline(t *testing.T) {
 	})
 }
 
-func TestRefusedVisitDoesNotAffectOthers(t *testing.T) {
+func TestRejectedVisitDoesNotAffectOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{bad: "192.0.2.9"}
@@ -214,7 +214,7 @@ func TestRefusedVisitDoesNotAffectOthers(t *testing.T) {
 			t.Error(err)
 		}
 		if got := dropped(t, r, "refused"); got != 1 || len(s.hits) != 2 {
-			t.Errorf("%d hits recorded, %v refused, want 2 and 1", len(s.hits), got)
+			t.Errorf("%d hits recorded, %v rejected, want 2 and 1", len(s.hits), got)
 		}
 	})
 }

@@ -13,14 +13,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// maxLinks bounds the growth of a message.
+// maxLinks limits the growth of a message.
 const maxLinks = 10_000
 
-// unsubscribePath is the path of unsubscribe pages on the host of the base URL. Links to them are never
-// tracked.
+// unsubscribePath is the path of unsubscribe pages on the base URL's host. Links to them are never tracked.
 const unsubscribePath = "/u/"
 
-// Message identifies the email of the bodies that Rewrite changes.
+// Message identifies the email whose bodies Rewrite changes.
 type Message struct {
 	AccountID, EmailID, DomainID string
 	Opens, Clicks                bool // what to track
@@ -78,9 +77,9 @@ type rewriting struct {
 	message Message
 	minter  *minter
 	base    string   // scheme and host of the links
-	own     []string // prefixes that are not tracked
+	own     []string // URL prefixes that are not tracked
 	links   int
-	made    map[string]string // links by target, because targets often repeat
+	made    map[string]string // links keyed by target, because targets often repeat
 }
 
 func (w *rewriting) html(source string) string {
@@ -130,7 +129,7 @@ func (w *rewriting) trackLink(written string) (string, bool) {
 	return link, true
 }
 
-// openPixel returns an image that takes no space: a negative margin compensates its height.
+// openPixel returns an image that takes no space: a negative margin compensates for its height.
 func (w *rewriting) openPixel() string {
 	return `<img src="` + w.base + OpenPath + w.minter.open() + PixelSuffix +
 		`" width="1" height="1" alt="" style="display:block;width:1px;height:1px;margin:-1px 0 0;padding:0;border:0">`

@@ -74,7 +74,7 @@ func TestRewriteMatchesGolden(t *testing.T) {
 	html, text := rewrite(t, r, both, read(t, "letter.html"), read(t, "letter.txt"))
 	expect.Golden(t, "letter.tracked.html", html)
 	expect.Golden(t, "letter.tracked.txt", text)
-	// The same with readable targets instead of tokens.
+	// The golden files contain readable targets in place of tokens.
 	expect.Golden(t, "letter.targets.html", readable(t, r, html))
 	expect.Golden(t, "letter.targets.txt", readable(t, r, text))
 }
@@ -117,7 +117,7 @@ func TestTracksOnlyEnabledKinds(t *testing.T) {
 		}
 	}
 	if html, text := rewrite(t, r, both, "", "no link"); html != "" || text != "no link" {
-		t.Errorf("a message without HTML became %q, %q", html, text)
+		t.Errorf("a message without HTML was rewritten to %q, %q", html, text)
 	}
 	for _, wrong := range []Message{{AccountID: "acc_1", EmailID: testEmail, Opens: true},
 		{AccountID: testAccount, EmailID: testDomain, Opens: true}} {
@@ -127,7 +127,7 @@ func TestTracksOnlyEnabledKinds(t *testing.T) {
 	}
 }
 
-// undo checks that the bytes between links are unchanged, and that each link has the target of the original.
+// undo checks that the bytes between links are unchanged and that each link has the target of the original.
 func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(string) string) {
 	t.Helper()
 	at := 0
@@ -149,7 +149,7 @@ func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(str
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The target may contain the next piece too: use the first position that fits.
+			// The target may contain the next piece too, so use the first position that fits.
 			want := false
 			for ; found >= 0 && at+found <= len(source) && strings.HasPrefix(source[at+found:], piece); found++ {
 				if target, ok := weburl.Normalize(unescape(source[at : at+found])); ok && target == mark.Target {
@@ -173,7 +173,7 @@ func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(str
 	}
 }
 
-// attributeText returns the value that a browser reads from an attribute, where not all entities of text
+// attributeText returns the value that a browser reads from an attribute, where some entities of text do not
 // apply.
 func attributeText(value string) string {
 	quote := ""
@@ -196,7 +196,7 @@ func checkHTML(t *testing.T, r *Rewriter, source string) {
 	clicks.Opens = false
 	rewritten, _ := rewrite(t, r, clicks, source, "")
 	if strings.Contains(source, testBase) {
-		return // the source's own links look like ours
+		return // the source contains links that look like ours
 	}
 	undo(t, r, source, rewritten, attributeText)
 	opens := both
@@ -264,7 +264,7 @@ func FuzzRewriteText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) { checkText(t, r, source) })
 }
 
-// Time must grow linearly with the size of a body. Each of these contains a pattern that a naive scan would
+// The time must grow linearly with the size of a body. Each of these contains a pattern that a naive scan would
 // read repeatedly.
 func TestLargeBodiesTakeLinearTime(t *testing.T) {
 	t.Parallel()
@@ -286,7 +286,7 @@ func TestLargeBodiesTakeLinearTime(t *testing.T) {
 			t.Errorf("%s: took %s", name, took)
 		}
 		if len(html)+len(text) > len(c.html)+len(c.text)+maxLinks*4000 {
-			t.Errorf("%s: %d bytes became %d", name, len(c.html)+len(c.text), len(html)+len(text))
+			t.Errorf("%s: %d bytes were rewritten to %d", name, len(c.html)+len(c.text), len(html)+len(text))
 		}
 	}
 }

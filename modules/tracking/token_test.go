@@ -35,8 +35,8 @@ func TestTokenRoundTrip(t *testing.T) {
 	}
 }
 
-// Any change of a token, however small, makes it forged.
-func TestChangedTokensAreForged(t *testing.T) {
+// Any change to a token, however small, makes it forged.
+func TestRejectsChangedTokens(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
 	m := mint(t, of)
@@ -46,21 +46,21 @@ func TestChangedTokensAreForged(t *testing.T) {
 			for _, c := range alphabet {
 				if changed := token[:i] + string(c) + token[i+1:]; changed != token {
 					if got, err := of.parse(changed, ownHost); err == nil {
-						t.Fatalf("changed token %s is accepted as %+v", changed, got)
+						t.Fatalf("changed token %s was accepted as %+v", changed, got)
 					}
 				}
 			}
 			for _, other := range []string{token[:i], token[i:][1:], token[:i] + "\n" + token[i:], token[:i] + "=" +
 				token[i:]} {
 				if got, err := of.parse(other, ownHost); err == nil {
-					t.Fatalf("changed token %q is accepted as %+v", other, got)
+					t.Fatalf("changed token %q was accepted as %+v", other, got)
 				}
 			}
 		}
 	}
 	other := tokens{[][]byte{secretOf(t).Derive(tokenPurpose)}}
 	if _, err := other.parse(m.open(), ownHost); err == nil {
-		t.Error("a token of another key is accepted")
+		t.Error("a token of another key was accepted")
 	}
 }
 
@@ -84,17 +84,17 @@ func TestTokensSurviveKeyRotation(t *testing.T) {
 	after := tokens{secretOf(t, newer).DeriveEach(tokenPurpose)}
 	old := mint(t, before).click("https://example.com/")
 	if _, err := during.parse(old, ownHost); err != nil {
-		t.Errorf("link signed with the old key: %v", err)
+		t.Errorf("a link signed with the old key returned %v", err)
 	}
 	if _, err := after.parse(mint(t, during).click("https://example.com/"), ownHost); err != nil {
-		t.Errorf("link signed while both keys are configured: %v", err)
+		t.Errorf("a link signed while both keys were configured returned %v", err)
 	}
 	if _, err := after.parse(old, ownHost); err == nil {
-		t.Error("a link of a removed key is accepted")
+		t.Error("a link of a removed key was accepted")
 	}
 }
 
-// Even with the key, a token cannot redirect to anything but a web address.
+// Even with the key, a token can only redirect to a web address.
 func TestRefusesSignedTokenWithInvalidTarget(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
@@ -104,7 +104,7 @@ func TestRefusesSignedTokenWithInvalidTarget(t *testing.T) {
 		m.token(formClickTLS, `e.com\@f.com`), m.token(formOpen, "x"), m.token(0x13, "e.com"),
 		m.token(formClick, strings.Repeat("a", weburl.Longest))} {
 		if got, err := of.parse(token, ownHost); err == nil {
-			t.Errorf("token with an invalid target is accepted as %+v", got)
+			t.Errorf("a token with an invalid target was accepted as %+v", got)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func FuzzToken(f *testing.F) {
 	f.Add("")
 	f.Fuzz(func(t *testing.T, token string) {
 		if mark, err := of.parse(token, ownHost); err == nil && !genuine[token] {
-			t.Fatalf("%q is accepted as %+v", token, mark)
+			t.Fatalf("%q was accepted as %+v", token, mark)
 		}
 	})
 }

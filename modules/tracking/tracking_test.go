@@ -104,7 +104,7 @@ func hitFor(kind Kind, accountID, emailID string) hit {
 	return h
 }
 
-func TestVisitsAreRecordedAndAnnounced(t *testing.T) {
+func TestRecordsAndAnnouncesVisits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	emailID := w.email(t, w.ada)
@@ -116,12 +116,12 @@ func TestVisitsAreRecordedAndAnnounced(t *testing.T) {
 		mark := hitFor(kind, w.ada, emailID).mark
 		w.Record(Visit{Mark: mark, IP: netip.MustParseAddr("::ffff:192.0.2.7"), UserAgent: "curl/8"})
 	}
-	expect.EventuallyWithin(t, 20*time.Second, "both visits to be announced", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "both visits are announced", func() bool {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
 		return len(w.told) == 2 && w.woken > 0
 	})
-	// The announcement is not committed yet; Stop waits for that.
+	// The announcement has not committed yet; Stop waits for it.
 	if err := w.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -154,11 +154,11 @@ func TestIgnoresVisitsOfUnknownEmails(t *testing.T) {
 		hitFor(Open, w.ada, emailID)})
 	if rows := w.stored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID || rows[0].AccountID != w.ada ||
 		len(w.told) != 1 {
-		t.Errorf("%v: stored %+v, announced %v; want only the open of Ada's email", err, rows, w.told)
+		t.Errorf("%v: stored %+v and announced %v; want only the open of Ada's email", err, rows, w.told)
 	}
 }
 
-func TestBoundsVisitsPerEmail(t *testing.T) {
+func TestLimitsVisitsPerEmail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	emailID, other := w.email(t, w.ada), w.email(t, w.ada)
@@ -176,7 +176,7 @@ func TestBoundsVisitsPerEmail(t *testing.T) {
 		counts[row.EmailID]++
 	}
 	if counts[emailID] != maxEngagements || counts[other] != 5 || len(w.told) != maxEngagements+5 {
-		t.Errorf("%v recorded, %d announced", counts, len(w.told))
+		t.Errorf("%v visits were recorded and %d announced", counts, len(w.told))
 	}
 }
 
@@ -186,7 +186,7 @@ func TestFailedAnnouncementRecordsNothing(t *testing.T) {
 	w.fails = fmt.Errorf("no")
 	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, w.email(t, w.ada))}); err == nil ||
 		len(w.stored(t)) != 0 || w.woken != 0 {
-		t.Errorf("record with a failing announcer: %v, %d stored; want an error and nothing stored", err,
+		t.Errorf("recording with a failing announcer returned %v and stored %d visits; want an error and none", err,
 			len(w.stored(t)))
 	}
 }
@@ -224,17 +224,17 @@ func TestDeletionIsIsolatedByAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, []string{mine, eves, "msg_none"}); n != 2 || err != nil {
-		t.Errorf("DeleteFor = %d, %v; want only the 2 visits of Ada's email", n, err)
+		t.Errorf("DeleteFor returned %d, %v; want only the 2 visits of Ada's email", n, err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, nil); n != 0 || err != nil {
-		t.Errorf("DeleteFor without emails: %d, %v; want 0", n, err)
+		t.Errorf("DeleteFor without emails returned %d, %v; want 0", n, err)
 	}
 	if rows := w.stored(t); len(rows) != 2 || rows[0].EmailID != other || rows[1].EmailID != eves {
-		t.Errorf("remaining: %+v; want those of the other email and of Eve's", rows)
+		t.Errorf("%+v remain; want those of the other email and of Eve's", rows)
 	}
 }
 
-func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
+func TestReadsVisitsByEmailAndAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)
@@ -247,13 +247,13 @@ func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
 	counts, err := w.Counts(t.Context(), w.ada, mine, other, eves)
 	if err != nil || len(counts) != 2 || counts[mine] != (Counts{Opens: 2, Clicks: 1, MachineClicks: 1}) ||
 		counts[other] != (Counts{Clicks: 1}) {
-		t.Errorf("Counts = %+v, %v; want two opens, one click and one machine click, and one click of the other email",
+		t.Errorf("Counts returned %+v, %v; want two opens, one click and one machine click, and one click of the other email",
 			counts, err)
 	}
 	groups := []string{"both", "both", "eve's"}
 	reach, err := w.GroupReach(t.Context(), w.ada, groups, []string{mine, other, eves})
 	if err != nil || len(reach) != 1 || reach["both"] != (Reach{Opened: 1, Clicked: 1}) {
-		t.Errorf("GroupReach = %+v, %v; want one email opened and one clicked, without machines and other accounts",
+		t.Errorf("GroupReach returned %+v, %v; want one email opened and one clicked, without machines and other accounts",
 			reach, err)
 	}
 	list, err := w.Engagements(t.Context(), w.ada, 2, mine, other, eves)
@@ -261,6 +261,6 @@ func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
 		list[mine][1].Kind != engagement.KindOpen ||
 		*list[other][0].URL != "https://example.com/a" || list[other][0].UserAgent != "Mail/1.0" ||
 		list[other][0].IP != "192.0.2.7" {
-		t.Errorf("Engagements = %+v, %v; want the latest two of one email, the machine first, and the click of the other", list, err)
+		t.Errorf("Engagements returned %+v, %v; want the latest two of one email, the machine's first, and the click of the other", list, err)
 	}
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// maxAliases bounds the length of a CNAME chain.
+// maxAliases is the maximum length of a CNAME chain.
 const maxAliases = 8
 
 // sighting is the result of a DNS lookup of a host.
 type sighting struct {
-	unanswered bool // no answer: the state does not change
+	unanswered bool // no answer, so the state does not change
 	chain      []string
-	points     bool // to this installation
+	points     bool // points to this installation
 	advice     string
 }
 
@@ -77,21 +77,21 @@ type checked struct {
 	seen sighting
 }
 
-// Intervals between checks. A host in an unexpected state is checked again after a fraction of the time that
-// it has been in that state.
+// Intervals between checks. A host in an unexpected state is checked again after a fraction of the time it has
+// been in that state.
 const (
 	soonest       = time.Minute
 	latest        = 6 * time.Hour
 	healthy       = 12 * time.Hour
-	LongestPause  = healthy * 11 / 10 // maximum interval between two checks of a host: intervals vary by a tenth
+	LongestPause  = healthy * 11 / 10 // maximum interval between two checks of a host; intervals vary by a tenth
 	afterNoAnswer = 10 * time.Minute
 	checkTimeout  = 10 * time.Second
-	failAfter     = 72 * time.Hour // a host whose CNAME is missing for this long is failed
+	failAfter     = 72 * time.Hour // a host whose CNAME has been missing for this long has failed
 	checks        = 4              // concurrent checks in the background
 )
 
-// storeSQL is the state machine: pending becomes verified; verified becomes failed once the record has been
-// missing for failAfter; failed becomes verified. A lookup without an answer changes only the time of the
+// storeSQL implements the state machine: pending becomes verified; verified becomes failed once the record has
+// been missing for failAfter; failed becomes verified. A lookup without an answer changes only the time of the
 // next check.
 var storeSQL = db.Compile(`
 UPDATE tracking_hosts t SET
@@ -110,7 +110,7 @@ UPDATE tracking_hosts t SET
           FROM tracking_hosts h WHERE h.id = @id AND h.account_id = @account_id AND h.host = @host AND (@fence::bigint IS NULL OR h.fence = @fence) FOR UPDATE) v
  WHERE t.id = v.id RETURNING v.before, v.next`)
 
-// storeChecks stores checks in one transaction. It skips hosts that were changed or checked by another process in
+// storeChecks stores checks in one transaction. It skips hosts that another process has changed or checked in
 // the meantime.
 func (s *Service) storeChecks(ctx context.Context, checks []checked) error {
 	var verified []string
@@ -158,7 +158,7 @@ func (s *Service) queue() worker.Queue[job, sighting] {
 		Run: func(ctx context.Context, j job, _ *worker.Lease) sighting {
 			seen := s.lookUp(ctx, j.host.Host)
 			if ctx.Err() != nil {
-				return sighting{unanswered: true} // a canceled lookup says nothing about DNS
+				return sighting{unanswered: true} // a cancelled lookup says nothing about DNS
 			}
 			return seen
 		},

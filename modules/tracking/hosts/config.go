@@ -14,7 +14,7 @@ type Config struct {
 	BaseURL string
 	// Target is the name that tracking hosts must point to. If empty, tracking hosts are disabled.
 	Target string
-	// Own are further names of this installation, which cannot be tracking hosts.
+	// Own lists further names of this installation, which cannot be tracking hosts.
 	Own []string
 }
 
@@ -27,7 +27,7 @@ func ConfigOf(cfg setting.Values) Config {
 			config.Hostname.Of(cfg)}}
 }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	weburl.CheckBase(wrong, "BaseURL", c.BaseURL)
