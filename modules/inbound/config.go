@@ -13,7 +13,7 @@ type Config struct {
 	AcceptOnly bool   // this process moves nothing to the object store
 }
 
-// ConfigOf returns the module's configuration from that of the installation.
+// ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values) Config {
 	return Config{Hostname: config.Hostname.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg),
 		AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}

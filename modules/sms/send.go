@@ -214,7 +214,7 @@ func (s *Service) Problem(ctx context.Context, accountID string) (string, error)
 	}
 	route, err := s.settings.RouteOf(accountID, row)
 	if err != nil {
-		return "the SMS provider cannot be used with its current settings; set it up again", nil //nolint:nilerr // nolint:nilerr // the error is the problem
+		return "the SMS provider cannot be used with its current settings; set it up again", nil //nolint:nilerr // the error is the problem
 	}
 	if reason := whyUnusable(row, route); reason != "" {
 		return reason, nil

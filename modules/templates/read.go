@@ -195,7 +195,7 @@ func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string,
 	unchanged := map[string]bool{}
 	if len(ids) > 0 {
 		if unchanged, err = same(ctx, from, accountID, ids); err != nil {
-			return nil, fmt.Errorf("compare with what is published: %w", err)
+			return nil, fmt.Errorf("compare with the published version: %w", err)
 		}
 	}
 	out = make([]Template, len(rows))

@@ -48,7 +48,7 @@ func newRecorder(store func(context.Context, []hit) error, log *slog.Logger,
 		stopping: make(chan struct{}), done: make(chan struct{}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking",
 			Name: "dropped_total",
-			Help: "Opens and clicks that were not recorded: the queue was full, or the database refused them."},
+			Help: "Opens and clicks that were not recorded: the queue was full, or the database rejected them."},
 			[]string{"reason"}),
 	}
 	r.storeCtx, r.cut = context.WithCancel(context.Background()) // lives as long as the recorder

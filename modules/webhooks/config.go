@@ -25,7 +25,7 @@ type Config struct {
 	AcceptOnly  bool          // this process makes no deliveries
 }
 
-// ConfigOf returns the module's configuration from that of the installation.
+// ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	return Config{Config: post.ConfigOf(cfg, resolver), AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
 }

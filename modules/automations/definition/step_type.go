@@ -59,7 +59,7 @@ func (plainStep) judge(*Step, string, fault.Fields) {}
 var stepTypes = map[string]stepType{}
 
 // register adds a type under the name that its steps have in the field type.
-func register(name string, t stepType) stepType { //nolint:unparam // nolint:unparam // the result allows calls in `var _ =`
+func register(name string, t stepType) stepType { //nolint:unparam // the result allows calls in `var _ =`
 	stepTypes[name] = t
 	return t
 }
@@ -135,11 +135,11 @@ func Schema() map[string]any {
 }
 
 // TriggerSchema returns the part of Schema about the trigger.
-func TriggerSchema() map[string]any { return properties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // nolint:forcetypeassert // created by object
+func TriggerSchema() map[string]any { return properties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // created by object
 
 // StepSchema returns the part of Schema about steps of a type. The caller must not change it.
 func StepSchema(name string) map[string]any { return stepForms()[name].schema }
 
 func properties(schema map[string]any) map[string]any {
-	return schema["properties"].(map[string]any) //nolint:forcetypeassert // nolint:forcetypeassert // created by object
+	return schema["properties"].(map[string]any) //nolint:forcetypeassert // created by object
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-func TestLimitsCostOfSingleCall(t *testing.T) { //nolint:paralleltest // nolint:paralleltest // measures memory
+func TestLimitsCostOfSingleCall(t *testing.T) { //nolint:paralleltest // measures memory
 	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 150_000)+`", "l": [`+
 		strings.TrimSuffix(strings.Repeat(`"a",`, 20_000), ",")+`], "p": "(a?){500}a{500}b"}}`)
 	for text, want := range map[string]string{

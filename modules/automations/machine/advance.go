@@ -124,7 +124,7 @@ func (p *Program) Advance(ctx context.Context, run Run, before State, in Input) 
 // advance is the state of one call of Advance.
 type advance struct {
 	*Program
-	ctx     context.Context //nolint:containedctx // nolint:containedctx // lives only as long as the call
+	ctx     context.Context //nolint:containedctx // lives only as long as the call
 	run     Run
 	state   State
 	now     time.Time

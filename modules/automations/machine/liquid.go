@@ -95,7 +95,7 @@ func (g *gap) value(budget *language.Budget, values map[string]any, scope expres
 	if g.path == nil {
 		return g.render(budget, values)
 	}
-	var at any = map[string]any{"event": scope.Trigger, "run": scope.Run, "steps": scope.Steps, "automation": map[string]any(values["automation"].(language.Object))} //nolint:forcetypeassert // nolint:forcetypeassert // created by liquidValues
+	var at any = map[string]any{"event": scope.Trigger, "run": scope.Run, "steps": scope.Steps, "automation": map[string]any(values["automation"].(language.Object))} //nolint:forcetypeassert // created by liquidValues
 	for _, part := range g.path {
 		object, is := at.(map[string]any)
 		if !is {

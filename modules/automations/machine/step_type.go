@@ -57,7 +57,7 @@ func (unknownStep) begin(a *advance, s *definition.Step) {
 var stepTypes = map[string]stepType{}
 
 // register adds a type under the name it has in package definition.
-func register(name string, t stepType) stepType { //nolint:unparam // nolint:unparam // the result allows calls in `var _ =`
+func register(name string, t stepType) stepType { //nolint:unparam // the result allows calls in `var _ =`
 	stepTypes[name] = t
 	return t
 }

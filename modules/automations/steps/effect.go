@@ -40,7 +40,7 @@ type effect interface {
 var constructors = map[string]func(*services) effect{}
 
 // register adds the effect of a step type.
-func register(name string, create func(*services) effect) bool { //nolint:unparam // nolint:unparam // the result allows calls in `var _ =`
+func register(name string, create func(*services) effect) bool { //nolint:unparam // the result allows calls in `var _ =`
 	constructors[name] = create
 	return true
 }

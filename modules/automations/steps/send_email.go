@@ -191,7 +191,7 @@ func codeOf(f *fault.Error) string {
 func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
 	settlements := make([]*runs.Settlement, 0, len(list))
 	for _, h := range list {
-		t := h.Subject.(*taken) //nolint:forcetypeassert // nolint:forcetypeassert // only perform passes this guard
+		t := h.Subject.(*taken) //nolint:forcetypeassert // only perform passes this guard
 		r := machine.Result{Status: machine.StatusSent, Output: map[string]any{"email_id": h.Receipt.ID}}
 		if len(h.Receipt.Suppressed) > 0 {
 			r.Status = machine.StatusSuppressed

@@ -75,7 +75,7 @@ func (s *Service) packRelayed(ctx context.Context, m move, b body, to io.Writer)
 	}
 	snippet, err := Snippet("", "", begin)
 	if err != nil {
-		return "", nil //nolint:nilerr // nolint:nilerr // lists show no snippet if a message cannot be parsed
+		return "", nil //nolint:nilerr // lists show no snippet if a message cannot be parsed
 	}
 	return snippet, nil
 }

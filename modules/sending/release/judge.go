@@ -94,7 +94,7 @@ func (r *releasing) permit() (bool, error) {
 		return false, nil
 	case r.refusal != nil:
 		r.fail(r.refusal)
-		return false, nil //nolint:nilerr // nolint:nilerr // the error is the outcome, stored with the email
+		return false, nil //nolint:nilerr // the error is the outcome, stored with the email
 	}
 	to := make([]address.Address, 0, len(r.envelope))
 	for _, e := range r.envelope {

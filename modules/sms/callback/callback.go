@@ -159,7 +159,7 @@ func (s *Service) Reply(ctx context.Context, t ProviderRequest) error {
 	from, err := textmsg.Parse(r.From)
 	wish := r.Wish()
 	if err != nil || wish == provider.NoWish {
-		return nil //nolint:nilerr // nolint:nilerr // a reply from a word or a short number cannot opt out
+		return nil //nolint:nilerr // a reply from a word or a short number cannot opt out
 	}
 	s.log.InfoContext(ctx, "sms reply", telemetry.KeyAccountID, of, telemetry.KeyReason,
 		map[provider.Wish]string{provider.Stop: "stop", provider.Start: "start"}[wish])

@@ -73,7 +73,7 @@ func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent
 		return nil, fmt.Errorf("read settings of text messages: %w", err)
 	}
 	if len(rows) == 0 {
-		return nil, nil //nolint:nilnil // nolint:nilnil // no settings is not an error
+		return nil, nil //nolint:nilnil // no settings is not an error
 	}
 	row := rows[0].SMSSettings
 	row.Credentials = &rows[0].credentials

@@ -157,7 +157,7 @@ func (s *Service) encodeColumns(accountID string, config shape.SMSProvider,
 	if err != nil || held.empty() {
 		return string(text), nil, err
 	}
-	plain, err := json.Marshal(held) //nolint:gosec // nolint:gosec // sealed before it is stored
+	plain, err := json.Marshal(held) //nolint:gosec // sealed before it is stored
 	return string(text), s.box.Seal(plain, sealedFor(accountID)), err
 }
 

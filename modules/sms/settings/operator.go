@@ -132,7 +132,7 @@ func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) 
 		}
 		return provider.NewGateway(c, operatorClient())
 	}
-	return nil, nil //nolint:nilnil // nolint:nilnil // having no provider is not an error
+	return nil, nil //nolint:nilnil // having no provider is not an error
 }
 
 // operatorClient connects to the operator's provider, which may have a private address. It does not follow

@@ -25,7 +25,7 @@ const quick = 20 * time.Millisecond
 // and never checks a context. The budget is therefore checked wherever the library calls this package: at every
 // output, variable use and loop iteration.
 type Budget struct {
-	ctx      context.Context //nolint:containedctx // nolint:containedctx // lives only as long as one render
+	ctx      context.Context //nolint:containedctx // lives only as long as one render
 	slow     time.Time       // when the render starts to count as slow work
 	deadline time.Time
 	steps    int

@@ -150,7 +150,7 @@ func TestRejectsInvalidSources(t *testing.T) {
 const either = "renders or fails"
 
 // Without limits, each of these would run for minutes or allocate gigabytes in the library.
-func TestStopsHostileTemplates(t *testing.T) { //nolint:tparallel // nolint:tparallel // measures memory, one template at a time
+func TestStopsHostileTemplates(t *testing.T) { //nolint:tparallel // measures memory, one template at a time
 	t.Parallel()
 	list := make([]any, MaxList)
 	for i := range list {
@@ -176,7 +176,7 @@ func TestStopsHostileTemplates(t *testing.T) { //nolint:tparallel // nolint:tpar
 		"division by zero": {"{{ 1 | divided_by: 0 }}", "division by zero"},
 		"slice overflow":   {"{{ x | slice: 5, 9223372036854775807 }}", "cannot be rendered"},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // nolint:paralleltest // measures memory
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // measures memory
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			var err error

@@ -116,7 +116,7 @@ func (d *document) findElements(selector string, until time.Time) (found []*html
 	}
 	matcher, err := cascadia.Compile(selector)
 	if err != nil {
-		return nil, nil //nolint:nilerr // nolint:nilerr // an invalid selector matches nothing
+		return nil, nil //nolint:nilerr // an invalid selector matches nothing
 	}
 	for _, n := range d.elements {
 		if matcher(n) {

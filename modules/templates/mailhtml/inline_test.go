@@ -25,7 +25,7 @@ func receiptHTML(t testing.TB) string {
 	return string(source)
 }
 
-func TestInlineCSSKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:paralleltest // nolint:paralleltest // reads the standard logger
+func TestInlineCSSKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:paralleltest // reads the standard logger
 	var said bytes.Buffer
 	log.SetOutput(&said)
 	defer log.SetOutput(os.Stderr)

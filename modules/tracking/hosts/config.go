@@ -18,7 +18,7 @@ type Config struct {
 	Own []string
 }
 
-// ConfigOf returns the module's configuration from that of the installation.
+// ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values) Config {
 	return Config{BaseURL: config.BaseURL.Of(cfg), Target: config.TrackingHost.Of(cfg),
 		Own: []string{config.BaseHost(cfg),

@@ -27,7 +27,7 @@ type Config struct {
 	Refresh time.Duration
 }
 
-// ConfigOf returns the configuration from that of the installation.
+// ConfigOf returns the configuration from the installation's settings.
 func ConfigOf(v setting.Values) Config {
 	return Config{OwnHosts: append([]string{config.BaseHost(v)}, config.LinkHosts.Of(v)...)}
 }

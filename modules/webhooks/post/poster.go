@@ -23,7 +23,7 @@ type Config struct {
 	Timeout time.Duration  // for one POST including the response
 }
 
-// ConfigOf returns the configuration from that of the installation.
+// ConfigOf returns the configuration from the installation's settings.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	return Config{Allow: egress.Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
 }
