@@ -220,7 +220,7 @@ func listenTo(
 // keep running, and events still end waits and cancel runs. It returns NotFound, or Conflict if the automation
 // is not active.
 func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool, keep KeepActed) (Acted, error) {
-	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
+	return s.changeStatus(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status != automation.StatusActive {
 			return nil, fault.Conflictf(fault.CodeConflict, "This automation is %s and not active", a.Status)
 		}
@@ -235,7 +235,7 @@ func (s *Service) Pause(ctx context.Context, accountID, automationID string, hol
 // Archive permanently stops an automation from starting runs. A background task cancels its live runs, and none
 // of them begins another step. It returns NotFound, or Conflict if the automation is already archived.
 func (s *Service) Archive(ctx context.Context, accountID, automationID string, keep KeepActed) (Acted, error) {
-	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
+	return s.changeStatus(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status == automation.StatusArchived {
 			return nil, fault.Conflictf(fault.CodeConflict, "This automation is already archived")
 		}
@@ -244,8 +244,8 @@ func (s *Service) Archive(ctx context.Context, accountID, automationID string, k
 	})
 }
 
-// move changes the status of an automation.
-func (s *Service) move(ctx context.Context, accountID, automationID string, keep KeepActed,
+// changeStatus changes the status of an automation.
+func (s *Service) changeStatus(ctx context.Context, accountID, automationID string, keep KeepActed,
 	change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out Acted, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := lockAutomation(ctx, tx, accountID, automationID)

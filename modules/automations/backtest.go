@@ -86,12 +86,12 @@ func (s *Service) Backtest(ctx context.Context, caller accounts.Caller, automati
 		names = append(names, v.Definition.Trigger.Event)
 	}
 	err = s.eachEvent(ctx, caller.AccountID, names, in, &out, func(stored *ent.CustomEvent, e *machine.Event) {
-		out.judge(stored, verdictOf(ctx, draft, e), verdictOf(ctx, active, e))
+		out.compareVerdicts(stored, verdictOf(ctx, draft, e), verdictOf(ctx, active, e))
 	})
 	return out, err
 }
 
-func (b *Backtest) judge(stored *ent.CustomEvent, draft, active Verdict) {
+func (b *Backtest) compareVerdicts(stored *ent.CustomEvent, draft, active Verdict) {
 	b.Events++
 	if draft.Starts {
 		b.DraftStarts++

@@ -112,15 +112,15 @@ func (e *explainer) explainMatches(ctx context.Context) error {
 				return err
 			}
 		default:
-			out.start(ctx, v, e.event)
+			out.explainStart(ctx, v, e.event)
 		}
 		e.out.Matches = append(e.out.Matches, out)
 	}
 	return nil
 }
 
-// start explains the condition of a trigger.
-func (m *ExplainedMatch) start(ctx context.Context, v *runs.Version, e *machine.Event) {
+// explainStart explains the condition of a trigger.
+func (m *ExplainedMatch) explainStart(ctx context.Context, v *runs.Version, e *machine.Event) {
 	if c := v.ExplainStart(ctx, e); c != nil {
 		m.Conditions = append(m.Conditions, *c)
 	}
@@ -215,7 +215,7 @@ func (e *explainer) addListeners(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		out.start(ctx, v, e.event)
+		out.explainStart(ctx, v, e.event)
 		e.out.Matches = append(e.out.Matches, out)
 	}
 	return nil

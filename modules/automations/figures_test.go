@@ -14,10 +14,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// visited is a fake that reports one open and no clicks for every group of emails.
-type visited struct{}
+// fakeVisits is a fake that reports one open and no clicks for every group of emails.
+type fakeVisits struct{}
 
-func (visited) GroupReach(_ context.Context, _ string, groups, _ []string) (map[string]tracking.Reach, error) {
+func (fakeVisits) GroupReach(_ context.Context, _ string, groups, _ []string) (map[string]tracking.Reach, error) {
 	out := map[string]tracking.Reach{}
 	for _, name := range groups {
 		out[name] = tracking.Reach{Opened: 1}
@@ -28,7 +28,7 @@ func (visited) GroupReach(_ context.Context, _ string, groups, _ []string) (map[
 // newFigures returns the service of a process that has not counted anything yet.
 func (w *world) newFigures(t *testing.T, texts figures.TextMessages) *figures.Service {
 	t.Helper()
-	return figures.New(w.DB, figures.Near{Emails: w.Records, Visits: visited{}, Texts: texts})
+	return figures.New(w.DB, figures.Near{Emails: w.Records, Visits: fakeVisits{}, Texts: texts})
 }
 
 func countedOf(t *testing.T, s *figures.Service, accountID, automationID string) *figures.Figures {

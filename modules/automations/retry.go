@@ -164,7 +164,7 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 			}
 			if done = len(list) < rowsAtOnce; len(list) > 0 {
 				after = list[len(list)-1].id
-				if n, err = s.restart(ctx, tx, accountID, automationID, list); err != nil {
+				if n, err = s.restartRuns(ctx, tx, accountID, automationID, list); err != nil {
 					return err
 				}
 			}
@@ -182,7 +182,7 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 	return restarted, nil
 }
 
-func (s *Service) restart(ctx context.Context, tx db.Execer, accountID, automationID string,
+func (s *Service) restartRuns(ctx context.Context, tx db.Execer, accountID, automationID string,
 	list []failedRun) (int, error) {
 	free, err := s.freeToGoOn(ctx, tx, automationID, list)
 	if err != nil || len(free) == 0 {

@@ -55,7 +55,7 @@ func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tr
 	}
 	t := &trial{Service: s, asked: in, caller: caller, automation: a, of: of}
 	if !in.Send {
-		if err := t.play(ctx); err != nil {
+		if err := t.simulateRun(ctx); err != nil {
 			return Tried{}, err
 		}
 	}
@@ -64,7 +64,7 @@ func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tr
 	answer, err := s.events.Try(ctx,
 		ingest.Trial{Post: post, Run: func(e *machine.Event,
 			who machine.Identity) (*runs.Settlement, shape.EventMatch) {
-			return t.begin(ctx, e, who)
+			return t.beginRun(ctx, e, who)
 		}})
 	return t.result(answer), err
 }
@@ -83,8 +83,8 @@ type trial struct {
 
 func (t *trial) result(a ingest.Result) Tried { return Tried{a, t.played, t.runID} }
 
-// play simulates the run.
-func (t *trial) play(ctx context.Context) error {
+// simulateRun simulates the run.
+func (t *trial) simulateRun(ctx context.Context) error {
 	e, who, err := ingest.EventOf(t.asked.Post)
 	if err != nil {
 		return err
@@ -111,8 +111,8 @@ func (t *trial) play(ctx context.Context) error {
 	return nil
 }
 
-// begin starts the run of a trial that sends, and returns it with the automation's reaction to the event.
-func (t *trial) begin(ctx context.Context, e *machine.Event,
+// beginRun starts the run of a trial that sends, and returns it with the automation's reaction to the event.
+func (t *trial) beginRun(ctx context.Context, e *machine.Event,
 	who machine.Identity) (*runs.Settlement, shape.EventMatch) {
 	match := shape.EventMatch{AutomationID: t.automation.ID, Version: t.of.number, Outcome: ingest.ConditionFalse}
 	if e.Name != t.of.program.Definition.Trigger.Event {

@@ -44,8 +44,8 @@ type criteria struct {
 func (f Filter) parse() (*criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, &criteria{domainIDs: f.DomainIDs}
 	words, subject := readText(&f, wrong)
-	c.mark(wrong, "to", markTo, f.To)
-	c.mark(wrong, "from", markFrom, f.From)
+	c.addMark(wrong, "to", markTo, f.To)
+	c.addMark(wrong, "from", markFrom, f.From)
 	switch {
 	case f.Domain == "":
 	case id.Is(id.Domain, f.Domain):
@@ -81,7 +81,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	return words, subject
 }
 
-func (c *criteria) mark(wrong fault.Fields, field, mark, text string) {
+func (c *criteria) addMark(wrong fault.Fields, field, mark, text string) {
 	if text == "" {
 		return
 	}

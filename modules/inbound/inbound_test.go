@@ -63,7 +63,7 @@ func TestStoresMessage(t *testing.T) {
 		p.Spam = filter{verdict: rspamd.Verdict{Status: rspamd.Spam, Score: 15.5, HasScore: true}}
 	})
 	w.mustReceive(t, hello, "support@ada.example", "SUPPORT@ada.example", "support@ada.example")
-	found := w.records(t, ada)
+	found := w.listRecords(t, ada)
 	if len(found) != 2 || found[0].ContentID != found[1].ContentID {
 		t.Fatalf("%d records: %v", len(found), found)
 	}
@@ -79,7 +79,7 @@ func TestStoresMessage(t *testing.T) {
 	if e.Authentication.DMARC != "fail" || e.Authentication.DMARCPolicy != "reject" {
 		t.Errorf("stored authentication is %+v, want DMARC failed with policy reject", e.Authentication)
 	}
-	if diff := cmp.Diff(hello, w.raw(t, e)); diff != "" {
+	if diff := cmp.Diff(hello, w.readRaw(t, e)); diff != "" {
 		t.Errorf("raw message (-sent +stored):\n%s", diff)
 	}
 	if n := w.count(t, `SELECT count(*) FROM facts WHERE type = 'email.received' AND account_id = $1 AND subject_id = $2`, ada, e.ID); n != 1 {
@@ -91,7 +91,7 @@ func TestAcceptsMailWithoutSpamFilter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *Params) { p.Spam = filter{err: errors.New("connection refused")} })
 	w.mustReceive(t, hello, "support@ada.example")
-	if e := w.records(t, ada)[0]; e.SpamStatus != receivedemail.SpamStatusUnknown || e.SpamScore != nil {
+	if e := w.listRecords(t, ada)[0]; e.SpamStatus != receivedemail.SpamStatusUnknown || e.SpamScore != nil {
 		t.Errorf("without the spam filter the stored record is %+v, want status unknown and no score", e)
 	}
 }
@@ -101,7 +101,7 @@ func TestStoresRecordPerAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.mustReceive(t, hello, "support@ada.example", "sales@bob.example", "help@ada.example")
-	adas, bobs := w.records(t, ada), w.records(t, bob)
+	adas, bobs := w.listRecords(t, ada), w.listRecords(t, bob)
 	if len(adas) != 2 || len(bobs) != 1 || w.count(t, `SELECT count(*) FROM received_contents`) != 2 {
 		t.Fatalf("Ada and Bob have %d and %d records", len(adas), len(bobs))
 	}
@@ -119,7 +119,7 @@ func TestStoresRecordPerAccount(t *testing.T) {
 			t.Errorf("after %d deletions there are %d contents, want %d", i+1, n, left)
 		}
 	}
-	if w.raw(t, bobs[0]) != hello {
+	if w.readRaw(t, bobs[0]) != hello {
 		t.Error("the record of bob has changed")
 	}
 	if n := w.count(t, `SELECT count(*) FROM facts WHERE account_id = $1`, ada); n != 0 {
@@ -146,7 +146,7 @@ func TestRejectsMailLoop(t *testing.T) {
 		t.Errorf("a message with 101 Received fields returned %v, want 554 5.4.6", err)
 	}
 	w.mustReceive(t, strings.Repeat(received, 100)+hello, "x@ada.example")
-	if n := len(w.records(t, ada)); n != 1 {
+	if n := len(w.listRecords(t, ada)); n != 1 {
 		t.Errorf("%d records are stored", n)
 	}
 }
@@ -194,7 +194,7 @@ func TestDisconnectedSenderStoresNothing(t *testing.T) {
 	err = w.reception.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"),
 		to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"},
 			address: "x@ada.example"}}}, raw)
-	if !errors.Is(err, context.Canceled) || len(w.records(t, ada)) != 0 {
+	if !errors.Is(err, context.Canceled) || len(w.listRecords(t, ada)) != 0 {
 		t.Errorf("a message from a disconnected sender returned %v, want it abandoned and nothing stored", err)
 	}
 }
@@ -216,7 +216,7 @@ func TestReceivesMalformedMessages(t *testing.T) {
 			t.Errorf("%s: got %v, want the message accepted", name, err)
 			continue
 		}
-		if got := w.raw(t, w.records(t, ada)[0]); got != message {
+		if got := w.readRaw(t, w.listRecords(t, ada)[0]); got != message {
 			t.Errorf("%s: stored %d bytes of %d", name, len(got), len(message))
 		}
 	}
@@ -233,7 +233,7 @@ func TestStoresLargeMessagesUnchanged(t *testing.T) {
 	for _, n := range []int{70_000, 300_000, 3 << 20} {
 		message := largeMessage(n)
 		w.mustReceive(t, message, "support@ada.example")
-		if got := w.raw(t, w.records(t, ada)[0]); got != message {
+		if got := w.readRaw(t, w.listRecords(t, ada)[0]); got != message {
 			t.Errorf("sent %d bytes, read %d different bytes", len(message), len(got))
 		}
 	}
@@ -290,7 +290,7 @@ func TestLargeMessageHoldsNoMemoryDuringLookups(t *testing.T) {
 	var w *world
 	seen := make(chan intake.Usage, 1)
 	w = newWorld(t, func(p *Params) {
-		p.Verifier = verifying(func() { seen <- w.contents.budget.Usage() })
+		p.Verifier = hookedVerifier(func() { seen <- w.contents.budget.Usage() })
 	})
 	w.mustReceive(t, largeMessage(1<<20), "support@ada.example")
 	if got := <-seen; got.Arriving != 0 || got.Working != 0 || got.Spool < 1<<20 {
@@ -298,10 +298,10 @@ func TestLargeMessageHoldsNoMemoryDuringLookups(t *testing.T) {
 	}
 }
 
-// verifying is a fake verifier that calls a function during verification.
-type verifying func()
+// hookedVerifier is a fake verifier that calls a function during verification.
+type hookedVerifier func()
 
-func (f verifying) Verify(ctx context.Context, c authn.Client, raw io.ReaderAt, size int64) shape.Authentication {
+func (f hookedVerifier) Verify(ctx context.Context, c authn.Client, raw io.ReaderAt, size int64) shape.Authentication {
 	f()
 	return verifier{}.Verify(ctx, c, raw, size)
 }
@@ -369,7 +369,7 @@ func TestPurgeAndEraseReceivedMail(t *testing.T) {
 	if n, last, err = w.PurgeContents(t.Context(), ada, last, future, 10); n != 1 || last != "" || err != nil {
 		t.Errorf("the purge of records returned %d, %q, %v", n, last, err)
 	}
-	for _, e := range w.records(t, ada) {
+	for _, e := range w.listRecords(t, ada) {
 		if _, err := w.Open(t.Context(), e); !errors.Is(err, ErrPurged) {
 			t.Errorf("opening a purged message returned %v, want ErrPurged", err)
 		}

@@ -25,7 +25,7 @@ type bucket struct {
 	puts    int
 }
 
-func (b *bucket) with(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
+func (b *bucket) update(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
 
 func (b *bucket) Put(_ context.Context, key string, from io.ReaderAt, size int64) error {
 	data, err := io.ReadAll(io.NewSectionReader(from, 0, size))
@@ -62,7 +62,7 @@ func (b *bucket) Delete(_ context.Context, key string) error {
 	return b.away
 }
 
-func (b *bucket) size() (n int) { b.with(func() { n = len(b.objects) }); return n }
+func (b *bucket) size() (n int) { b.update(func() { n = len(b.objects) }); return n }
 
 func newBucketWorld(t *testing.T) (*world, *bucket) {
 	t.Helper()
@@ -84,8 +84,8 @@ func (w *world) makeDue(t *testing.T) {
 	}
 }
 
-// run claims, executes and settles all due work.
-func (w *world) run(t *testing.T) {
+// runMoves claims, executes and settles all due work.
+func (w *world) runMoves(t *testing.T) {
 	t.Helper()
 	jobs, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil {
@@ -118,22 +118,22 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 	}
 	expect.EventuallyWithin(t, 20*time.Second, "the upload is attempted",
 		func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
-	e := w.records(t, ada)[0]
-	if w.raw(t, e) != hello || w.countStored(t) != 0 {
+	e := w.listRecords(t, ada)[0]
+	if w.readRaw(t, e) != hello || w.countStored(t) != 0 {
 		t.Error("the content is not in the database")
 	}
-	b.with(func() { b.away = nil })
+	b.update(func() { b.away = nil })
 	expect.EventuallyWithin(t, 20*time.Second, "the content is in the store",
 		func() bool { w.makeDue(t); return w.countStored(t) == 1 })
-	if w.raw(t, e) != hello || b.size() != 1 {
+	if w.readRaw(t, e) != hello || b.size() != 1 {
 		t.Errorf("the store has %d objects", b.size())
 	}
 
-	b.with(func() { b.away = errors.New("connection refused") })
+	b.update(func() { b.away = errors.New("connection refused") })
 	if _, err := w.Open(t.Context(), e); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("reading while the store is unavailable returned %v", err)
 	}
-	for _, e := range w.records(t, ada) {
+	for _, e := range w.listRecords(t, ada) {
 		if err := w.Delete(t.Context(), ada, e.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 	if w.count(t, `SELECT count(*) FROM received_contents WHERE object_key IS NOT NULL`) != 1 {
 		t.Error("the object is not queued for deletion")
 	}
-	b.with(func() { b.away = nil })
+	b.update(func() { b.away = nil })
 	expect.EventuallyWithin(t, 20*time.Second, "the object and its row are deleted", func() bool {
 		w.makeDue(t)
 		return b.size() == 0 && w.count(t, `SELECT count(*) FROM received_contents`) == 0
@@ -165,8 +165,8 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 		t.Errorf("the second claim returned %v, %v; want none", again, err)
 	}
 	w.makeDue(t) // the lease has expired
-	w.run(t)
-	if w.countStored(t) != 1 || b.size() != 1 || w.raw(t, w.records(t, ada)[0]) != hello {
+	w.runMoves(t)
+	if w.countStored(t) != 1 || b.size() != 1 || w.readRaw(t, w.listRecords(t, ada)[0]) != hello {
 		t.Errorf("%d contents are in the store as %d objects", w.countStored(t), b.size())
 	}
 	// The dead process continues with an outdated fence.
@@ -182,7 +182,7 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 	if err != nil || len(running) != 1 {
 		t.Fatalf("claim returned %v, %v; want only the second message", running, err)
 	}
-	if err := w.Delete(t.Context(), ada, w.records(t, ada)[0].ID); err != nil {
+	if err := w.Delete(t.Context(), ada, w.listRecords(t, ada)[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.contents.objects.Put(t.Context(), running[0].key, strings.NewReader(hello),
@@ -196,7 +196,7 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.makeDue(t)
-	w.run(t)
+	w.runMoves(t)
 	if b.size() != 1 || w.count(t, `SELECT count(*) FROM received_contents`) != 1 {
 		t.Errorf("the store has %d objects", b.size())
 	}
@@ -207,13 +207,13 @@ func TestMoveFailsIfStoredObjectDiffers(t *testing.T) {
 	w, b := newBucketWorld(t)
 	b.spoil = true
 	w.mustReceive(t, hello, "support@ada.example")
-	w.run(t)
-	if w.countStored(t) != 0 || w.raw(t, w.records(t, ada)[0]) != hello || b.puts != 1 {
+	w.runMoves(t)
+	if w.countStored(t) != 0 || w.readRaw(t, w.listRecords(t, ada)[0]) != hello || b.puts != 1 {
 		t.Errorf("%d contents are in the store after %d uploads", w.countStored(t), b.puts)
 	}
 	b.spoil = false
 	w.makeDue(t)
-	w.run(t)
+	w.runMoves(t)
 	if w.countStored(t) != 1 {
 		t.Error("the content is not in the store")
 	}
@@ -222,13 +222,13 @@ func TestMoveFailsIfStoredObjectDiffers(t *testing.T) {
 		t.Errorf("the purge of the stored content returned %d, %v; want 1", n, err)
 	}
 	w.makeDue(t)
-	w.run(t)
-	if _, err := w.Open(t.Context(), only(t, w.records(t, ada))); !errors.Is(err, ErrPurged) || b.size() != 0 {
+	w.runMoves(t)
+	if _, err := w.Open(t.Context(), onlyRecord(t, w.listRecords(t, ada))); !errors.Is(err, ErrPurged) || b.size() != 0 {
 		t.Errorf("%v, %d objects", err, b.size())
 	}
 }
 
-func only(t *testing.T, list []*ent.ReceivedEmail) *ent.ReceivedEmail {
+func onlyRecord(t *testing.T, list []*ent.ReceivedEmail) *ent.ReceivedEmail {
 	t.Helper()
 	if len(list) != 1 {
 		t.Fatalf("%d records are stored", len(list))

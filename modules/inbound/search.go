@@ -25,7 +25,7 @@ const (
 	maxMarks = 200
 )
 
-func (a *arrival) words() string {
+func (a *arrival) searchWords() string {
 	m := a.message
 	var words strings.Builder
 	add := func(text string) {
@@ -45,8 +45,8 @@ func (a *arrival) words() string {
 	return words.String()
 }
 
-// marks returns the marks that all records of a message have in common.
-func (a *arrival) marks() []string {
+// searchMarks returns the marks that all records of a message have in common.
+func (a *arrival) searchMarks() []string {
 	m := a.message
 	list := []string{markFrom + foldAddress(m.FromAddress), markEnvelope + foldAddress(a.from)}
 	for _, display := range append(append([]string{}, m.To...), m.CC...) {
@@ -60,8 +60,8 @@ func (a *arrival) marks() []string {
 	return list
 }
 
-// document returns the search document of a record.
-func (r recipientRecord) document(common []string) string {
+// searchDocument returns the search document of a record.
+func (r recipientRecord) searchDocument(common []string) string {
 	marks := []string{search.MarkAccount + r.accountID, markTo + foldAddress(r.rcpt), markDomain + r.domain}
 	for _, mark := range common {
 		if len(mark) > len(markFrom) && len(mark) <= maxMark {

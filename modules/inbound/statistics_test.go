@@ -10,17 +10,17 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// beginning is a fake statistics horizon, from before the first fact was counted.
-type beginning struct{}
+// fakeHorizon is a fake statistics horizon, from before the first fact was counted.
+type fakeHorizon struct{}
 
-func (beginning) Horizon(context.Context) (time.Time, error) { return time.Unix(0, 0), nil }
+func (fakeHorizon) Horizon(context.Context) (time.Time, error) { return time.Unix(0, 0), nil }
 
 // Mail is counted before a user or retention deletes it.
 func TestStatisticsIncludeDeletedMail(t *testing.T) {
 	t.Parallel()
 	var counts *statistics.Service
 	w := newWorld(t, func(p *Params) {
-		counts = statistics.New(statistics.Params{DB: p.DB, Facts: beginning{}, Logger: slog.New(slog.DiscardHandler)})
+		counts = statistics.New(statistics.Params{DB: p.DB, Facts: fakeHorizon{}, Logger: slog.New(slog.DiscardHandler)})
 		p.Statistics = counts
 	})
 	for range 3 {
@@ -43,7 +43,7 @@ func TestStatisticsIncludeDeletedMail(t *testing.T) {
 		before.Groups[0].Key != domainOf(ada) {
 		t.Fatalf("the statistics of three messages are %+v", before)
 	}
-	if err := w.Delete(t.Context(), ada, w.records(t, ada)[1].ID); err != nil {
+	if err := w.Delete(t.Context(), ada, w.listRecords(t, ada)[1].ID); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := w.PurgeRecords(t.Context(), ada, now.Add(time.Hour), 10); err != nil || n != 2 {

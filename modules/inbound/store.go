@@ -173,10 +173,10 @@ func (w *writer) store(ctx context.Context, arrivals []*arrival) error {
 		for _, account := range a.contents {
 			contents = append(contents, storedContent{account, i + 1})
 		}
-		common, words := a.marks(), a.words()
+		common, words := a.searchMarks(), a.searchWords()
 		for _, r := range a.records {
 			records = append(records, &storedRecord{arrival: a, recipientRecord: r, content: before + r.content + 1,
-				words: words, marks: r.document(common)})
+				words: words, marks: r.searchDocument(common)})
 		}
 		facts = append(facts, a.facts...)
 	}

@@ -155,7 +155,7 @@ func (w *world) mustReceive(t *testing.T, message string, to ...string) {
 	}
 }
 
-func (w *world) records(t *testing.T, account string) []*ent.ReceivedEmail {
+func (w *world) listRecords(t *testing.T, account string) []*ent.ReceivedEmail {
 	t.Helper()
 	found, err := w.List(t.Context(), account, ListQuery{Page: page.Request{Limit: 100}})
 	if err != nil {
@@ -172,7 +172,7 @@ func (w *world) count(t *testing.T, query string, args ...any) (n int) {
 	return n
 }
 
-func (w *world) raw(t *testing.T, e *ent.ReceivedEmail) string {
+func (w *world) readRaw(t *testing.T, e *ent.ReceivedEmail) string {
 	t.Helper()
 	c, err := w.Open(t.Context(), e)
 	if err != nil {

@@ -136,7 +136,7 @@ func (s *Service) prepareItem(ctx context.Context, caller accounts.Caller, item 
 		wrong["attachments"] = "cannot be used in a batch"
 		return nil, wrong.Err()
 	}
-	return s.prepare(ctx, caller, item.Message, now)
+	return s.prepareMessage(ctx, caller, item.Message, now)
 }
 
 // refusedByDatabase distinguishes a database error about the written data from an unavailable database and from

@@ -18,8 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// capped is a fixture whose caps are counted by the real accounts module, in several processes on one database.
-type capped struct {
+// cappedFixture is a fixture whose caps are counted by the real accounts module, in several processes on one database.
+type cappedFixture struct {
 	*fixture
 	quotas    []*accounts.Service
 	processes []*Service
@@ -32,9 +32,9 @@ const (
 	monthlyCap = 50
 )
 
-func newCapped(t *testing.T) *capped {
+func newCapped(t *testing.T) *cappedFixture {
 	t.Helper()
-	c := &capped{fixture: newFixture(t)}
+	c := &cappedFixture{fixture: newFixture(t)}
 	c.Exec(t, `UPDATE plans SET daily_emails = $1, monthly_emails = $2 WHERE id = 'free'`, dailyCap, monthlyCap)
 	for range 2 {
 		quota, err := accounts.New(accounts.Params{DB: c.DB, Cursors: c.Pages, Logger: c.Logger,
@@ -75,7 +75,7 @@ func newCapped(t *testing.T) *capped {
 	return c
 }
 
-func (c *capped) scheduleAt(t *testing.T, at time.Time) (string, error) {
+func (c *cappedFixture) scheduleAt(t *testing.T, at time.Time) (string, error) {
 	t.Helper()
 	m := simpleMessage("bob@example.net")
 	m.ScheduledAt = &at
@@ -84,14 +84,14 @@ func (c *capped) scheduleAt(t *testing.T, at time.Time) (string, error) {
 }
 
 // readCounters returns the nonzero counters.
-func (c *capped) readCounters(t *testing.T) map[string]int {
+func (c *cappedFixture) readCounters(t *testing.T) map[string]int {
 	t.Helper()
 	return c.countPeriods(t, `SELECT period, emails FROM usages WHERE account_id = $1 AND emails <> 0`)
 }
 
 // expectedCounters computes the counters from the emails: each sent or waiting email counts in the day and the
 // month in which it is due.
-func (c *capped) expectedCounters(t *testing.T) map[string]int {
+func (c *cappedFixture) expectedCounters(t *testing.T) map[string]int {
 	t.Helper()
 	const counting = `FROM emails WHERE account_id = $1 AND status IN ('sent', 'scheduled', 'queued')`
 	const at = `coalesce(scheduled_at, created_at) AT TIME ZONE 'UTC'`
@@ -99,7 +99,7 @@ func (c *capped) expectedCounters(t *testing.T) map[string]int {
 		` GROUP BY 1 UNION ALL SELECT to_char(`+at+`, 'YYYY-MM'), count(*) `+counting+` GROUP BY 1`)
 }
 
-func (c *capped) countPeriods(t *testing.T, query string) map[string]int {
+func (c *cappedFixture) countPeriods(t *testing.T, query string) map[string]int {
 	t.Helper()
 	found := map[string]int{}
 	err := db.Each(t.Context(), c.DB.SQL, func(row db.Row) error {
@@ -176,7 +176,7 @@ func TestScheduledEmailsCountOnDueDay(t *testing.T) {
 
 // churn sends, schedules, moves, cancels and releases at random in two processes concurrently, and calls each
 // meanwhile.
-func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
+func (c *cappedFixture) churn(t *testing.T, each func(*rand.Rand)) {
 	t.Helper()
 	var all sync.WaitGroup
 	var mu sync.Mutex

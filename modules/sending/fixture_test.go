@@ -103,7 +103,7 @@ func simpleMessage(to ...string) Message {
 	return m
 }
 
-func render(r Receipt) idempotency.Response {
+func renderReceipt(r Receipt) idempotency.Response {
 	return idempotency.Response{Status: 200, Body: fmt.Appendf(nil, `{"id":%q,"status":%q}`, r.ID, r.Status)}
 }
 

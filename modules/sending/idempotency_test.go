@@ -68,7 +68,7 @@ func TestKeyIsFreeAfterRollback(t *testing.T) {
 	}
 	poison := simpleMessage("bob@example.net")
 	poison.Subject = "poison"
-	if _, err := f.Send(t.Context(), f.Caller(), Request{Message: poison, Claim: claim, Render: render}); err == nil {
+	if _, err := f.Send(t.Context(), f.Caller(), Request{Message: poison, Claim: claim, Render: renderReceipt}); err == nil {
 		t.Fatal("the database accepted the message")
 	}
 	for _, table := range []string{"emails", "recipients", "facts", "idempotency_keys"} {
@@ -181,13 +181,13 @@ func (f *fixture) sendWithKey(t *testing.T, key string, body []byte) (string, er
 		return string(replay.Body), nil
 	}
 	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: simpleMessage("bob@example.net"), Claim: claim,
-		Render: render})
+		Render: renderReceipt})
 	switch {
 	case err != nil:
 		return "", err
 	case receipt.Replay != nil:
 		return string(receipt.Replay.Body), nil
 	default:
-		return string(render(receipt).Body), nil
+		return string(renderReceipt(receipt).Body), nil
 	}
 }

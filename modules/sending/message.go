@@ -74,8 +74,8 @@ type Attachment struct {
 	Data        []byte
 }
 
-// parsed is a Message after validation.
-type parsed struct {
+// parsedMessage is a Message after validation.
+type parsedMessage struct {
 	Message
 	from    address.Address
 	to      []address.Address
@@ -94,9 +94,9 @@ func (m Message) Validate() fault.Fields {
 	return wrong
 }
 
-func (m Message) parse(now time.Time) (parsed, fault.Fields) {
+func (m Message) parse(now time.Time) (parsedMessage, fault.Fields) {
 	wrong := fault.Fields{}
-	p := parsed{Message: m}
+	p := parsedMessage{Message: m}
 	if m.Template == nil || !m.From.IsZero() {
 		p.from = m.From.parse("from", wrong)
 	}
@@ -173,7 +173,7 @@ func (b Mailbox) parse(field string, wrong fault.Fields) address.Address {
 }
 
 // countRecipients counts the addresses of the message, each once.
-func (p parsed) countRecipients() int {
+func (p parsedMessage) countRecipients() int {
 	all := p.envelopeRecipients()
 	if len(all) <= MaxRecipients {
 		return len(all)

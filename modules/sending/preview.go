@@ -14,7 +14,7 @@ import (
 // suppression nor caps. It returns Invalid with all invalid fields, or Forbidden if the policy does not allow
 // the message.
 func (s *Service) Preview(ctx context.Context, caller accounts.Caller, m Message) (Preview, error) {
-	a, err := s.prepare(ctx, caller, m, clock.Now())
+	a, err := s.prepareMessage(ctx, caller, m, clock.Now())
 	if err != nil {
 		return Preview{}, err
 	}
@@ -34,7 +34,7 @@ var errChecked = errors.New("the check is done")
 // Check runs all checks of Send, including suppression, caps and byte quotas, and stores nothing. It returns
 // the same errors as Send.
 func (s *Service) Check(ctx context.Context, caller accounts.Caller, m Message) (Check, error) {
-	a, err := s.prepare(ctx, caller, m, clock.Now())
+	a, err := s.prepareMessage(ctx, caller, m, clock.Now())
 	if err != nil {
 		return Check{}, err
 	}

@@ -98,7 +98,7 @@ func TestResendCopiesEveryField(t *testing.T) {
 	row := reflect.ValueOf(stored).Elem()
 	for i := range row.NumField() {
 		if field := row.Type().Field(i); field.IsExported() && field.Name != "Edges" { // these lead to recursion
-			fill(row.Field(i))
+			fillValue(row.Field(i))
 		}
 	}
 	copied := reflect.ValueOf(messageOf(stored))
@@ -116,15 +116,15 @@ func TestResendCopiesEveryField(t *testing.T) {
 	}
 }
 
-// fill sets a nonzero value.
-func fill(v reflect.Value) {
+// fillValue sets a nonzero value.
+func fillValue(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem())
+		fillValue(v.Elem())
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fill(v.Index(0))
+		fillValue(v.Index(0))
 	case reflect.String:
 		v.SetString("x")
 	case reflect.Bool:
@@ -134,7 +134,7 @@ func fill(v reflect.Value) {
 	case reflect.Struct:
 		for _, field := range v.Fields() {
 			if field.CanSet() {
-				fill(field)
+				fillValue(field)
 			}
 		}
 	}

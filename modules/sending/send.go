@@ -42,7 +42,7 @@ type Receipt struct {
 // message, Limit if a cap is reached, Conflict for a concurrent request with the same key and another body,
 // Unavailable if nothing could be stored, or ErrNotHeld if the Guard refused the message.
 func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (Receipt, error) {
-	a, err := s.prepare(ctx, caller, r.Message, clock.Now())
+	a, err := s.prepareMessage(ctx, caller, r.Message, clock.Now())
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -62,8 +62,8 @@ func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (
 	}
 }
 
-// prepare does everything that needs no transaction: template, validation and policy.
-func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message, now time.Time) (*acceptance, error) {
+// prepareMessage does everything that needs no transaction: template, validation and policy.
+func (s *Service) prepareMessage(ctx context.Context, caller accounts.Caller, m Message, now time.Time) (*acceptance, error) {
 	msg, err := s.completeMessage(ctx, caller.AccountID, m, now)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message
 }
 
 // completeMessage renders the template and validates the message. It reports the errors of both together.
-func (s *Service) completeMessage(ctx context.Context, accountID string, m Message, now time.Time) (parsed, error) {
+func (s *Service) completeMessage(ctx context.Context, accountID string, m Message, now time.Time) (parsedMessage, error) {
 	msg, wrong := m.parse(now)
 	if m.Template == nil || wrong["template"] != "" {
 		return msg, wrong.Err()
@@ -100,10 +100,10 @@ func (s *Service) completeMessage(ctx context.Context, accountID string, m Messa
 	if err != nil {
 		var refused *fault.Error
 		if !errors.As(err, &refused) || refused.Kind != fault.Invalid || len(refused.Fields) == 0 {
-			return parsed{}, err
+			return parsedMessage{}, err
 		}
 		maps.Copy(wrong, refused.Fields)
-		return parsed{}, wrong.Err()
+		return parsedMessage{}, wrong.Err()
 	}
 	whole := fault.Fields{}
 	msg, wrong = m.fillFrom(rendered, whole).parse(now)
@@ -113,7 +113,7 @@ func (s *Service) completeMessage(ctx context.Context, accountID string, m Messa
 }
 
 // envelopeRecipients returns all recipients of the message.
-func (p parsed) envelopeRecipients() []address.Address {
+func (p parsedMessage) envelopeRecipients() []address.Address {
 	all := make([]address.Address, 0, len(p.to)+len(p.cc)+len(p.bcc))
 	return append(append(append(all, p.to...), p.cc...), p.bcc...)
 }

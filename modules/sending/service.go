@@ -127,15 +127,15 @@ type writer struct {
 	answers      Answers
 	signals      Signals
 	storeOnceSQL *db.Statement
-	lines        lines
+	lines        writerQueues
 	busyKeys     busyKeys
 	counters     acceptedEmails
 	tracing      *telemetry.Tracing // nil: off
 }
 
-// lines are the queues in which submissions wait for a commit. Large messages and batches have separate
+// writerQueues are the queues in which submissions wait for a commit. Large messages and batches have separate
 // writers, so that other mail does not wait for an upload.
-type lines struct {
+type writerQueues struct {
 	single, heavy, batch *db.Joiner[*submission]
 	apart                *db.Joiner[*submission] // one at a time: submissions that shared a commit with a busy key
 }
@@ -170,7 +170,7 @@ func New(p Params) (*Service, error) {
 		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes,
 			Timeout: p.DB.FlushTime(), Size: size, Final: keyIsBusy}, s.writer.flushAccepts)
 	}
-	s.writer.lines = lines{single: joiner(2, acceptBatch), heavy: joiner(heavyWriters, acceptBatch),
+	s.writer.lines = writerQueues{single: joiner(2, acceptBatch), heavy: joiner(heavyWriters, acceptBatch),
 		batch: joiner(1, acceptBatch/MaxBatch+1), apart: joiner(4, 1)}
 	return s, nil
 }

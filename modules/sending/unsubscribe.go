@@ -11,7 +11,7 @@ const maxHeaderLine = 998
 
 // checkLink rejects, at acceptance, a message that could not be composed. Address and category are part of the
 // unsubscribe link, which must fit into one line. The error is Invalid and names category or subject.
-func (s *Service) checkLink(a *acceptance, msg parsed) error {
+func (s *Service) checkLink(a *acceptance, msg parsedMessage) error {
 	link := unsubscribe.Link(s.suppression, a.email.accountID, a.email.id, msg.envelopeRecipients()[0],
 		a.email.category)
 	wrong := fault.Fields{}

@@ -36,9 +36,9 @@ func (s *Service) countMessage(ctx context.Context, tx db.Execer, accountID stri
 	}
 	switch {
 	case used.messages > w.dailyCap:
-		return refusal(fault.Limit, CodeCap, "the account sends at most %d text messages per day", w.dailyCap)
+		return newRefusal(fault.Limit, CodeCap, "the account sends at most %d text messages per day", w.dailyCap)
 	case w.planCap != nil && used.byOperator > *w.planCap:
-		return refusal(fault.Limit, CodeCap,
+		return newRefusal(fault.Limit, CodeCap,
 			"the plan %s allows %d text messages per day through the operator's provider", w.plan, *w.planCap)
 	}
 	recent, err := db.One(ctx, tx, db.Value[int], lastHourSQL, accountID, db.Array(s.optOuts.Hashes(a.number.E164)),
@@ -47,7 +47,7 @@ func (s *Service) countMessage(ctx context.Context, tx db.Execer, accountID stri
 		return fmt.Errorf("count text messages to one number: %w", err)
 	}
 	if recent >= perHour {
-		return refusal(fault.Limit, CodeCap, "a number can receive at most %d text messages per hour", perHour)
+		return newRefusal(fault.Limit, CodeCap, "a number can receive at most %d text messages per hour", perHour)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func TestInvalidSettingsReportEveryField(t *testing.T) {
 			t.Errorf("%s: error fields (-want +got):\n%s", name, diff)
 		}
 	}
-	if n := w.rows(t, "sms_settings"); n != 0 {
+	if n := w.countRows(t, "sms_settings"); n != 0 {
 		t.Errorf("rejected settings left %d rows", n)
 	}
 }
@@ -109,7 +109,7 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 
 	gateway := settings.Change{Provider: "http",
 		HTTP: &settings.HTTPChange{URL: "https://sms.example.com", Headers: map[string]string{"X-Key": "s3cret"}}}
-	w.set(t, ours, gateway)
+	w.saveSettings(t, ours, gateway)
 	gateway.HTTP.Headers = nil
 	if s, err := w.SetSettings(t.Context(), ours, gateway); err != nil || !s.HasSecret ||
 		!slices.Equal(s.Config.HeaderNames, []string{"X-Key"}) {

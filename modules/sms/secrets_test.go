@@ -53,13 +53,13 @@ const (
 	sentBody   = `{"password":"` + bodySecret + `","to":"` + german + `","user":"ada"}`
 )
 
-func (g *gateway) change(url, body string) settings.Change {
+func (g *gateway) newChange(url, body string) settings.Change {
 	return settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: g.URL + url, Body: body}}
 }
 
-// row returns the stored settings as text.
-func (w *world) row(t *testing.T) string {
+// readRow returns the stored settings as text.
+func (w *world) readRow(t *testing.T) string {
 	t.Helper()
 	text, err := db.One(t.Context(), w.db.SQL, db.Value[string],
 		`SELECT config::text || coalesce(encode(credentials, 'escape'), '') FROM sms_settings WHERE id = $1`, ours)
@@ -76,11 +76,11 @@ func hasSecret(text string) bool {
 func TestGatewaySecretsAreSealedAndMasked(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
-	w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
-	if hasSecret(w.row(t)) {
-		t.Errorf("stored row is %s, want no plain secret", w.row(t))
+	w.saveSettings(t, ours, g.newChange("/send?key="+urlSecret, plainBody))
+	if hasSecret(w.readRow(t)) {
+		t.Errorf("stored row is %s, want no plain secret", w.readRow(t))
 	}
-	masked := g.change("/send?key=********", shownBody)
+	masked := g.newChange("/send?key=********", shownBody)
 	s, err := w.Settings(t.Context(), ours)
 	if err != nil || s.Config.URL != masked.HTTP.URL || s.Config.Body != shownBody || !s.Usable {
 		t.Errorf("the settings are %+v, %v; want them with masks", s.Config, err)
@@ -96,11 +96,11 @@ func TestGatewaySecretsAreSealedAndMasked(t *testing.T) {
 	if diff := cmp.Diff([]string{"/send?key=" + urlSecret + " " + sentBody}, g.requests()); diff != "" {
 		t.Errorf("requests to the gateway (-want +got):\n%s", diff)
 	}
-	if hasSecret(w.row(t)) || hasSecret(w.logged.String()) {
+	if hasSecret(w.readRow(t)) || hasSecret(w.logged.String()) {
 		t.Error("the row or the log contains a secret after a change")
 	}
 	// New values replace the old ones, one field at a time.
-	w.set(t, ours, g.change("/send?key=new", shownBody))
+	w.saveSettings(t, ours, g.newChange("/send?key=new", shownBody))
 	w.send(t, ours, german)
 	w.drain(t)
 	if got := g.requests()[1]; got != "/send?key=new "+sentBody {
@@ -115,14 +115,14 @@ func TestMasksRequireSameAddress(t *testing.T) {
 		change settings.Change
 		want   []string
 	}{
-		"another host":      {thief.change("/send?key=********", shownBody), []string{"http.url", "http.body"}},
-		"another path":      {g.change("/other?key=********", shownBody), []string{"http.url", "http.body"}},
-		"another parameter": {g.change("/send?token=********", ""), []string{"http.url"}},
-		"the body only":     {thief.change("/send?key=mine", shownBody), []string{"http.body"}},
-		"another field":     {g.change("/send?key=********", `{"note": "********", "to": "{{to}}"}`), []string{"http.body"}},
-		"part of a text":    {g.change("/send?key=********", `{"user": "x ********", "to": "{{to}}"}`), []string{"http.body"}},
+		"another host":      {thief.newChange("/send?key=********", shownBody), []string{"http.url", "http.body"}},
+		"another path":      {g.newChange("/other?key=********", shownBody), []string{"http.url", "http.body"}},
+		"another parameter": {g.newChange("/send?token=********", ""), []string{"http.url"}},
+		"the body only":     {thief.newChange("/send?key=mine", shownBody), []string{"http.body"}},
+		"another field":     {g.newChange("/send?key=********", `{"note": "********", "to": "{{to}}"}`), []string{"http.body"}},
+		"part of a text":    {g.newChange("/send?key=********", `{"user": "x ********", "to": "{{to}}"}`), []string{"http.body"}},
 	} {
-		w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
+		w.saveSettings(t, ours, g.newChange("/send?key="+urlSecret, plainBody))
 		_, err := w.SetSettings(t.Context(), ours, c.change)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(c.want)),
 			slices.Sorted(maps.Keys(fault.From(err).Fields))); diff != "" {
@@ -131,7 +131,7 @@ func TestMasksRequireSameAddress(t *testing.T) {
 	}
 	w.exec(t, `DELETE FROM sms_settings`)
 	if _, err := w.SetSettings(t.Context(), ours,
-		g.change("/send?key=********", shownBody)); fault.KindOf(err) != fault.Invalid {
+		g.newChange("/send?key=********", shownBody)); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("masks without stored settings returned %v, want an error", err)
 	}
 }
@@ -143,14 +143,14 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 	w, g := newWorld(t), newGateway(t)
 	w.exec(t,
 		`INSERT INTO nodes (id, name, version, schema, roles, started_at, seen_at, claims_from) VALUES (7, 'old', 'v1', '20261126062013', '[]', now(), now(), now())`)
-	w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
+	w.saveSettings(t, ours, g.newChange("/send?key="+urlSecret, plainBody))
 	look := func(when string, sealed bool) {
 		t.Helper()
 		if err := w.Seal(t.Context()); err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
-		if hasSecret(w.row(t)) == sealed {
-			t.Errorf("%s: row is sealed: %t, want %t", when, !hasSecret(w.row(t)), sealed)
+		if hasSecret(w.readRow(t)) == sealed {
+			t.Errorf("%s: row is sealed: %t, want %t", when, !hasSecret(w.readRow(t)), sealed)
 		}
 		refuses, err := db.One(t.Context(), w.db.SQL, db.Value[bool],
 			`SELECT EXISTS (SELECT FROM schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version)`)
@@ -187,11 +187,11 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 func TestGatewayWithoutSecretsStaysReadable(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
-	w.set(t, ours, g.change("/send", `{"to": "{{to}}"}`))
+	w.saveSettings(t, ours, g.newChange("/send", `{"to": "{{to}}"}`))
 	if err := w.Seal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.rows(t, "schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version"); n != 0 || strings.Contains(w.row(t), "sealed") {
-		t.Errorf("%d migrations reject older versions, and the row is %s", n, w.row(t))
+	if n := w.countRows(t, "schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version"); n != 0 || strings.Contains(w.readRow(t), "sealed") {
+		t.Errorf("%d migrations reject older versions, and the row is %s", n, w.readRow(t))
 	}
 }

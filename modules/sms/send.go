@@ -63,7 +63,7 @@ const triesFor = 4 * time.Hour
 // perHour is how many messages per hour an account can send to one number.
 const perHour = 10
 
-func refusal(kind fault.Kind, code, format string, args ...any) error {
+func newRefusal(kind fault.Kind, code, format string, args ...any) error {
 	return &fault.Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -81,21 +81,21 @@ func validateMessage(m Message) (validMessage, error) {
 	a := validMessage{Message: m, id: id.New(id.SMS)}
 	var err error
 	if a.number, err = textmsg.Parse(m.To); err != nil {
-		return a, refusal(fault.Invalid, CodeRecipient, "to %s", err)
+		return a, newRefusal(fault.Invalid, CodeRecipient, "to %s", err)
 	}
 	if m.From != "" {
 		if err := textmsg.CheckSender(m.From); err != nil {
-			return a, refusal(fault.Invalid, CodeSender, "from %s", err)
+			return a, newRefusal(fault.Invalid, CodeSender, "from %s", err)
 		}
 	}
 	switch {
 	case strings.TrimSpace(m.Text) == "":
-		return a, refusal(fault.Invalid, CodeText, "text cannot be empty")
+		return a, newRefusal(fault.Invalid, CodeText, "text cannot be empty")
 	case !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, isControl):
-		return a, refusal(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
+		return a, newRefusal(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
 	}
 	if a.encoding, a.segments = textmsg.Count(m.Text); a.segments > textmsg.Max {
-		return a, refusal(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d",
+		return a, newRefusal(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d",
 			a.segments, a.encoding, textmsg.Max)
 	}
 	return a, nil
@@ -108,7 +108,7 @@ func isControl(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRu
 const maxText = 64 << 10
 
 func tooLong() error {
-	return refusal(fault.Invalid, CodeTooLong, "text must be at most %d bytes", maxText)
+	return newRefusal(fault.Invalid, CodeTooLong, "text must be at most %d bytes", maxText)
 }
 
 // Send stores a message in a transaction. Call Wake after the commit to submit it. The error is ErrNotHeld, or
@@ -177,14 +177,14 @@ func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to 
 		return routeLimits{}, err
 	}
 	if reason := whyUnusable(row, route); reason != "" {
-		return routeLimits{}, refusal(fault.Invalid, CodeNoProvider, "%s", reason)
+		return routeLimits{}, newRefusal(fault.Invalid, CodeNoProvider, "%s", reason)
 	}
 	if !route.Own && !account.Unlocked(true) {
 		return routeLimits{}, fault.Forbiddenf(fault.CodeProductionLocked,
 			"Production is not unlocked for this account, so it cannot send text messages through the operator's provider")
 	}
 	if row == nil || !slices.Contains(row.Countries, to.Region) {
-		return routeLimits{}, refusal(fault.Invalid, CodeCountry,
+		return routeLimits{}, newRefusal(fault.Invalid, CodeCountry,
 			"to is a number in %s, which is not one of the countries that this account sends text messages to",
 			to.Region)
 	}

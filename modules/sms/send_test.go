@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-func (w *world) rows(t testing.TB, table string) int {
+func (w *world) countRows(t testing.TB, table string) int {
 	t.Helper()
 	n, err := db.One(t.Context(), w.db.SQL, db.Value[int], "SELECT count(*) FROM "+table)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestRejectsInvalidNumbersAndTexts(t *testing.T) {
 		_, err := w.trySend(t, ours, c.m)
 		checkRefusal(t, name, err, c.code)
 	}
-	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
+	if n := w.countRows(t, "sms_messages") + w.countRows(t, "sms_days"); n != 0 {
 		t.Errorf("rejected messages left %d rows, want none", n)
 	}
 	for name, text := range map[string]string{"10 parts of GSM": strings.Repeat("a", 1530),
@@ -79,11 +79,11 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "without any settings", err, CodeNoProvider)
 	problem("has no SMS provider")
-	w.set(t, ours, settings.Change{Provider: "none", Countries: []string{"DE"}})
+	w.saveSettings(t, ours, settings.Change{Provider: "none", Countries: []string{"DE"}})
 	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "disabled", err, CodeNoProvider)
 	problem("disabled")
-	w.set(t, ours, settings.Change{Provider: "twilio", From: "12345",
+	w.saveSettings(t, ours, settings.Change{Provider: "twilio", From: "12345",
 		Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
 	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "without a country", err, CodeCountry)
@@ -93,7 +93,7 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 
 	// The provider is removed while a message is queued.
 	r := w.send(t, ours, german)
-	w.set(t, ours, settings.Change{Provider: "none"})
+	w.saveSettings(t, ours, settings.Change{Provider: "none"})
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "failed no_provider")
 }
@@ -113,7 +113,7 @@ func TestCaps(t *testing.T) {
 	w.exec(t, `UPDATE sms_messages SET created_at = now() - interval '61 minutes'`)
 	w.send(t, ours, german)
 
-	w.set(t, theirs, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"},
+	w.saveSettings(t, theirs, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"},
 		DailyCap: 3, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL}})
 	w.send(t, theirs, american)
 	w.send(t, theirs, american)
@@ -128,8 +128,8 @@ func TestPlanCapsOperatorMessages(t *testing.T) {
 	w := newWorld(t)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
 	two := 2
-	w.owner.is(func(a *accounts.Account) { a.Plan.DailySMS = &two })
-	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
+	w.owner.setAccount(func(a *accounts.Account) { a.Plan.DailySMS = &two })
+	w.saveSettings(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.send(t, ours, german)
 	w.send(t, ours, german)
 	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
@@ -137,8 +137,8 @@ func TestPlanCapsOperatorMessages(t *testing.T) {
 	w.useTwilio(t, ours)
 	w.send(t, ours, german) // the cap does not apply to the account's own provider
 
-	w.owner.is(func(a *accounts.Account) { a.Plan.Sandboxed = true })
-	w.set(t, theirs, settings.Change{Provider: "operator", Countries: []string{"DE"}})
+	w.owner.setAccount(func(a *accounts.Account) { a.Plan.Sandboxed = true })
+	w.saveSettings(t, theirs, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	_, err = w.trySend(t, theirs, Message{To: german, Text: "x"})
 	checkRefusal(t, "an account without production access", err, "production_not_unlocked")
 }
@@ -165,9 +165,9 @@ func TestCapsHoldUnderConcurrency(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if accepted != perHour || w.rows(t, "sms_messages") != perHour {
+	if accepted != perHour || w.countRows(t, "sms_messages") != perHour {
 		t.Errorf("of 25 concurrent messages, %d were accepted and %d stored; want %d", accepted,
-			w.rows(t, "sms_messages"), perHour)
+			w.countRows(t, "sms_messages"), perHour)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestGuardRunsInTransaction(t *testing.T) {
 		broken) {
 		t.Errorf("failing guard: %v, want its error", err)
 	}
-	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
+	if n := w.countRows(t, "sms_messages") + w.countRows(t, "sms_days"); n != 0 {
 		t.Errorf("rejected messages left %d rows, want none", n)
 	}
 	var asked Receipt
@@ -262,9 +262,9 @@ func TestPurgeAndErase(t *testing.T) {
 		t.Errorf("purge of messages older than an hour deleted %d, %v; want none", n, err)
 	}
 	if n, err := w.Purge(t.Context(), ours, time.Now().Add(time.Hour)); err != nil || n != 2 ||
-		w.rows(t, "sms_attempts") != 2 {
+		w.countRows(t, "sms_attempts") != 2 {
 		t.Errorf("purge deleted %d messages and left %d attempts, %v; want 2 deleted and the 2 of the other account kept", n,
-			w.rows(t, "sms_attempts"), err)
+			w.countRows(t, "sms_attempts"), err)
 	}
 	w.checkMessage(t, ours, waiting.ID, "queued")
 	if n, err := w.Erase(t.Context(), ours, "Bob@Example.net"); err != nil || n != 1 {
@@ -274,7 +274,7 @@ func TestPurgeAndErase(t *testing.T) {
 	if n := len(w.twilio.Messages()); n != 4 {
 		t.Errorf("Twilio received %d messages, want 4: all but the erased one", n)
 	}
-	if left := w.rows(t, "sms_opt_outs WHERE number IS NOT NULL"); left != 0 {
+	if left := w.countRows(t, "sms_opt_outs WHERE number IS NOT NULL"); left != 0 {
 		t.Error("the opt-out of an erased person still contains the number")
 	}
 	if r := w.send(t, ours, german); !r.Suppressed {
@@ -314,7 +314,7 @@ func TestErasureDuringHandover(t *testing.T) {
 		})
 		both.Wait()
 		w.drain(t)
-		if messages, attempts := w.rows(t, "sms_messages"), w.rows(t, "sms_attempts"); messages+attempts != 0 {
+		if messages, attempts := w.countRows(t, "sms_messages"), w.countRows(t, "sms_attempts"); messages+attempts != 0 {
 			t.Fatalf("round %d: %d messages and %d attempts of an erased person remain", i, messages, attempts)
 		}
 	}
@@ -345,7 +345,7 @@ func TestErasureByUserID(t *testing.T) {
 	if n, err := w.EraseUser(t.Context(), ours, "u1"); err != nil || n != 2 {
 		t.Errorf("erasing the user deleted %d messages, %v; want the 2 of this account", n, err)
 	}
-	if n := w.rows(t, "sms_messages"); n != 6 {
+	if n := w.countRows(t, "sms_messages"); n != 6 {
 		t.Errorf("%d messages remain, want the 6 of other people and of the other account", n)
 	}
 }

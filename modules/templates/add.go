@@ -69,7 +69,7 @@ func (s *Service) add(ctx context.Context, accountID, alias, name string, c cont
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		create := tx.Template.Create().SetID(id.New(id.Template)).SetAccountID(accountID).
 			SetNillableAlias(orNull(alias)).SetName(name)
-		write(create.Mutation(), c)
+		setFields(create.Mutation(), c)
 		row, err := create.Save(ctx)
 		if err != nil {
 			return err
@@ -89,8 +89,8 @@ func (s *Service) add(ctx context.Context, accountID, alias, name string, c cont
 	return made, nil
 }
 
-// write sets the fields of a draft.
-func write(m *ent.TemplateMutation, c content) {
+// setFields sets the fields of a draft.
+func setFields(m *ent.TemplateMutation, c content) {
 	m.SetSubject(c.subject)
 	m.SetFrom(c.from)
 	m.SetReplyTo(orNone(c.replyTo))

@@ -118,7 +118,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 				return err
 			}
 		}
-		if c.changes(before, apply) {
+		if c.changesDraft(before, apply) {
 			if row, err = c.store(ctx, tx, before, apply); err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 	return now, nil
 }
 
-func (c Change) changes(t *ent.Template, apply func(content) content) bool {
+func (c Change) changesDraft(t *ent.Template, apply func(content) content) bool {
 	before := draftOf(t)
 	return c.Alias != nil && *c.Alias != orEmpty(t.Alias) || c.Name != nil && *c.Name != t.Name ||
 		!reflect.DeepEqual(before, apply(before))
@@ -149,7 +149,7 @@ func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template,
 		return nil, err
 	}
 	update := tx.Template.UpdateOneID(before.ID).Where(template.AccountID(before.AccountID)).SetUpdatedAt(at)
-	write(update.Mutation(), apply(draftOf(before)))
+	setFields(update.Mutation(), apply(draftOf(before)))
 	if c.Name != nil {
 		update.SetName(*c.Name)
 	}

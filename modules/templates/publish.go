@@ -53,7 +53,7 @@ func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, num
 		if err != nil {
 			return Publication{}, err
 		}
-		v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
+		v, err := s.getVersion(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
 		if err != nil {
 			return Publication{}, err
 		}
@@ -91,7 +91,7 @@ func (s *Service) makeVersion(ctx context.Context, source content) (newVersion, 
 
 func newVersionOf(source content) (newVersion, error) {
 	wrong := fault.Fields{}
-	source.compile(wrong).publishable(wrong)
+	source.compile(wrong).checkComplete(wrong)
 	if err := wrong.Err(); err != nil {
 		return newVersion{}, err
 	}
@@ -157,7 +157,7 @@ func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template,
 	update := tx.Template.UpdateOneID(t.ID).Where(template.AccountID(t.AccountID)).
 		SetVersion(number).SetLastVersion(number).SetPublishedAt(at).SetUpdatedAt(at)
 	if made.isDraft {
-		write(update.Mutation(), made.source)
+		setFields(update.Mutation(), made.source)
 	}
 	row, err := update.Save(ctx)
 	if err != nil {

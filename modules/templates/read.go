@@ -116,7 +116,7 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 		return page.Page[Template]{}, fmt.Errorf("list templates: %w", err)
 	}
 	found := page.Of(s.cursors, list, rows, at, func(t *ent.Template) string { return t.ID })
-	whole, err := s.wholes(ctx, s.db.SQL, accountID, found.Items)
+	whole, err := s.loadTemplates(ctx, s.db.SQL, accountID, found.Items)
 	if err != nil {
 		return page.Page[Template]{}, err
 	}
@@ -186,7 +186,7 @@ SELECT t.id FROM templates t JOIN template_versions v ON v.template_id = t.id AN
        IS NOT DISTINCT FROM
        (v.subject, v."from", coalesce(v.reply_to, '[]'), v.source_html, v.source_text, coalesce(v.variables, '[]'), v.unsubscribe_enabled, v.category)`
 
-func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string,
+func (s *Service) loadTemplates(ctx context.Context, from db.Execer, accountID string,
 	rows []*ent.Template) (out []Template, err error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -194,7 +194,7 @@ func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string,
 	}
 	unchanged := map[string]bool{}
 	if len(ids) > 0 {
-		if unchanged, err = same(ctx, from, accountID, ids); err != nil {
+		if unchanged, err = compareWithPublished(ctx, from, accountID, ids); err != nil {
 			return nil, fmt.Errorf("compare with the published version: %w", err)
 		}
 	}
@@ -206,14 +206,14 @@ func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string,
 }
 
 func (s *Service) loadTemplate(ctx context.Context, from db.Execer, row *ent.Template) (Template, error) {
-	out, err := s.wholes(ctx, from, row.AccountID, []*ent.Template{row})
+	out, err := s.loadTemplates(ctx, from, row.AccountID, []*ent.Template{row})
 	if err != nil {
 		return Template{}, err
 	}
 	return out[0], nil
 }
 
-func same(ctx context.Context, from db.Execer, accountID string, ids []string) (map[string]bool, error) {
+func compareWithPublished(ctx context.Context, from db.Execer, accountID string, ids []string) (map[string]bool, error) {
 	found, err := db.All(ctx, from, db.Value[string], selectUnchanged, accountID, db.Array(ids))
 	if err != nil {
 		return nil, err
@@ -232,5 +232,5 @@ func (s *Service) Several(ctx context.Context, accountID string, templateIDs ...
 	if err != nil {
 		return nil, fmt.Errorf("read templates: %w", err)
 	}
-	return s.wholes(ctx, s.db.SQL, accountID, rows)
+	return s.loadTemplates(ctx, s.db.SQL, accountID, rows)
 }

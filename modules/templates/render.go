@@ -50,11 +50,11 @@ func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variabl
 	if err != nil {
 		return Rendered{}, err
 	}
-	ready, err := s.ready(ctx, accountID, published)
+	ready, err := s.loadCompiled(ctx, accountID, published)
 	if err != nil {
 		return Rendered{}, fmt.Errorf("render: %w", err)
 	}
-	out, err := ready.render(ctx, variables, names{whole: fieldTemplate, variable: fieldVariables})
+	out, err := ready.render(ctx, variables, fieldNames{whole: fieldTemplate, variable: fieldVariables})
 	out.TemplateID, out.Version = published.id, published.version
 	return out, err
 }
@@ -74,7 +74,7 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	}
 	say := draftOf(t)
 	if in.Version != 0 {
-		v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, in.Version)
+		v, err := s.getVersion(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, in.Version)
 		if err != nil {
 			return Rendered{}, err
 		}
@@ -85,25 +85,25 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
-	out, err := ready.render(ctx, in.Variables, names{variable: "variables."})
+	out, err := ready.render(ctx, in.Variables, fieldNames{variable: "variables."})
 	out.TemplateID, out.Version = t.ID, in.Version
 	return out, err
 }
 
-// names contains the field names for errors: a preview names its parts, a send names the template.
-type names struct {
+// fieldNames contains the field names for errors: a preview names its parts, a send names the template.
+type fieldNames struct {
 	whole    string // empty: the name of the part
 	variable string // prefix of a variable's key
 }
 
-func (n names) part(p string) string {
+func (n fieldNames) partField(p string) string {
 	if n.whole != "" {
 		return n.whole
 	}
 	return p
 }
 
-func (c compiled) render(ctx context.Context, given map[string]any, call names) (Rendered, error) {
+func (c compiledContent) render(ctx context.Context, given map[string]any, call fieldNames) (Rendered, error) {
 	wrong := fault.Fields{}
 	values := language.Fill(c.content.variables, given, call.variable, wrong)
 	if err := wrong.Err(); err != nil {
@@ -119,7 +119,7 @@ func (c compiled) render(ctx context.Context, given map[string]any, call names) 
 		case language.IsOver(err):
 			return Rendered{}, err
 		default:
-			return Rendered{}, fault.InvalidField(call.part(p.Name), "%s cannot be rendered: %s", p.Name, err)
+			return Rendered{}, fault.InvalidField(call.partField(p.Name), "%s cannot be rendered: %s", p.Name, err)
 		}
 		switch p {
 		case c.subject:
@@ -141,7 +141,7 @@ func (c compiled) render(ctx context.Context, given map[string]any, call names) 
 }
 
 // renderFallbackSubject renders the subject with fallbacks in place of blank values.
-func (c compiled) renderFallbackSubject(b *language.Budget, given map[string]any, call names) (string, error) {
+func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[string]any, call fieldNames) (string, error) {
 	filled := maps.Clone(given)
 	for _, v := range c.content.variables {
 		value, _ := language.LookUp(given, v.Key)
@@ -156,7 +156,7 @@ func (c compiled) renderFallbackSubject(b *language.Budget, given map[string]any
 	case language.IsOver(err):
 		return "", err
 	default:
-		return "", fault.InvalidField(call.part(c.subject.Name), "%s cannot be rendered: %s", c.subject.Name, err)
+		return "", fault.InvalidField(call.partField(c.subject.Name), "%s cannot be rendered: %s", c.subject.Name, err)
 	}
 }
 
@@ -181,17 +181,17 @@ func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, id
 	return found, nil
 }
 
-func notFound(idOrAlias string) *fault.Error { return fault.NoSuch("template", shown(idOrAlias)) }
+func notFound(idOrAlias string) *fault.Error { return fault.NoSuch("template", quoteRef(idOrAlias)) }
 
-// shown returns the caller's input in a form that is safe to repeat in an error.
-func shown(s string) string {
+// quoteRef returns the caller's input in a form that is safe to repeat in an error.
+func quoteRef(s string) string {
 	if id.Is(id.Template, s) || badAlias(s) == "" {
 		return s
 	}
 	return "not an id or an alias"
 }
 
-func (s *Service) version(ctx context.Context, c *ent.TemplateVersionClient, accountID, templateID string,
+func (s *Service) getVersion(ctx context.Context, c *ent.TemplateVersionClient, accountID, templateID string,
 	number int) (*ent.TemplateVersion, error) {
 	v, err := c.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID),
 		templateversion.Number(number)).Only(ctx)

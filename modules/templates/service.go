@@ -28,8 +28,8 @@ type Service struct {
 	cursors *page.Codec
 	log     *slog.Logger
 
-	lookups    *cache.Cache[lookup, published]
-	versions   *cache.Cache[published, compiled]
+	lookups    *cache.Cache[lookupKey, publishedVersion]
+	versions   *cache.Cache[publishedVersion, compiledContent]
 	uses       []Use
 	epoch      atomic.Int64     // counts the changes made by this process
 	publishing *limit.Semaphore // limits concurrent CSS inlining, which is pure CPU work
@@ -38,7 +38,7 @@ type Service struct {
 // New returns a new service. It does not need to be started.
 func New(p Params) *Service {
 	return &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, publishing: limit.NewSemaphore(2, limit.Unbounded),
-		lookups: cache.New(cache.Config[lookup, published]{Max: 50_000, TTL: CacheTTL}),
-		versions: cache.New(cache.Config[published, compiled]{Max: cacheWeight, TTL: time.Hour, Sliding: true,
-			Weigh: func(_ published, c compiled) int { return c.weight() }})}
+		lookups: cache.New(cache.Config[lookupKey, publishedVersion]{Max: 50_000, TTL: CacheTTL}),
+		versions: cache.New(cache.Config[publishedVersion, compiledContent]{Max: cacheWeight, TTL: time.Hour, Sliding: true,
+			Weigh: func(_ publishedVersion, c compiledContent) int { return c.weight() }})}
 }

@@ -41,7 +41,7 @@ func (s *Service) Version(ctx context.Context, accountID, idOrAlias string, numb
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
+	v, err := s.getVersion(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
 	if err != nil && fault.KindOf(err) == fault.Invalid {
 		return nil, fault.NoSuch("version", strconv.Itoa(number))
 	}

@@ -42,7 +42,7 @@ type LinkToken struct {
 	Target             string // an ASCII http(s) URL; only for a click
 }
 
-// ownHost stands for all hosts of the installation in the signature of a token.
+// ownHost represents all hosts of the installation in the signature of a token.
 const ownHost = ""
 
 // A token contains, in base64url without padding: the form (1 byte), the UUIDs of account and email (16 bytes
@@ -73,8 +73,8 @@ type minter struct {
 	host string // host for which the tokens are issued
 }
 
-// minter returns the minter for an email whose links are under a host, or under ownHost.
-func (t tokens) minter(accountID, emailID, host string) (*minter, error) {
+// newMinter returns the minter for an email whose links are under a host, or under ownHost.
+func (t tokens) newMinter(accountID, emailID, host string) (*minter, error) {
 	m := &minter{head: make([]byte, 1, headSize), mac: hmac.New(sha256.New, t.keys[0]), host: host}
 	for _, of := range []struct {
 		prefix id.Prefix
@@ -89,17 +89,17 @@ func (t tokens) minter(accountID, emailID, host string) (*minter, error) {
 	return m, nil
 }
 
-func (m *minter) open() string { return m.token(formOpen, "") }
+func (m *minter) mintOpen() string { return m.mintToken(formOpen, "") }
 
-// click returns the token of a target that weburl.Normalize returned.
-func (m *minter) click(target string) string {
+// mintClick returns the token of a target that weburl.Normalize returned.
+func (m *minter) mintClick(target string) string {
 	if rest, tls := strings.CutPrefix(target, weburl.TLS); tls {
-		return m.token(formClickTLS, rest)
+		return m.mintToken(formClickTLS, rest)
 	}
-	return m.token(formClick, strings.TrimPrefix(target, weburl.Plain))
+	return m.mintToken(formClick, strings.TrimPrefix(target, weburl.Plain))
 }
 
-func (m *minter) token(form byte, rest string) string {
+func (m *minter) mintToken(form byte, rest string) string {
 	body := make([]byte, 0, headSize+len(rest)+macSize)
 	body = append(body, m.head...)
 	body = append(body, rest...)
@@ -131,14 +131,14 @@ func (t tokens) parse(token, host string) (LinkToken, error) {
 		return LinkToken{}, ErrForged
 	}
 	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
-	if !t.genuine(body, sum, host) {
+	if !t.isAuthentic(body, sum, host) {
 		return LinkToken{}, ErrForged
 	}
 	return decodeMark(body)
 }
 
-// genuine reports whether any key verifies the signature. It tries every key, in constant time.
-func (t tokens) genuine(body, sum []byte, host string) bool {
+// isAuthentic reports whether any key verifies the signature. It tries every key, in constant time.
+func (t tokens) isAuthentic(body, sum []byte, host string) bool {
 	fits := false
 	for _, key := range t.keys {
 		mac := hmac.New(sha256.New, key)

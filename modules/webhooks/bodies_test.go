@@ -15,7 +15,7 @@ func TestEventBodiesMatchGolden(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
-	w.endpoint(t, ada, r.URL)
+	w.addEndpoint(t, ada, r.URL)
 	types := map[string]event.Type{} // keyed by event id
 	for _, entry := range event.Catalog() {
 		fact := event.New(ada, entry.Type, time.Date(2026, 1, 15, 9, 30, 0, 123_456_789, time.UTC), entry.Sample)
@@ -25,8 +25,8 @@ func TestEventBodiesMatchGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	within(t, "all events are delivered", func() bool { return len(r.heard()) == len(types) })
-	for _, got := range r.heard() {
+	eventually(t, "all events are delivered", func() bool { return len(r.received()) == len(types) })
+	for _, got := range r.received() {
 		name := types[got.header.Get("Service-Event-Id")]
 		delete(types, got.header.Get("Service-Event-Id"))
 		expect.Golden(t, "bodies/"+string(name)+".json", got.body)

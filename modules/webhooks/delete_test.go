@@ -15,8 +15,8 @@ func TestFanoutDuringEndpointDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := newReceiver(t)
-	made, _ := w.endpoint(t, ada, r.URL)
-	stays, _ := w.endpoint(t, ada, r.URL)
+	made, _ := w.addEndpoint(t, ada, r.URL)
+	stays, _ := w.addEndpoint(t, ada, r.URL)
 	fact := w.publishSample(t, ada, event.EmailSent)
 	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
 		if err := w.handleFact(t.Context(), tx, fact); err != nil {
@@ -48,11 +48,11 @@ func TestListAttemptsOfSeveralDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
-	made, _ := w.endpoint(t, ada, r.URL)
+	made, _ := w.addEndpoint(t, ada, r.URL)
 	for range 3 {
 		w.publishSample(t, ada, event.EmailSent)
 	}
-	within(t, "all are delivered", func() bool {
+	eventually(t, "all are delivered", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`) == 3
 	})
 	list, err := w.Deliveries(t.Context(), ada, made.ID, Filter{Request: page.Request{Limit: 10}})

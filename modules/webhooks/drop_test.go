@@ -13,7 +13,7 @@ import (
 func TestDropDueFailsOnlyOlderDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	made, _ := w.endpoint(t, ada, newReceiver(t).URL)
+	made, _ := w.addEndpoint(t, ada, newReceiver(t).URL)
 	const old = failingAfter + 5
 	for range old + 3 {
 		fact := w.publishSample(t, ada, event.EmailSent)

@@ -47,7 +47,7 @@ func TestBatchedFactsCreateSameDeliveries(t *testing.T) {
 				events = append(events, string(typ))
 			}
 		}
-		made, _ := w.endpoint(t, account, "https://hooks.example.com", events...)
+		made, _ := w.addEndpoint(t, account, "https://hooks.example.com", events...)
 		since := time.Now().Add(-age)
 		w.exec(t, `UPDATE webhooks SET enabled_at = $2, enabled = $3 WHERE id = $1`, made.ID, since, !off)
 		wanted[made.ID] = func(f event.Fact) bool {
@@ -59,7 +59,7 @@ func TestBatchedFactsCreateSameDeliveries(t *testing.T) {
 	for range 120 {
 		age := time.Duration(rand.IntN(4000)) * time.Second
 		typ := types[rand.IntN(len(types))]
-		fact := event.New(accounts[rand.IntN(3)], typ, time.Now().Add(-age), sample(typ))
+		fact := event.New(accounts[rand.IntN(3)], typ, time.Now().Add(-age), samplePayload(typ))
 		fact.ID = id.Since(id.Fact, time.Now().Add(-age))[:14] + fact.ID[14:]
 		facts = append(facts, fact)
 	}
@@ -121,11 +121,11 @@ func TestBatchedFactsCreateSameDeliveries(t *testing.T) {
 func TestBrokenFactDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	adas, _ := w.endpoint(t, ada, "https://hooks.example.com")
-	eves, _ := w.endpoint(t, eve, "https://hooks.example.com")
+	adas, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
+	eves, _ := w.addEndpoint(t, eve, "https://hooks.example.com")
 	var facts []event.Fact
 	for n := range 120 {
-		facts = append(facts, event.New([]string{ada, eve}[n%2], event.EmailSent, time.Now(), sample(event.EmailSent)))
+		facts = append(facts, event.New([]string{ada, eve}[n%2], event.EmailSent, time.Now(), samplePayload(event.EmailSent)))
 	}
 	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.bus.Publish(t.Context(), tx, facts...) })
 	if err != nil {
@@ -138,7 +138,7 @@ func TestBrokenFactDoesNotStopOthers(t *testing.T) {
 	if err := w.bus.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "all other facts are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_works`) == len(facts)-1 })
+	eventually(t, "all other facts are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_works`) == len(facts)-1 })
 	if n := w.count(t, `SELECT count(*) FROM bus_messages WHERE failures = 1 AND last_error LIKE '%a broken fact%'`); n != 1 {
 		t.Errorf("%d messages are waiting for a retry, want only the broken fact", n)
 	}
@@ -154,9 +154,9 @@ func TestQueuesTestEventForAllEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 3 {
-		w.endpoint(t, ada, "https://hooks.example.com")
+		w.addEndpoint(t, ada, "https://hooks.example.com")
 	}
-	fact := event.New(ada, event.EmailSent, time.Now(), sample(event.EmailSent))
+	fact := event.New(ada, event.EmailSent, time.Now(), samplePayload(event.EmailSent))
 	made, err := w.Deliver(t.Context(), ada, fact)
 	if err != nil || len(made) != 3 {
 		t.Fatalf("Deliver to 3 endpoints returned %v, %v; want 3 ids", made, err)

@@ -35,7 +35,7 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	var ids []string
 	for range 4 {
 		slow := newReceiver(t)
-		made, _ := w.endpoint(t, ada, slow.URL)
+		made, _ := w.addEndpoint(t, ada, slow.URL)
 		hanging, ids = append(hanging, slow), append(ids, made.ID)
 	}
 	late := func() bool {
@@ -44,15 +44,15 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	}
 	t.Cleanup(func() { close(release) }) // before the receivers close
 	failing, good, other := newReceiver(t), newReceiver(t), newReceiver(t)
-	w.endpoint(t, ada, failing.URL)
-	w.endpoint(t, ada, good.URL)
-	w.endpoint(t, eve, other.URL)
+	w.addEndpoint(t, ada, failing.URL)
+	w.addEndpoint(t, ada, good.URL)
+	w.addEndpoint(t, eve, other.URL)
 	w.run(t)
 	w.publishSample(t, ada, event.EmailSent)
-	within(t, "all endpoints have answered once", func() bool {
+	eventually(t, "all endpoints have answered once", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`) == 6
 	})
-	failing.answers(http.StatusInternalServerError, "")
+	failing.setAnswer(http.StatusInternalServerError, "")
 	for _, slow := range hanging {
 		slow.mu.Lock()
 		slow.block = release
@@ -63,8 +63,8 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 		w.publishSample(t, ada, event.EmailSent)
 	}
 	open := func() int { return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE outcome IS NULL`) }
-	within(t, "the hanging endpoints have used their room", func() bool {
-		return late() || len(good.heard()) >= 1+first && len(failing.heard()) >= 1+first &&
+	eventually(t, "the hanging endpoints have used their room", func() bool {
+		return late() || len(good.received()) >= 1+first && len(failing.received()) >= 1+first &&
 			open() == w.countHanging(hanging) && w.countHanging(hanging) >= 4
 	})
 	before := w.countHanging(hanging)
@@ -72,9 +72,9 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 		w.publishSample(t, ada, event.EmailSent)
 		w.publishSample(t, eve, event.EmailSent)
 	}
-	within(t, "the healthy endpoints have received everything", func() bool {
-		return late() || len(good.heard()) >= 1+first+events && len(other.heard()) >= events &&
-			len(failing.heard()) >= 1+first+events
+	eventually(t, "the healthy endpoints have received everything", func() bool {
+		return late() || len(good.received()) >= 1+first+events && len(other.received()) >= events &&
+			len(failing.received()) >= 1+first+events
 	})
 	if late() {
 		return false
@@ -82,7 +82,7 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	if after := w.countHanging(hanging); after > 4*maxPerEndpoint || after < before || before > w.config.Concurrency {
 		t.Errorf("hanging POSTs changed from %d to %d", before, after)
 	}
-	within(t, "only hanging POSTs have no outcome", func() bool { return late() || open() == w.countHanging(hanging) })
+	eventually(t, "only hanging POSTs have no outcome", func() bool { return late() || open() == w.countHanging(hanging) })
 	if late() {
 		return false
 	}
@@ -96,7 +96,7 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 // countHanging returns the number of hanging POSTs, not counting the first one of each endpoint.
 func (w *world) countHanging(hanging []*receiver) (n int) {
 	for _, slow := range hanging {
-		n += len(slow.heard()) - 1
+		n += len(slow.received()) - 1
 	}
 	return n
 }
@@ -104,7 +104,7 @@ func (w *world) countHanging(hanging []*receiver) (n int) {
 func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.endpoint(t, ada, newReceiver(t).URL)
+	w.addEndpoint(t, ada, newReceiver(t).URL)
 	entry, _ := event.Lookup(event.EmailSent)
 	for range 2 {
 		if _, err := w.Deliver(t.Context(), ada,

@@ -15,10 +15,10 @@ import (
 func TestFiltersEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	all, _ := w.endpoint(t, ada, "https://a.example/")
-	off, _ := w.endpoint(t, ada, "https://b.example/")
+	all, _ := w.addEndpoint(t, ada, "https://a.example/")
+	off, _ := w.addEndpoint(t, ada, "https://b.example/")
 	w.exec(t, `UPDATE webhooks SET enabled = false, events = '["email.bounced"]' WHERE id = $1`, off.ID)
-	w.endpoint(t, eve, "https://c.example/")
+	w.addEndpoint(t, eve, "https://c.example/")
 	yes, no := true, false
 	for name, c := range map[string]struct {
 		filter EndpointFilter
@@ -56,15 +56,15 @@ func TestFiltersEndpoints(t *testing.T) {
 func TestFiltersDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a, _ := w.endpoint(t, ada, "https://a.example/")
-	b, _ := w.endpoint(t, ada, "https://b.example/")
-	theirs, _ := w.endpoint(t, eve, "https://c.example/")
+	a, _ := w.addEndpoint(t, ada, "https://a.example/")
+	b, _ := w.addEndpoint(t, ada, "https://b.example/")
+	theirs, _ := w.addEndpoint(t, eve, "https://c.example/")
 	now := time.Now().UTC().Truncate(time.Second)
 	for i, state := range []string{"delivered", "failed", "failed", "delivered"} {
-		w.delivered(t, ada, a.ID, state, 1, now.Add(-time.Duration(4-i)*time.Hour), time.Second)
+		w.addDelivery(t, ada, a.ID, state, 1, now.Add(-time.Duration(4-i)*time.Hour), time.Second)
 	}
-	w.delivered(t, ada, b.ID, "failed", 1, now.Add(-time.Hour), time.Second)
-	w.delivered(t, eve, theirs.ID, "failed", 1, now.Add(-time.Hour), time.Second)
+	w.addDelivery(t, ada, b.ID, "failed", 1, now.Add(-time.Hour), time.Second)
+	w.addDelivery(t, eve, theirs.ID, "failed", 1, now.Add(-time.Hour), time.Second)
 
 	since, until := now.Add(-3*time.Hour), now.Add(-time.Hour)
 	for name, c := range map[string]struct {

@@ -45,7 +45,7 @@ func eachForm(t *testing.T, test func(t *testing.T, w *world)) {
 	}
 }
 
-func (w *world) tell(t *testing.T, facts ...event.Fact) {
+func (w *world) applyFacts(t *testing.T, facts ...event.Fact) {
 	t.Helper()
 	if err := w.db.InHotTx(t.Context(),
 		func(tx *sql.Tx) error { return w.handleFacts(t.Context(), tx, facts) }); err != nil {
@@ -56,7 +56,7 @@ func (w *world) tell(t *testing.T, facts ...event.Fact) {
 // factOfAge returns a fact of the given age.
 func (w *world) factOfAge(t *testing.T, age time.Duration) event.Fact {
 	t.Helper()
-	f := event.New(ada, event.EmailSent, time.Now().Add(-age), sample(event.EmailSent))
+	f := event.New(ada, event.EmailSent, time.Now().Add(-age), samplePayload(event.EmailSent))
 	f.ID = id.Since(id.Fact, time.Now().Add(-age))[:14] + f.ID[14:]
 	return f
 }
@@ -66,12 +66,12 @@ func TestDeliveryIDDerivesFromEventAndEndpoint(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
 		for range 3 {
-			made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+			made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
 			w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
 		}
 		facts := []event.Fact{w.factOfAge(t, 0), w.factOfAge(t, time.Hour), w.factOfAge(t, 29*24*time.Hour)}
 		ids := func() (all []string) {
-			w.tell(t, facts...)
+			w.applyFacts(t, facts...)
 			rows, err := w.db.Ent.WebhookDelivery.Query().Order(webhookdelivery.ByID()).All(t.Context())
 			if err != nil || len(rows) != 9 {
 				t.Fatalf("3 events have %d deliveries to 3 endpoints, %v; want 9", len(rows), err)
@@ -97,7 +97,7 @@ func TestDeliveryIDDerivesFromEventAndEndpoint(t *testing.T) {
 func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
-		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+		made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
 		w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
 		var facts []event.Fact
 		for n := range 60 {
@@ -107,7 +107,7 @@ func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		for range 4 {
-			all.Go(func() { w.tell(t, facts...) })
+			all.Go(func() { w.applyFacts(t, facts...) })
 			all.Go(func() {
 				if _, err := w.Recover(t.Context(), ada, made.ID,
 					Recovery{Since: time.Now().Add(-time.Hour)}); err != nil {
@@ -131,7 +131,7 @@ func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 func TestFindsDeliveriesWithLegacyIDs(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
-		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+		made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
 		w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
 		late := w.factOfAge(t, 2*lateAfter)
 		w.exec(t,
@@ -139,7 +139,7 @@ func TestFindsDeliveriesWithLegacyIDs(t *testing.T) {
 			late.ID, ada, late.Type, late.CreatedAt)
 		w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, failed)
 			VALUES ($1, $2, $3, $4, 'email.sent', now(), 'failed', 5, 0, '', now(), true)`, id.New(id.WebhookDelivery), ada, made.ID, late.ID)
-		w.tell(t, late, w.factOfAge(t, 0))
+		w.applyFacts(t, late, w.factOfAge(t, 0))
 		if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1`, late.ID); n != 1 {
 			t.Errorf("event with a delivery of an older version has %d deliveries, want 1", n)
 		}
@@ -155,11 +155,11 @@ func TestFindsDeliveriesWithLegacyIDs(t *testing.T) {
 func TestHidesExpiredDeliveriesOfSplitTable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).byMonth(t)
-	made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+	made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
 	now := time.Now()
 	old, older, young := now.Add(-deleteAfter-time.Hour), now.Add(-monthWaits-32*24*time.Hour), now.Add(-Retention)
 	for _, at := range []time.Time{old, older, young} {
-		w.delivered(t, ada, made.ID, "failed", 1, at, time.Second)
+		w.addDelivery(t, ada, made.ID, "failed", 1, at, time.Second)
 	}
 	w.exec(t,
 		`INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr) SELECT id, account_id, 1, 1, now(), '', 'an answer', '' FROM webhook_deliveries`)

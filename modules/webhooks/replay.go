@@ -163,8 +163,8 @@ WHERE f.account_id = $1 AND f.id > $3 AND f.id < $4 AND f.type = ANY($5) AND f.c
 	AND (d.state = 'failed' OR (d.id IS NULL AND NOT $8))
 ORDER BY f.id LIMIT $9`
 
-// missed is an event that an endpoint did not receive.
-type missed struct {
+// missedEvent is an event that an endpoint did not receive.
+type missedEvent struct {
 	fact       event.Fact
 	deliveryID string // empty: the event has no delivery
 }
@@ -182,7 +182,7 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 			}
 			return err
 		}
-		list, err := db.All(ctx, tx, func(m *missed) []any {
+		list, err := db.All(ctx, tx, func(m *missedEvent) []any {
 			return []any{&m.fact.ID, &m.fact.Type, &m.fact.CreatedAt,
 				&m.deliveryID}
 		},
@@ -210,7 +210,7 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 
 // queueMissed queues the missed events of an endpoint and returns the number of queued deliveries.
 func (s *Service) queueMissed(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook,
-	list []missed) (queued int, err error) {
+	list []missedEvent) (queued int, err error) {
 	var again []string
 	for _, m := range list {
 		if m.deliveryID != "" {

@@ -81,11 +81,11 @@ type deliverer struct {
 	worker  *worker.Worker[delivery, answer]
 	idle    bool // this process makes no deliveries
 	brief   string
-	observed
+	observability
 }
 
-// observed holds the logger, metrics and traces of attempts.
-type observed struct {
+// observability holds the logger, metrics and traces of attempts.
+type observability struct {
 	log     *slog.Logger
 	results results
 	tracing *telemetry.Tracing // nil: off
@@ -111,12 +111,12 @@ func New(p Params) (*Service, error) {
 	poster := post.New(c.Config, p.Logger)
 	return &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, poster: poster, offer: p.Offer,
 		interest: newInterest(p.DB, p.Signals), tasks: worker.NewTasks(p.Logger, p.Workers),
-		deliverer: newDeliverer(p, c, poster, observed{p.Logger, counters, p.Tracing})}, nil
+		deliverer: newDeliverer(p, c, poster, observability{p.Logger, counters, p.Tracing})}, nil
 }
 
-func newDeliverer(p Params, c Config, poster *post.Poster, told observed) *deliverer {
+func newDeliverer(p Params, c Config, poster *post.Poster, told observability) *deliverer {
 	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster,
-		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observed: told}
+		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observability: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,
 	}, worker.Config{Concurrency: lateFactor * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease,

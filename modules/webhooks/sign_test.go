@@ -11,7 +11,7 @@ import (
 )
 
 // computeSignature computes the signature header as a receiver would, following the documentation.
-func computeSignature(t testing.TB, got heard, tokens ...secret.String) string {
+func computeSignature(t testing.TB, got receivedPost, tokens ...secret.String) string {
 	t.Helper()
 	stamp, _, found := strings.Cut(strings.TrimPrefix(got.header.Get("Service-Signature"), "t="), ",")
 	if !found {

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// delivered inserts a delivery that was created at a time and settled after took.
-func (w *world) delivered(t *testing.T, account, webhook, state string, attempts int, at time.Time,
+// addDelivery inserts a delivery that was created at a time and settled after took.
+func (w *world) addDelivery(t *testing.T, account, webhook, state string, attempts int, at time.Time,
 	took time.Duration) {
 	t.Helper()
 	least := id.Since(id.WebhookDelivery, at)
@@ -26,13 +26,13 @@ func (w *world) delivered(t *testing.T, account, webhook, state string, attempts
 func TestEndpointStatistics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	mine, _ := w.endpoint(t, ada, "https://a.example/")
-	quiet, _ := w.endpoint(t, ada, "https://b.example/")
-	theirs, _ := w.endpoint(t, eve, "https://c.example/")
+	mine, _ := w.addEndpoint(t, ada, "https://a.example/")
+	quiet, _ := w.addEndpoint(t, ada, "https://b.example/")
+	theirs, _ := w.addEndpoint(t, eve, "https://c.example/")
 	now := time.Now().UTC().Truncate(time.Second)
 	put := func(account, webhook, state string, attempts int, age, took time.Duration) {
 		t.Helper()
-		w.delivered(t, account, webhook, state, attempts, now.Add(-age), took)
+		w.addDelivery(t, account, webhook, state, attempts, now.Add(-age), took)
 	}
 	for _, took := range []time.Duration{time.Second, 2 * time.Second, 9 * time.Second} {
 		put(ada, mine.ID, "delivered", 1, time.Hour, took)
@@ -73,9 +73,9 @@ func TestEndpointStatistics(t *testing.T) {
 func TestStatisticsByPeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	mine, _ := w.endpoint(t, ada, "https://a.example/")
-	other, _ := w.endpoint(t, ada, "https://b.example/")
-	theirs, _ := w.endpoint(t, eve, "https://c.example/")
+	mine, _ := w.addEndpoint(t, ada, "https://a.example/")
+	other, _ := w.addEndpoint(t, ada, "https://b.example/")
+	theirs, _ := w.addEndpoint(t, eve, "https://c.example/")
 	day := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
 	vienna := day.Add(-time.Hour) // midnight in Vienna
 	for _, d := range []struct {
@@ -92,7 +92,7 @@ func TestStatisticsByPeriod(t *testing.T) {
 		{ada, mine.ID, "delivered", 1, vienna.Add(72 * time.Hour), time.Hour}, // the day after
 		{eve, theirs.ID, "delivered", 1, vienna, time.Hour},
 	} {
-		w.delivered(t, d.account, d.webhook, d.state, d.attempts, d.at, d.took)
+		w.addDelivery(t, d.account, d.webhook, d.state, d.attempts, d.at, d.took)
 	}
 	q := timeseries.Query{Range: timeseries.Range{Since: day.Add(9 * time.Hour),
 		Until: day.Add(48*time.Hour + time.Minute)}, Interval: timeseries.Day, Timezone: "Europe/Vienna"}

@@ -129,7 +129,7 @@ func (w Window) nextOpening(now time.Time, from, to int, zone *time.Location) (t
 	for ahead := -1; ahead <= 15; ahead++ {
 		year, month, day := local.Date()
 		date := time.Date(year, month, day+ahead, 12, 0, 0, 0, time.UTC)
-		if !w.on(date.Weekday()) {
+		if !w.includesDay(date.Weekday()) {
 			continue
 		}
 		year, month, day = date.Date()
@@ -149,9 +149,9 @@ func (w Window) contains(at time.Time, from, to int, zone *time.Location) bool {
 	minute := local.Hour()*60 + local.Minute()
 	today := local.Weekday()
 	yesterday := (today + 6) % 7
-	return from <= minute && minute < to && w.on(today) || minute+24*60 < to && w.on(yesterday)
+	return from <= minute && minute < to && w.includesDay(today) || minute+24*60 < to && w.includesDay(yesterday)
 }
 
-func (w Window) on(day time.Weekday) bool {
+func (w Window) includesDay(day time.Weekday) bool {
 	return len(w.Days) == 0 || slices.Contains(w.Days, Days[(int(day)+6)%7])
 }

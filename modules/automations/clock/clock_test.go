@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/clock"
 )
 
-func zone(t *testing.T, name string) *time.Location {
+func loadZone(t *testing.T, name string) *time.Location {
 	t.Helper()
 	z, err := clock.Zone(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func TestAtAcrossOffsetChanges(t *testing.T) {
 		"Apia, the day before it":           {"Pacific/Apia", 2011, 12, 29, 10 * 60, "2011-12-29T20:00:00Z"},
 		"end of an ordinary day":            {"Europe/Berlin", 2026, 1, 15, 24 * 60, "2026-01-15T23:00:00Z"},
 	} {
-		got := clock.At(test.year, time.Month(test.month), test.day, test.minutes, zone(t, test.zone)).UTC().
+		got := clock.At(test.year, time.Month(test.month), test.day, test.minutes, loadZone(t, test.zone)).UTC().
 			Format(time.RFC3339)
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
@@ -47,11 +47,11 @@ func TestAtAcrossOffsetChanges(t *testing.T) {
 	}
 }
 
-func window(from, to string) clock.Window { return clock.Window{From: from, To: to} }
+func newWindow(from, to string) clock.Window { return clock.Window{From: from, To: to} }
 
 func TestWindowNext(t *testing.T) {
 	t.Parallel()
-	berlin := zone(t, "Europe/Berlin")
+	berlin := loadZone(t, "Europe/Berlin")
 	day := clock.Window{From: "09:00", To: "20:00"}
 	night := clock.Window{From: "22:00", To: "06:00"}
 	mondays := clock.Window{From: "09:00", To: "10:00", Days: []string{"mon"}}
@@ -67,18 +67,18 @@ func TestWindowNext(t *testing.T) {
 		"over midnight, inside after":  {night, "2026-01-15T05:59:00+01:00", "2026-01-15T05:59:00+01:00"},
 		"over midnight, outside":       {night, "2026-01-15T06:00:00+01:00", "2026-01-15T22:00:00+01:00"},
 		"the next Monday":              {mondays, "2026-01-13T09:30:00+01:00", "2026-01-19T09:00:00+01:00"},
-		"as long as the gap":           {window("02:00", "03:00"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
-		"inside the gap":               {window("02:15", "02:45"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
-		"partly inside the gap":        {window("02:30", "03:30"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
-		"begins before the gap":        {window("01:30", "02:30"), "2027-03-28T00:00:00+01:00", "2027-03-28T01:30:00+01:00"},
-		"right after the gap":          {window("02:15", "02:45"), "2027-03-28T03:00:01+02:00", "2027-03-29T02:15:00+02:00"},
+		"as long as the gap":           {newWindow("02:00", "03:00"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
+		"inside the gap":               {newWindow("02:15", "02:45"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
+		"partly inside the gap":        {newWindow("02:30", "03:30"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
+		"begins before the gap":        {newWindow("01:30", "02:30"), "2027-03-28T00:00:00+01:00", "2027-03-28T01:30:00+01:00"},
+		"right after the gap":          {newWindow("02:15", "02:45"), "2027-03-28T03:00:01+02:00", "2027-03-29T02:15:00+02:00"},
 		"Sundays inside the gap": {clock.Window{From: "02:15", To: "02:45", Days: []string{"sun"}},
 			"2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
-		"inside, the first time":  {window("02:15", "02:45"), "2026-10-25T02:20:00+02:00", "2026-10-25T02:20:00+02:00"},
-		"inside, the second time": {window("02:15", "02:45"), "2026-10-25T02:20:00+01:00", "2026-10-25T02:20:00+01:00"},
-		"between the two":         {window("02:15", "02:45"), "2026-10-25T02:50:00+02:00", "2026-10-25T02:15:00+01:00"},
-		"clocks go back into it":  {window("01:00", "02:30"), "2026-10-25T02:40:00+02:00", "2026-10-25T02:00:00+01:00"},
-		"after both":              {window("02:15", "02:45"), "2026-10-25T02:45:00+01:00", "2026-10-26T02:15:00+01:00"},
+		"inside, the first time":  {newWindow("02:15", "02:45"), "2026-10-25T02:20:00+02:00", "2026-10-25T02:20:00+02:00"},
+		"inside, the second time": {newWindow("02:15", "02:45"), "2026-10-25T02:20:00+01:00", "2026-10-25T02:20:00+01:00"},
+		"between the two":         {newWindow("02:15", "02:45"), "2026-10-25T02:50:00+02:00", "2026-10-25T02:15:00+01:00"},
+		"clocks go back into it":  {newWindow("01:00", "02:30"), "2026-10-25T02:40:00+02:00", "2026-10-25T02:00:00+01:00"},
+		"after both":              {newWindow("02:15", "02:45"), "2026-10-25T02:45:00+01:00", "2026-10-26T02:15:00+01:00"},
 	} {
 		now, err := time.Parse(time.RFC3339, test.now)
 		if err != nil {

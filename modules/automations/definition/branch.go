@@ -8,17 +8,17 @@ import (
 // Branch is the type of steps that take the first case whose expression is true.
 const Branch = "branch"
 
-var _ = register(Branch, branchStep{})
+var _ = registerType(Branch, branchStep{})
 
 type branchStep struct{ plainStep }
 
-func (branchStep) about() string {
+func (branchStep) describe() string {
 	return "continues with the first of its `cases` whose CEL expression is true, and with `otherwise` if none is"
 }
 
 func (branchStep) members() []member {
 	return []member{
-		{"cases", list(1, MaxCases, object(member{"if", expression, true, "CEL."}, member{"goto", keyText, true, ""})), true, "The first case whose condition is true decides."},
+		{"cases", listForm(1, MaxCases, objectForm(member{"if", expression, true, "CEL."}, member{"goto", keyText, true, ""})), true, "The first case whose condition is true decides."},
 		{"otherwise", target, false, "Defaults to continue."},
 	}
 }
@@ -27,7 +27,7 @@ func (branchStep) ways(s *Step) (ways []Way) {
 	for i, c := range s.Cases {
 		ways = append(ways, Way{fmt.Sprintf("cases[%d].goto", i), Target{Goto, c.Goto}})
 	}
-	return append(ways, way("otherwise", s.Otherwise, Continue))
+	return append(ways, newWay("otherwise", s.Otherwise, Continue))
 }
 
 func (branchStep) summary(s *Step) string {

@@ -35,7 +35,7 @@ func Decode(document []byte) (Definition, fault.Fields) {
 	}
 	d.nameSteps()
 	d.tidyBodies(wrong)
-	d.judge(wrong)
+	d.validateParts(wrong)
 	if canonical, err := json.Marshal(d); err != nil || len(canonical) > MaxBytes {
 		wrong.Add("definition", "has %d bytes; the limit is %d", len(canonical), MaxBytes)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/clock"
 )
 
-// Target is where a run continues. The zero Target stands for the default of its field, which Or fills in.
+// Target is where a run continues. The zero Target means the default of its field, which Or fills in.
 type Target struct {
 	Kind string // continue, end, fail, goto
 	Key  string // key of the step to go to

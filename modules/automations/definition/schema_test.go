@@ -12,15 +12,15 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-// compiled returns the JSON Schema compiled by a third-party validator.
-func compiled(tb testing.TB) *jsonschema.Schema {
+// compileSchema returns the JSON Schema compiled by a third-party validator.
+func compileSchema(tb testing.TB) *jsonschema.Schema {
 	tb.Helper()
 	document, err := json.Marshal(definition.Schema())
 	if err != nil {
 		tb.Fatalf("cannot encode the schema: %v", err)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("automation.json", instance(tb, document)); err != nil {
+	if err := c.AddResource("automation.json", parseInstance(tb, document)); err != nil {
 		tb.Fatalf("cannot decode the schema: %v", err)
 	}
 	schema, err := c.Compile("automation.json")
@@ -30,7 +30,7 @@ func compiled(tb testing.TB) *jsonschema.Schema {
 	return schema
 }
 
-func instance(tb testing.TB, document []byte) any {
+func parseInstance(tb testing.TB, document []byte) any {
 	tb.Helper()
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
@@ -49,12 +49,12 @@ var onlyDecoded = map[string]bool{
 // Decode and the schema come from one table, so they accept the same definitions.
 func TestSchemaRejectsInvalidDefinitions(t *testing.T) {
 	t.Parallel()
-	schema := compiled(t)
+	schema := compileSchema(t)
 	for name, test := range refused {
 		if !json.Valid([]byte(test.document)) {
 			continue
 		}
-		err := schema.Validate(instance(t, []byte(test.document)))
+		err := schema.Validate(parseInstance(t, []byte(test.document)))
 		if takes := err == nil; takes != onlyDecoded[name] {
 			t.Errorf("%s: accepted by the schema: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name],
 				test.document)
@@ -64,7 +64,7 @@ func TestSchemaRejectsInvalidDefinitions(t *testing.T) {
 
 func TestSchemaAcceptsValidDefinitions(t *testing.T) {
 	t.Parallel()
-	schema := compiled(t)
+	schema := compileSchema(t)
 	page, err := os.ReadFile("../../../docs/automations.md")
 	if err != nil {
 		t.Fatal(err)
@@ -83,11 +83,11 @@ func TestSchemaAcceptsValidDefinitions(t *testing.T) {
 		`{"type": "send_email", "template": {"id": "tpl_x", "variables": {"a": 1}}, "to": ["a@example.com"], "tags": [{"name": "a", "value": "b"}], "unsubscribe": false}`,
 		`{"type": "branch", "cases": [{"if": "true", "goto": "over"}], "otherwise": "end"}, {"key": "over", "type": "end"}`,
 	} {
-		documents = append(documents, []byte(with(step)))
+		documents = append(documents, []byte(withStep(step)))
 	}
 	for _, document := range documents {
 		_, wrong := definition.Decode(document)
-		err := schema.Validate(instance(t, document))
+		err := schema.Validate(parseInstance(t, document))
 		if (len(wrong) == 0) != (err == nil) {
 			t.Errorf("Decode returned %v and the schema %v, want both to accept or both to reject it:\n%s", wrong,
 				err, document)

@@ -28,8 +28,8 @@ type member struct {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// object returns the form of an object that has only these members.
-func object(members ...member) form {
+// objectForm returns the form of an object that has only these members.
+func objectForm(members ...member) form {
 	byName := map[string]member{}
 	properties := map[string]any{}
 	required := []string{}
@@ -54,17 +54,17 @@ func object(members ...member) form {
 			m, known := byName[name]
 			switch {
 			case !known:
-				wrong.Add(join(path, name), "is not a known field; must be one of %s",
+				wrong.Add(joinPath(path, name), "is not a known field; must be one of %s",
 					strings.Join(sortedKeys(byName), ", "))
 			case given[name] == nil:
-				wrong.Add(join(path, name), "cannot be null; omit it")
+				wrong.Add(joinPath(path, name), "cannot be null; omit it")
 			default:
-				m.form.judge(join(path, name), given[name], wrong)
+				m.form.judge(joinPath(path, name), given[name], wrong)
 			}
 		}
 		for _, m := range members {
 			if _, has := given[m.name]; m.required && !has {
-				wrong.Add(join(path, m.name), "is required")
+				wrong.Add(joinPath(path, m.name), "is required")
 			}
 		}
 	}}
@@ -81,16 +81,16 @@ func describeMember(m member) map[string]any {
 // maxMember is the maximum size in bytes of a member name that the author chooses.
 const maxMember = 200
 
-// shown returns a name, shortened, for use in an error message.
-func shown(name string) string {
+// shortenName returns a name, shortened, for use in an error message.
+func shortenName(name string) string {
 	if name = strings.ToValidUTF8(name, "�"); len(name) > maxMember {
 		return strings.ToValidUTF8(name[:maxMember], "") + "…"
 	}
 	return name
 }
 
-func join(path, name string) string {
-	name = shown(name)
+func joinPath(path, name string) string {
+	name = shortenName(name)
 	if path == "" {
 		return name
 	}
@@ -104,8 +104,8 @@ func orDocument(path string) string {
 	return path
 }
 
-// text returns the form of a string with a maximum number of bytes; check reports other errors.
-func text(most int, check func(string) error) form {
+// textForm returns the form of a string with a maximum number of bytes; check reports other errors.
+func textForm(most int, check func(string) error) form {
 	return form{schema: map[string]any{"type": "string", "minLength": 1, "maxLength": most},
 		judge: func(path string, value any, wrong fault.Fields) {
 			s, is := value.(string)
@@ -128,8 +128,8 @@ func text(most int, check func(string) error) form {
 		}}
 }
 
-// as returns the form with a stricter schema.
-func (f form) as(more map[string]any) form {
+// withSchema returns the form with a stricter schema.
+func (f form) withSchema(more map[string]any) form {
 	schema := maps.Clone(f.schema)
 	maps.Copy(schema, more)
 	return form{f.judge, schema}
@@ -144,7 +144,7 @@ func oneOf(words ...string) form {
 		}}
 }
 
-func boolean() form {
+func booleanForm() form {
 	return form{schema: map[string]any{"type": "boolean"}, judge: func(path string, value any, wrong fault.Fields) {
 		if _, is := value.(bool); !is {
 			wrong.Add(path, "must be true or false")
@@ -152,7 +152,7 @@ func boolean() form {
 	}}
 }
 
-func integer(least, most int64) form {
+func integerForm(least, most int64) form {
 	return form{schema: map[string]any{"type": "integer", "minimum": least, "maximum": most},
 		judge: func(path string, value any, wrong fault.Fields) {
 			number, is := value.(json.Number)
@@ -163,8 +163,8 @@ func integer(least, most int64) form {
 		}}
 }
 
-// list returns the form of an array with a bounded number of elements.
-func list(least, most int, element form) form {
+// listForm returns the form of an array with a bounded number of elements.
+func listForm(least, most int, element form) form {
 	return form{schema: map[string]any{"type": "array", "minItems": least, "maxItems": most, "items": element.schema},
 		judge: func(path string, value any, wrong fault.Fields) {
 			elements, is := value.([]any)
@@ -196,8 +196,8 @@ func textOr(s, other form) form {
 		}}
 }
 
-// members returns the form of an object with arbitrary names whose values have one form.
-func members(most int, name func(string) error, value form) form {
+// mapForm returns the form of an object with arbitrary names whose values have one form.
+func mapForm(most int, name func(string) error, value form) form {
 	return form{schema: map[string]any{"type": "object", "maxProperties": most, "additionalProperties": value.schema},
 		judge: func(path string, given any, wrong fault.Fields) {
 			object, is := given.(map[string]any)
@@ -211,10 +211,10 @@ func members(most int, name func(string) error, value form) form {
 			}
 			for _, n := range sortedKeys(object) {
 				if err := name(n); err != nil {
-					wrong.Add(join(path, n), "%s", err)
+					wrong.Add(joinPath(path, n), "%s", err)
 					continue
 				}
-				value.judge(join(path, n), object[n], wrong)
+				value.judge(joinPath(path, n), object[n], wrong)
 			}
 		}}
 }
@@ -256,10 +256,10 @@ func anyValue() form {
 		case map[string]any:
 			for _, name := range sortedKeys(v) {
 				if err := checkMember(name); err != nil {
-					wrong.Add(join(path, name), "%s", err)
+					wrong.Add(joinPath(path, name), "%s", err)
 					continue
 				}
-				judge(join(path, name), v[name], depth+1, wrong)
+				judge(joinPath(path, name), v[name], depth+1, wrong)
 			}
 		}
 	}

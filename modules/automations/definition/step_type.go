@@ -12,8 +12,8 @@ import (
 // Decode, Ways, Summary and docs/automations.md are derived from it. The file of the same name in package
 // machine implements such steps.
 type stepType interface {
-	// about returns the type's row in docs/automations.md, in Markdown.
-	about() string
+	// describe returns the type's row in docs/automations.md, in Markdown.
+	describe() string
 	// members returns the fields of the type, in addition to stepMembers.
 	members() []member
 	// summary describes a step in one line.
@@ -27,13 +27,13 @@ type stepType interface {
 	sends() Medium
 	// isLast reports whether a run never continues after such a step, so that it has no next.
 	isLast() bool
-	// together returns the part of the schema about fields that depend on each other; judge reports these
+	// jointSchema returns the part of the schema about fields that depend on each other; validate reports these
 	// errors to the author.
-	together() map[string]any
+	jointSchema() map[string]any
 	// ways returns the targets of a step, except next.
 	ways(s *Step) []Way
-	// judge reports fields of a step that contradict each other.
-	judge(s *Step, path string, wrong fault.Fields)
+	// validate reports fields of a step that contradict each other.
+	validate(s *Step, path string, wrong fault.Fields)
 }
 
 // Medium is the kind of message that a step sends to recipients, who may be suppressed.
@@ -49,17 +49,17 @@ const (
 // independent.
 type plainStep struct{}
 
-func (plainStep) isEffect() bool                    { return false }
-func (plainStep) sends() Medium                     { return "" }
-func (plainStep) isLast() bool                      { return false }
-func (plainStep) together() map[string]any          { return nil }
-func (plainStep) ways(*Step) []Way                  { return nil }
-func (plainStep) judge(*Step, string, fault.Fields) {}
+func (plainStep) isEffect() bool                       { return false }
+func (plainStep) sends() Medium                        { return "" }
+func (plainStep) isLast() bool                         { return false }
+func (plainStep) jointSchema() map[string]any          { return nil }
+func (plainStep) ways(*Step) []Way                     { return nil }
+func (plainStep) validate(*Step, string, fault.Fields) {}
 
 var stepTypes = map[string]stepType{}
 
-// register adds a type under the name that its steps have in the field type.
-func register(name string, t stepType) stepType { //nolint:unparam // the result allows calls in `var _ =`
+// registerType adds a type under the name that its steps have in the field type.
+func registerType(name string, t stepType) stepType { //nolint:unparam // the result allows calls in `var _ =`
 	stepTypes[name] = t
 	return t
 }
@@ -94,13 +94,13 @@ var stepForms = sync.OnceValue(func() map[string]form {
 		if t.isLast() {
 			all = slices.DeleteFunc(all, func(m member) bool { return m.name == "next" })
 		}
-		forms[name] = object(append(all, t.members()...)...).as(t.together())
+		forms[name] = objectForm(append(all, t.members()...)...).withSchema(t.jointSchema())
 	}
 	return forms
 })
 
 var definitionForm = sync.OnceValue(func() form {
-	return object(append(slices.Clone(definitionMembers), member{"steps", list(1, MaxSteps, anyStep()), true, ""})...)
+	return objectForm(append(slices.Clone(definitionMembers), member{"steps", listForm(1, MaxSteps, anyStep()), true, ""})...)
 })
 
 // anyStep returns the form of a step of any type.
@@ -130,16 +130,16 @@ func anyStep() form {
 // Schema returns the JSON Schema (2020-12) of a definition. It accepts everything that Decode accepts. Targets,
 // duplicate keys and expressions cannot be checked by a schema; only Decode rejects errors in them.
 func Schema() map[string]any {
-	return definitionForm().as(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema",
+	return definitionForm().withSchema(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema",
 		"title": "Automation"}).schema
 }
 
 // TriggerSchema returns the part of Schema about the trigger.
-func TriggerSchema() map[string]any { return properties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // created by object
+func TriggerSchema() map[string]any { return schemaProperties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // created by object
 
 // StepSchema returns the part of Schema about steps of a type. The caller must not change it.
 func StepSchema(name string) map[string]any { return stepForms()[name].schema }
 
-func properties(schema map[string]any) map[string]any {
+func schemaProperties(schema map[string]any) map[string]any {
 	return schema["properties"].(map[string]any) //nolint:forcetypeassert // created by object
 }

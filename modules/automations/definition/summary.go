@@ -30,7 +30,7 @@ func collectNames[T any](list []T, name func(T) string) []string {
 	return out
 }
 
-func or(s, otherwise string) string {
+func firstNonEmpty(s, otherwise string) string {
 	if s == "" {
 		return otherwise
 	}

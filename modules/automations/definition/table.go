@@ -114,19 +114,19 @@ func checkHeader(name string) error { return address.ValidateHeader(name, "x") }
 
 // The forms that make up the tables.
 var (
-	keyText = text(40, checkKey).
-		as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
-	title      = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
-	eventName  = text(4*MaxName, CheckListened).as(map[string]any{"maxLength": MaxName})
-	duration   = text(64, checkDuration).as(map[string]any{"pattern": clock.DurationPattern})
+	keyText = textForm(40, checkKey).
+		withSchema(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
+	title      = textForm(4*MaxName, checkName).withSchema(map[string]any{"maxLength": MaxName, "pattern": `\S`})
+	eventName  = textForm(4*MaxName, CheckListened).withSchema(map[string]any{"maxLength": MaxName})
+	duration   = textForm(64, checkDuration).withSchema(map[string]any{"pattern": clock.DurationPattern})
 	line       = map[string]any{"pattern": `^[^\r\n]*$`}
-	expression = text(MaxExpression, nil)
-	content    = text(MaxContent, nil)
-	addresses  = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil)))
-	events     = textOr(eventName, list(1, MaxEvents, eventName))
-	target     = textOr(oneOf(Continue, Ends, Fails), object(member{"goto", keyText, true, "The key of a later step."}))
-	timeOfDay  = text(5, clock.CheckTimeOfDay).as(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
-	variables  = members(1000, checkMember, anyValue())
+	expression = textForm(MaxExpression, nil)
+	content    = textForm(MaxContent, nil)
+	addresses  = textOr(textForm(MaxString, nil), listForm(1, 50, textForm(MaxString, nil)))
+	events     = textOr(eventName, listForm(1, MaxEvents, eventName))
+	target     = textOr(oneOf(Continue, Ends, Fails), objectForm(member{"goto", keyText, true, "The key of a later step."}))
+	timeOfDay  = textForm(5, clock.CheckTimeOfDay).withSchema(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
+	variables  = mapForm(1000, checkMember, anyValue())
 )
 
 const ofStep = "The key of a send_email step. Only events about its email match."
@@ -136,20 +136,20 @@ const MaxExpression = 4 << 10
 
 var definitionMembers = []member{
 	{"name", title, true, ""},
-	{"description", text(MaxString, nil), false, ""},
-	{"timezone", text(100, checkZone), false, "A time zone of the IANA database, such as Europe/Berlin. Defaults to UTC."},
-	{"trigger", object(
+	{"description", textForm(MaxString, nil), false, ""},
+	{"timezone", textForm(100, checkZone), false, "A time zone of the IANA database, such as Europe/Berlin. Defaults to UTC."},
+	{"trigger", objectForm(
 		member{"event", eventName, true, "The name of the events that start a run."},
 		member{"conditions", expression, false,
 			"A CEL expression over the event; it starts a run only if this is true."},
-		member{"cancel_on_events", list(1, MaxEvents, textOr(eventName, object(
+		member{"cancel_on_events", listForm(1, MaxEvents, textOr(eventName, objectForm(
 			member{"event", eventName, true, ""},
 			member{"conditions", expression, false,
 				"A CEL expression. event is the incoming event, trigger the event that started the run."},
 			member{"step", keyText, false, ofStep},
 		))), false, "Events of the same person that cancel the run."},
 		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion),
-			object(member{AtMostEvery, duration, true, ""})), false,
+			objectForm(member{AtMostEvery, duration, true, ""})), false,
 			"Whether a person can have another run after the first. Defaults to every_time."},
 	), true, ""},
 }
@@ -166,4 +166,4 @@ var (
 		"The step is skipped if it starts later than this after it was due."}
 )
 
-func requires(name string) map[string]any { return map[string]any{"required": []string{name}} }
+func requireField(name string) map[string]any { return map[string]any{"required": []string{name}} }

@@ -45,7 +45,7 @@ func Of(before, after *definition.Definition) Difference {
 	delete(old, "steps")
 	delete(young, "steps")
 	for _, name := range []string{"name", "description", "timezone"} {
-		out.Fields = compare(out.Fields, name, old[name], young[name])
+		out.Fields = compareFields(out.Fields, name, old[name], young[name])
 	}
 	out.Fields = compareObjects(out.Fields, "trigger.", old["trigger"], young["trigger"])
 	order := placesOf(before, after)
@@ -121,12 +121,12 @@ func compareObjects(list []FieldChange, prefix string, before, after any) []Fiel
 		names[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		list = compare(list, prefix+name, old[name], young[name])
+		list = compareFields(list, prefix+name, old[name], young[name])
 	}
 	return list
 }
 
-func compare(list []FieldChange, path string, before, after any) []FieldChange {
+func compareFields(list []FieldChange, path string, before, after any) []FieldChange {
 	if reflect.DeepEqual(before, after) {
 		return list
 	}

@@ -25,8 +25,8 @@ func TestOfComparesStepsByKey(t *testing.T) {
 		"different order":    {a + "," + b + "," + c, b + "," + a + "," + c, "b moved 1 0; a moved 0 1"},
 		"different type":     {a, `{"key": "a", "type": "end"}`, `a changed 0 0 duration "P1D" <nil> type "delay" "end"`},
 	} {
-		old, wrong := definition.Decode([]byte(with(test.before)))
-		young, more := definition.Decode([]byte(with(test.after)))
+		old, wrong := definition.Decode([]byte(withSteps(test.before)))
+		young, more := definition.Decode([]byte(withSteps(test.after)))
 		if len(wrong)+len(more) > 0 {
 			t.Fatalf("%s: %v %v", name, wrong, more)
 		}
@@ -56,6 +56,6 @@ func TestOfComparesOtherFields(t *testing.T) {
 	}
 }
 
-func with(steps string) string {
+func withSteps(steps string) string {
 	return `{"name": "N", "trigger": {"event": "e"}, "steps": [` + steps + `]}`
 }

@@ -93,7 +93,7 @@ func (s *Service) Run(ctx context.Context) (more bool, err error) {
 	for len(jobs) > 0 {
 		var left []job
 		for _, j := range jobs {
-			n, err := s.step(ctx, j)
+			n, err := s.drainBatch(ctx, j)
 			if err != nil {
 				return true, fmt.Errorf("drain %s: %w", j.automationID, err)
 			}
@@ -101,7 +101,7 @@ func (s *Service) Run(ctx context.Context) (more bool, err error) {
 				left = append(left, j)
 				continue
 			}
-			next, err := s.finish(ctx, j)
+			next, err := s.finishJob(ctx, j)
 			if err != nil {
 				return true, fmt.Errorf("drain %s: %w", j.automationID, err)
 			}
@@ -113,8 +113,8 @@ func (s *Service) Run(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// step drains the next batch of an automation's runs and returns its size.
-func (s *Service) step(ctx context.Context, j job) (n int, err error) {
+// drainBatch drains the next batch of an automation's runs and returns its size.
+func (s *Service) drainBatch(ctx context.Context, j job) (n int, err error) {
 	if !j.cancels {
 		released, err := runs.Unpark(ctx, s.db.SQL, j.automationID, step)
 		if released > 0 {
@@ -144,29 +144,29 @@ WHERE a.id = $1 AND CASE WHEN $2 THEN a.draining = 'cancel' AND a.drain_before I
 	ELSE a.draining = 'release' AND NOT EXISTS (SELECT FROM automation_works w WHERE w.automation_id = a.id AND w.parked) END
 RETURNING coalesce(a.draining, '')`
 
-// next is the work that remains after a batch found no runs.
-type next struct {
+// remaining is the work that remains after a batch found no runs.
+type remaining struct {
 	jobs  []job
 	later bool // other transactions have locked runs
 }
 
-// finish clears the recorded work. For an automation without any, it reports whether parked runs are left,
+// finishJob clears the recorded work. For an automation without any, it reports whether parked runs are left,
 // because a batch skips runs that other transactions have locked.
-func (s *Service) finish(ctx context.Context, j job) (next, error) {
+func (s *Service) finishJob(ctx context.Context, j job) (remaining, error) {
 	if !j.noted {
 		left, err := db.One(ctx, s.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM automation_works WHERE automation_id = $1 AND parked)`, j.automationID)
-		return next{later: left}, err
+		return remaining{later: left}, err
 	}
 	list, err := db.All(ctx, s.db.SQL, db.Value[string], finishedSQL, j.automationID, j.cancels, j.before)
 	switch {
 	case err != nil:
-		return next{}, err
+		return remaining{}, err
 	case len(list) == 0:
-		return next{later: true}, nil
+		return remaining{later: true}, nil
 	case list[0] != "":
-		return next{jobs: []job{{automationID: j.automationID, noted: true}}}, nil
+		return remaining{jobs: []job{{automationID: j.automationID, noted: true}}}, nil
 	}
-	return next{}, nil
+	return remaining{}, nil
 }
 
 // Cancel ends live runs whose rows the caller has locked.
@@ -204,7 +204,7 @@ func (s *Service) Sweep(ctx context.Context) (cancelled int64, err error) {
 	}
 	for _, id := range ids {
 		for {
-			n, err := s.step(ctx, job{automationID: id, cancels: true})
+			n, err := s.drainBatch(ctx, job{automationID: id, cancels: true})
 			if err != nil {
 				return cancelled, fmt.Errorf("cancel runs of %s: %w", id, err)
 			}

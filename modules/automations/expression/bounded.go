@@ -74,8 +74,8 @@ func (a *allowance) spend(details *cel.EvalDetails) {
 
 // boundedCalls limits the functions that can be too expensive in a single call. They return nil for arguments
 // that they do not handle, which leaves the call to the library.
-var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matches, "replace": replace, "join": join,
-	"format": format}
+var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matchBounded, "replace": replaceBounded, "join": joinBounded,
+	"format": formatBounded}
 
 func boundCost(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, is := i.(interpreter.InterpretableCall)
@@ -120,7 +120,7 @@ func textsOf(args []ref.Val) []string {
 	return out
 }
 
-func matches(args []ref.Val) ref.Val {
+func matchBounded(args []ref.Val) ref.Val {
 	texts := textsOf(args)
 	if len(texts) != 2 {
 		return nil
@@ -145,22 +145,22 @@ func estimateMatching(pattern string, length int) int {
 	if err != nil {
 		return 0 // matches reports this error
 	}
-	size := instructions(parsed)
+	size := countInstructions(parsed)
 	if size > maxProgram {
 		return maxMatching + 1
 	}
 	return size * length
 }
 
-// instructions estimates the size of a compiled regular expression without compiling it. It stops counting once
+// countInstructions estimates the size of a compiled regular expression without compiling it. It stops counting once
 // the size is too large.
-func instructions(re *syntax.Regexp) int {
+func countInstructions(re *syntax.Regexp) int {
 	n := 1
 	if re.Op == syntax.OpLiteral {
 		n = len(re.Rune)
 	}
 	for _, sub := range re.Sub {
-		n += instructions(sub)
+		n += countInstructions(sub)
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= max(re.Min, re.Max, 1)
@@ -168,7 +168,7 @@ func instructions(re *syntax.Regexp) int {
 	return min(n, maxProgram+1)
 }
 
-func replace(args []ref.Val) ref.Val {
+func replaceBounded(args []ref.Val) ref.Val {
 	texts := textsOf(args[:min(3, len(args))])
 	if len(texts) != 3 {
 		return nil
@@ -191,7 +191,7 @@ func replace(args []ref.Val) ref.Val {
 	return types.String(strings.Replace(text, old, with, times))
 }
 
-func join(args []ref.Val) ref.Val {
+func joinBounded(args []ref.Val) ref.Val {
 	list, is := args[0].(traits.Lister)
 	between := textsOf(args[1:])
 	if !is || len(between) != len(args)-1 {
@@ -214,8 +214,8 @@ func join(args []ref.Val) ref.Val {
 	return types.String(made.String())
 }
 
-// format leaves the work to the library unless the arguments are too large; each of them is written once.
-func format(args []ref.Val) ref.Val {
+// formatBounded leaves the work to the library unless the arguments are too large; each of them is written once.
+func formatBounded(args []ref.Val) ref.Val {
 	size := 0
 	for _, arg := range args {
 		size += estimateBytes(arg)

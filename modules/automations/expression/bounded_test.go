@@ -11,7 +11,7 @@ import (
 )
 
 func TestLimitsCostOfSingleCall(t *testing.T) { //nolint:paralleltest // measures memory
-	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 150_000)+`", "l": [`+
+	values := decodeScope(t, `{"data": {"s": "`+strings.Repeat("a", 150_000)+`", "l": [`+
 		strings.TrimSuffix(strings.Repeat(`"a",`, 20_000), ",")+`], "p": "(a?){500}a{500}b"}}`)
 	for text, want := range map[string]string{
 		`event.data.s.matches(event.data.p)`:                                                                 "",
@@ -52,7 +52,7 @@ func TestLimitsCostOfSingleCall(t *testing.T) { //nolint:paralleltest // measure
 
 func TestTogetherLimitsTotalCost(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 20_000)+`", "n": 1}}`)
+	values := decodeScope(t, `{"data": {"s": "`+strings.Repeat("a", 20_000)+`", "n": 1}}`)
 	dear, err := expression.Compile(`event.data.s.matches("(a?){9}(b|c|aa?)*a{20}b")`, expression.Boolean)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestTogetherLimitsTotalCost(t *testing.T) {
 
 func TestBoundedCallsMatchLibrary(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"s": "Ada Lovelace", "list": ["a", "b"], "mixed": ["a", 1], "n": 1}}`)
+	values := decodeScope(t, `{"data": {"s": "Ada Lovelace", "list": ["a", "b"], "mixed": ["a", 1], "n": 1}}`)
 	for text, want := range map[string]string{
 		`event.data.s.matches("^A.a")`:                                           "",
 		`!matches(event.data.s, "^b")`:                                           "",

@@ -49,7 +49,7 @@ func (p *Program) Explain(ctx context.Context, scope Scope) Explanation {
 		return out
 	}
 	info := p.checked.NativeRep().SourceInfo()
-	for _, e := range parts(p.checked.NativeRep().Expr(), nil) {
+	for _, e := range listParts(p.checked.NativeRep().Expr(), nil) {
 		value, known := state.Value(e.ID())
 		text, err := cel.ExprToString(e, info)
 		if !known || err != nil || len(out.Parts) == maxParts {
@@ -78,26 +78,26 @@ func (p *Program) exhaust(ctx context.Context, scope Scope) (state interpreter.E
 	return details.State()
 }
 
-// parts returns the parts of an expression that are worth a line: calls, operators and whole paths, but not
+// listParts returns the parts of an expression that are worth a line: calls, operators and whole paths, but not
 // constants.
-func parts(e ast.Expr, list []ast.Expr) []ast.Expr {
+func listParts(e ast.Expr, list []ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.CallKind:
 		list = append(list, e)
 		if c := e.AsCall(); c.IsMemberFunction() {
-			list = parts(c.Target(), list)
+			list = listParts(c.Target(), list)
 		}
 		for _, argument := range e.AsCall().Args() {
-			list = parts(argument, list)
+			list = listParts(argument, list)
 		}
 	case ast.SelectKind, ast.IdentKind:
 		list = append(list, e)
 	case ast.ListKind:
 		for _, element := range e.AsList().Elements() {
-			list = parts(element, list)
+			list = listParts(element, list)
 		}
 	case ast.ComprehensionKind:
-		list = parts(e.AsComprehension().IterRange(), append(list, e))
+		list = listParts(e.AsComprehension().IterRange(), append(list, e))
 	case ast.LiteralKind, ast.MapKind, ast.StructKind, ast.UnspecifiedExprKind:
 	}
 	return list

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-func scope(t *testing.T, event string) expression.Scope {
+func decodeScope(t *testing.T, event string) expression.Scope {
 	t.Helper()
 	values, err := expression.Decode([]byte(event))
 	if err != nil {
@@ -19,7 +19,7 @@ func scope(t *testing.T, event string) expression.Scope {
 
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"n": 3, "f": 2.5, "big": 9007199254740993, "s": "Ada", "list": [1, 2], "empty": {}}}`)
+	values := decodeScope(t, `{"data": {"n": 3, "f": 2.5, "big": 9007199254740993, "s": "Ada", "list": [1, 2], "empty": {}}}`)
 	for text, want := range map[string]bool{
 		`event.data.n == 3`:                        true,
 		`event.data.n == 3.0`:                      true,
@@ -46,7 +46,7 @@ func TestConditions(t *testing.T) {
 
 func TestEvaluationErrors(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"n": 3, "zero": 0}}`)
+	values := decodeScope(t, `{"data": {"n": 3, "zero": 0}}`)
 	for text, want := range map[string]string{
 		`event.data.gone == 1`:              "no such key: gone",
 		`1 / event.data.zero == 1`:          "zero",
@@ -81,7 +81,7 @@ func TestCompileRejectsExpressions(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"at": "2026-02-01T10:00:00+01:00", "n": 1}}`)
+	values := decodeScope(t, `{"data": {"at": "2026-02-01T10:00:00+01:00", "n": 1}}`)
 	want := time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC)
 	for _, text := range []string{`timestamp(event.data.at)`, `event.data.at`} {
 		p, err := expression.Compile(text, expression.Timestamp)

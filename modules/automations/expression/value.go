@@ -52,7 +52,7 @@ func checkNumbers(v any, path string) error {
 	switch v := v.(type) {
 	case json.Number:
 		if !isExact(v.String()) {
-			return &NumberError{strings.TrimPrefix(path, "."), shorten(v.String())}
+			return &NumberError{strings.TrimPrefix(path, "."), shortenNumber(v.String())}
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -92,7 +92,7 @@ func isExact(number string) bool {
 	return strings.ReplaceAll(kept, ".", "") == digits
 }
 
-func shorten(number string) string {
+func shortenNumber(number string) string {
 	if len(number) > 40 {
 		return number[:40] + "…"
 	}

@@ -44,7 +44,7 @@ type Service struct {
 func New(d *db.DB, signals bus.Signals, taker Taker) *Service {
 	s := &Service{signals: signals, taker: taker}
 	s.interest = bus.NewInterest("automations that listen to mail", listenersChannel, signals,
-		func(ctx context.Context) (map[string]int, error) { return listeners(ctx, d) })
+		func(ctx context.Context) (map[string]int, error) { return loadListeners(ctx, d) })
 	return s
 }
 
@@ -53,7 +53,7 @@ const listenersSQL = `
 SELECT l.account_id, count(*) FROM automation_listens l JOIN automations a ON a.id = l.automation_id
 WHERE l.event LIKE '$%' AND a.status <> 'archived' GROUP BY 1`
 
-func listeners(ctx context.Context, d *db.DB) (map[string]int, error) {
+func loadListeners(ctx context.Context, d *db.DB) (map[string]int, error) {
 	type listener struct {
 		accountID string
 		n         int

@@ -23,7 +23,7 @@ func (s StepFigures) Entered() int {
 	return s.Waiting + s.Completed + s.Skipped + s.Failed + s.Cancelled
 }
 
-func (s StepFigures) plus(o StepFigures) StepFigures {
+func (s StepFigures) add(o StepFigures) StepFigures {
 	return StepFigures{Waiting: s.Waiting + o.Waiting, Completed: s.Completed + o.Completed,
 		TimedOut: s.TimedOut + o.TimedOut, Skipped: s.Skipped + o.Skipped,
 		Failed: s.Failed + o.Failed, Cancelled: s.Cancelled + o.Cancelled}
@@ -49,7 +49,7 @@ type Figures struct {
 func (f *Figures) Step(key string, version int) (sum StepFigures) {
 	for p, s := range f.Steps {
 		if p.Key == key && (version == 0 || p.Version == version) {
-			sum = sum.plus(s)
+			sum = sum.add(s)
 		}
 	}
 	return sum

@@ -112,7 +112,7 @@ func (s *Service) takeSome(ctx context.Context, after string, limit int) (list [
 		if mine, err := db.One(ctx, tx, db.Value[bool], turnSQL); err != nil || !mine {
 			return err
 		}
-		if list, err = pending(ctx, tx, after, limit); err != nil || len(list) == 0 {
+		if list, err = loadPending(ctx, tx, after, limit); err != nil || len(list) == 0 {
 			return err
 		}
 		return s.takeOwn(ctx, tx, list)
@@ -137,7 +137,7 @@ func (r *pendingRow) columns() []any {
 	return []any{&r.id, &r.accountID, &r.name, &r.email, &r.emailKey, &r.data, &r.depth}
 }
 
-func pending(ctx context.Context, tx db.Execer, after string, limit int) ([]*posting, error) {
+func loadPending(ctx context.Context, tx db.Execer, after string, limit int) ([]*posting, error) {
 	rows, err := db.All(ctx, tx, (*pendingRow).columns, pendingSQL, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
@@ -167,7 +167,7 @@ FROM ` + takenRows.Source() + ` WHERE e.id = v.id`)
 
 // takeOwn applies stored events, except those erased before their persons were locked.
 func (s *Service) takeOwn(ctx context.Context, tx db.Execer, list []*posting) error {
-	r, err := s.round(ctx, tx, list)
+	r, err := s.prepareRound(ctx, tx, list)
 	if err != nil {
 		return err
 	}

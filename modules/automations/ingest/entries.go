@@ -83,8 +83,8 @@ func (r *round) readEntries(ctx context.Context, persons []runs.Person) error {
 	return nil
 }
 
-// last returns when the person last had a run of an automation.
-func (e *entries) last(automationID string, p *posting) (last time.Time, had bool) {
+// lastEntry returns when the person last had a run of an automation.
+func (e *entries) lastEntry(automationID string, p *posting) (last time.Time, had bool) {
 	for _, key := range e.hashes {
 		for _, h := range hashNames(key, p.AccountID, p.identity().MatchingNames()) {
 			if at, known := e.known[entryName{automationID, string(h)}]; known {
@@ -98,8 +98,8 @@ func (e *entries) last(automationID string, p *posting) (last time.Time, had boo
 	return last, had
 }
 
-// enter records a run.
-func (e *entries) enter(automationID string, p *posting) {
+// addEntry records a run.
+func (e *entries) addEntry(automationID string, p *posting) {
 	if !e.asked[automationID] {
 		return
 	}

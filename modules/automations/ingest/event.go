@@ -72,8 +72,8 @@ type posting struct {
 	trial    bool
 }
 
-// shown returns the event as the answer shows it.
-func (p *posting) shown() Event {
+// toEvent returns the event as the answer shows it.
+func (p *posting) toEvent() Event {
 	return Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data,
 		Matches: p.matches, CreatedAt: p.at}
 }
@@ -96,8 +96,8 @@ func EventOf(p Post) (*machine.Event, machine.Identity, error) {
 	return judged.event, judged.identity(), nil
 }
 
-// judge validates an event. The fields name every error.
-func judge(p Post) (*posting, error) { return judgeAs(p, definition.CheckEventName) }
+// validatePost validates an event. The fields name every error.
+func validatePost(p Post) (*posting, error) { return judgeAs(p, definition.CheckEventName) }
 
 func judgeAs(p Post, checkName func(string) error) (*posting, error) {
 	wrong := fault.Fields{}
@@ -143,7 +143,7 @@ func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 	if len(trimmed) > MaxData {
 		return nil, nil, fmt.Errorf("has %d bytes; the limit is %d", len(trimmed), MaxData)
 	}
-	if nesting(trimmed) > maxDepth {
+	if measureNesting(trimmed) > maxDepth {
 		return nil, nil, fmt.Errorf("cannot be nested more than %d levels deep", maxDepth)
 	}
 	data, err := expression.DecodeExact(trimmed)
@@ -167,8 +167,8 @@ func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 	return data, bytes.TrimSpace(out.Bytes()), nil
 }
 
-// nesting returns the maximum depth of nested objects and arrays.
-func nesting(document []byte) (deepest int) {
+// measureNesting returns the maximum depth of nested objects and arrays.
+func measureNesting(document []byte) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(document); i++ {
 		switch c := document[i]; {

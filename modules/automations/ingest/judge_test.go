@@ -13,11 +13,11 @@ func TestRejectsSurroundingWhiteSpace(t *testing.T) {
 		"name":    {Name: "order.paid "},
 		"user_id": {Name: "order.paid", UserID: "\u00a0u-1"},
 	} {
-		if _, err := judge(p); fault.From(err).Fields[field] != "cannot begin or end with white space" {
+		if _, err := validatePost(p); fault.From(err).Fields[field] != "cannot begin or end with white space" {
 			t.Errorf("%q with user_id %q returned %v, want an error in field %s", p.Name, p.UserID, err, field)
 		}
 	}
-	if _, err := judge(Post{Name: "order paid", UserID: "u 1"}); err != nil {
+	if _, err := validatePost(Post{Name: "order paid", UserID: "u 1"}); err != nil {
 		t.Errorf("white space inside the name returned %v", err)
 	}
 }

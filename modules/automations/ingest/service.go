@@ -53,12 +53,12 @@ type Service struct {
 	versions *runs.Store
 	prover   *proof.Prover
 	hashes   [][]byte // keys for hashing persons; the first is for new rows
-	ways     ways
+	ways     queues
 	dear     slowAccounts
 }
 
-// ways are the queues through which events are stored.
-type ways struct {
+// queues are the queues through which events are stored.
+type queues struct {
 	joint *db.Joiner[*posting] // many events per transaction
 	apart *db.Joiner[*posting] // one event per transaction: events whose key another request holds
 	slow  *db.Joiner[*posting] // one event per transaction: events of accounts with slow conditions
@@ -98,12 +98,12 @@ func (s *Service) Post(ctx context.Context, in Post) (Result, error) {
 		}
 		in.Depth = depth
 	}
-	p, err := judge(in)
+	p, err := validatePost(in)
 	if err != nil {
 		return Result{}, err
 	}
 	way := s.ways.joint
-	if s.dear.next(p.AccountID) {
+	if s.dear.takeSlow(p.AccountID) {
 		way = s.ways.slow
 	}
 	if err = way.Do(ctx, p); errors.Is(err, idempotency.ErrBusy) {
@@ -159,7 +159,7 @@ func (s *Service) flush(ctx context.Context, list []*posting) []error {
 	return errs
 }
 
-// flushWith stores events in one transaction. It waits at most patience for a key held by another request; 0
+// flushWith stores events in one transaction. It waits for at most the given time for a key held by another request; 0
 // means as long as the database allows.
 func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.Duration) []error {
 	errs := make([]error, len(list))
@@ -173,7 +173,7 @@ func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.
 			return err
 		}
 		return idempotency.Complete(ctx, tx,
-			claims(fresh, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
+			listResponses(fresh, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
 	})
 	if err != nil {
 		for i := range errs {
@@ -194,7 +194,7 @@ func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, e
 			return idempotency.TryStoreMany(ctx, tx, answers, patience)
 		}
 	}
-	taken, err := store(ctx, tx, claims(list, func(*posting) idempotency.Response { return empty }))
+	taken, err := store(ctx, tx, listResponses(list, func(*posting) idempotency.Response { return empty }))
 	if err != nil {
 		return nil, fmt.Errorf("take idempotency keys: %w", err)
 	}
@@ -209,7 +209,7 @@ func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, e
 	return fresh, nil
 }
 
-func claims(list []*posting, answer func(*posting) idempotency.Response) []idempotency.ClaimedResponse {
+func listResponses(list []*posting, answer func(*posting) idempotency.Response) []idempotency.ClaimedResponse {
 	out := make([]idempotency.ClaimedResponse, len(list))
 	for i, p := range list {
 		if p.Claim != nil {
@@ -225,7 +225,7 @@ func (s *Service) store(ctx context.Context, tx db.Execer, list []*posting) erro
 		p.matches, p.answer = nil, Result{}
 		p.event.ID = id.New(id.CustomEvent)
 	}
-	r, err := s.round(ctx, tx, list)
+	r, err := s.prepareRound(ctx, tx, list)
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (s *Service) store(ctx context.Context, tx db.Execer, list []*posting) erro
 		return err
 	}
 	for _, p := range list {
-		p.answer.Event = p.shown()
+		p.answer.Event = p.toEvent()
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ type slowAccounts struct {
 	left  map[string]int // remaining events
 }
 
-func (d *slowAccounts) note(accountID string) {
+func (d *slowAccounts) addAccount(accountID string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.left == nil {
@@ -21,8 +21,8 @@ func (d *slowAccounts) note(accountID string) {
 	d.left[accountID] = slowFor
 }
 
-// next reports whether the next event of an account requires a separate transaction.
-func (d *slowAccounts) next(accountID string) bool {
+// takeSlow reports whether the next event of an account requires a separate transaction, and counts it.
+func (d *slowAccounts) takeSlow(accountID string) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	left := d.left[accountID]

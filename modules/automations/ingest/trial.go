@@ -72,7 +72,7 @@ func (s *Service) storeTrial(ctx context.Context, tx *db.PreparedTx, t Trial, p 
 			return err
 		}
 	}
-	p.answer.Event = p.shown()
+	p.answer.Event = p.toEvent()
 	return idempotency.Complete(ctx, tx,
-		claims([]*posting{p}, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
+		listResponses([]*posting{p}, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
 }

@@ -146,7 +146,7 @@ func (a *advance) answer(in Input) {
 		}
 		a.finish(Record{Status: StatusReceived, Output: output}, s.OnEvent.Or(definition.Continue))
 	case in.Fired && a.state.Waiting != nil:
-		typeOf(s).fired(a, s)
+		typeOf(s).timeOut(a, s)
 	}
 }
 
@@ -184,7 +184,7 @@ func (a *advance) beginEffect(s *definition.Step) {
 		a.finish(Record{Status: StatusExpired}, definition.Target{Kind: definition.Continue})
 		return
 	}
-	effect, err := a.effect(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now))
+	effect, err := a.renderEffect(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now))
 	if err != nil {
 		a.finish(Record{Status: StatusFailed, Error: "render_failed: " + err.Error()}, s.OnError.Or(definition.Fails))
 		return

@@ -10,8 +10,8 @@ import (
 // outside the run declares its effect; render returns a pointer to it.
 type Effect any
 
-// effect renders the action of a step. Its errors come from the author's Liquid.
-func (p *Program) effect(ctx context.Context, step int, run Run, scope expression.Scope) (Effect, error) {
+// renderEffect renders the action of a step. Its errors come from the author's Liquid.
+func (p *Program) renderEffect(ctx context.Context, step int, run Run, scope expression.Scope) (Effect, error) {
 	s := &p.Definition.Steps[step]
 	return typeOf(s).render(p.textsOf(ctx, step, run, scope), s)
 }

@@ -14,8 +14,8 @@ import (
 // roots are the variables that Liquid may use.
 var roots = []string{"event", "run", "steps", "automation"}
 
-// gap is a text that contains Liquid.
-type gap struct {
+// liquidText is a text that contains Liquid.
+type liquidText struct {
 	literal string // true if the text has no Liquid
 	part    *language.CompiledSource
 	path    []string // path of the value, if the text is exactly one output without a filter
@@ -24,9 +24,9 @@ type gap struct {
 // oneOutput matches a text that is a single output of a path.
 var oneOutput = regexp.MustCompile(`^\{\{-?\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*-?\}\}$`)
 
-func (c *compiler) gap(path, text string, html, typed bool) *gap {
+func (c *compiler) newLiquidText(path, text string, html, typed bool) *liquidText {
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
-		return &gap{literal: text}
+		return &liquidText{literal: text}
 	}
 	engine := language.Text
 	if html {
@@ -43,7 +43,7 @@ func (c *compiler) gap(path, text string, html, typed bool) *gap {
 			return nil
 		}
 	}
-	g := &gap{part: part}
+	g := &liquidText{part: part}
 	if m := oneOutput.FindStringSubmatch(strings.TrimSpace(text)); typed && m != nil && m[1] != "unsubscribe_url" {
 		g.path = strings.Split(m[1], ".")
 	}
@@ -83,15 +83,15 @@ func liquidObject(values map[string]any) language.Object {
 }
 
 // render returns the text with its outputs rendered.
-func (g *gap) render(budget *language.Budget, values map[string]any) (string, error) {
+func (g *liquidText) render(budget *language.Budget, values map[string]any) (string, error) {
 	if g.part == nil {
 		return g.literal, nil
 	}
 	return g.part.Render(budget, values)
 }
 
-// value returns the JSON value of a text that is a single output, or else the rendered text.
-func (g *gap) value(budget *language.Budget, values map[string]any, scope expression.Scope) (any, error) {
+// renderValue returns the JSON value of a text that is a single output, or else the rendered text.
+func (g *liquidText) renderValue(budget *language.Budget, values map[string]any, scope expression.Scope) (any, error) {
 	if g.path == nil {
 		return g.render(budget, values)
 	}
@@ -119,8 +119,8 @@ func (p *Program) textsOf(ctx context.Context, step int, run Run, scope expressi
 		scope}
 }
 
-// at renders the text at a path. It returns "" if the step has none.
-func (t *texts) at(path string) (string, error) {
+// renderPath renders the text at a path. It returns "" if the step has none.
+func (t *texts) renderPath(path string) (string, error) {
 	g := t.step.texts[path]
 	if g == nil {
 		return "", nil
@@ -132,15 +132,15 @@ func (t *texts) at(path string) (string, error) {
 	return text, nil
 }
 
-// fill renders the strings in a JSON value.
-func (t *texts) fill(path string, value any) (any, error) {
+// fillValue renders the strings in a JSON value.
+func (t *texts) fillValue(path string, value any) (any, error) {
 	switch v := value.(type) {
 	case string:
 		g := t.step.texts[path]
 		if g == nil {
 			return v, nil
 		}
-		filled, err := g.value(t.budget, t.values, t.scope)
+		filled, err := g.renderValue(t.budget, t.values, t.scope)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -148,7 +148,7 @@ func (t *texts) fill(path string, value any) (any, error) {
 	case []any:
 		out := make([]any, len(v))
 		for i, element := range v {
-			filled, err := t.fill(fmt.Sprintf("%s[%d]", path, i), element)
+			filled, err := t.fillValue(fmt.Sprintf("%s[%d]", path, i), element)
 			if err != nil {
 				return nil, err
 			}
@@ -158,7 +158,7 @@ func (t *texts) fill(path string, value any) (any, error) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			filled, err := t.fill(path+"."+name, member)
+			filled, err := t.fillValue(path+"."+name, member)
 			if err != nil {
 				return nil, err
 			}

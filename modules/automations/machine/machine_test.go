@@ -20,7 +20,7 @@ import (
 
 var start = time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC)
 
-func program(t *testing.T, document string) *machine.Program {
+func compileProgram(t *testing.T, document string) *machine.Program {
 	t.Helper()
 	d, wrong := definition.Decode([]byte(document))
 	if len(wrong) > 0 {
@@ -40,8 +40,8 @@ func runOf(data map[string]any) machine.Run {
 			CreatedAt: start}}
 }
 
-// play takes a run to its end: effects succeed and waits time out.
-func play(
+// playRun takes a run to its end: effects succeed and waits time out.
+func playRun(
 	t *testing.T, p *machine.Program, run machine.Run, answer func(machine.Effect) machine.Result,
 ) (records []string, ended string) {
 	t.Helper()
@@ -66,7 +66,7 @@ func play(
 	return nil, ""
 }
 
-func sent(machine.Effect) machine.Result { return machine.Result{Status: machine.StatusSent} }
+func reportSent(machine.Effect) machine.Result { return machine.Result{Status: machine.StatusSent} }
 
 func TestRunsFollowTargets(t *testing.T) {
 	t.Parallel()
@@ -89,14 +89,14 @@ func TestRunsFollowTargets(t *testing.T) {
 		records  []string
 		ended    string
 	}{
-		"delay and mail": {steps(`{"key": "d", "type": "delay", "duration": "P1D"}, ` + email + `}`), sent,
+		"delay and mail": {steps(`{"key": "d", "type": "delay", "duration": "P1D"}, ` + email + `}`), reportSent,
 			[]string{"d completed", "mail sent"}, "completed"},
 		"a false condition ends": {steps(`{"key": "c", "type": "condition", "if": "event.data.n > 5"}, ` + email +
-			`}`), sent, []string{"c completed"}, "completed"},
-		"an error counts as false": {steps(`{"key": "c", "type": "condition", "if": "event.data.gone > 5", "on_false": {"goto": "x"}}, ` + email + `}, {"key": "x", "type": "end"}`), sent, []string{"c completed", "x completed"}, "completed"},
+			`}`), reportSent, []string{"c completed"}, "completed"},
+		"an error counts as false": {steps(`{"key": "c", "type": "condition", "if": "event.data.gone > 5", "on_false": {"goto": "x"}}, ` + email + `}, {"key": "x", "type": "end"}`), reportSent, []string{"c completed", "x completed"}, "completed"},
 		"a branch": {steps(`{"key": "b", "type": "branch", "cases": [{"if": "event.data.n == 1", "goto": "x"}, {"if": "event.data.n == 3", "goto": "y"}]}, {"key": "x", "type": "end"}, {"key": "y", "type": "end"}`),
-			sent, []string{"b completed", "y completed"}, "completed"},
-		"a wait times out": {steps(`{"key": "w", "type": "wait_for_event", "event": "x", "timeout": "PT1H", "on_timeout": "fail"}`), sent, []string{"w timed_out"}, "failed: wait_timed_out: no event x arrived within PT1H"},
+			reportSent, []string{"b completed", "y completed"}, "completed"},
+		"a wait times out": {steps(`{"key": "w", "type": "wait_for_event", "event": "x", "timeout": "PT1H", "on_timeout": "fail"}`), reportSent, []string{"w timed_out"}, "failed: wait_timed_out: no event x arrived within PT1H"},
 		"a send fails": {steps(email + `}, {"key": "x", "type": "end"}`), result(machine.StatusFailed),
 			[]string{"mail failed"}, "failed: template_not_published: the template is not published"},
 		"on_error continues": {steps(email + `, "on_error": "continue"}, {"key": "x", "type": "end"}`),
@@ -105,18 +105,18 @@ func TestRunsFollowTargets(t *testing.T) {
 			[]string{"mail suppressed", "x completed"}, "completed"},
 		"suppressed goes to a step": {steps(email +
 			`, "on_suppressed": {"goto": "y"}}, {"key": "x", "type": "end"}, {"key": "y", "type": "end", "outcome": "failed"}`), result(machine.StatusSuppressed), []string{"mail suppressed", "y completed"}, "failed: ended_failed: the step y ends the run as failed"},
-		"next":               {steps(email + `, "next": "end"}, {"key": "x", "type": "end"}`), sent, []string{"mail sent"}, "completed"},
-		"a time in the past": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2026-01-01T00:00:00Z')", "on_past": "end"}, ` + email + `}`), sent, []string{"u completed"}, "completed"},
+		"next":               {steps(email + `, "next": "end"}, {"key": "x", "type": "end"}`), reportSent, []string{"mail sent"}, "completed"},
+		"a time in the past": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2026-01-01T00:00:00Z')", "on_past": "end"}, ` + email + `}`), reportSent, []string{"u completed"}, "completed"},
 		"a time too far ahead": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2036-01-01T00:00:00Z')"}`),
-			sent, []string{"u failed"}, "failed: invalid_time: at is more than 366 days ahead"},
+			reportSent, []string{"u failed"}, "failed: invalid_time: at is more than 366 days ahead"},
 		"earlier outputs": {steps(email +
-			`}, {"key": "c", "type": "condition", "if": "steps.mail.status == 'sent'", "on_false": "fail"}`), sent,
+			`}, {"key": "c", "type": "condition", "if": "steps.mail.status == 'sent'", "on_false": "fail"}`), reportSent,
 			[]string{"mail sent", "c completed"}, "completed"},
-		"a value that Liquid rejects": {steps(`{"key": "mail", "type": "send_email", "from": "a@example.com", "subject": "{{ event.data.n | divided_by: 0 }}", "text": "T"}`), sent, []string{"mail failed"}, ""},
+		"a value that Liquid rejects": {steps(`{"key": "mail", "type": "send_email", "from": "a@example.com", "subject": "{{ event.data.n | divided_by: 0 }}", "text": "T"}`), reportSent, []string{"mail failed"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			records, ended := play(t, program(t, test.document), runOf(map[string]any{"n": int64(3)}), test.answer)
+			records, ended := playRun(t, compileProgram(t, test.document), runOf(map[string]any{"n": int64(3)}), test.answer)
 			if diff := cmp.Diff(test.records, records); diff != "" {
 				t.Errorf("steps that ended (-want +got):\n%s", diff)
 			}
@@ -129,7 +129,7 @@ func TestRunsFollowTargets(t *testing.T) {
 
 func TestRendersTextsWithEvent(t *testing.T) {
 	t.Parallel()
-	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com", "to": ["{{event.email}}", "b@example.com"], "subject": "Hi {{event.data.name}}",
+	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com", "to": ["{{event.email}}", "b@example.com"], "subject": "Hi {{event.data.name}}",
 		"html": "<b>{{event.data.name}}</b>", "text": "{{event.data.gone}}{{ automation.name }}", "tags": [{"name": "plan", "value": "{{event.data.plan}}"}]}]}`)
 	run := runOf(map[string]any{"name": "<Ada>", "plan": "pro"})
 	_, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: start})
@@ -147,7 +147,7 @@ func TestRendersTextsWithEvent(t *testing.T) {
 // Event data is stored before the run reads it, so a value that cannot be sent unchanged must not fail the run.
 func TestCleansRenderedValues(t *testing.T) {
 	t.Parallel()
-	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com",
+	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com",
 		"to": ["{{event.data.name}} <{{event.email}}>"], "cc": ["{{event.data.manager}}"], "subject": "{{event.data.title}}", "text": "{{event.data.name}}",
 		"tags": [{"name": "plan", "value": "{{event.data.plan}}"}, {"name": "none", "value": "{{event.data.none}}"}],
 		"headers": {"X-Title": "{{event.data.title}}", "X-None": "{{event.data.none}}"}}]}`)
@@ -169,7 +169,7 @@ func TestCleansRenderedValues(t *testing.T) {
 
 func TestSingleOutputKeepsType(t *testing.T) {
 	t.Parallel()
-	p := program(t,
+	p := compileProgram(t,
 		`{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": "https://example.com", "body": {"items": "{{ event.data.items }}", "n": "{{event.data.n}}", "text": "n={{event.data.n}}", "gone": "{{event.data.gone}}", "literal": 1}}]}`)
 	_, out := p.Advance(t.Context(), runOf(map[string]any{"items": []any{int64(1), "b"}, "n": int64(9007199254740993)}),
 		machine.State{}, machine.Input{Now: start})
@@ -181,7 +181,7 @@ func TestSingleOutputKeepsType(t *testing.T) {
 
 func TestWaitsUseEachEventOnce(t *testing.T) {
 	t.Parallel()
-	p := program(t, `{"name": "N", "trigger": {"event": "e", "cancel_on_events": [{"event": "stop", "conditions": "event.data.n == trigger.data.n"}]}, "steps": [
+	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e", "cancel_on_events": [{"event": "stop", "conditions": "event.data.n == trigger.data.n"}]}, "steps": [
 		{"key": "a", "type": "wait_for_event", "event": "x", "timeout": "P1D", "conditions": "event.data.n == trigger.data.n"},
 		{"key": "b", "type": "wait_for_event", "event": ["x", "e"], "timeout": "P1D"}]}`)
 	run := runOf(map[string]any{"n": int64(1)})
@@ -224,7 +224,7 @@ func TestWaitsUseEachEventOnce(t *testing.T) {
 
 func TestLateStepsExpire(t *testing.T) {
 	t.Parallel()
-	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"key": "d", "type": "delay", "duration": "P1D"},
+	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"key": "d", "type": "delay", "duration": "P1D"},
 		{"key": "m", "type": "send_email", "from": "a@example.com", "subject": "S", "text": "T", "expires_after": "PT1H"}]}`)
 	state, out := p.Advance(t.Context(), runOf(nil), machine.State{}, machine.Input{Now: start})
 	onTime := out.Waiting.Until
@@ -362,7 +362,7 @@ func TestRandomRunsEnd(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		document := randomDefinition(rand.New(rand.NewPCG(seed, 1)))
-		p := program(t, document)
+		p := compileProgram(t, document)
 		once := randomRun(t, p, seed)
 		if twice := randomRun(t, p, seed); !cmp.Equal(once, twice) {
 			t.Errorf("seed %d: equal inputs produced\n%v\nand\n%v", seed, once, twice)

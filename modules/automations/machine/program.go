@@ -31,7 +31,7 @@ type compiledStep struct {
 	condition *expression.Program // condition of a wait or a condition step; nil: always true
 	at        *expression.Program
 	cases     []*expression.Program
-	texts     map[string]*gap // keyed by the path within the step
+	texts     map[string]*liquidText // keyed by the path within the step
 }
 
 // compiler collects errors.
@@ -45,14 +45,14 @@ type compiler struct {
 func Compile(d definition.Definition) (*Program, fault.Fields) {
 	c := &compiler{wrong: fault.Fields{}}
 	p := &Program{Definition: d, cancel: map[string][]cancellation{}}
-	p.start = c.expression("trigger.conditions", d.Trigger.Conditions, expression.Boolean)
+	p.start = c.compileExpression("trigger.conditions", d.Trigger.Conditions, expression.Boolean)
 	for i, cancel := range d.Trigger.Cancel {
-		condition := c.expression(fmt.Sprintf("trigger.cancel_on_events[%d].conditions", i), cancel.Conditions,
+		condition := c.compileExpression(fmt.Sprintf("trigger.cancel_on_events[%d].conditions", i), cancel.Conditions,
 			expression.Boolean)
 		p.cancel[cancel.Event] = append(p.cancel[cancel.Event], cancellation{condition, cancel.OfStep})
 	}
 	for i := range d.Steps {
-		p.steps = append(p.steps, c.step(fmt.Sprintf("steps[%d].", i), &d.Steps[i]))
+		p.steps = append(p.steps, c.compileStep(fmt.Sprintf("steps[%d].", i), &d.Steps[i]))
 		c.known = append(c.known, d.Steps[i].Key)
 	}
 	return p, c.wrong
@@ -71,7 +71,7 @@ func Parse(document []byte) (*Program, error) {
 	return p, nil
 }
 
-func (c *compiler) expression(path, text string, kind expression.Kind) *expression.Program {
+func (c *compiler) compileExpression(path, text string, kind expression.Kind) *expression.Program {
 	if text == "" {
 		return nil
 	}
@@ -82,12 +82,12 @@ func (c *compiler) expression(path, text string, kind expression.Kind) *expressi
 	return program
 }
 
-func (c *compiler) step(path string, s *definition.Step) compiledStep {
-	out := compiledStep{texts: map[string]*gap{}}
+func (c *compiler) compileStep(path string, s *definition.Step) compiledStep {
+	out := compiledStep{texts: map[string]*liquidText{}}
 	kind := typeOf(s)
 	kind.compile(c, path, s, &out)
 	for _, t := range kind.texts(s) {
-		out.texts[t.path] = c.gap(path+t.path, t.source, t.html, t.json)
+		out.texts[t.path] = c.newLiquidText(path+t.path, t.source, t.html, t.json)
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-var _ = register(definition.SendEmail, emailStep{})
+var _ = registerType(definition.SendEmail, emailStep{})
 
 type emailStep struct{ effectStep }
 
@@ -60,7 +60,7 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 	list := func(name string, texts definition.Texts) []string {
 		out := make([]string, 0, len(texts))
 		for i := range texts {
-			text, err := t.at(fmt.Sprintf("%s[%d]", name, i))
+			text, err := t.renderPath(fmt.Sprintf("%s[%d]", name, i))
 			if err != nil && failed == nil {
 				failed = err
 			}
@@ -69,7 +69,7 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 		return out
 	}
 	one := func(name string) string {
-		text, err := t.at(name)
+		text, err := t.renderPath(name)
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -91,7 +91,7 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 		}
 	}
 	if s.Template != nil && failed == nil {
-		variables, err := t.fill("template.variables", asObject(s.Template.Variables))
+		variables, err := t.fillValue("template.variables", asObject(s.Template.Variables))
 		if err != nil {
 			return nil, err
 		}

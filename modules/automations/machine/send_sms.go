@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-var _ = register(definition.SendSMS, smsStep{})
+var _ = registerType(definition.SendSMS, smsStep{})
 
 type smsStep struct{ effectStep }
 
@@ -24,10 +24,10 @@ func (smsStep) texts(s *definition.Step) (out []source) {
 }
 
 func (smsStep) render(t *texts, s *definition.Step) (Effect, error) {
-	to, err := t.at("to[0]")
+	to, err := t.renderPath("to[0]")
 	if err != nil {
 		return nil, err
 	}
-	text, err := t.at("text")
+	text, err := t.renderPath("text")
 	return &SMS{To: strings.TrimSpace(to), From: s.From, Text: text}, err
 }

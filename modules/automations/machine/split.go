@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-var _ = register(definition.Split, splitStep{})
+var _ = registerType(definition.Split, splitStep{})
 
 type splitStep struct{ plainStep }
 

@@ -20,8 +20,8 @@ type stepType interface {
 	compile(c *compiler, path string, s *definition.Step, out *compiledStep)
 	// texts returns the texts of a step that may contain Liquid.
 	texts(s *definition.Step) []source
-	// fired finishes a step when its wait ends without an event.
-	fired(a *advance, s *definition.Step)
+	// timeOut finishes a step when its wait ends without an event.
+	timeOut(a *advance, s *definition.Step)
 	// decisions returns the conditions that decide where a step continues.
 	decisions(c *compiledStep) []*expression.Program
 	// render returns the effect of a step with its texts rendered.
@@ -36,7 +36,7 @@ func (plainStep) texts(*definition.Step) []source                            { r
 func (plainStep) decisions(*compiledStep) []*expression.Program              { return nil }
 func (plainStep) render(*texts, *definition.Step) (Effect, error)            { return nil, errors.ErrUnsupported }
 
-func (plainStep) fired(a *advance, _ *definition.Step) {
+func (plainStep) timeOut(a *advance, _ *definition.Step) {
 	output := map[string]any{"until": a.state.Waiting.Until.UTC().Format(time.RFC3339)}
 	a.finish(Record{Status: StatusDone, Output: output}, definition.Target{Kind: definition.Continue})
 }
@@ -56,8 +56,8 @@ func (unknownStep) begin(a *advance, s *definition.Step) {
 
 var stepTypes = map[string]stepType{}
 
-// register adds a type under the name it has in package definition.
-func register(name string, t stepType) stepType { //nolint:unparam // the result allows calls in `var _ =`
+// registerType adds a type under the name it has in package definition.
+func registerType(name string, t stepType) stepType { //nolint:unparam // the result allows calls in `var _ =`
 	stepTypes[name] = t
 	return t
 }

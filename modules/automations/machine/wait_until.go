@@ -9,12 +9,12 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-var _ = register(definition.WaitUntil, untilStep{})
+var _ = registerType(definition.WaitUntil, untilStep{})
 
 type untilStep struct{ plainStep }
 
 func (untilStep) compile(c *compiler, path string, s *definition.Step, out *compiledStep) {
-	out.at = c.expression(path+"at", s.At, expression.Timestamp)
+	out.at = c.compileExpression(path+"at", s.At, expression.Timestamp)
 }
 
 func (untilStep) texts(s *definition.Step) []source {
@@ -67,7 +67,7 @@ func (untilStep) begin(a *advance, s *definition.Step) {
 func (a *advance) zone(s *definition.Step, output map[string]any) *time.Location {
 	name := s.Timezone
 	if a.steps[a.state.Step].texts["timezone"] != nil {
-		rendered, err := a.textsOf(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now)).at("timezone")
+		rendered, err := a.textsOf(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now)).renderPath("timezone")
 		if name = rendered; err != nil {
 			name = ""
 		}

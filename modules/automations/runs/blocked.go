@@ -22,8 +22,8 @@ type Blocked struct {
 // String returns a code, a colon and a sentence, like the errors of runs.
 func (b *Blocked) String() string { return b.Code + ": " + b.Message }
 
-// document encodes the reason. It returns "" for a step that is not blocked.
-func (b *Blocked) document() string {
+// encode encodes the reason. It returns "" for a step that is not blocked.
+func (b *Blocked) encode() string {
 	if b == nil {
 		return ""
 	}

@@ -40,9 +40,9 @@ var workRows = batch.New("w",
 	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
 	batch.Text("state", func(s *Settlement) string { return s.work() }),
 	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }).OrNull().As("jsonb"),
-	batch.Time("ready_at", func(s *Settlement) time.Time { return s.ready() }),
+	batch.Time("ready_at", func(s *Settlement) time.Time { return s.readyAt() }),
 	batch.Time("due_at", func(s *Settlement) time.Time { return s.dueAt() }),
-	batch.Int("lane", func(s *Settlement) int { return lane(s.Live.AccountID) }),
+	batch.Int("lane", func(s *Settlement) int { return laneOf(s.Live.AccountID) }),
 	batch.Computed[*Settlement]("parked", "false"),
 	batch.Computed[*Settlement]("fence", "0"),
 	batch.Computed[*Settlement]("claims", "0"),
@@ -97,7 +97,7 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 			return wrapError(err, "publish facts of runs")
 		}
 	}
-	if err := record(ctx, tx, bus, list); err != nil {
+	if err := storeEnded(ctx, tx, bus, list); err != nil {
 		return err
 	}
 	return lookBack(ctx, tx, slices.DeleteFunc(living, func(s *Settlement) bool {
@@ -117,7 +117,7 @@ SELECT id, account_id, automation_id, version, user_id, email_key, step_index, '
 // Restart resumes failed runs, each at the step that failed. It returns how many of them had failed within the
 // last 30 days.
 func Restart(ctx context.Context, tx db.Execer, accountID string, runIDs ...string) (int, error) {
-	made, err := db.Exec(ctx, tx, restartSQL, accountID, db.Array(runIDs), lane(accountID))
+	made, err := db.Exec(ctx, tx, restartSQL, accountID, db.Array(runIDs), laneOf(accountID))
 	return made, wrapError(err, "restart runs")
 }
 

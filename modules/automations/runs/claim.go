@@ -54,13 +54,13 @@ func (c *Claimed) Now() time.Time { return c.at.Add(time.Since(c.here)) }
 // Claim takes due runs under a lease. After until, by the database clock, it takes nothing; nil means no
 // deadline.
 func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, until *time.Time) ([]*Claimed, error) {
-	rows, err := db.All(ctx, on, func(r *row) []any { return append(r.columns(), &r.now) }, claimSQL, limit,
+	rows, err := db.All(ctx, on, func(r *liveRow) []any { return append(r.columns(), &r.now) }, claimSQL, limit,
 		lease.Microseconds(), until)
 	if err != nil {
 		return nil, fmt.Errorf("claim runs: %w", err)
 	}
 	here := time.Now()
-	list, err := lives(rows)
+	list, err := decodeLives(rows)
 	if err != nil {
 		return nil, err
 	}

@@ -81,8 +81,8 @@ const liveColumns = `w.id, w.account_id, w.automation_id, w.version, coalesce(r.
 	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), coalesce(w.blocked::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth,
 	coalesce(r.definition::text, '')`
 
-// row is a Live as stored in the database.
-type row struct {
+// liveRow is a Live as stored in the database.
+type liveRow struct {
 	id, accountID, automationID string
 	version                     int
 	userID, emailKey            string
@@ -99,13 +99,13 @@ type row struct {
 	now                         time.Time
 }
 
-func (r *row) columns() []any {
+func (r *liveRow) columns() []any {
 	return []any{&r.id, &r.accountID, &r.automationID, &r.version, &r.userID, &r.emailKey, &r.step, &r.state,
 		&r.waiting, &r.input, &r.blocked, &r.ready, &r.fence, &r.claims,
 		&r.event, &r.started, &r.depth, &r.trial}
 }
 
-func (r *row) live() (*Live, error) {
+func (r *liveRow) toLive() (*Live, error) {
 	trigger, err := ReadEvent(r.event)
 	if err != nil {
 		return nil, fmt.Errorf("read the event of %s: %w", r.id, err)
@@ -204,7 +204,7 @@ func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) 
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "lock live runs")
 	}
-	return read(ctx, tx, ids)
+	return readLives(ctx, tx, ids)
 }
 
 const waitingSQL = `
@@ -216,7 +216,7 @@ func Waits(ctx context.Context, on db.Execer, p Person, limit int) ([]*Live, err
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "read runs that wait")
 	}
-	return read(ctx, on, ids)
+	return readLives(ctx, on, ids)
 }
 
 const lockSomeSQL = `
@@ -230,7 +230,7 @@ func LockSome(ctx context.Context, tx db.Execer, automationID string, before *ti
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "lock runs of an automation")
 	}
-	return read(ctx, tx, ids)
+	return readLives(ctx, tx, ids)
 }
 
 // LockOne locks and returns a live run of an account. It returns nil if the run is not live.
@@ -239,29 +239,29 @@ func LockOne(ctx context.Context, tx db.Execer, accountID, runID string) (*Live,
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "lock a run")
 	}
-	list, err := read(ctx, tx, ids)
+	list, err := readLives(ctx, tx, ids)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	return list[0], nil
 }
 
-func read(ctx context.Context, tx db.Execer, ids []string) ([]*Live, error) {
-	rows, err := db.All(ctx, tx, (*row).columns, byIDSQL, db.Array(ids))
+func readLives(ctx context.Context, tx db.Execer, ids []string) ([]*Live, error) {
+	rows, err := db.All(ctx, tx, (*liveRow).columns, byIDSQL, db.Array(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read live runs: %w", err)
 	}
-	list, err := lives(rows)
+	list, err := decodeLives(rows)
 	if err != nil {
 		return nil, err
 	}
 	return list, readOutputs(ctx, tx, list)
 }
 
-func lives(rows []row) ([]*Live, error) {
+func decodeLives(rows []liveRow) ([]*Live, error) {
 	list := make([]*Live, 0, len(rows))
 	for i := range rows {
-		l, err := rows[i].live()
+		l, err := rows[i].toLive()
 		if err != nil {
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func lookBack(ctx context.Context, tx db.Execer, list []*Settlement) error {
 		if w == nil || len(w.Events) == 0 || s.Live.Run.Identity.IsZero() {
 			continue
 		}
-		found, err := s.earlier(ctx, tx, w)
+		found, err := s.findEarlierEvent(ctx, tx, w)
 		if err != nil {
 			return err
 		}
@@ -55,8 +55,8 @@ func lookBack(ctx context.Context, tx db.Execer, list []*Settlement) error {
 	return nil
 }
 
-// earlier returns the first event that ends the wait, or nil if none does.
-func (s *Settlement) earlier(ctx context.Context, tx db.Execer, w *machine.Waiting) (*machine.Event, error) {
+// findEarlierEvent returns the first event that ends the wait, or nil if none does.
+func (s *Settlement) findEarlierEvent(ctx context.Context, tx db.Execer, w *machine.Waiting) (*machine.Event, error) {
 	run := s.Live.Run
 	events, err := db.All(ctx, tx, (*backEvent).columns, backSQL, s.Live.AccountID, run.Identity.UserID,
 		run.Identity.EmailKey, db.Array(w.Events), w.Since.UTC().Format(time.RFC3339Nano))

@@ -68,8 +68,8 @@ func (s *Settlement) dueAt() time.Time {
 	return s.Now
 }
 
-// claims returns how many tries have counted so far.
-func (s *Settlement) claims() int {
+// countClaims returns how many tries have counted so far.
+func (s *Settlement) countClaims() int {
 	switch {
 	case s.Blocked == nil:
 		return 0
@@ -79,7 +79,7 @@ func (s *Settlement) claims() int {
 	return max(s.Live.Claims-1, 0)
 }
 
-func (s *Settlement) ready() time.Time {
+func (s *Settlement) readyAt() time.Time {
 	if s.State.Ready.IsZero() {
 		return s.Now
 	}
@@ -97,8 +97,8 @@ func (s *Settlement) waiting() string {
 	return string(text)
 }
 
-// lane assigns an account to a lane.
-func lane(accountID string) int {
+// laneOf assigns an account to a lane.
+func laneOf(accountID string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(accountID)) // hash.Hash.Write never fails
 	return int(h.Sum32() % Lanes)
@@ -113,11 +113,11 @@ var settledRows = batch.New("v",
 	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
 	batch.Text("state", func(s *Settlement) string { return s.work() }),
 	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }),
-	batch.Time("ready_at", func(s *Settlement) time.Time { return s.ready() }),
+	batch.Time("ready_at", func(s *Settlement) time.Time { return s.readyAt() }),
 	batch.Time("due_at", func(s *Settlement) time.Time { return s.dueAt() }),
-	batch.Text("blocked", func(s *Settlement) string { return s.Blocked.document() }),
+	batch.Text("blocked", func(s *Settlement) string { return s.Blocked.encode() }),
 	batch.Bool("by_account", func(s *Settlement) bool { return s.Blocked != nil && s.Blocked.ByAccount }),
-	batch.Int("claims", func(s *Settlement) int { return s.claims() }),
+	batch.Int("claims", func(s *Settlement) int { return s.countClaims() }),
 )
 
 // settleSQL stores the next action under the fencing number of the claim. It locks rows of work in id order and
@@ -160,7 +160,7 @@ func Settle(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) (hel
 			stored = append(stored, s)
 		}
 	}
-	if err := record(ctx, tx, bus, stored); err != nil {
+	if err := storeEnded(ctx, tx, bus, stored); err != nil {
 		return nil, err
 	}
 	return held, lookBack(ctx, tx, stored)
@@ -192,8 +192,8 @@ var stepRows = batch.New("v",
 
 var insertStepsSQL = db.Compile(stepRows.Insert("automation_steps"))
 
-// record stores the steps that ended and publishes the facts.
-func record(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error {
+// storeEnded stores the steps that ended and publishes the facts.
+func storeEnded(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error {
 	var steps []endedStep
 	var facts []event.Fact
 	for _, s := range list {

@@ -184,7 +184,7 @@ func (s *simulation) key() string { return s.Program.Definition.Steps[s.state.St
 func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 	s.next++
 	s.now = e.CreatedAt
-	a := Arrival{Event: e, Outcome: Nothing, Starts: s.starts(ctx, e)}
+	a := Arrival{Event: e, Outcome: Nothing, Starts: s.startsRun(ctx, e)}
 	if is, _ := s.Program.Cancels(ctx, s.Run, s.state, e); is {
 		a.Outcome = Cancelled
 		s.result.Arrivals = append(s.result.Arrivals, a)
@@ -210,12 +210,12 @@ func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 func (s *simulation) arriveAfterTheEnd(ctx context.Context) {
 	for ; s.next < len(s.Later); s.next++ {
 		e := s.Later[s.next]
-		s.result.Arrivals = append(s.result.Arrivals, Arrival{Event: e, Outcome: Nothing, Starts: s.starts(ctx, e)})
+		s.result.Arrivals = append(s.result.Arrivals, Arrival{Event: e, Outcome: Nothing, Starts: s.startsRun(ctx, e)})
 	}
 }
 
-// starts reports whether an event would start a separate run.
-func (s *simulation) starts(ctx context.Context, e *machine.Event) bool {
+// startsRun reports whether an event would start a separate run.
+func (s *simulation) startsRun(ctx context.Context, e *machine.Event) bool {
 	if e.Name != s.Program.Definition.Trigger.Event {
 		return false
 	}

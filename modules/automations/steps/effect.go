@@ -34,13 +34,13 @@ type effect interface {
 		ctx context.Context, caller accounts.Caller, key string, e machine.Effect, outcome string,
 	) (simulation.Performed, error)
 	// perform performs the effect of a claimed step.
-	perform(ctx context.Context, t *taken) result
+	perform(ctx context.Context, t *claimedRun) result
 }
 
 var constructors = map[string]func(*services) effect{}
 
-// register adds the effect of a step type.
-func register(name string, create func(*services) effect) bool { //nolint:unparam // the result allows calls in `var _ =`
+// registerEffect adds the effect of a step type.
+func registerEffect(name string, create func(*services) effect) bool { //nolint:unparam // the result allows calls in `var _ =`
 	constructors[name] = create
 	return true
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-var _ = register(definition.SendEmail, func(s *services) effect { return emailEffect{s} })
+var _ = registerEffect(definition.SendEmail, func(s *services) effect { return emailEffect{s} })
 
 type emailEffect struct{ *services }
 
@@ -130,7 +130,7 @@ func (e emailEffect) preview(
 }
 
 // perform submits the email of a step. The transaction that stores the email settles the step.
-func (e emailEffect) perform(ctx context.Context, t *taken) result {
+func (e emailEffect) perform(ctx context.Context, t *claimedRun) result {
 	m := messageOf(t.outcome.Effect.(*machine.Email)) //nolint:forcetypeassert // rendered by this type
 	caller := accounts.Caller{AccountID: t.AccountID, Scope: rights.ScopeSending, DomainIDs: t.version.DomainIDs}
 	err := e.send(ctx, caller, m, t)
@@ -147,7 +147,7 @@ func (e emailEffect) perform(ctx context.Context, t *taken) result {
 	case fault.IsDatabaseUnavailable(err):
 		return retryLater(t.Claimed, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
-		return t.defect()
+		return t.recordDefect()
 	case f.Code == fault.CodeAccountSuspended:
 		return t.recordRefusal(f, waitSuspended)
 	case f.Kind == fault.Limit && f.RetryAfter > 0 && f.RetryAfter <= maxCapWait:
@@ -160,7 +160,7 @@ func (e emailEffect) perform(ctx context.Context, t *taken) result {
 // render it blank again.
 const noSubject = "(no subject)"
 
-func (e emailEffect) send(ctx context.Context, caller accounts.Caller, m sending.Message, t *taken) error {
+func (e emailEffect) send(ctx context.Context, caller accounts.Caller, m sending.Message, t *claimedRun) error {
 	_, err := e.Sender.Send(ctx, caller, sending.Request{Message: m,
 		Guard: &sending.Guarded{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
 	return err
@@ -191,7 +191,7 @@ func codeOf(f *fault.Error) string {
 func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
 	settlements := make([]*runs.Settlement, 0, len(list))
 	for _, h := range list {
-		t := h.Subject.(*taken) //nolint:forcetypeassert // only perform passes this guard
+		t := h.Subject.(*claimedRun) //nolint:forcetypeassert // only perform passes this guard
 		r := machine.Result{Status: machine.StatusSent, Output: map[string]any{"email_id": h.Receipt.ID}}
 		if len(h.Receipt.Suppressed) > 0 {
 			r.Status = machine.StatusSuppressed
@@ -203,7 +203,7 @@ func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held
 
 // messageOf converts the email of a step to the form that module sending accepts.
 func messageOf(e *machine.Email) sending.Message {
-	m := sending.Message{To: mailboxes(e.To), CC: mailboxes(e.CC), BCC: mailboxes(e.BCC), ReplyTo: mailboxes(e.ReplyTo),
+	m := sending.Message{To: parseMailboxes(e.To), CC: parseMailboxes(e.CC), BCC: parseMailboxes(e.BCC), ReplyTo: parseMailboxes(e.ReplyTo),
 		Subject: e.Subject, HTML: e.HTML, Text: e.Text,
 		Tags: e.Tags, Headers: e.Headers, Category: e.Category, Unsubscribe: e.Unsubscribe}
 	if e.From != "" {
@@ -215,7 +215,7 @@ func messageOf(e *machine.Email) sending.Message {
 	return m
 }
 
-func mailboxes(texts []string) (out []sending.Mailbox) {
+func parseMailboxes(texts []string) (out []sending.Mailbox) {
 	for _, text := range texts {
 		out = append(out, sending.Mailbox{Text: text})
 	}

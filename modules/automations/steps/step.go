@@ -57,7 +57,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 		in.Fired = true
 	}
 	state, outcome := advanceFunc(c.Live, v)(ctx, c.Run, c.State, in)
-	taken := &taken{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
+	taken := &claimedRun{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
 	if outcome.Effect == nil {
 		return result{settlement: taken.settlement()}
 	}
@@ -86,8 +86,8 @@ func failRun(c *runs.Claimed, v *runs.Version, now time.Time) *runs.Settlement {
 				Output: map[string]any{"status": machine.StatusFailed}}}}}
 }
 
-// taken is a claimed run and its progress.
-type taken struct {
+// claimedRun is a claimed run and its progress.
+type claimedRun struct {
 	*runs.Claimed
 
 	version *runs.Version
@@ -96,12 +96,12 @@ type taken struct {
 	now     time.Time
 }
 
-func (t *taken) settlement() *runs.Settlement {
+func (t *claimedRun) settlement() *runs.Settlement {
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: t.state, Outcome: t.outcome, Now: t.now}
 }
 
 // settleAfter returns the settlement of a finished effect, including the steps before it.
-func (t *taken) settleAfter(ctx context.Context, r machine.Result) *runs.Settlement {
+func (t *claimedRun) settleAfter(ctx context.Context, r machine.Result) *runs.Settlement {
 	now := t.Now()
 	state, outcome := advanceFunc(t.Live, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
 	outcome.Records = append(append([]machine.Record{}, t.outcome.Records...), outcome.Records...)
@@ -110,7 +110,7 @@ func (t *taken) settleAfter(ctx context.Context, r machine.Result) *runs.Settlem
 
 // recordBlocked records why the step could not be finished, and the progress of the run before it. The step is
 // retried after a wait.
-func (t *taken) recordBlocked(b runs.Blocked, wait time.Duration) result {
+func (t *claimedRun) recordBlocked(b runs.Blocked, wait time.Duration) result {
 	now := t.Now()
 	b.Since, b.Until = now, now.Add(wait)
 	if before := t.Live.Blocked; before != nil && t.state.Step == t.Live.State.Step {
@@ -121,23 +121,23 @@ func (t *taken) recordBlocked(b runs.Blocked, wait time.Duration) result {
 	return result{settlement: s}
 }
 
-// defect reports an internal error, which may be gone at the next try.
-func (t *taken) defect() result {
+// recordDefect reports an internal error, which may be gone at the next try.
+func (t *claimedRun) recordDefect() result {
 	return t.recordBlocked(runs.Blocked{Code: "internal",
 		Message: "The step could not be finished because of an internal error", Counted: true}, waitDefect)
 }
 
 // recordRefusal records a rejection that depends on the current state of the account. The step is retried.
-func (t *taken) recordRefusal(f *fault.Error, wait time.Duration) result {
+func (t *claimedRun) recordRefusal(f *fault.Error, wait time.Duration) result {
 	return t.recordBlocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended ||
 		f.Code == fault.CodePlanLimit}, wait)
 }
 
-func (t *taken) recordFailure(ctx context.Context, code, sentence string) result {
+func (t *claimedRun) recordFailure(ctx context.Context, code, sentence string) result {
 	return result{settlement: t.settleAfter(ctx, machine.Result{Status: machine.StatusFailed, Error: code + ": " + sentence})}
 }
 
-func (t *taken) definition() *definition.Step { return &t.version.Definition.Steps[t.state.Step] }
+func (t *claimedRun) definition() *definition.Step { return &t.version.Definition.Steps[t.state.Step] }
 
 // settle stores the results of claims.
 func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Claimed, result]) error {

@@ -25,7 +25,7 @@ const maxCaptured = 16 << 10
 // postWaits are the pauses before failed requests are retried.
 var postWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour}
 
-var _ = register(definition.Webhook, func(s *services) effect { return webhookEffect{s} })
+var _ = registerEffect(definition.Webhook, func(s *services) effect { return webhookEffect{s} })
 
 type webhookEffect struct{ *services }
 
@@ -58,7 +58,7 @@ func (webhookEffect) preview(
 }
 
 // perform makes the request of a webhook step.
-func (e webhookEffect) perform(ctx context.Context, t *taken) result {
+func (e webhookEffect) perform(ctx context.Context, t *claimedRun) result {
 	p := t.outcome.Effect.(*machine.Post) //nolint:forcetypeassert // rendered by this type
 	status, body, err := e.request(ctx, t, p)
 	switch {
@@ -85,7 +85,7 @@ func (e webhookEffect) perform(ctx context.Context, t *taken) result {
 
 // request makes one request, signed like deliveries to webhook endpoints. All tries of the step use the same
 // Idempotency-Key.
-func (e webhookEffect) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
+func (e webhookEffect) request(ctx context.Context, t *claimedRun, p *machine.Post) (status int, captured any, err error) {
 	r, err := http.NewRequestWithContext(ctx, p.Method, p.URL, bytes.NewReader(p.Body))
 	if err != nil {
 		return 0, nil, err

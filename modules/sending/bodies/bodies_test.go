@@ -98,8 +98,8 @@ func (w *world) countMoved(t *testing.T) int {
 		AND NOT EXISTS (SELECT FROM attachments a WHERE a.email_id = e.id AND (a.object_key IS NULL OR a.data <> ''))`)
 }
 
-// seen is everything that a reader can see of an email.
-type seen struct {
+// readerView is everything that a reader can see of an email.
+type readerView struct {
 	Whole   records.EmailDetail
 	Body    *ent.Email
 	Snippet string
@@ -107,7 +107,7 @@ type seen struct {
 	Files   []*ent.Attachment
 }
 
-func (w *world) readAll(t *testing.T, id string) (s seen) {
+func (w *world) readAll(t *testing.T, id string) (s readerView) {
 	t.Helper()
 	var errs [5]error
 	s.Whole, errs[0] = w.Records.Detail(t.Context(), sendingtest.Account, id)
@@ -166,7 +166,7 @@ func everyKind() map[string]sending.Message {
 func TestMovedBodiesStayReadable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	before := map[string]seen{}
+	before := map[string]readerView{}
 	names := map[string]string{}
 	for name, m := range everyKind() {
 		id := w.deliver(t, m)

@@ -34,7 +34,7 @@ func (s *Service) Do(ctx context.Context, moves []Move) (results []Result) {
 			r.Value, err = s.upload(ctx, m)
 		}
 		if err != nil {
-			r.Value = moved{outcome: failed, err: err}
+			r.Value = movedBody{outcome: failed, err: err}
 		}
 		results = append(results, r)
 	}

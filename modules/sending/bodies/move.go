@@ -37,7 +37,7 @@ const (
 	failed     outcome = "failed"
 )
 
-type moved struct {
+type movedBody struct {
 	outcome outcome
 	err     error // set if the move failed
 	size    int64 // size of the body in bytes, if stored
@@ -88,8 +88,8 @@ func (s *Service) releaseMoves(ctx context.Context, moves []move) error {
 
 var errLater = errors.New("object store unavailable, not tried")
 
-func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) moved {
-	var out moved
+func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) movedBody {
+	var out movedBody
 	var err error
 	switch {
 	case !l.Valid():
@@ -105,7 +105,7 @@ func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) moved {
 		out, err = s.upload(ctx, m)
 	}
 	if err != nil {
-		return moved{outcome: failed, err: err}
+		return movedBody{outcome: failed, err: err}
 	}
 	return out
 }
@@ -160,7 +160,7 @@ const (
 var owner = intake.Tenant{Account: "bodies being moved to the object store"}
 
 // upload writes the object of an email if the email is finished and has a body.
-func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
+func (s *Service) upload(ctx context.Context, m move) (out movedBody, err error) {
 	query, args := lookSQL, []any{m.emailID, m.accountID, db.Array(lifecycle.Finished())}
 	if m.file != nil {
 		query, args = lookAtFileSQL, append(args, *m.file)
@@ -169,13 +169,13 @@ func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
 		query, args...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && !b.there:
-		return moved{outcome: nothing}, nil
+		return movedBody{outcome: nothing}, nil
 	case err != nil:
 		return out, fmt.Errorf("check email %s: %w", m.emailID, err)
 	case !b.finished:
-		return moved{outcome: unfinished}, nil
+		return movedBody{outcome: unfinished}, nil
 	}
-	out = moved{outcome: stored, size: b.texts + b.mime}
+	out = movedBody{outcome: stored, size: b.texts + b.mime}
 	packed := s.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallBody, MaxSize: 2*out.size + smallBody,
 		Patience: moveLease})
 	defer packed.Close()

@@ -46,8 +46,8 @@ func mostJSON(size int64) int64 { return 6*size + 1024 }
 // packers are reused, because creating one allocates more memory than most bodies take.
 var packers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
 
-// pack compresses the output of write.
-func pack(to io.Writer, write func(io.Writer) error) error {
+// packObject compresses the output of write.
+func packObject(to io.Writer, write func(io.Writer) error) error {
 	z := packers.Get().(*gzip.Writer)
 	defer packers.Put(z)
 	z.Reset(to)
@@ -58,15 +58,15 @@ func pack(to io.Writer, write func(io.Writer) error) error {
 }
 
 func (t texts) pack(to io.Writer) error {
-	return pack(to, func(w io.Writer) error {
+	return packObject(to, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		return e.Encode(t)
 	})
 }
 
-// unpack reads the texts of an object up to the end, where the checksum is.
-func unpack(from io.Reader, size int64) (t texts, err error) {
+// unpackTexts reads the texts of an object up to the end, where the checksum is.
+func unpackTexts(from io.Reader, size int64) (t texts, err error) {
 	z, err := gzip.NewReader(from)
 	if err != nil {
 		return t, err
@@ -94,7 +94,7 @@ func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := unpack(object, size)
+	t, err := unpackTexts(object, size)
 	if err = errors.Join(err, object.Close()); err != nil {
 		return nil, nil, fault.BodyUnavailable(fmt.Errorf("read %s: %w", key, err))
 	}
@@ -112,7 +112,7 @@ func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fault.BodyUnavailable(fmt.Errorf("read %s: %w", key, errors.Join(err, object.Close())))
 	}
-	return &unpacked{z, object, key}, nil
+	return &unpackedObject{z, object, key}, nil
 }
 
 func (s *Service) getObject(ctx context.Context, key string) (io.ReadCloser, error) {
@@ -131,14 +131,14 @@ func (s *Service) getObject(ctx context.Context, key string) (io.ReadCloser, err
 	return object, nil
 }
 
-// unpacked decompresses an object.
-type unpacked struct {
+// unpackedObject decompresses an object.
+type unpackedObject struct {
 	z      *gzip.Reader
 	object io.Closer
 	key    string
 }
 
-func (u *unpacked) Read(p []byte) (int, error) {
+func (u *unpackedObject) Read(p []byte) (int, error) {
 	n, err := u.z.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fault.BodyUnavailable(fmt.Errorf("read %s: %w", u.key, err))
@@ -146,4 +146,4 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (u *unpacked) Close() error { return u.object.Close() }
+func (u *unpackedObject) Close() error { return u.object.Close() }

@@ -41,18 +41,18 @@ type Params struct {
 type Service struct {
 	config  Config
 	db      *db.DB
-	objects *objects // nil if there is no store
+	objects *objectStores // nil if there is no store
 	budget  *intake.Budget
 	node    Node
 	log     *slog.Logger
-	worker  *worker.Worker[move, moved] // nil if this process neither moves nor deletes
+	worker  *worker.Worker[move, movedBody] // nil if this process neither moves nor deletes
 	tasks   *worker.Tasks
 	outage  outage
 	begun   bool // set once this process has made the database reject older versions; used only by the walk
 }
 
-// objects is the object store with two timeouts: minutes for moves, and a short one for waiting clients.
-type objects struct {
+// objectStores is the object store with two timeouts: minutes for moves, and a short one for waiting clients.
+type objectStores struct {
 	blob.Store
 
 	prompt *blob.InteractiveStore
@@ -76,7 +76,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{config: p.Config, db: p.DB, budget: p.Budget, node: p.Node, log: p.Logger,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Objects != nil {
-		s.objects = &objects{p.Objects, blob.NewInteractiveStore(p.Objects)}
+		s.objects = &objectStores{p.Objects, blob.NewInteractiveStore(p.Objects)}
 	}
 	if err := s.registerGauge(p.Registry); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func New(p Params) (*Service, error) {
 	if p.Objects == nil || p.Config.AcceptOnly {
 		return s, nil
 	}
-	s.worker = worker.New(worker.Queue[move, moved]{Name: "sent bodies", Claim: s.claimMoves, Run: s.runMove,
+	s.worker = worker.New(worker.Queue[move, movedBody]{Name: "sent bodies", Claim: s.claimMoves, Run: s.runMove,
 		Settle: s.settleMoves, Release: s.releaseMoves},
 		worker.Config{Concurrency: movesAtOnce, Batch: moveBatch, Lease: moveLease, Poll: time.Second, Process: p.Node},
 		p.Logger, p.Workers)

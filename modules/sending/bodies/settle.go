@@ -13,7 +13,7 @@ import (
 )
 
 // result is the outcome of one move.
-type result = worker.Result[move, moved]
+type result = worker.Result[move, movedBody]
 
 // Emails are locked before moves, in id order, like deletions do.
 const lockEmailsSQL = `SELECT id FROM emails WHERE id = ANY($1) ORDER BY id FOR UPDATE`

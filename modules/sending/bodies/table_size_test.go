@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// words returns random text that compresses hardly better than its letters' entropy allows.
-func words(r *rand.Rand, octets int) string {
+// randomWords returns random text that compresses hardly better than its letters' entropy allows.
+func randomWords(r *rand.Rand, octets int) string {
 	out := make([]byte, octets)
 	for i := range out {
 		if out[i] = byte('a' + r.IntN(26)*r.IntN(26)/26); i%7 == 6 {
@@ -30,11 +30,11 @@ func TestMovedBodiesFreeTableSpace(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		m := rooms.Simple(fmt.Sprintf("user%d@example.net", i))
-		m.Subject, m.Text = words(r, 40), words(r, 1000)
-		m.HTML = `<html><body style="font-family: sans-serif"><table width="100%">` + "<tr><td><p>" + words(r, 600) +
+		m.Subject, m.Text = randomWords(r, 40), randomWords(r, 1000)
+		m.HTML = `<html><body style="font-family: sans-serif"><table width="100%">` + "<tr><td><p>" + randomWords(r, 600) +
 			"</p></td></tr>" +
-			"<tr><td><p>" + words(r, 600) + `</p></td></tr><tr><td><a href="https://example.com/` + words(r, 30) +
-			`">` + words(r, 600) + "</a></td></tr></table></body></html>"
+			"<tr><td><p>" + randomWords(r, 600) + `</p></td></tr><tr><td><a href="https://example.com/` + randomWords(r, 30) +
+			`">` + randomWords(r, 600) + "</a></td></tr></table></body></html>"
 		w.Send(t, m)
 	}
 	if err := w.Delivery.Start(t.Context()); err != nil {

@@ -42,8 +42,8 @@ func (c *Composer) Sign(ctx context.Context, o *Email) (msg Signed, done func(),
 	return o.signed, func() { o.releaseBuffers() }, nil
 }
 
-// place returns a buffer for a message of about the given size.
-type place func(size int) ([]byte, error)
+// bufferSource returns a buffer for a message of about the given size.
+type bufferSource func(size int) ([]byte, error)
 
 func inMemory(size int) ([]byte, error) { return make([]byte, 0, size), nil }
 
@@ -51,7 +51,7 @@ func inMemory(size int) ([]byte, error) { return make([]byte, 0, size), nil }
 // bytes each.
 const signatureRoom = 8 << 10
 
-func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (Signed, error) {
+func (c *Composer) composeAndSign(ctx context.Context, o *Email, where bufferSource) (Signed, error) {
 	if o.relayed {
 		return c.relayAndSign(ctx, o, where)
 	}

@@ -26,7 +26,7 @@ func TestReleasesHeavyMessageAfterLastUse(t *testing.T) {
 	if err != nil || &first.Raw[0] != &second.Raw[0] {
 		t.Fatalf("signing for the second recipient returned a different message, %v; want that of the first", err)
 	}
-	verify(t, first.Raw)
+	verifySignature(t, first.Raw)
 	firstDone()
 	if email.signed.Raw == nil || f.isBudgetFree() {
 		t.Error("the message was released while the second recipient uses it")

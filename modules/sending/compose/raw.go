@@ -125,7 +125,7 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 }
 
 // composeUnsigned returns a message in its state before it is signed.
-func (c *Composer) composeUnsigned(ctx context.Context, o *Email, where place) ([]byte, error) {
+func (c *Composer) composeUnsigned(ctx context.Context, o *Email, where bufferSource) ([]byte, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
 		return nil, fmt.Errorf("read email %s: from: %w", o.id, err)

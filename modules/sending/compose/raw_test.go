@@ -24,7 +24,7 @@ func (f *fixture) sentMessage(t *testing.T, emailID string) []byte {
 		t.Fatal(err)
 	}
 	defer done()
-	verify(t, signed.Raw)
+	verifySignature(t, signed.Raw)
 	at := bytes.Index(signed.Raw, []byte("\r\n")) // continuation lines start with a space
 	for signed.Raw[at+2] == ' ' || signed.Raw[at+2] == '\t' {
 		at += 2 + bytes.Index(signed.Raw[at+2:], []byte("\r\n"))

@@ -19,7 +19,7 @@ import (
 
 // relayAndSign is composeAndSign for a message composed by its sender. Its fields stay in order, with missing
 // ones appended. Its body stays byte for byte, except for texts changed by tracking or the unsubscribe link.
-func (c *Composer) relayAndSign(ctx context.Context, o *Email, where place) (Signed, error) {
+func (c *Composer) relayAndSign(ctx context.Context, o *Email, where bufferSource) (Signed, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
 		return Signed{}, fmt.Errorf("read email %s: from: %w", o.id, err)
@@ -77,7 +77,7 @@ func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duratio
 
 // composeRelayed returns the message after some space for its signatures.
 func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domains.SigningIdentity, room int,
-	where place) ([]byte, error) {
+	where bufferSource) ([]byte, error) {
 	m, err := verbatim.Read(o.mime)
 	if err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ func (s *Service) releaseTogether(ctx context.Context, candidates []candidate) e
 		if err := batch.store(ctx, tx); err != nil {
 			return fmt.Errorf("store releases: %w", err)
 		}
-		return s.bus.Publish(ctx, tx, batch.facts()...)
+		return s.bus.Publish(ctx, tx, batch.listFacts()...)
 	})
 	if err != nil {
 		return fmt.Errorf("release emails: %w", err)
@@ -190,7 +190,7 @@ func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (releases,
 		byID[c.id] = c
 		ids = append(ids, c.id)
 	}
-	batch, err := db.All(ctx, tx, func(r *releasing) []any {
+	batch, err := db.All(ctx, tx, func(r *releasingEmail) []any {
 		return []any{&r.id, &r.accountID, &r.from, db.ScanJSON(&r.to), db.ScanJSON(&r.cc), &r.subject,
 			db.ScanJSON(&r.tags), &r.createdAt,
 			&r.category, &r.status, &r.lastEvent, &r.now, &r.due, db.ScanMicroseconds(&r.late), &r.expired}

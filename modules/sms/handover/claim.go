@@ -70,7 +70,7 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 	rows, err := db.All(ctx, s.db.Prepared, func(r *row) []any {
 		return []any{&r.ID, &r.accountID, &r.To, &r.From, &r.Text, &r.Encoding, &r.Segments, &r.fence, &r.attempts,
 			&r.expired, &r.cutOff}
-	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.rooms()), db.Arg("until", until),
+	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.freeRooms()), db.Arg("until", until),
 		db.Arg("room", s.config.PerAccount),
 		db.Arg("limit", limit), db.Arg("lease", lease.Microseconds()))...)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *Service) finish(j *job) {
 	}
 }
 
-// rooms returns how many more messages may be claimed for each account that has messages claimed.
-func (s *Service) rooms() []room {
+// freeRooms returns how many more messages may be claimed for each account that has messages claimed.
+func (s *Service) freeRooms() []room {
 	var out []room
 	for accountID, n := range s.held.Held() {
 		out = append(out, room{accountID, s.config.PerAccount - n})

@@ -16,7 +16,7 @@ const (
 	ReplyPath   = Prefix + "i/" // replies from recipients
 )
 
-// OperatorName stands for the operator in the token of replies to the operator's provider, and in opt-outs from
+// OperatorName represents the operator in the token of replies to the operator's provider, and in opt-outs from
 // all accounts that use that provider.
 const OperatorName = "operator"
 

@@ -40,27 +40,27 @@ func New(p Params) *Service {
 }
 
 // Hash returns the hash of a number for a new row.
-func (s *Service) Hash(number string) []byte { return s.numbers.fresh(number) }
+func (s *Service) Hash(number string) []byte { return s.numbers.newHash(number) }
 
 // Hashes returns all hashes under which a number may be stored.
-func (s *Service) Hashes(number string) [][]byte { return s.numbers.all(number) }
+func (s *Service) Hashes(number string) [][]byte { return s.numbers.allHashes(number) }
 
 // hasher computes the hashes used to look up numbers.
 type hasher struct {
 	keys [][]byte // the first key hashes new rows; lookups try all keys
 }
 
-func (h hasher) fresh(number string) []byte { return h.of(h.keys[0], number) }
+func (h hasher) newHash(number string) []byte { return h.hashWith(h.keys[0], number) }
 
-func (h hasher) all(number string) [][]byte {
+func (h hasher) allHashes(number string) [][]byte {
 	each := make([][]byte, 0, len(h.keys))
 	for _, key := range h.keys {
-		each = append(each, h.of(key, number))
+		each = append(each, h.hashWith(key, number))
 	}
 	return each
 }
 
-func (hasher) of(key []byte, number string) []byte {
+func (hasher) hashWith(key []byte, number string) []byte {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(number)) // hash.Hash.Write never fails
 	return mac.Sum(nil)
@@ -76,7 +76,7 @@ func (s *Service) Has(ctx context.Context, from db.Execer, accountID, number str
 	if !own {
 		of = append(of, link.OperatorName)
 	}
-	out, err := db.One(ctx, from, db.Value[bool], optedOutSQL, db.Array(of), db.Array(s.numbers.all(number)))
+	out, err := db.One(ctx, from, db.Value[bool], optedOutSQL, db.Array(of), db.Array(s.numbers.allHashes(number)))
 	if err != nil {
 		return false, fmt.Errorf("look up an opt-out: %w", err)
 	}
@@ -96,7 +96,7 @@ const (
 
 // Add opts a number out of an account's messages. It does not change an existing opt-out.
 func (s *Service) Add(ctx context.Context, on db.Execer, accountID, number, reason string) error {
-	if _, err := on.ExecContext(ctx, optOutSQL, accountID, s.numbers.fresh(number), number, reason); err != nil {
+	if _, err := on.ExecContext(ctx, optOutSQL, accountID, s.numbers.newHash(number), number, reason); err != nil {
 		return fmt.Errorf("opt a number out: %w", err)
 	}
 	return nil
@@ -104,7 +104,7 @@ func (s *Service) Add(ctx context.Context, on db.Execer, accountID, number, reas
 
 // Remove removes the opt-out of a number.
 func (s *Service) Remove(ctx context.Context, accountID, number string) error {
-	if _, err := s.db.SQL.ExecContext(ctx, optInSQL, accountID, db.Array(s.numbers.all(number))); err != nil {
+	if _, err := s.db.SQL.ExecContext(ctx, optInSQL, accountID, db.Array(s.numbers.allHashes(number))); err != nil {
 		return fmt.Errorf("opt a number in: %w", err)
 	}
 	return nil
@@ -153,7 +153,7 @@ func (s *Service) Rehash(ctx context.Context) error {
 		}
 		for _, r := range rows {
 			after = r.id
-			if fresh := s.numbers.fresh(r.number); !hmac.Equal(fresh, r.hash) {
+			if fresh := s.numbers.newHash(r.number); !hmac.Equal(fresh, r.hash) {
 				if _, err := s.db.SQL.ExecContext(ctx, moveSQL, r.id, fresh); err != nil {
 					return fmt.Errorf("rehash numbers: %w", err)
 				}

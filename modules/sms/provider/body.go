@@ -83,9 +83,9 @@ func NewBody(contentType, text string) (*Body, error) {
 		}
 		return b, nil
 	case XML, "text/xml":
-		b.whole, err = compile(language.HTML, text)
+		b.whole, err = compileText(language.HTML, text)
 	case Text:
-		b.whole, err = compile(language.Text, text)
+		b.whole, err = compileText(language.Text, text)
 	default:
 		return nil, fmt.Errorf("cannot have the content type %s; use one of %s", kind,
 			strings.Join([]string{JSON, Form, XML, Text}, ", "))
@@ -93,7 +93,7 @@ func NewBody(contentType, text string) (*Body, error) {
 	return b, err
 }
 
-func compile(engine *language.Engine, text string) (*language.CompiledSource, error) {
+func compileText(engine *language.Engine, text string) (*language.CompiledSource, error) {
 	part, err := engine.Compile("body", text)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func compile(engine *language.Engine, text string) (*language.CompiledSource, er
 }
 
 func (b *Body) compile(engine *language.Engine, text string) error {
-	part, err := compile(engine, text)
+	part, err := compileText(engine, text)
 	b.parts[text] = part
 	return err
 }
@@ -143,7 +143,7 @@ func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
 	case b.form != nil:
 		var out []string
 		for _, pair := range b.form {
-			value, err := f.text(pair.value)
+			value, err := f.renderText(pair.value)
 			if err != nil {
 				return "", err
 			}
@@ -151,7 +151,7 @@ func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
 		}
 		return strings.Join(out, "&"), nil
 	}
-	filled, err := f.json(b.json)
+	filled, err := f.renderJSON(b.json)
 	if err != nil {
 		return "", err
 	}
@@ -168,18 +168,18 @@ type bodyRenderer struct {
 	values map[string]any
 }
 
-func (f bodyRenderer) text(text string) (string, error) {
+func (f bodyRenderer) renderText(text string) (string, error) {
 	return f.body.parts[text].Render(f.budget, f.values)
 }
 
-func (f bodyRenderer) json(value any) (any, error) {
+func (f bodyRenderer) renderJSON(value any) (any, error) {
 	switch v := value.(type) {
 	case string:
-		return f.text(v)
+		return f.renderText(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, element := range v {
-			filled, err := f.json(element)
+			filled, err := f.renderJSON(element)
 			if err != nil {
 				return nil, err
 			}
@@ -189,7 +189,7 @@ func (f bodyRenderer) json(value any) (any, error) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			filled, err := f.json(member)
+			filled, err := f.renderJSON(member)
 			if err != nil {
 				return nil, err
 			}

@@ -53,7 +53,7 @@ func (t *Twilio) Submit(ctx context.Context, m Message) SendResult {
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	header.Set("Authorization", Basic(t.AccountSID, t.AuthToken.Reveal()))
 	x := doRequest(ctx, t.Client, http.MethodPost, target, form.Encode(), header)
-	return t.read(x)
+	return t.readResponse(x)
 }
 
 // twilioMessage is a message or an error as the API returns it.
@@ -66,7 +66,7 @@ type twilioMessage struct {
 	Message      string `json:"message"`
 }
 
-func (t *Twilio) read(x exchange) SendResult {
+func (t *Twilio) readResponse(x exchange) SendResult {
 	a := x.answerOf()
 	var said twilioMessage
 	if err := json.Unmarshal(x.body, &said); err != nil {

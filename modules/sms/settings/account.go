@@ -41,7 +41,7 @@ type credentials struct {
 	Body      string            `json:"body,omitempty"`       // for http, if sealed
 }
 
-func (c credentials) empty() bool {
+func (c credentials) isEmpty() bool {
 	return c.AuthToken == "" && len(c.Headers) == 0 && c.URL == ""
 }
 

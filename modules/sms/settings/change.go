@@ -154,7 +154,7 @@ func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c C
 func (s *Service) encodeColumns(accountID string, config shape.SMSProvider,
 	held credentials) (described string, sealed []byte, err error) {
 	text, err := json.Marshal(config)
-	if err != nil || held.empty() {
+	if err != nil || held.isEmpty() {
 		return string(text), nil, err
 	}
 	plain, err := json.Marshal(held) //nolint:gosec // sealed before it is stored

@@ -117,8 +117,8 @@ func (o Operator) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("how", o.Kind), slog.String("host", host), slog.String("from", o.From))
 }
 
-// provider creates the operator's provider, or returns nil if none is configured.
-func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) {
+// newProvider creates the operator's provider, or returns nil if none is configured.
+func (o Operator) newProvider(catcher provider.Catcher) (provider.Provider, error) {
 	switch o.Kind {
 	case KindCapture:
 		return provider.Capture{Catcher: catcher}, nil

@@ -63,7 +63,7 @@ type providerAccess struct {
 
 // New returns a new Service. It fails if the operator's provider cannot be used.
 func New(p Params) (*Service, error) {
-	operator, err := p.Config.Operator.provider(p.Catcher)
+	operator, err := p.Config.Operator.newProvider(p.Catcher)
 	if err != nil {
 		return nil, err
 	}

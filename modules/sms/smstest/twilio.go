@@ -88,31 +88,31 @@ func (d *Twilio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user, password, given := r.BasicAuth()
 	switch {
 	case !given || user != SID || password != Token:
-		refuse(w, http.StatusUnauthorized, 20003, "Authenticate")
+		writeError(w, http.StatusUnauthorized, 20003, "Authenticate")
 		return
 	case r.URL.Path != "/2010-04-01/Accounts/"+SID+"/Messages.json":
-		refuse(w, http.StatusNotFound, 20404, "The requested resource "+r.URL.Path+" was not found")
+		writeError(w, http.StatusNotFound, 20404, "The requested resource "+r.URL.Path+" was not found")
 		return
 	case r.Method != http.MethodPost:
-		refuse(w, http.StatusMethodNotAllowed, 20004, "Method not allowed")
+		writeError(w, http.StatusMethodNotAllowed, 20004, "Method not allowed")
 		return
 	case r.ParseForm() != nil || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
-		refuse(w, http.StatusBadRequest, 20001, "Bad Request")
+		writeError(w, http.StatusBadRequest, 20001, "Bad Request")
 		return
 	}
 	form := r.PostForm
 	switch to := form.Get("To"); {
 	case form.Get("Body") == "":
-		refuse(w, http.StatusBadRequest, 21602, "Message body is required.")
+		writeError(w, http.StatusBadRequest, 21602, "Message body is required.")
 	case form.Get("From") == "" && form.Get("MessagingServiceSid") == "":
-		refuse(w, http.StatusBadRequest, 21603, "A 'From' phone number is required.")
+		writeError(w, http.StatusBadRequest, 21603, "A 'From' phone number is required.")
 	case to == Unsubscribed:
-		refuse(w, http.StatusBadRequest, 21610, "Attempt to send to unsubscribed recipient")
+		writeError(w, http.StatusBadRequest, 21610, "Attempt to send to unsubscribed recipient")
 	case to == Invalid || !strings.HasPrefix(to, "+"):
-		refuse(w, http.StatusBadRequest, 21211, fmt.Sprintf("Invalid 'To' Phone Number: %s", to))
+		writeError(w, http.StatusBadRequest, 21211, fmt.Sprintf("Invalid 'To' Phone Number: %s", to))
 	default:
 		m := d.Take(r)
-		send(w, http.StatusCreated, map[string]any{"sid": m.SID, "status": "queued", "to": to, "from": form.Get("From"),
+		writeJSON(w, http.StatusCreated, map[string]any{"sid": m.SID, "status": "queued", "to": to, "from": form.Get("From"),
 			"body": form.Get("Body"), "error_code": nil, "error_message": nil,
 			"num_segments": "1", "account_sid": SID})
 	}
@@ -131,12 +131,12 @@ func (d *Twilio) Take(r *http.Request) Message {
 	return m
 }
 
-func refuse(w http.ResponseWriter, status, code int, message string) {
-	send(w, status, map[string]any{"code": code, "message": message,
+func writeError(w http.ResponseWriter, status, code int, message string) {
+	writeJSON(w, status, map[string]any{"code": code, "message": message,
 		"more_info": fmt.Sprintf("https://www.twilio.com/docs/errors/%d", code), "status": status})
 }
 
-func send(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client disconnected

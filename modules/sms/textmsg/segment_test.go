@@ -115,7 +115,7 @@ func TestPartsMatchSMPP(t *testing.T) {
 			}
 			for i, part := range parts {
 				got, err := encode(part)
-				if err != nil || !same(encoding, part, got, want[i]) {
+				if err != nil || !isSamePart(encoding, part, got, want[i]) {
 					t.Errorf("%s: part %d is %x, %v; gosmpp has %x", name, i, got, err, want[i])
 				}
 			}
@@ -123,9 +123,9 @@ func TestPartsMatchSMPP(t *testing.T) {
 	}
 }
 
-// same reports whether an encoded part equals that of gosmpp. Septets start at the next septet boundary after
+// isSamePart reports whether an encoded part equals that of gosmpp. Septets start at the next septet boundary after
 // the header, which leaves one padding bit before them. The last byte may contain padding too.
-func same(encoding Encoding, part string, encoded, smpp []byte) bool {
+func isSamePart(encoding Encoding, part string, encoded, smpp []byte) bool {
 	if encoding == UCS2 {
 		return bytes.Equal(encoded, smpp)
 	}

@@ -67,23 +67,23 @@ func (b *Budget) enter(now time.Time) error {
 	return err
 }
 
-// rest ends slow work until the next part.
-func (b *Budget) rest() {
+// pauseSlowWork ends slow work until the next part.
+func (b *Budget) pauseSlowWork() {
 	if b.leave != nil {
 		b.leave()
 		b.leave = nil
 	}
 }
 
-// metered is a value for which every use counts as a step. The library calls ToLiquid when it looks up a name,
+// meteredValue is a value for which every use counts as a step. The library calls ToLiquid when it looks up a name,
 // and converts a panic with its own error type to an error.
-type metered struct {
+type meteredValue struct {
 	budget *Budget
 	value  any
 }
 
 // ToLiquid returns the value.
-func (m metered) ToLiquid() any {
+func (m meteredValue) ToLiquid() any {
 	if err := m.budget.spend(); err != nil {
 		panic(expressions.InterpreterError(err.Error()))
 	}

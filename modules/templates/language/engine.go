@@ -101,7 +101,7 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 		return nil, &problem{max(failed.LineNumber(), 1), explainError(failed)}
 	}
 	w := &walker{html: e.html, tick: e.tick, found: findings{paths: map[string]int{}}}
-	if err := w.node(compiled.GetRoot(), scope{}); err != nil {
+	if err := w.walkNode(compiled.GetRoot(), scope{}); err != nil {
 		return nil, err
 	}
 	return &CompiledSource{Name: name, compiled: compiled, findings: w.found}, nil
@@ -116,10 +116,10 @@ func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, 
 	bindings[unsubscribeURL] = unsubscribeMark
 	bindings[tickName] = nil
 	for key, value := range bindings {
-		bindings[key] = metered{b, value}
+		bindings[key] = meteredValue{b, value}
 	}
 	out := &output{budget: b}
-	defer b.rest()
+	defer b.pauseSlowWork()
 	failed := p.compiled.FRender(out, bindings)
 	switch {
 	case b.broken != nil:

@@ -23,7 +23,7 @@ func fillWith(t testing.TB, e *Engine, source string, values map[string]any) (st
 	taken := map[string]any{}
 	for key, value := range values {
 		left := MaxValues
-		v, reason := convert(value, 0, &left)
+		v, reason := convertValue(value, 0, &left)
 		if reason != "" {
 			t.Fatal(reason)
 		}

@@ -28,8 +28,8 @@ type token struct {
 
 var wordsOfTheLanguage = []string{"true", "false", "nil", "and", "or", "contains", "in"}
 
-// tokens splits an expression into tokens; ok is false if that fails.
-func tokens(expression string) (out []token, ok bool) {
+// splitTokens splits an expression into tokens; ok is false if that fails.
+func splitTokens(expression string) (out []token, ok bool) {
 	for rest := expression; rest != ""; {
 		t, length := nextToken(rest)
 		if length == 0 {
@@ -55,10 +55,10 @@ func nextToken(s string) (token, int) {
 		}
 		return token{}, 0
 	case c >= '0' && c <= '9', c == '-' && len(s) > 1 && s[1] >= '0' && s[1] <= '9':
-		n := number(s)
+		n := numberLength(s)
 		return token{tokenNumber, s[:n]}, n
 	case c == '.' && len(s) > 1 && s[1] != '.':
-		if n := name(s[1:]); n > 0 {
+		if n := nameLength(s[1:]); n > 0 {
 			return token{tokenProperty, s[1 : n+1]}, n + 1
 		}
 		return token{}, 0
@@ -68,7 +68,7 @@ func nextToken(s string) (token, int) {
 	case strings.IndexByte("|:,()[]<>", c) >= 0:
 		return token{tokenSymbol, s[:1]}, 1
 	}
-	n := name(s)
+	n := nameLength(s)
 	switch {
 	case n == 0:
 		return token{}, 0
@@ -91,7 +91,7 @@ func quotedLength(s string) int {
 	return 0
 }
 
-func number(s string) int {
+func numberLength(s string) int {
 	n := 1
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++
@@ -104,8 +104,8 @@ func number(s string) int {
 	return n
 }
 
-// name returns the length of an identifier.
-func name(s string) int {
+// nameLength returns the length of an identifier.
+func nameLength(s string) int {
 	n := 0
 	for n < len(s) {
 		r, size := utf8.DecodeRuneInString(s[n:])
@@ -129,9 +129,9 @@ type usage struct {
 	loop    string // name of the loop variable of a for
 }
 
-// use parses an expression or, with isLoop, the arguments of a for.
-func use(expression string, isLoop bool) (u usage, ok bool) {
-	list, ok := tokens(expression)
+// parseUsage parses an expression or, with isLoop, the arguments of a for.
+func parseUsage(expression string, isLoop bool) (u usage, ok bool) {
+	list, ok := splitTokens(expression)
 	if !ok {
 		return u, false
 	}

@@ -60,7 +60,7 @@ func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong 
 			wrong.Add(prefix+v.Key, "%s", reason)
 			continue
 		}
-		put(out, strings.Split(v.Key, "."), taken)
+		putValue(out, strings.Split(v.Key, "."), taken)
 	}
 	return out
 }
@@ -85,9 +85,9 @@ func LookUp(given map[string]any, key string) (any, bool) {
 	return at, true
 }
 
-// put sets a value at a path. It keeps existing fields of the same object, because both customer and
+// putValue sets a value at a path. It keeps existing fields of the same object, because both customer and
 // customer.name may be declared.
-func put(into map[string]any, path []string, value any) {
+func putValue(into map[string]any, path []string, value any) {
 	for _, part := range path[:len(path)-1] {
 		below, ok := into[part].(Object)
 		if !ok {
@@ -109,7 +109,7 @@ func put(into map[string]any, path []string, value any) {
 // match.
 func takeValue(typ string, value any) (any, string) {
 	left := MaxValues
-	taken, reason := convert(value, 0, &left)
+	taken, reason := convertValue(value, 0, &left)
 	if reason != "" {
 		return nil, reason
 	}
@@ -122,7 +122,7 @@ func takeValue(typ string, value any) (any, string) {
 // Value converts a JSON value for Liquid. The error is a sentence for the client that sent the value.
 func Value(value any) (any, error) {
 	left := MaxValues
-	taken, reason := convert(value, 0, &left)
+	taken, reason := convertValue(value, 0, &left)
 	if reason != "" {
 		return nil, errors.New(reason)
 	}
@@ -144,7 +144,7 @@ func typeOf(taken any) string {
 	}
 }
 
-func convert(value any, depth int, left *int) (any, string) {
+func convertValue(value any, depth int, left *int) (any, string) {
 	if *left--; *left < 0 {
 		return nil, fmt.Sprintf("contains more than %d values", MaxValues)
 	}
@@ -162,7 +162,7 @@ func convert(value any, depth int, left *int) (any, string) {
 		}
 		return v, ""
 	case float64:
-		return tidy(v)
+		return normalizeNumber(v)
 	case json.Number:
 		if whole, err := strconv.Atoi(v.String()); err == nil {
 			return whole, ""
@@ -171,7 +171,7 @@ func convert(value any, depth int, left *int) (any, string) {
 		if err != nil {
 			return nil, "is a number out of range"
 		}
-		return tidy(number)
+		return normalizeNumber(number)
 	case []any:
 		return convertList(v, depth, left)
 	case map[string]any:
@@ -183,8 +183,8 @@ func convert(value any, depth int, left *int) (any, string) {
 	}
 }
 
-// tidy converts a whole number to an int, as filters and loop limits require.
-func tidy(number float64) (any, string) {
+// normalizeNumber converts a whole number to an int, as filters and loop limits require.
+func normalizeNumber(number float64) (any, string) {
 	if math.IsInf(number, 0) || math.IsNaN(number) {
 		return nil, "is a number out of range"
 	}
@@ -200,7 +200,7 @@ func convertList(list []any, depth int, left *int) (any, string) {
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
-		taken, reason := convert(item, depth+1, left)
+		taken, reason := convertValue(item, depth+1, left)
 		if reason != "" {
 			return nil, reason
 		}
@@ -215,7 +215,7 @@ func convertObject(fields map[string]any, depth int, left *int) (any, string) {
 	}
 	out := make(Object, len(fields))
 	for name, value := range fields {
-		taken, reason := convert(value, depth+1, left)
+		taken, reason := convertValue(value, depth+1, left)
 		if reason != "" {
 			return nil, reason
 		}

@@ -21,16 +21,16 @@ type keptDeclaration struct {
 	wins, loses bool // against moved declarations of some element
 }
 
-// winner is the declaration of a property that applies to an element, from the moved rules and its own style
+// winningDeclaration is the declaration of a property that applies to an element, from the moved rules and its own style
 // attribute.
-type winner struct {
+type winningDeclaration struct {
 	*css.CSSStyleDeclaration
 
 	weight weight
 }
 
 // style is the resulting style of an element, in the order in which it is written.
-type style []winner
+type style []winningDeclaration
 
 // keepRule adds a rule that stays in <style>.
 func (s *stylesheet) keepRule(r *css.CSSRule) {
@@ -65,11 +65,11 @@ func removeState(selector string) string {
 
 // resolveStyle returns the declarations that win for an element. The given declarations are in ascending
 // weight.
-func resolveStyle(n *html.Node, moved []winner) style {
-	for _, d := range css.ParseBlock(attribute(n, "style")) {
-		moved = append(moved, winner{d, attributeWeight(d)})
+func resolveStyle(n *html.Node, moved []winningDeclaration) style {
+	for _, d := range css.ParseBlock(attributeOf(n, "style")) {
+		moved = append(moved, winningDeclaration{d, attributeWeight(d)})
 	}
-	slices.SortStableFunc(moved, func(a, b winner) int { return slices.Compare(a.weight, b.weight) })
+	slices.SortStableFunc(moved, func(a, b winningDeclaration) int { return slices.Compare(a.weight, b.weight) })
 	var out style
 	decided := map[string]bool{}
 	for _, w := range slices.Backward(moved) {
@@ -148,9 +148,9 @@ func promoteDeclarations(stay []keptDeclaration) {
 	}
 }
 
-// raise makes the declarations !important that must win over a promoted one in <style>, and removes !important
+// adjustImportance makes the declarations !important that must win over a promoted one in <style>, and removes !important
 // from those that must not win over another one there. It reports whether anything changed.
-func (s style) raise(stay []*keptDeclaration) (changed bool) {
+func (s style) adjustImportance(stay []*keptDeclaration) (changed bool) {
 	for i, w := range s {
 		var above, below bool
 		for _, other := range stay {

@@ -25,24 +25,24 @@ func InlineCSS(source string) (inlined, kept string) {
 	if !strings.Contains(strings.ToLower(source), "<style") {
 		return source, ""
 	}
-	out, err := inline(source)
+	out, err := inlineSource(source)
 	if err != nil {
 		return source, "CSS was not inlined: " + err.Error()
 	}
 	return out, ""
 }
 
-func inline(source string) (out string, err error) {
+func inlineSource(source string) (out string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errors.New("it cannot be parsed")
 		}
 	}()
-	hidden, err := hide(source)
+	hidden, err := hideLiquid(source)
 	if err != nil {
 		return "", err
 	}
-	before := hidden.outline(hidden.source)
+	before := hidden.readOutline(hidden.source)
 	switch {
 	case hidden.control:
 		return "", errors.New("there are {% tags %} inside <style>")
@@ -59,11 +59,11 @@ func inline(source string) (out string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if after := hidden.outline(made); !before.equals(after) {
+	if after := hidden.readOutline(made); !before.equals(after) {
 		return "",
 			errors.New("elements or Liquid tags would move; close every element in the branch or loop that opens it")
 	}
-	return hidden.show(removeTbody(hidden.source, made)), nil
+	return hidden.restoreLiquid(removeTbody(hidden.source, made)), nil
 }
 
 // removeTbody removes the <tbody> that a parser adds to every table, because between a loop and its rows it
@@ -106,7 +106,7 @@ var implied = []string{"html", "head", "body", "tbody", "colgroup", "style"}
 // optional lists the elements that an author may leave open; a parser closes them.
 var optional = []string{"p", "li", "td", "th", "tr", "dt", "dd", "option", "thead", "tfoot"}
 
-func (o *opaque) outline(source string) outline {
+func (o *opaqueSource) readOutline(source string) outline {
 	out := outline{opened: map[string]int{}, ends: map[string]int{}}
 	z := html.NewTokenizer(strings.NewReader(source))
 	inStyle := false

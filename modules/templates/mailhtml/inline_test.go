@@ -39,11 +39,11 @@ func TestInlineCSSKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:parallelte
 	}
 	for _, values := range []map[string]any{{}, {"vip": true, "amount": 500, "name": "a", "brand": "red",
 		"items": []any{map[string]any{"name": "x", "price": 5}}}} {
-		before, err := rendered(t, receiptHTML(t), values)
+		before, err := renderSource(t, receiptHTML(t), values)
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := rendered(t, got, values)
+		after, err := renderSource(t, got, values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestInlineCSSMatchesGolden(t *testing.T) {
 	})
 }
 
-func rendered(t testing.TB, source string, values map[string]any) (string, error) {
+func renderSource(t testing.TB, source string, values map[string]any) (string, error) {
 	t.Helper()
 	p, err := language.HTML.Compile("html", source)
 	if err != nil {

@@ -99,8 +99,8 @@ func attributeWeight(d *css.CSSStyleDeclaration) weight {
 // beats reports whether a declaration of this weight wins over one of another weight.
 func (w weight) beats(other weight) bool { return slices.Compare(w, other) > 0 }
 
-// leftover returns the CSS of the rules that stay in <style>.
-func (s *stylesheet) leftover() string {
+// formatKept returns the CSS of the rules that stay in <style>.
+func (s *stylesheet) formatKept() string {
 	var b strings.Builder
 	for _, r := range s.rest {
 		name, selector := r.Type.Text(), r.Style.Selector.Text()
@@ -122,7 +122,7 @@ func (s *stylesheet) leftover() string {
 	return b.String()
 }
 
-func attribute(n *html.Node, name string) string {
+func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val

@@ -59,11 +59,11 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
+func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// authority runs an ACME server that checks the given local ports. It returns its directory URL, the root of
+// startAuthority runs an ACME server that checks the given local ports. It returns its directory URL, the root of
 // its server certificate, and the root of the certificates it issues.
-func authority(t *testing.T, zone *dnsxtest.Server, httpPort,
+func startAuthority(t *testing.T, zone *dnsxtest.Server, httpPort,
 	tlsPort int) (directory string, server, issued *x509.CertPool) {
 	t.Helper()
 	logger := log.New(io.Discard, "", 0)
@@ -92,10 +92,10 @@ func TestTrackingHostGetsCertificate(t *testing.T) {
 			zone := dnsxtest.New(t, links+". 60 IN A 127.0.0.1", first+". 60 IN A 127.0.0.1", other+
 				". 60 IN A 127.0.0.1")
 			plain, secure := listen(t), listen(t)
-			directory, server, issued := authority(t, zone, port(plain), port(secure))
+			directory, server, issued := startAuthority(t, zone, portOf(plain), portOf(secure))
 			k := New(Params{DB: dbtest.New(t), Box: newBox(t), Logger: slog.New(slog.DiscardHandler),
-				Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain),
-					TLSPort: port(secure)},
+				Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: portOf(plain),
+					TLSPort: portOf(secure)},
 				Allowed: func(_ context.Context, host string) error {
 					if host == links || host == first {
 						return nil
@@ -172,11 +172,11 @@ func TestUnreachableHostReportsReason(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t)
 	plain, secure := listen(t), listen(t)
-	directory, server, _ := authority(t, zone, port(plain), port(secure))
+	directory, server, _ := startAuthority(t, zone, portOf(plain), portOf(secure))
 	k := New(Params{DB: dbtest.New(t), Box: newBox(t), Logger: slog.New(slog.DiscardHandler),
 		Allowed: func(context.Context, string) error { return nil },
-		Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain),
-			TLSPort: port(secure)}})
+		Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: portOf(plain),
+			TLSPort: portOf(secure)}})
 	serve(t, plain, k.Challenge(http.NotFoundHandler()))
 	k.Obtain("nowhere.example")
 	expect.EventuallyWithin(t, time.Minute, "the attempt has failed", func() bool {

@@ -50,11 +50,11 @@ type Keeper struct {
 	log    *slog.Logger
 	ctx    context.Context // canceled by Stop
 	cancel context.CancelFunc
-	tries  tries
+	tries  attempts
 }
 
-// tries tracks attempts to obtain certificates.
-type tries struct {
+// attempts tracks attempts to obtain certificates.
+type attempts struct {
 	mutex   sync.Mutex
 	failed  map[string]string // reason of the latest failed attempt, by host
 	running sync.WaitGroup
@@ -68,7 +68,7 @@ const maxRemembered = 10_000
 // New creates the keeper. It does not contact the authority yet.
 func New(p Params) *Keeper {
 	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger,
-		tries: tries{failed: map[string]string{}, hosts: limit.NewKeyed[string](limit.Bounds{PerKey: 1})}}
+		tries: attempts{failed: map[string]string{}, hosts: limit.NewKeyed[string](limit.Bounds{PerKey: 1})}}
 	k.ctx, k.cancel = context.WithCancel(context.Background()) // lives as long as the keeper
 	quiet := zap.NewNop()                                      // relevant messages are reported as events
 	k.cache = certmagic.NewCache(certmagic.CacheOptions{Capacity: maxRemembered, Logger: quiet,

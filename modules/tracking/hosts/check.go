@@ -72,7 +72,7 @@ type job struct {
 	fence *int64
 }
 
-type checked struct {
+type checkedHost struct {
 	job  job
 	seen sighting
 }
@@ -112,7 +112,7 @@ UPDATE tracking_hosts t SET
 
 // storeChecks stores checks in one transaction. It skips hosts that another process has changed or checked in
 // the meantime.
-func (s *Service) storeChecks(ctx context.Context, checks []checked) error {
+func (s *Service) storeChecks(ctx context.Context, checks []checkedHost) error {
 	var verified []string
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		for _, c := range checks {
@@ -137,7 +137,7 @@ func (s *Service) storeChecks(ctx context.Context, checks []checked) error {
 	return err
 }
 
-func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checked) (before, after string, err error) {
+func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checkedHost) (before, after string, err error) {
 	chain, err := json.Marshal(append([]string{}, c.seen.chain...))
 	if err != nil {
 		return "", "", err
@@ -153,7 +153,7 @@ func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checked) (before, 
 	return before, after, err
 }
 
-func (s *Service) queue() worker.Queue[job, sighting] {
+func (s *Service) newQueue() worker.Queue[job, sighting] {
 	return worker.Queue[job, sighting]{Name: "tracking_hosts", Claim: s.claim, Release: s.release,
 		Run: func(ctx context.Context, j job, _ *worker.Lease) sighting {
 			seen := s.lookUp(ctx, j.host.Host)
@@ -163,9 +163,9 @@ func (s *Service) queue() worker.Queue[job, sighting] {
 			return seen
 		},
 		Settle: func(ctx context.Context, results []worker.Result[job, sighting]) error {
-			checks := make([]checked, len(results))
+			checks := make([]checkedHost, len(results))
 			for i, r := range results {
-				checks[i] = checked{r.Job, r.Value}
+				checks[i] = checkedHost{r.Job, r.Value}
 			}
 			return s.storeChecks(ctx, checks)
 		}}

@@ -66,7 +66,7 @@ func New(p Params) (*Service, error) {
 	for _, host := range append([]string{config.Target}, config.Own...) {
 		s.own[strings.ToLower(strings.TrimSuffix(host, "."))] = true
 	}
-	s.checks = worker.New(s.queue(),
+	s.checks = worker.New(s.newQueue(),
 		worker.Config{Concurrency: checks, Batch: checks, Lease: checkTimeout + 45*time.Second,
 			Poll: 5 * time.Second}, p.Logger, p.Workers)
 	return s, nil
@@ -232,7 +232,7 @@ func (s *Service) Verify(ctx context.Context, accountID, domainID string) (Host,
 	if err := ctx.Err(); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err) // the caller cancelled the lookup
 	}
-	if err := s.storeChecks(ctx, []checked{{job: job{host: h.TrackingHost}, seen: seen}}); err != nil {
+	if err := s.storeChecks(ctx, []checkedHost{{job: job{host: h.TrackingHost}, seen: seen}}); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err)
 	}
 	return s.Get(ctx, accountID, domainID)

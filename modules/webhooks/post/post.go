@@ -105,10 +105,10 @@ func explainFailure(err error, timeout time.Duration) string {
 		errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer within %s", timeout)
 	}
-	return clip(makeStorable([]byte(err.Error())), 300)
+	return truncateText(makeStorable([]byte(err.Error())), 300)
 }
 
-func clip(text string, most int) string {
+func truncateText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

@@ -35,8 +35,8 @@ type target struct {
 	code int    // status of a redirect
 }
 
-// targets reads the cases and the DNS records from before and after the endpoints are created.
-func targets(t testing.TB) (cases []target, before, after []string) {
+// readTargets reads the cases and the DNS records from before and after the endpoints are created.
+func readTargets(t testing.TB) (cases []target, before, after []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/targets.txt")
 	if err != nil {
@@ -82,19 +82,19 @@ type watch struct {
 	redirects []target // keyed by the number in the path
 }
 
-func (w *watch) seen() []netip.Addr {
+func (w *watch) listSeen() []netip.Addr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.reached)
 }
 
-// noting records accepted connections.
-type noting struct {
+// notingListener records accepted connections.
+type notingListener struct {
 	net.Listener
 	watch *watch
 }
 
-func (l noting) Accept() (net.Conn, error) {
+func (l notingListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err == nil {
 		l.watch.mu.Lock()
@@ -112,7 +112,7 @@ var watched = []int{22, 23, 25, 80, 389, 443, 2375, 5432, 6379, 8443, 11211, 325
 func listenEverywhere(t testing.TB, hosts ...string) *watch {
 	t.Helper()
 	w := &watch{roots: x509.NewCertPool()}
-	issue := authority(t, w.roots)
+	issue := newAuthority(t, w.roots)
 	silent := slog.NewLogLogger(slog.DiscardHandler, 0)
 	handler := http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
 		if n, err := strconv.Atoi(strings.TrimPrefix(in.URL.Path, "/redirect/")); err == nil {
@@ -129,7 +129,7 @@ func listenEverywhere(t testing.TB, hosts ...string) *watch {
 				continue
 			}
 			had++
-			l = noting{l, w}
+			l = notingListener{l, w}
 			if port != 80 {
 				l = tls.NewListener(l, &tls.Config{NextProtos: []string{"http/1.1"}, GetCertificate: issue})
 			}
@@ -144,9 +144,9 @@ func listenEverywhere(t testing.TB, hosts ...string) *watch {
 	return w
 }
 
-// authority creates a certificate authority and returns a function that issues a certificate for any requested
+// newAuthority creates a certificate authority and returns a function that issues a certificate for any requested
 // name.
-func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func newAuthority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -174,7 +174,7 @@ func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*
 	}
 }
 
-func postman(t testing.TB, c Config) *Poster {
+func newTestPoster(t testing.TB, c Config) *Poster {
 	t.Helper()
 	c.Timeout = 5 * time.Second
 	p := New(c, slog.New(slog.DiscardHandler))
@@ -214,7 +214,7 @@ func TestForbiddenTargetsAreNotReached(t *testing.T) {
 	if !run {
 		return
 	}
-	cases, zone, changed := targets(t)
+	cases, zone, changed := readTargets(t)
 	if len(cases) < 300 {
 		t.Fatalf("the list has %d cases, want at least 300", len(cases))
 	}
@@ -228,7 +228,7 @@ func TestForbiddenTargetsAreNotReached(t *testing.T) {
 		hosts = []string{"127.0.0.1", "::1"}
 	}
 	w := listenEverywhere(t, hosts...)
-	s := postman(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
+	s := newTestPoster(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
 	for _, c := range cases {
 		if c.kind == "redirect" {
 			continue
@@ -244,7 +244,7 @@ func TestForbiddenTargetsAreNotReached(t *testing.T) {
 	dns.Add(t, changed...)
 	forbidden := w.dialAll(t, cases, whole, resolver)
 	if whole {
-		w.control(t, cases, resolver)
+		w.checkListeners(t, cases, resolver)
 	}
 	w.controlLoopback(t)
 	t.Logf("%d cases; connections to forbidden addresses: %d", len(cases), forbidden)
@@ -259,22 +259,22 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 			netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("::ffff:10.0.0.1")}, nil
 	}
 	for what, client := range map[string]*Poster{
-		"with its DNS":       postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
-		"with a hostile DNS": postman(t, Config{Lookup: hostile, RootCAs: w.roots}),
-		"in development":     postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
+		"with its DNS":       newTestPoster(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
+		"with a hostile DNS": newTestPoster(t, Config{Lookup: hostile, RootCAs: w.roots}),
+		"in development":     newTestPoster(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
 	} {
 		for _, c := range cases {
 			if c.kind != "refuse" && c.kind != "later" {
 				continue
 			}
-			before, seen := connectsBegun(t), len(w.seen())
+			before, seen := connectsBegun(t), len(w.listSeen())
 			if a := client.postTo(t, c.url); a.Status != 0 || a.Failure == "" {
 				t.Errorf("%q %s answered %d, want a failure", c.url, what, a.Status)
 			}
 			if n := connectsBegun(t) - before; whole && n != 0 {
 				t.Errorf("%q %s: %d connections were started", c.url, what, n)
 			}
-			if now := w.seen(); len(now) != seen {
+			if now := w.listSeen(); len(now) != seen {
 				forbidden += len(now) - seen
 				t.Errorf("%q %s reached %v", c.url, what, now[seen:])
 			}
@@ -283,18 +283,18 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 	return forbidden
 }
 
-// control proves that the listeners would have seen a connection. Public cases reach them at no other address,
+// checkListeners proves that the listeners would have seen a connection. Public cases reach them at no other address,
 // redirects reach only the first server, and the forbidden addresses are reachable without the guard.
-func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
+func (w *watch) checkListeners(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	t.Helper()
-	s := postman(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
+	s := newTestPoster(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
 	public := publicAddresses(t, cases)
 	for _, c := range cases {
 		if c.kind == "redirect" {
 			w.redirects = append(w.redirects, c)
 		}
 	}
-	from := len(w.seen())
+	from := len(w.listSeen())
 	for _, c := range cases {
 		if c.kind == "public" {
 			if a := s.postTo(t, c.url); a.Status != http.StatusOK {
@@ -309,7 +309,7 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 		}
 	}
 	reached := map[netip.Addr]bool{}
-	for _, addr := range w.seen()[from:] {
+	for _, addr := range w.listSeen()[from:] {
 		if reached[addr] = true; !public[addr] {
 			t.Errorf("%s was reached", addr)
 		}
@@ -323,14 +323,14 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 		"192.168.1.1:22", "0.0.0.0:443", "240.0.0.1:443", "[::1]:443", "[fd00:ec2::254]:443",
 		"[64:ff9b::7f00:1]:8443", "[2002:7f00:1::1]:443", "[2606:2800:220:1:0:5efe:7f00:1]:443", "[fec0::1]:443",
 		"[5f00::1]:443", "[::ffff:10.0.0.1]:443"} {
-		before, seen := connectsBegun(t), len(w.seen())
+		before, seen := connectsBegun(t), len(w.listSeen())
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Errorf("dial %s without the guard: %v", address, err)
 			continue
 		}
 		expect.EventuallyWithin(t, 20*time.Second, address+" to reach a listener",
-			func() bool { return len(w.seen()) == seen+1 })
+			func() bool { return len(w.listSeen()) == seen+1 })
 		if connectsBegun(t) != before+1 {
 			t.Errorf("the kernel did not count the connection to %s", address)
 		}
@@ -341,14 +341,14 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 // controlLoopback checks that a listener on the allow-list is reachable.
 func (w *watch) controlLoopback(t *testing.T) {
 	t.Helper()
-	s := postman(t, Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: w.roots})
+	s := newTestPoster(t, Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: w.roots})
 	reached := 0
 	for _, port := range watched {
 		if a := s.postTo(t, fmt.Sprintf("https://localhost:%d/", port)); a.Status == http.StatusOK {
 			reached++
 		}
 	}
-	if reached == 0 || len(w.seen()) == 0 {
+	if reached == 0 || len(w.listSeen()) == 0 {
 		t.Error("no listener was reached through the allow-list")
 	}
 }
