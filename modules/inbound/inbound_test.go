@@ -225,8 +225,8 @@ func TestReceivesMalformedMessages(t *testing.T) {
 // largeMessage returns a message of slightly more than n bytes.
 func largeMessage(n int) string { return hello + strings.Repeat("0123456789abcd\r\n", n/16) }
 
-// Large messages are stored and read byte for byte, and release their memory and disk space. An interrupted
-// message leaves nothing behind either.
+// Large messages are stored and read byte for byte, and release their memory and disk space. After an
+// interrupted message, nothing remains.
 func TestStoresLargeMessagesUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
