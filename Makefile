@@ -93,7 +93,7 @@ test-race: toolchain postgres dashboard ## [before a commit] run every test unde
 
 .PHONY: races
 races: toolchain postgres ## [long] run each race test of automations ROUNDS times (default: 1,000)
-	POSTRIDER_RACE_ROUNDS=$(or $(ROUNDS),1000) $(GO) test -count=1 -timeout=60m -v -run 'Against|Claim|Once|OneKey' ./modules/automations
+	POSTRIDER_RACE_ROUNDS=$(or $(ROUNDS),1000) $(GO) test -count=1 -timeout=60m -v -run 'Races|Claim|Once|SameKey' ./modules/automations
 
 .PHONY: billing-properties
 billing-properties: toolchain postgres ## [long] simulate ROUNDS (default: 10,000) random histories of paying accounts and their usage (SEED=… sets the first seed)

@@ -18,10 +18,10 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Activation chooses the version that is to start runs.
+// Activation selects the version that will start runs.
 type Activation struct {
-	Version int  // an earlier version; 0 makes the draft the next version
-	Cancel  bool // cancels live runs instead of releasing those that are held
+	Version int  // an earlier version; 0: the draft becomes the next version
+	Cancel  bool // cancel live runs instead of releasing those that are held
 	Keep    KeepActed
 }
 
@@ -29,18 +29,19 @@ type Activation struct {
 type Acted struct {
 	*ent.Automation
 
-	Held       *int // runs that are held, or were held until now; nil if the automation does not and did not hold runs
-	Cancelling *int // runs to be cancelled in the background; nil if none are
+	Held       *int // runs that are held or were held until now; nil if the automation never held runs
+	Cancelling *int // runs to cancel in the background; nil if none
 
-	hears bool // listens to events about mail
+	hears bool // the version listens to mail events
 }
 
-// KeepActed stores the caller's answer in the transaction of an action; nil for none.
+// KeepActed stores the caller's answer in the transaction of an action. It may be nil.
 type KeepActed func(ctx context.Context, tx idempotency.Execer, a Acted) error
 
-// Activate makes the draft a version, or takes an earlier one, and lets it start runs. Live runs keep
-// following their versions. If they were held, a background task releases them. Errors: NotFound, Invalid
-// with the problems of Check, Conflict if there is nothing new to activate or the automation is archived.
+// Activate turns the draft into a version, or selects an earlier version, and lets it start runs. Live runs
+// keep following their own versions. If they were held, a background task releases them. It returns NotFound,
+// Invalid with the problems of Check, or Conflict if there is nothing new to activate or the automation is
+// archived.
 func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automationID string,
 	in Activation) (out Acted, err error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
@@ -56,7 +57,7 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 			return out, err
 		}
 	}
-	hash := a.DraftHash // the state that was checked
+	hash := a.DraftHash // the state that Check saw
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := lockAccount(ctx, tx, caller.AccountID); err != nil {
 			return err
@@ -85,7 +86,7 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 	return s.wakeBackground(out), nil
 }
 
-// applyAction counts the live runs that an action affects, without trial runs.
+// applyAction counts the live runs that an action affects, not counting trial runs.
 func applyAction(ctx context.Context, tx *ent.Tx, a *ent.Automation, held, cancels bool) (Acted, error) {
 	out := Acted{Automation: a}
 	if !held && !cancels {
@@ -110,7 +111,7 @@ func orKept(ctx context.Context, tx *ent.Tx, keep KeepActed, a Acted, err error)
 	return keep(ctx, tx, a)
 }
 
-// wakeBackground wakes the background tasks for the work that an action has left to them.
+// wakeBackground wakes the background tasks that complete an action.
 func (s *Service) wakeBackground(a Acted) Acted {
 	if a.Draining != nil {
 		s.signals.Wake(drain.Channel)
@@ -119,7 +120,7 @@ func (s *Service) wakeBackground(a Acted) Acted {
 	return a
 }
 
-// activateVersion also reports whether the version listens to events about mail.
+// activateVersion also reports whether the version listens to mail events.
 func (s *Service) activateVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation,
 	in Activation) (_ *ent.Automation, hears bool, _ error) {
 	if a.Status == automation.StatusArchived {
@@ -196,8 +197,8 @@ INSERT INTO automation_listens (account_id, event, automation_id, version, start
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (account_id, event, automation_id, version) DO UPDATE SET starts = excluded.starts`
 
-// listenTo subscribes a version to its events and unsubscribes the versions before it. It reports whether
-// events about mail are among them.
+// listenTo subscribes a version to its events and unsubscribes the earlier versions. It reports whether any of
+// them are mail events.
 func listenTo(
 	ctx context.Context, tx *ent.Tx, a *ent.Automation, version int, program *machine.Program,
 ) (hears bool, _ error) {
@@ -215,11 +216,11 @@ func listenTo(
 	return hears, nil
 }
 
-// Pause stops an automation from starting runs. With hold, its live runs begin no steps either; their
-// clocks keep running, and events still end waits and cancel runs. Errors: NotFound, Conflict if the
-// automation is not active.
+// Pause stops an automation from starting runs. With hold, its live runs begin no further steps; their timers
+// keep running, and events still end waits and cancel runs. It returns NotFound, or Conflict if the automation
+// is not active.
 func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool, keep KeepActed) (Acted, error) {
-	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
+	return s.changeStatus(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status != automation.StatusActive {
 			return nil, fault.Conflictf(fault.CodeConflict, "This automation is %s and not active", a.Status)
 		}
@@ -231,10 +232,10 @@ func (s *Service) Pause(ctx context.Context, accountID, automationID string, hol
 	})
 }
 
-// Archive stops an automation from starting runs permanently. A background task cancels its live runs, and
-// none of them begins another step. Errors: NotFound, Conflict if it is already archived.
+// Archive permanently stops an automation from starting runs. A background task cancels its live runs, and none
+// of them begins another step. It returns NotFound, or Conflict if the automation is already archived.
 func (s *Service) Archive(ctx context.Context, accountID, automationID string, keep KeepActed) (Acted, error) {
-	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
+	return s.changeStatus(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status == automation.StatusArchived {
 			return nil, fault.Conflictf(fault.CodeConflict, "This automation is already archived")
 		}
@@ -243,8 +244,8 @@ func (s *Service) Archive(ctx context.Context, accountID, automationID string, k
 	})
 }
 
-// move changes the status of an automation.
-func (s *Service) move(ctx context.Context, accountID, automationID string, keep KeepActed,
+// changeStatus changes the status of an automation.
+func (s *Service) changeStatus(ctx context.Context, accountID, automationID string, keep KeepActed,
 	change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out Acted, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := lockAutomation(ctx, tx, accountID, automationID)

@@ -19,18 +19,18 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-func TestEventStartsARunThatSends(t *testing.T) {
+func TestEventStartsRunThatSends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.activate(t, `{"event": "user.created", "conditions": "event.data.n > 1"}`, mail+
 		`, {"key": "pause", "type": "delay", "duration": "P1D"}, `+
 		`{"key": "bye", "type": "send_email", "from": "ada@example.com", "to": "carol@example.net", "subject": "{{steps.mail.status}}", "text": "T"}`)
 	if got := formatCounters(w.post(t, "user.created", `{"n": 1}`)); got != "0 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an event for which the condition is false: %s", got)
+		t.Errorf("an event for which the condition is false returned %s", got)
 	}
 	answer := w.post(t, "user.created", `{"n": 2, "name": "Bob"}`)
 	if got := formatCounters(answer); got != "1 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an event for which the condition is true: %s", got)
+		t.Errorf("an event for which the condition is true returned %s", got)
 	}
 	w.drain(t)
 	if got, want := w.eventsOfRuns(t), "started 0 running, step_completed 0 running"; got != want {
@@ -50,7 +50,7 @@ func TestEventStartsARunThatSends(t *testing.T) {
 	for i, want := range []string{"Hi Bob bob@example.net", "sent carol@example.net"} {
 		e := emails[i]
 		if got := e.Subject + " " + e.To[0]; got != want || e.RunID == nil || *e.RunID != run {
-			t.Errorf("email %d is %q of the run %v, want %q of %s", i, got, e.RunID, want, run)
+			t.Errorf("email %d is %q from run %v, want %q from %s", i, got, e.RunID, want, run)
 		}
 	}
 	detail, err := w.Run(t.Context(), sendingtest.Account, run)
@@ -60,7 +60,7 @@ func TestEventStartsARunThatSends(t *testing.T) {
 	}
 }
 
-func TestEventEndsAWait(t *testing.T) {
+func TestEventEndsWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.activate(t, `{"event": "start", "cancel_on_events": ["stop"]}`,
@@ -69,16 +69,16 @@ func TestEventEndsAWait(t *testing.T) {
 	for _, c := range []struct{ user, email, data, want string }{
 		{"u1", "", `{"id": 2}`, "0 matched, 0 resumed, 0 cancelled"},
 		{"u2", "bob@example.net", `{"id": 1}`, "0 matched, 0 resumed, 0 cancelled"}, // another user, even with the same address
-		{"", "BOB@example.net", `{"id": 1}`, "0 matched, 1 resumed, 0 cancelled"},   // the address, in any case
-		{"u1", "", `{"id": 1}`, "0 matched, 0 resumed, 0 cancelled"},                // it has already continued
+		{"", "BOB@example.net", `{"id": 1}`, "0 matched, 1 resumed, 0 cancelled"},   // the address matches in any case
+		{"u1", "", `{"id": 1}`, "0 matched, 0 resumed, 0 cancelled"},                // the run has already continued
 	} {
 		if got := formatCounters(w.postAs(t, "paid", c.user, c.email, c.data)); got != c.want {
-			t.Errorf("paid of %q %q with %s: %s, want %s", c.user, c.email, c.data, got, c.want)
+			t.Errorf("event paid of user %q %q with %s returned %s, want %s", c.user, c.email, c.data, got, c.want)
 		}
 	}
 	w.drain(t)
 	if got := w.countStatuses(t); got["completed"] != 1 || w.Count(t, "emails") != 0 {
-		t.Errorf("runs %v and %d emails, want one run completed and no email", got, w.Count(t, "emails"))
+		t.Errorf("runs are %v with %d emails, want one completed run and no email", got, w.Count(t, "emails"))
 	}
 	w.post(t, "start", `{"id": 3}`)
 	w.advanceTime(t, 25*time.Hour)
@@ -88,12 +88,12 @@ func TestEventEndsAWait(t *testing.T) {
 	}
 	w.post(t, "start", `{"id": 4}`)
 	if got := formatCounters(w.post(t, "stop", `{}`)); got != "0 matched, 0 resumed, 1 cancelled" {
-		t.Errorf("the event that cancels: %s", got)
+		t.Errorf("the cancelling event returned %s", got)
 	}
 	w.advanceTime(t, 25*time.Hour)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 1 {
-		t.Errorf("a cancelled run has sent: %d emails, want 1", n)
+		t.Errorf("after the cancellation there are %d emails, want 1", n)
 	}
 }
 
@@ -105,18 +105,18 @@ func TestWaitFindsEarlierEvents(t *testing.T) {
 		`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "on_timeout": "fail"}, {"key": "end", "type": "end"}`)
 	w.post(t, "start", `{}`)
 	if got := formatCounters(w.post(t, "paid", `{"n": 1}`)); got != "0 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("before the wait: %s", got)
+		t.Errorf("an event before the wait returned %s", got)
 	}
 	w.drain(t)
 	if got := w.countStatuses(t); got["completed"] != 1 {
-		t.Errorf("runs %v, want the wait to take the earlier event: %s", got, w.eventsOfRuns(t))
+		t.Errorf("runs are %v, want the wait to have received the earlier event: %s", got, w.eventsOfRuns(t))
 	}
 }
 
-func TestReEntry(t *testing.T) {
+func TestReEntryModes(t *testing.T) {
 	t.Parallel()
 	wait := `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`
-	for mode, want := range map[string][]int{ // matched by: first, second, by address only, after the end, after 8 days
+	for mode, want := range map[string][]int{ // runs started by the first event, a second one, one by address only, one after the end, one after 8 days
 		`"every_time"`:             {1, 1, 1, 1, 1},
 		`"once"`:                   {1, 0, 0, 0, 0},
 		`"after_completion"`:       {1, 0, 0, 1, 1},
@@ -143,7 +143,7 @@ func TestReEntry(t *testing.T) {
 	}
 }
 
-func TestTwoUsersWithOneAddressAreTwoPersons(t *testing.T) {
+func TestUsersWithSameAddressAreDifferentPersons(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{`"once"`, `{"at_most_every": "P7D"}`, `"after_completion"`} {
 		t.Run(mode, func(t *testing.T) {
@@ -156,13 +156,13 @@ func TestTwoUsersWithOneAddressAreTwoPersons(t *testing.T) {
 				got = append(got, w.postAs(t, "start", user, "team@example.net", `{}`).Matched)
 			}
 			if diff := cmp.Diff([]int{1, 1, 0, 0, 0}, got); diff != "" {
-				t.Errorf("runs started by u1, u2, u1, u2 and the address alone (-want +got):\n%s", diff)
+				t.Errorf("started runs by u1, u2, u1, u2 and the address alone (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
+func TestPauseHoldsRunsAndActivateReleasesThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, `+mail)
@@ -172,12 +172,12 @@ func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
 	}
 	answer := w.post(t, "start", `{}`)
 	if answer.Matched != 0 || len(answer.Event.Matches) != 1 || answer.Event.Matches[0].Outcome != ingest.Paused {
-		t.Errorf("a paused automation: %s, %v", formatCounters(answer), answer.Event.Matches)
+		t.Errorf("an event for a paused automation returned %s, %v", formatCounters(answer), answer.Event.Matches)
 	}
 	w.advanceTime(t, 2*time.Hour)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 0 || w.Count(t, "automation_works WHERE parked") != 1 {
-		t.Errorf("held: %d emails, %d parked runs", n, w.Count(t, "automation_works WHERE parked"))
+		t.Errorf("while held there are %d emails and %d parked runs", n, w.Count(t, "automation_works WHERE parked"))
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
 		t.Fatal(err)
@@ -185,10 +185,10 @@ func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
 	w.runBackground(t)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 1 {
-		t.Errorf("released: %d emails, want 1", n)
+		t.Errorf("after the release there are %d emails, want 1", n)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); codeOf(err) != "conflict" {
-		t.Errorf("activating again with nothing new: %v, want a conflict", err)
+		t.Errorf("activating again with nothing new returned %v, want a conflict", err)
 	}
 }
 
@@ -200,14 +200,14 @@ func TestArchivingCancelsLiveRuns(t *testing.T) {
 		w.postAs(t, "start", fmt.Sprint(i), "", `{}`)
 	}
 	if err := w.Delete(t.Context(), sendingtest.Account, a.ID); codeOf(err) != "conflict" {
-		t.Errorf("an active automation is deleted: %v", err)
+		t.Errorf("deleting an active automation returned %v, want a conflict", err)
 	}
 	if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.runBackground(t)
 	if got := w.countStatuses(t); got["cancelled"] != 5 || w.Count(t, "automation_works") != 0 {
-		t.Errorf("runs of an archived automation: %v", got)
+		t.Errorf("the runs of an archived automation are %v, want them cancelled", got)
 	}
 	if got := formatCounters(w.post(t, "start", `{}`)); got != "0 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("an archived automation started runs: %s", got)
@@ -228,7 +228,7 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 	var conflict *fault.Error
 	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict ||
 		conflict.Details[fault.DetailChangedAt] == nil {
-		t.Errorf("changing a stale draft: %v, want a conflict with the time of the change", err)
+		t.Errorf("changing a stale draft returned %v, want a conflict with the time of the change", err)
 	}
 	changed, err := w.Change(t.Context(), sendingtest.Account, a.ID,
 		parseMembers(`{"steps": [{"key": "x", "type": "end"}]}`), a.DraftHash)
@@ -239,12 +239,12 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 		t.Fatalf("activate again: %+v, %v", again, err)
 	}
 	if got := formatCounters(w.post(t, "go", `{}`)); got != "0 matched, 1 resumed, 0 cancelled" {
-		t.Errorf("the waiting run of version 1: %s", got)
+		t.Errorf("the event for the waiting run of version 1 returned %s", got)
 	}
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	if got := w.countStatuses(t); got["completed"] != 2 || w.Count(t, "emails") != 1 {
-		t.Errorf("runs %v and %d emails, want two completed and the mail of version 1", got, w.Count(t, "emails"))
+		t.Errorf("runs are %v with %d emails, want two completed and the mail of version 1", got, w.Count(t, "emails"))
 	}
 	if back, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{Version: 1}); err != nil ||
 		*back.Version != 1 {
@@ -264,13 +264,13 @@ func TestRetryFailedRun(t *testing.T) {
 	w.drain(t)
 	run, err := w.Run(t.Context(), sendingtest.Account, answer.Event.Matches[0].RunID)
 	if err != nil || run.Status != "failed" || run.Error == "" {
-		t.Fatalf("a run without a recipient: %+v, %v", run.AutomationRun, err)
+		t.Fatalf("the run without a recipient is %+v, %v; want it failed", run.AutomationRun, err)
 	}
 	if got, want := w.eventsOfRuns(t), "started 0 running, failed 0 failed"; got != want {
 		t.Errorf("webhook events: %s, want %s", got, want)
 	}
 	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, nil); codeOf(err) != CodeRunNotLive {
-		t.Errorf("cancel an ended run: %v", err)
+		t.Errorf("cancelling an ended run returned %v, want a conflict", err)
 	}
 	w.Exec(t, `UPDATE automation_runs SET event = jsonb_set(event, '{email}', '"bob@example.net"')`)
 	if _, err := w.Retry(t.Context(), sendingtest.Account, run.ID, nil); err != nil {
@@ -282,7 +282,7 @@ func TestRetryFailedRun(t *testing.T) {
 		t.Errorf("after the retry: %+v, %v", run.AutomationRun, err)
 	}
 	if _, err := w.Retry(t.Context(), sendingtest.Account, run.ID, nil); codeOf(err) != CodeRunNotFailed {
-		t.Errorf("retry a completed run: %v", err)
+		t.Errorf("retrying a completed run returned %v, want a conflict", err)
 	}
 }
 
@@ -308,7 +308,7 @@ func TestAccountsAreIsolated(t *testing.T) {
 	foreign, err := w.Post(t.Context(),
 		ingest.Post{AccountID: other, Name: "go", UserID: "u1", Email: "bob@example.net", Source: "api"})
 	if err != nil || formatCounters(foreign) != "0 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an event of another account: %s, %v", formatCounters(foreign), err)
+		t.Errorf("an event of another account returned %s, %v", formatCounters(foreign), err)
 	}
 	for what, do := range map[string]func() error{
 		"get": func() error { _, err := w.Get(t.Context(), other, a.ID); return err },
@@ -370,7 +370,7 @@ func TestActivationReportsProblems(t *testing.T) {
 		t.Errorf("problems (%v) (-want +got):\n%s", err, diff)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); codeOf(err) != "validation_error" {
-		t.Errorf("activate with problems: %v", err)
+		t.Errorf("activating a draft with problems returned %v", err)
 	}
 }
 
@@ -387,7 +387,7 @@ func TestPurgeAndErase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.countStatuses(t); got["waiting"] != 1 || len(got) != 1 || w.Count(t, "custom_events") != 0 {
-		t.Errorf("after the purge: runs %v, %d events; want only the live run", got, w.Count(t, "custom_events"))
+		t.Errorf("after the purge there are runs %v and %d events, want only the live run", got, w.Count(t, "custom_events"))
 	}
 	w.postAs(t, "other", "", "carol@example.net", `{"from": "bob@example.net"}`)
 	if _, err := w.Erase(t.Context(), sendingtest.Account, "Bob@example.net"); err != nil {
@@ -398,24 +398,24 @@ func TestPurgeAndErase(t *testing.T) {
 	}
 }
 
-func TestInvalidEventsAreRefused(t *testing.T) {
+func TestRejectsInvalidEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, p := range map[string]ingest.Post{
-		"without a name":    {},
-		"the service's own": {Name: "$email.opened"},
-		"NUL":               {Name: "a\x00"},
-		"a long name":       {Name: string(make([]rune, 201))},
-		"a long user":       {Name: "a", UserID: fmt.Sprintf("%0256d", 1)},
-		"no address":        {Name: "a", Email: "Bob <bob@example.net>"},
-		"an array":          {Name: "a", Data: []byte(`[]`)},
-		"NUL in the data":   {Name: "a", Data: []byte(`{"a": "\u0000"}`)},
-		"17 deep":           {Name: "a", Data: []byte(strings.Repeat(`{"a":`, 17) + "1" + strings.Repeat("}", 17))},
-		"too large":         {Name: "a", Data: fmt.Appendf(nil, `{"a":"%0262144d"}`, 1)},
+		"without a name":  {},
+		"a reserved name": {Name: "$email.opened"},
+		"NUL":             {Name: "a\x00"},
+		"a long name":     {Name: string(make([]rune, 201))},
+		"a long user":     {Name: "a", UserID: fmt.Sprintf("%0256d", 1)},
+		"no address":      {Name: "a", Email: "Bob <bob@example.net>"},
+		"an array":        {Name: "a", Data: []byte(`[]`)},
+		"NUL in the data": {Name: "a", Data: []byte(`{"a": "\u0000"}`)},
+		"17 deep":         {Name: "a", Data: []byte(strings.Repeat(`{"a":`, 17) + "1" + strings.Repeat("}", 17))},
+		"too large":       {Name: "a", Data: fmt.Appendf(nil, `{"a":"%0262144d"}`, 1)},
 	} {
 		p.AccountID, p.Source = sendingtest.Account, "api"
 		if _, err := w.Post(t.Context(), p); codeOf(err) != "validation_error" {
-			t.Errorf("%s: %v, want it refused", name, err)
+			t.Errorf("%s: %v, want an error", name, err)
 		}
 	}
 	if got := w.post(t, "a",
@@ -434,7 +434,7 @@ func TestRetryAllFailedRuns(t *testing.T) {
 		w.postAs(t, "start", fmt.Sprint("u", i), "", `{"to": "nobody"}`)
 	}
 	w.drain(t)
-	w.postAs(t, "start", "u0", "", `{"to": "bob@example.net"}`) // has a live run now
+	w.postAs(t, "start", "u0", "", `{"to": "bob@example.net"}`) // has a live run by now
 	w.drain(t)
 	w.postAs(t, "start", "u4", "", `{"to": "nobody"}`)
 	w.drain(t)
@@ -442,35 +442,35 @@ func TestRetryAllFailedRuns(t *testing.T) {
 	w.Exec(t, `UPDATE automation_runs SET ended_at = now() - interval '31 days' WHERE user_id = 'u3'`)
 	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID,
 		Failed{Since: before.Add(time.Hour)}); err != nil || n != 0 {
-		t.Errorf("since a later time: %d, %v", n, err)
+		t.Errorf("retry since a later time returned %d, %v", n, err)
 	}
 	if _, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID,
 		Failed{Since: before, Step: "unknown"}); codeOf(err) != "validation_error" {
-		t.Errorf("at an unknown step: %v", err)
+		t.Errorf("retry at an unknown step returned %v", err)
 	}
 	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before, Step: "d"}); err != nil ||
 		n != 0 {
-		t.Errorf("at a step without failures: %d, %v", n, err)
+		t.Errorf("retry at a step without failures returned %d, %v", n, err)
 	}
 	if _, err := w.RetryFailed(t.Context(), other, a.ID, Failed{Since: before}); codeOf(err) != "not_found" {
-		t.Errorf("by another account: %v", err)
+		t.Errorf("retry by another account returned %v", err)
 	}
 	kept := 0
 	keep := func(_ context.Context, _ idempotency.Execer, n int) error { kept = n; return nil }
 	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID,
 		Failed{Since: before.Add(-40 * 24 * time.Hour), Step: "mail", Keep: keep}); err != nil || n != 3 || kept != 3 {
-		t.Errorf("retry all: %d runs, %d in the stored response (%v); want those of u1, u2 and u4", n, kept, err)
+		t.Errorf("retry all: %d runs, %d in the stored response (%v); want the runs of u1, u2 and u4", n, kept, err)
 	}
 	w.drain(t)
 	if got := w.countStatuses(t); got["waiting"] != 4 || got["failed"] != 2 {
-		t.Errorf("the runs are %v, want 4 waiting, and those of u0 and u3 still failed", got)
+		t.Errorf("the runs are %v, want 4 waiting and those of u0 and u3 still failed", got)
 	}
 	if n := w.Count(t, "emails WHERE automation_id = '"+a.ID+"' AND run_id LIKE 'run_%'"); n != 4 {
 		t.Errorf("%d mails name the automation and a run, want 4", n)
 	}
 }
 
-func TestRunsAreFiltered(t *testing.T) {
+func TestFiltersRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.activate(t, `{"event": "start"}`,
@@ -484,13 +484,13 @@ func TestRunsAreFiltered(t *testing.T) {
 		filter RunFilter
 		want   int
 	}{
-		"the first step":    {RunFilter{AutomationID: a.ID, Step: "begin"}, 1},
-		"the second step":   {RunFilter{AutomationID: a.ID, Step: "then", Version: 1}, 1},
-		"another version":   {RunFilter{AutomationID: a.ID, Version: 2}, 0},
-		"since a minute":    {RunFilter{Since: &past, Until: &future}, 2},
-		"from the future":   {RunFilter{Since: &future}, 0},
-		"before a minute":   {RunFilter{Until: &past}, 0},
-		"person and status": {RunFilter{UserID: "u2", Status: "waiting"}, 1},
+		"the first step":      {RunFilter{AutomationID: a.ID, Step: "begin"}, 1},
+		"the second step":     {RunFilter{AutomationID: a.ID, Step: "then", Version: 1}, 1},
+		"a different version": {RunFilter{AutomationID: a.ID, Version: 2}, 0},
+		"since a minute ago":  {RunFilter{Since: &past, Until: &future}, 2},
+		"since the future":    {RunFilter{Since: &future}, 0},
+		"until a minute ago":  {RunFilter{Until: &past}, 0},
+		"person and status":   {RunFilter{UserID: "u2", Status: "waiting"}, 1},
 	} {
 		c.filter.Request = first
 		got, err := w.Runs(t.Context(), sendingtest.Account, c.filter)
@@ -500,15 +500,15 @@ func TestRunsAreFiltered(t *testing.T) {
 	}
 	if _, err := w.Runs(t.Context(), sendingtest.Account,
 		RunFilter{Request: first, AutomationID: a.ID, Step: "no"}); codeOf(err) != "validation_error" {
-		t.Errorf("a step that no version has: %v", err)
+		t.Errorf("filtering by an unknown step returned %v", err)
 	}
 	list, err := w.Runs(t.Context(), sendingtest.Account, RunFilter{Request: first, UserID: "u1"})
 	if err != nil || len(list.Items) != 1 {
-		t.Fatalf("runs of u1: %d, %v", len(list.Items), err)
+		t.Fatalf("u1 has %d runs, %v", len(list.Items), err)
 	}
 	run, err := w.Run(t.Context(), sendingtest.Account, list.Items[0].ID)
 	if err != nil || run.Waiting == nil || run.WaitingStep.Key != "begin" || len(run.Waiting.Events) != 1 ||
 		run.Waiting.Events[0] != "go" || run.Waiting.Since.IsZero() {
-		t.Errorf("what a run waits for: %+v in the step %q (%v)", run.Waiting, run.WaitingStep.Key, err)
+		t.Errorf("the run waits for %+v in the step %q (%v)", run.Waiting, run.WaitingStep.Key, err)
 	}
 }

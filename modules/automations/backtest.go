@@ -23,35 +23,34 @@ const (
 // BacktestInput selects the events against which the draft is tested.
 type BacktestInput struct {
 	Since time.Time
-	Limit int // 0 means MaxBacktest
+	Limit int // 0: MaxBacktest
 }
 
-// Verdict is the decision of a trigger about an event.
+// Verdict is a trigger's decision about an event.
 type Verdict struct {
 	Starts bool
-	Error  string // of a condition that could not be evaluated
+	Error  string // why the condition could not be evaluated
 }
 
-// BacktestDifference is an event about which the draft decides differently.
+// BacktestDifference is an event that the draft treats differently.
 type BacktestDifference struct {
 	Event         *ent.CustomEvent
 	Draft, Active Verdict
 }
 
-// Backtest compares the decisions of the draft's trigger about stored events with those of the active
-// version.
+// Backtest compares what the draft's trigger and that of the active version decide about stored events.
 type Backtest struct {
-	Version      *int // the version compared with; nil if there is none
+	Version      *int // version compared with; nil if none is active
 	Events       int  // number of events tested, newest first
-	More         bool // whether there are older events since the given time
+	More         bool // older events exist since the given time
 	DraftStarts  int
 	ActiveStarts int
 	Differ       int
-	Differences  []BacktestDifference // the newest hundred
+	Differences  []BacktestDifference // the newest 100
 }
 
-// Backtest applies the triggers of the draft and of the active version to stored events: the event name
-// and the condition, but not re-entry. Errors: NotFound, Invalid.
+// Backtest applies the triggers of the draft and of the active version to stored events. It checks the event
+// name and the condition, but not re-entry. It returns NotFound or Invalid.
 func (s *Service) Backtest(ctx context.Context, caller accounts.Caller, automationID string,
 	in BacktestInput) (Backtest, error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
@@ -87,12 +86,12 @@ func (s *Service) Backtest(ctx context.Context, caller accounts.Caller, automati
 		names = append(names, v.Definition.Trigger.Event)
 	}
 	err = s.eachEvent(ctx, caller.AccountID, names, in, &out, func(stored *ent.CustomEvent, e *machine.Event) {
-		out.judge(stored, verdictOf(ctx, draft, e), verdictOf(ctx, active, e))
+		out.compareVerdicts(stored, verdictOf(ctx, draft, e), verdictOf(ctx, active, e))
 	})
 	return out, err
 }
 
-func (b *Backtest) judge(stored *ent.CustomEvent, draft, active Verdict) {
+func (b *Backtest) compareVerdicts(stored *ent.CustomEvent, draft, active Verdict) {
 	b.Events++
 	if draft.Starts {
 		b.DraftStarts++
@@ -108,7 +107,7 @@ func (b *Backtest) judge(stored *ent.CustomEvent, draft, active Verdict) {
 	}
 }
 
-// verdictOf applies a trigger to one event. A nil program starts nothing.
+// verdictOf applies a trigger to one event. Without a program, the trigger starts nothing.
 func verdictOf(ctx context.Context, p *machine.Program, e *machine.Event) Verdict {
 	if p == nil || p.Definition.Trigger.Event != e.Name {
 		return Verdict{}
@@ -120,7 +119,7 @@ func verdictOf(ctx context.Context, p *machine.Program, e *machine.Event) Verdic
 	return Verdict{Starts: is}
 }
 
-// eachEvent reads stored events with the given names, newest first, a page at a time.
+// eachEvent reads stored events with the given names, newest first, one page at a time.
 func (s *Service) eachEvent(ctx context.Context, accountID string, names []string, in BacktestInput, out *Backtest,
 	judge func(*ent.CustomEvent, *machine.Event)) error {
 	before := ""

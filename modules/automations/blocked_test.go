@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// withAccount stores the account of the test on the free plan, as the accounts module does.
+// withAccount stores the test's account on the free plan, as the accounts module does.
 func (w *world) withAccount(t *testing.T) (*accounts.Service, *plans.Service) {
 	t.Helper()
 	w.Exec(t,
@@ -45,23 +45,23 @@ func (w *world) newestRun(t *testing.T) RunDetail {
 
 const condition = `{"key": "c", "type": "condition", "if": "true"}`
 
-// wantBlocked checks why a run is blocked, and for how long.
+// wantBlocked checks why a run is blocked and for how long.
 func wantBlocked(t *testing.T, run RunDetail, step, code string, wait time.Duration) {
 	t.Helper()
 	if run.Status != "waiting" || run.Blocked == nil || run.Waiting == nil || run.WaitingStep == nil {
-		t.Fatalf("the run is %s, waiting for %v because of %v; want a blocked wait", run.Status, run.Waiting,
+		t.Fatalf("the run is %s, waiting until %v because of %v; want a blocked wait", run.Status, run.Waiting,
 			run.Blocked)
 	}
 	if run.Blocked.Code != code || run.Blocked.Message == "" || run.WaitingStep.Key != step {
-		t.Errorf("the step %s waits because of %q, want %s because of %s", run.WaitingStep.Key, run.Blocked, step, code)
+		t.Errorf("step %s waits because of %q, want %s because of %s", run.WaitingStep.Key, run.Blocked, step, code)
 	}
 	if got := run.Waiting.Until.Sub(run.Blocked.Since); got < wait-time.Second || got > wait+time.Minute {
-		t.Errorf("the step waits for %s, want %s", got, wait)
+		t.Errorf("the step waits %s, want %s", got, wait)
 	}
 }
 
-// A run whose account cannot send waits and reports the reason. It also reports the steps taken before.
-func TestBlockedRunReportsTheReason(t *testing.T) {
+// A run whose account cannot send waits and reports the reason, along with the steps it took before.
+func TestBlockedRunReportsReason(t *testing.T) {
 	t.Parallel()
 	for code, c := range map[string]struct {
 		block, free func(*world)
@@ -80,7 +80,7 @@ func TestBlockedRunReportsTheReason(t *testing.T) {
 			first := w.newestRun(t)
 			wantBlocked(t, first, "mail", code, c.wait)
 			if len(first.Steps) != 1 || first.Steps[0].Key != "c" || first.StepIndex != 1 {
-				t.Errorf("the run has taken %d steps and is at %d, want the condition, and the mail next",
+				t.Errorf("the run has taken %d steps and is at %d, want the condition taken and the mail next",
 					len(first.Steps), first.StepIndex)
 			}
 			if got := countedOf(t, w.newFigures(t, nil), sendingtest.Account, a.ID).
@@ -95,12 +95,12 @@ func TestBlockedRunReportsTheReason(t *testing.T) {
 				last.Blocked.Code != code || last.Blocked.Type != "send_email" {
 				t.Errorf("the timeline ends with %+v, want the wait", last)
 			}
-			w.advanceTime(t, c.wait+time.Minute) // it is refused again
+			w.advanceTime(t, c.wait+time.Minute) // rejected again
 			w.drain(t)
 			again := w.newestRun(t)
 			if wantBlocked(t, again, "mail", code, c.wait); again.Blocked != nil &&
 				!again.Blocked.Since.Equal(first.Blocked.Since) {
-				t.Errorf("the step is blocked since %s after another try, want since the first, %s",
+				t.Errorf("after another try the step is blocked since %s, want since the first try at %s",
 					again.Blocked.Since, first.Blocked.Since)
 			}
 			c.free(w)
@@ -118,8 +118,8 @@ func TestBlockedRunReportsTheReason(t *testing.T) {
 	}
 }
 
-// A run does not wait for a cap without a reset time.
-func TestCapWithoutResetFailsTheRun(t *testing.T) {
+// A run does not wait for a cap that has no reset time.
+func TestCapWithoutResetFailsRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Near.Left = 0
@@ -127,11 +127,11 @@ func TestCapWithoutResetFailsTheRun(t *testing.T) {
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	if got := w.countStatuses(t); got["failed"] != 1 {
-		t.Errorf("runs %v, want one that failed because of the cap", got)
+		t.Errorf("runs are %v, want one that failed because of the cap", got)
 	}
 }
 
-// A change of an account resumes its runs, and no runs of other accounts.
+// A change to an account resumes the runs of that account, and of no other.
 func TestAccountChangeEndsBlockedWaits(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*accounts.Service, *plans.Service, *testing.T) error{
@@ -152,7 +152,7 @@ func TestAccountChangeEndsBlockedWaits(t *testing.T) {
 			_, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Suspended: new(false)})
 			return err
 		},
-		"a plan that allows more": func(_ *accounts.Service, p *plans.Service, t *testing.T) error {
+		"a higher plan limit": func(_ *accounts.Service, p *plans.Service, t *testing.T) error {
 			_, err := p.Set(t.Context(), "free", plans.Change{DailyEmails: new(new(1000))})
 			return err
 		},
@@ -185,9 +185,9 @@ func TestAccountChangeEndsBlockedWaits(t *testing.T) {
 	}
 }
 
-// A process uses cached account data for a few seconds. A step it refuses meanwhile is retried once after the
-// cache expires, and not again.
-func TestAccountChangeInOutdatedProcess(t *testing.T) {
+// A process caches account data for a few seconds. A step that it rejects because of outdated data is retried
+// once after the cache expires, and not again.
+func TestAccountChangeWithOutdatedCache(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, _ := w.withAccount(t)
@@ -208,18 +208,18 @@ func TestAccountChangeInOutdatedProcess(t *testing.T) {
 		}
 		n, err := w.Drain(t.Context())
 		if err != nil || n != want {
-			t.Errorf("%s the step is tried %d times, %v; want %d", when, n, err, want)
+			t.Errorf("%s the step was tried %d times, %v; want %d", when, n, err, want)
 		}
 	}
 	tries(1, "after the change")
 	tries(0, "soon after it")
 	w.Exec(t, `UPDATE accounts SET changed_at = changed_at - interval '6 seconds'`)
 	w.Exec(t, `UPDATE automation_works SET refused_at = refused_at - interval '6 seconds'`)
-	tries(1, "when every process knows of the change,")
+	tries(1, "after every process has seen the change,")
 	tries(0, "later")
 }
 
-// A step claimed by a worker stays with the worker until the lease ends.
+// A step claimed by a worker stays with that worker until its lease expires.
 func TestClaimedStepIsNotMadeDue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -243,9 +243,9 @@ func TestClaimedStepIsNotMadeDue(t *testing.T) {
 	}
 }
 
-// Waits between attempts of a webhook are shown like other waits. They do not depend on the account, and the
-// attempts stay counted.
-func TestRetriedWebhookReportsTheReason(t *testing.T) {
+// Waits between attempts of a webhook step are reported like other waits. They do not depend on the account,
+// and earlier attempts still count.
+func TestRetriedWebhookReportsReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, _ := w.withAccount(t)
@@ -275,7 +275,7 @@ func TestRetriedWebhookReportsTheReason(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := w.Drain(t.Context()); n != 0 || err != nil {
-			t.Errorf("a change of the account made %d webhook steps due, %v; want none", n, err)
+			t.Errorf("a change to the account made %d webhook steps due, %v; want none", n, err)
 		}
 		w.advanceTime(t, wait)
 	}
@@ -286,8 +286,8 @@ func TestRetriedWebhookReportsTheReason(t *testing.T) {
 	}
 }
 
-// A waiting test run is shown too, although it has no version.
-func TestBlockedTestRunReportsTheReason(t *testing.T) {
+// A waiting trial run is reported too, although it has no version.
+func TestBlockedTrialReportsReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour
@@ -303,6 +303,6 @@ func TestBlockedTestRunReportsTheReason(t *testing.T) {
 	}
 	wantBlocked(t, run, "mail", "plan_limit", 9*time.Hour)
 	if got := fmt.Sprint(run.Blocked); got != "plan_limit: that is all for today" {
-		t.Errorf("the reason reads %q", got)
+		t.Errorf("the reason is %q", got)
 	}
 }

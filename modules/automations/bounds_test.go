@@ -9,8 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// The automations of an account are limited, in total and active. Archiving one makes room.
-func TestAutomationsPerAccountAreLimited(t *testing.T) {
+// An account can have a limited number of automations and of active ones. Archiving an automation makes room
+// for another active one.
+func TestLimitsAutomationsPerAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.activate(t, `{"event": "start"}`, `{"type": "end"}`)
@@ -25,7 +26,7 @@ func TestAutomationsPerAccountAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), made.ID, Activation{}); err != nil {
-		t.Errorf("the last active automation within the limit: %v, want it activated", err)
+		t.Errorf("activating the last automation within the limit returned %v", err)
 	}
 	again, err := w.Create(t.Context(), sendingtest.Account, draft, nil)
 	if err != nil {
@@ -33,17 +34,17 @@ func TestAutomationsPerAccountAreLimited(t *testing.T) {
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), again.ID, Activation{}); fault.KindOf(err) != fault.Conflict ||
 		!strings.Contains(err.Error(), fmt.Sprint(MaxActive)) {
-		t.Errorf("one active automation too many: %v, want a conflict naming the limit", err)
+		t.Errorf("activating one automation too many returned %v, want a conflict that names the limit", err)
 	}
 	if _, err := w.Archive(t.Context(), sendingtest.Account, made.ID, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), again.ID, Activation{}); err != nil {
-		t.Errorf("an activation after another automation was archived: %v, want it done", err)
+		t.Errorf("activating after another automation was archived returned %v", err)
 	}
 	copies("draft", MaxAutomations-w.Count(t, "automations"))
 	if _, err := w.Create(t.Context(), sendingtest.Account, draft, nil); fault.KindOf(err) != fault.Conflict ||
 		!strings.Contains(err.Error(), fmt.Sprint(MaxAutomations)) {
-		t.Errorf("one automation too many: %v, want a conflict naming the limit", err)
+		t.Errorf("creating one automation too many returned %v, want a conflict that names the limit", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Codes of actions that a run does not allow.
+// Codes of actions that the state of a run does not allow.
 const (
 	CodeRunNotLive   = "run_not_live"
 	CodeRunNotFailed = "run_not_failed"
@@ -20,8 +20,8 @@ const (
 // KeepRun stores the caller's answer in the transaction of an action on a run. It may be nil.
 type KeepRun func(ctx context.Context, tx idempotency.Execer, r RunDetail) error
 
-// Cancel ends a live run. The run sends nothing once Cancel has committed. Errors: NotFound, Conflict if
-// the run has ended.
+// Cancel ends a live run. Once Cancel has committed, the run sends nothing. It returns NotFound, or Conflict if
+// the run has already ended.
 func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep KeepRun) (out RunDetail, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		l, err := runs.LockOne(ctx, tx, accountID, runID)
@@ -41,7 +41,7 @@ func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep Keep
 	return out, nil
 }
 
-// keepRun reads a run at the end of a transaction and stores the answer.
+// keepRun reads a run at the end of a transaction and stores the caller's answer.
 func (s *Service) keepRun(ctx context.Context, tx *ent.Tx, accountID, runID string, keep KeepRun) (RunDetail, error) {
 	out, err := s.loadRun(ctx, tx.Client(), accountID, runID)
 	if err == nil && keep != nil {
@@ -57,7 +57,7 @@ func orNil(err error, is bool, otherwise func() error) error {
 	return otherwise()
 }
 
-// notLive returns why a run cannot be cancelled.
+// notLive returns why a run that is not live cannot be cancelled.
 func (s *Service) notLive(ctx context.Context, tx *ent.Tx, accountID, runID string) error {
 	run, err := tx.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
 	switch {

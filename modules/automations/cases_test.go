@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// userReport is a report of a user: a definition, the events that were posted, and the time at which a simulation starts.
+// userReport is a test case from a user: a definition, the posted events, and the start time of a simulation.
 type userReport struct {
 	Automation json.RawMessage
 	Events     []struct {
@@ -28,9 +28,9 @@ type userReport struct {
 	Simulate *time.Time
 }
 
-// Definitions and events, and what they did: the counters of each event or the reason why it was refused, the state of
-// the runs, and the subjects of the emails.
-func TestReportedAutomations(t *testing.T) {
+// Golden files contain definitions and events and their effects: the counters of each event or the reason why
+// it was rejected, the state of the runs, and the subjects of the emails.
+func TestUserReports(t *testing.T) {
 	t.Parallel()
 	expect.GoldenCases(t, "json", func(t *testing.T, input []byte) string {
 		var r userReport
@@ -79,7 +79,7 @@ func TestReportedAutomations(t *testing.T) {
 	})
 }
 
-// describeRefusal returns the fields that are wrong, or else the error.
+// describeRefusal returns the invalid fields, or else the error.
 func describeRefusal(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) || len(f.Fields) == 0 {

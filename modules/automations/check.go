@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Problem is something that prevents activating a draft, or that its author should know before.
+// Problem is a reason not to activate a draft, or something that its author should know first.
 type Problem struct {
 	Path     string
 	Severity string // error, warning
@@ -26,7 +26,7 @@ const (
 	SeverityWarning = "warning"
 )
 
-// Check returns the problems of a draft, given the key that would activate it.
+// Check returns the problems of a draft and the key required to activate it.
 func (s *Service) Check(ctx context.Context, caller accounts.Caller, automationID string) ([]Problem, error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Service) Check(ctx context.Context, caller accounts.Caller, automationI
 	return s.findProblems(ctx, caller, a.Draft)
 }
 
-// problemsErr returns an error for a draft with errors; nil if it has none.
+// problemsErr returns an error if any problem is one.
 func problemsErr(problems []Problem) error {
 	wrong := fault.Fields{}
 	for _, p := range problems {
@@ -56,7 +56,7 @@ func (s *Service) findProblems(ctx context.Context, caller accounts.Caller,
 	for _, i := range findUnreachable(&d) {
 		problems = append(problems, Problem{fmt.Sprintf("steps[%d]", i), SeverityWarning, "is never reached"})
 	}
-	lookUntil := time.Now().Add(egress.LookupTimeout) // for all steps together
+	lookUntil := time.Now().Add(egress.LookupTimeout) // shared by all steps
 	for i := range d.Steps {
 		report := func(severity string) func(field, problem string) {
 			return func(field, problem string) {

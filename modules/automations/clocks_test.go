@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// The clocks of processes may differ by minutes, so the database clock decides how long runs wait. The
-// packages that decide do not read the process clock, except that runs/claim.go measures the time elapsed
-// since the database reported its time.
+// The clocks of processes may differ by minutes, so the database clock decides how long runs wait. The packages
+// that make these decisions do not read the process clock. The exception is runs/claim.go, which measures the
+// time since the database reported its time.
 func TestProcessClocksAreNotUsed(t *testing.T) {
 	t.Parallel()
 	for _, room := range []string{"machine", "runs", "ingest", "expression", "definition", "clock"} {
 		files, err := filepath.Glob(filepath.Join(room, "*.go"))
 		if err != nil || len(files) == 0 {
-			t.Fatalf("the package %s has %d files (%v)", room, len(files), err)
+			t.Fatalf("package %s has %d files (%v)", room, len(files), err)
 		}
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {

@@ -9,21 +9,21 @@ import (
 	"github.com/postrider/postrider/modules/automations/diff"
 )
 
-// Comparison is the difference between two states of an automation.
+// Comparison is the difference between two versions of an automation, or between a version and the draft.
 type Comparison struct {
 	diff.Difference
 
-	From, To *int // versions; nil for the draft
+	From, To *int // versions; nil: the draft
 }
 
 // Against selects the other side of a comparison.
 type Against struct {
 	Draft   bool
-	Version int // 0 without Draft means the previous version
+	Version int // 0 without Draft: the previous version
 }
 
-// Compare compares a version with another one or with the draft. The older one becomes From; the draft is
-// newer than every version. By default, the other side is the previous version. The error is NotFound.
+// Compare compares a version with another version or with the draft. The older one is From; the draft is newer
+// than every version. By default, the other side is the previous version. It returns NotFound.
 func (s *Service) Compare(ctx context.Context, accountID, automationID string, number int,
 	against Against) (Comparison, error) {
 	a, err := s.Get(ctx, accountID, automationID)
@@ -40,7 +40,7 @@ func (s *Service) Compare(ctx context.Context, accountID, automationID string, n
 	other := against.Version
 	if other == 0 {
 		if other = number - 1; other == 0 {
-			other = number // the first version has no predecessor, so compare it with itself
+			other = number // the first version has no predecessor, so it is compared with itself
 		}
 	}
 	two, err := s.Version(ctx, accountID, automationID, other)

@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 )
 
-// Ten triggers of one person, some without a user id, reach two processes concurrently: one run is live, and
-// once it has ended, the next may start.
-func TestConcurrentTriggersAfterCompletion(t *testing.T) {
+// Ten triggers for one person, some without a user id, reach two processes concurrently. Only one run starts,
+// and the next may start when it has ended.
+func TestConcurrentTriggersStartOneRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -39,25 +39,25 @@ func TestConcurrentTriggersAfterCompletion(t *testing.T) {
 				matched += a.Matched
 			}
 			if matched != 1 {
-				t.Fatalf("round %d, turn %d: ten triggers started %d runs, want 1", i, turn, matched)
+				t.Fatalf("round %d, run %d: ten triggers started %d runs, want 1", i, turn, matched)
 			}
 			w.drain(t)
 			if got := w.postAs(t, "go", "", email, `{}`); got.Resumed != 1 {
-				t.Fatalf("round %d, turn %d: the awaited event returned %s, want the one run resumed", i, turn,
+				t.Fatalf("round %d, run %d: the awaited event returned %s, want one run resumed", i, turn,
 					formatCounters(got))
 			}
 			w.drain(t)
 		}
 	}
 	if got := w.countStatuses(t); got["completed"] != 2*raceRounds() || len(got) != 1 {
-		t.Errorf("the runs are %v, want %d completed and no other", got, 2*raceRounds())
+		t.Errorf("the runs are %v, want %d completed and no others", got, 2*raceRounds())
 	}
 }
 
-// A trigger and the event that its run awaits reach one process concurrently, among others that fill its
-// commits, so that both are often in one commit. The event counts if it is second; otherwise it is reported
-// as earlier.
-func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
+// A trigger and the event that its run waits for reach one process concurrently, among others that fill its
+// commits, so that both often share a commit. The event ends the wait if it comes second; otherwise it is
+// reported as earlier.
+func TestTriggerRacesAwaitedEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
@@ -75,7 +75,7 @@ func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
 		for j := range people {
 			earlier := goes[j].Event.CreatedAt.Before(starts[j].Event.CreatedAt)
 			if starts[j].Matched != 1 || (goes[j].Resumed == 1) == earlier {
-				t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, formatCounters(starts[j]),
+				t.Fatalf("round %d: first %s, then %s; awaited event first: %t", i, formatCounters(starts[j]),
 					formatCounters(goes[j]), earlier)
 			}
 			resumed += goes[j].Resumed
@@ -87,8 +87,9 @@ func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
 	}
 }
 
-// An automation is paused and activated while its steps run: each run sends one mail, and none while held.
-func TestPauseAgainstSteps(t *testing.T) {
+// An automation is paused and activated while its steps execute. Each run sends one mail, and none while it is
+// held.
+func TestPauseRacesSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -107,7 +108,7 @@ func TestPauseAgainstSteps(t *testing.T) {
 		sent := w.Count(t, "emails")
 		w.drain(t)
 		if now := w.Count(t, "emails"); now != sent {
-			t.Fatalf("round %d: a held run has sent: %d mails, want %d", i, now, sent)
+			t.Fatalf("round %d: %d mails while the run is held, want %d", i, now, sent)
 		}
 		runConcurrently(func() { w.drain(t) }, func() {
 			if _, err := second.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
@@ -117,17 +118,17 @@ func TestPauseAgainstSteps(t *testing.T) {
 		w.runBackground(t)
 		w.drain(t)
 		if n := w.Count(t, "emails"); n != i+1 {
-			t.Fatalf("round %d: %d mails after the automation went on, want %d: %s", i, n, i+1, w.eventsOfRuns(t))
+			t.Fatalf("round %d: %d mails after the automation resumed, want %d: %s", i, n, i+1, w.eventsOfRuns(t))
 		}
 	}
 	if got := w.countStatuses(t); got["completed"] != raceRounds() || len(got) != 1 {
-		t.Errorf("the runs are %v, want %d completed and no other", got, raceRounds())
+		t.Errorf("the runs are %v, want %d completed and no others", got, raceRounds())
 	}
 }
 
-// An automation is archived while a step of its run executes: the run has either sent its mail and completed,
-// or is cancelled and has sent none.
-func TestArchiveAgainstSteps(t *testing.T) {
+// An automation is archived while a step of its run executes. Either the run has sent its mail and completed,
+// or it is cancelled and has sent nothing.
+func TestArchiveRacesSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)

@@ -11,8 +11,8 @@ import (
 // Config configures the module.
 type Config struct{ Steps steps.Config }
 
-// ConfigOf reads the module's configuration from the settings. A process that delivers no mail takes no
-// steps either.
+// ConfigOf returns the module's configuration from the settings. A process that does not deliver mail does not
+// run steps either.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	guard, plain := egress.NewGuard(egress.Allow.Of(cfg)), cfg.Mode == setting.Dev
 	return Config{steps.Config{

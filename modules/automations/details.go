@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Details returns runs of the account by id, each with its steps and its next action. Runs that do not
-// belong to the account are left out.
+// Details returns runs of the account, each with its steps and its next action, keyed by id. Ids of other
+// accounts are omitted.
 func (s *Service) Details(ctx context.Context, accountID string, runIDs ...string) (map[string]RunDetail, error) {
 	rows, err := s.db.Ent.AutomationRun.Query().
 		Where(automationrun.AccountID(accountID), automationrun.IDIn(runIDs...)).All(ctx)
@@ -87,7 +87,7 @@ func (s *Service) addNextAction(ctx context.Context, run *RunDetail, work *ent.A
 	return nil
 }
 
-// programOf returns what a run follows: its version, or the definition of a trial.
+// programOf returns the program of a run: its version, or the definition of a trial.
 func (s *Service) programOf(ctx context.Context, run *RunDetail) (*machine.Program, error) {
 	if run.Version == 0 {
 		return machine.Parse(run.Definition)
@@ -101,7 +101,7 @@ func (s *Service) programOf(ctx context.Context, run *RunDetail) (*machine.Progr
 
 // Origin is the step that sent an email.
 type Origin struct {
-	AutomationName string // empty if the automation was deleted
+	AutomationName string // empty: the automation was deleted
 	StepKey        string
 }
 
@@ -109,8 +109,8 @@ const originsSQL = `
 SELECT s.email_id, coalesce(a.name, ''), s.key FROM automation_steps s LEFT JOIN automations a ON a.id = s.automation_id
 WHERE s.account_id = $1 AND s.email_id = ANY ($2::text[])`
 
-// Origins returns the origins of the account's emails by email id. Emails that no run sent, or whose run
-// was deleted, are left out.
+// Origins returns the steps that sent the account's emails, keyed by email id. It omits emails that no run sent
+// and emails of deleted runs.
 func (s *Service) Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]Origin, error) {
 	out := make(map[string]Origin, len(emailIDs))
 	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {

@@ -28,7 +28,7 @@ const (
 // Keep stores the caller's answer in the transaction of a change. It may be nil.
 type Keep func(ctx context.Context, tx idempotency.Execer, a *ent.Automation) error
 
-// Judge validates a whole definition. The returned fields name every error by its path.
+// Judge validates a definition. The returned fields name every error by its path.
 func Judge(document []byte) (definition.Definition, fault.Fields) {
 	d, wrong := definition.Decode(document)
 	if len(wrong) > 0 {
@@ -58,8 +58,8 @@ func newDraft(document []byte) (draft, error) {
 	return draft{d, canonical, hex.EncodeToString(sum[:])}, nil
 }
 
-// Create adds an automation as a draft, which starts nothing until it is activated. Errors: Invalid with
-// all wrong fields, Conflict if the account has too many automations.
+// Create adds an automation as a draft, which starts no runs until it is activated. It returns Invalid with all
+// invalid fields, or Conflict if the account has too many automations.
 func (s *Service) Create(ctx context.Context, accountID string, document []byte, keep Keep) (*ent.Automation, error) {
 	d, err := newDraft(document)
 	if err != nil {
@@ -104,14 +104,14 @@ func orTooMany(err error, format string, limit int) error {
 	return fault.Conflictf(fault.CodeConflict, format, limit)
 }
 
-// lockAccount serializes changes that depend on the account's counts.
+// lockAccount serializes changes that depend on how many automations the account has.
 func lockAccount(ctx context.Context, tx db.Execer, accountID string) error {
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('automations of ' || $1, 0))`, accountID)
 	return err
 }
 
-// Change replaces fields of the draft. Versions and live runs stay unchanged. Errors: Invalid, NotFound,
-// Conflict if the automation is archived, or if it has changed since the given hash.
+// Change replaces fields of the draft. Versions and live runs stay unchanged. It returns Invalid, NotFound, or
+// Conflict if the automation is archived or has changed since the given hash.
 func (s *Service) Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage,
 	hash string) (changed *ent.Automation, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -169,8 +169,8 @@ func lockAutomation(ctx context.Context, tx *ent.Tx, accountID, automationID str
 	return a, err
 }
 
-// Delete removes an automation that was never activated, or that is archived and has no live run. Records
-// of its runs stay until retention deletes them, and a trial that has started runs to its end.
+// Delete removes an automation that was never activated, or that is archived and has no live runs. The records
+// of its runs are kept until retention deletes them, and a trial that has started runs to its end.
 func (s *Service) Delete(ctx context.Context, accountID, automationID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := lockAutomation(ctx, tx, accountID, automationID)

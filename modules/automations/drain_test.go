@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// heldRuns pauses an automation with n live runs, which then come due, and returns its id.
+// heldRuns pauses an automation with n live runs, lets the runs become due, and returns its id.
 func (w *world) heldRuns(t *testing.T, n int) string {
 	t.Helper()
 	a := w.activate(t, `{"event": "start"}`, mail)
@@ -26,7 +26,7 @@ func (w *world) heldRuns(t *testing.T, n int) string {
 	}
 	w.drain(t)
 	if got := w.Count(t, "automation_works WHERE parked"); got != n || w.Count(t, "emails") != 0 {
-		t.Fatalf("held: %d of %d runs are parked, and %d mails were sent", got, n, w.Count(t, "emails"))
+		t.Fatalf("while held, %d of %d runs are parked and %d mails were sent", got, n, w.Count(t, "emails"))
 	}
 	return a.ID
 }
@@ -43,9 +43,9 @@ func (w *world) drainState(t *testing.T, automationID string) string {
 	return a.Draining.String()
 }
 
-// If the activating request dies before its commit, nothing has changed. If it dies after its commit, another
+// If the activating request dies before its commit, nothing changes. If it dies after its commit, another
 // process releases the runs.
-func TestHeldRunsContinueWhenTheRequestDies(t *testing.T) {
+func TestHeldRunsContinueAfterRequestDies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -54,31 +54,31 @@ func TestHeldRunsContinueWhenTheRequestDies(t *testing.T) {
 	_, err := w.Activate(t.Context(), w.caller(), id,
 		Activation{Keep: func(context.Context, idempotency.Execer, Acted) error { return died }})
 	if !errors.Is(err, died) || w.drainState(t, id) != "" {
-		t.Fatalf("a request that died before its commit: %v, and the automation drains %q", err, w.drainState(t, id))
+		t.Fatalf("a request that died before its commit returned %v, and draining is %q", err, w.drainState(t, id))
 	}
 	w.runBackground(t)
 	if n := w.Count(t, "automation_works WHERE parked"); n != 3 {
-		t.Fatalf("nothing was activated, and %d of 3 runs are parked", n)
+		t.Fatalf("nothing was activated, but %d of 3 runs are parked", n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	activated, err := w.Activate(ctx, w.caller(), id, Activation{})
-	cancel() // the request does nothing from here on
+	cancel() // the activating process does nothing from here on
 	if err != nil || activated.Held == nil || *activated.Held != 3 || w.drainState(t, id) != "release" {
-		t.Fatalf("activate: %+v, %v; the automation drains %q", activated, err, w.drainState(t, id))
+		t.Fatalf("activate: %+v, %v; draining is %q", activated, err, w.drainState(t, id))
 	}
 	if more, err := second.drain.Run(t.Context()); err != nil || more {
-		t.Fatalf("drain in another process: %v; there is more: %t", err, more)
+		t.Fatalf("drain in another process: %v, more: %t", err, more)
 	}
 	if _, err := second.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.countStatuses(t); got["completed"] != 3 || w.Count(t, "emails") != 3 || w.drainState(t, id) != "" {
-		t.Errorf("after the activation the runs are %v with %d mails, and the automation drains %q", got,
+		t.Errorf("after the activation the runs are %v with %d mails, and draining is %q", got,
 			w.Count(t, "emails"), w.drainState(t, id))
 	}
 }
 
-// A claim that began before the activation parks a run after it, when the drain is over.
+// A claim that began before the activation parks a run after the drain has finished.
 func TestRunParkedLateContinues(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,11 +95,11 @@ func TestRunParkedLateContinues(t *testing.T) {
 	w.runBackground(t)
 	w.drain(t)
 	if got := w.countStatuses(t); got["completed"] != 2 {
-		t.Errorf("runs that were parked late: %v, want two completed", got)
+		t.Errorf("runs parked late are %v, want two completed", got)
 	}
 }
 
-// A drain that finds a run locked by another transaction soon returns to it.
+// A drain that finds a run locked by another transaction returns to it soon.
 func TestDrainReturnsToLockedRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -124,12 +124,12 @@ func TestDrainReturnsToLockedRuns(t *testing.T) {
 		t.Errorf("the drain reports more: %t, %v; want true, because a run is locked", more, err)
 	}
 	if more, err := w.Service.drain.Run(t.Context()); err != nil || more || w.Count(t, "automation_works WHERE parked") != 0 {
-		t.Errorf("the next drain leaves %d runs parked, more: %t, %v", w.Count(t, "automation_works WHERE parked"), more, err)
+		t.Errorf("the next drain left %d runs parked, more: %t, %v", w.Count(t, "automation_works WHERE parked"), more, err)
 	}
 }
 
-// While runs are cancelled in the background, none of them starts a step. Runs that start meanwhile continue
-// afterwards.
+// While runs are being cancelled in the background, none of them begins a step. Runs that start in the meantime
+// continue afterwards.
 func TestActivateCancelsHeldRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -143,20 +143,20 @@ func TestActivateCancelsHeldRuns(t *testing.T) {
 	w.Exec(t, `UPDATE automation_works SET parked = false`)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 0 || w.drainState(t, id) != "cancel" {
-		t.Fatalf("%d mails while the automation drains %q", n, w.drainState(t, id))
+		t.Fatalf("%d mails while draining is %q", n, w.drainState(t, id))
 	}
 	w.runBackground(t)
 	w.drain(t)
 	if got := w.countStatuses(t); got["cancelled"] != 3 || got["completed"] != 1 || w.Count(t, "emails") != 1 ||
 		w.drainState(t, id) != "" {
-		t.Errorf("the runs are %v with %d mails, and the automation drains %q; want three cancelled and the new one completed", got, w.Count(t, "emails"), w.drainState(t, id))
+		t.Errorf("the runs are %v with %d mails, and draining is %q; want three cancelled and the new one completed", got, w.Count(t, "emails"), w.drainState(t, id))
 	}
 	if n := w.Count(t, "facts WHERE type = 'automation.cancelled'"); n != 3 {
-		t.Errorf("%d runs have a cancelled event, want 3", n)
+		t.Errorf("%d runs have a cancelled fact, want 3", n)
 	}
 }
 
-// A run locked by a transaction is left to the next pass, and the note of the drain stays until then.
+// A run locked by a transaction is left to the next pass, and the recorded work stays until then.
 func TestDrainSkipsLockedRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -178,7 +178,7 @@ func TestDrainSkipsLockedRuns(t *testing.T) {
 	}
 	more, err := w.Service.drain.Run(t.Context())
 	if got := w.countStatuses(t); err != nil || !more || got["cancelled"] != 3 || w.drainState(t, a.ID) != "cancel" {
-		t.Fatalf("with two of five runs locked: %v (%v), more: %t, the automation drains %q", got, err, more,
+		t.Fatalf("with two of five runs locked: %v (%v), more: %t, draining is %q", got, err, more,
 			w.drainState(t, a.ID))
 	}
 	if err := tx.Rollback(); err != nil {
@@ -186,13 +186,13 @@ func TestDrainSkipsLockedRuns(t *testing.T) {
 	}
 	w.runBackground(t)
 	if got := w.countStatuses(t); got["cancelled"] != 5 || w.drainState(t, a.ID) != "" {
-		t.Errorf("finally the runs are %v, and the automation drains %q", got, w.drainState(t, a.ID))
+		t.Errorf("finally the runs are %v, and draining is %q", got, w.drainState(t, a.ID))
 	}
 }
 
 // If an event arrives while its automation is being archived or deleted, its run sends nothing and is
-// removed.
-func TestRunsWithoutAutomationAreCancelled(t *testing.T) {
+// cancelled.
+func TestCancelsRunsWithoutAutomation(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]string{
 		"archived": `UPDATE automations SET status = 'archived', held = true`,
@@ -208,17 +208,17 @@ func TestRunsWithoutAutomationAreCancelled(t *testing.T) {
 			w.drain(t)
 			w.runBackground(t)
 			if got := w.countStatuses(t); got["cancelled"] != 1 || w.Count(t, "emails") != 0 {
-				t.Errorf("when it came due: %v with %d mails, want it cancelled", got, w.Count(t, "emails"))
+				t.Errorf("after it became due, the run is %v with %d mails; want it cancelled", got, w.Count(t, "emails"))
 			}
 			if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
-				t.Errorf("the sweep cancelled %d (%v), want the waiting one", n, err)
+				t.Errorf("the sweep cancelled %d runs (%v), want the waiting one", n, err)
 			}
 		})
 	}
 }
 
-// Many runs are drained in steps by two concurrent processes.
-func TestTwoProcessesDrainOneAutomation(t *testing.T) {
+// Two processes concurrently drain many runs in batches.
+func TestProcessesDrainConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -243,14 +243,14 @@ func TestTwoProcessesDrainOneAutomation(t *testing.T) {
 	})
 	w.runBackground(t)
 	if got := w.countStatuses(t); got["cancelled"] != n || w.Count(t, "automation_works") != 0 {
-		t.Errorf("%d runs were to be cancelled, and the runs are %v", n, got)
+		t.Errorf("%d runs had to be cancelled, and the runs are %v", n, got)
 	}
 	if got := w.Count(t, "facts WHERE type = 'automation.cancelled'"); got != n {
-		t.Errorf("%d facts of %d cancelled runs", got, n)
+		t.Errorf("%d facts for %d cancelled runs", got, n)
 	}
 }
 
-// The task drains when woken, without a request.
+// The task drains when it is woken, without a request.
 func TestTaskDrains(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -260,6 +260,6 @@ func TestTaskDrains(t *testing.T) {
 	}
 	wait, err := w.Service.drain.Task().Step(t.Context())
 	if err != nil || wait < 10*time.Second || w.Count(t, "automation_works WHERE parked") != 0 {
-		t.Errorf("a step of the task: it waits %s (%v), and %d runs are parked", wait, err, w.Count(t, "automation_works WHERE parked"))
+		t.Errorf("the task waits %s (%v), and %d runs are parked", wait, err, w.Count(t, "automation_works WHERE parked"))
 	}
 }

@@ -19,54 +19,55 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Outcomes of automations that are not among the stored matches of the event.
+// Outcomes of automations that are not among the matches stored with the event.
 const (
-	ActivatedLater = "activated_later" // it began to listen after the event
-	NotKept        = "not_kept"        // the event stores only the first matches, and this one was not among them
+	ActivatedLater = "activated_later" // the automation began to listen after the event
+	NotKept        = "not_kept"        // only the first matches are stored with the event, and this one was not among them
 )
 
 // Kinds of near misses.
 const (
-	// WaitOfAnotherPerson: a run waits for this event name and has this address, but another user id.
+	// WaitOfAnotherPerson means that a run waits for this event name and has this address, but another user id.
 	WaitOfAnotherPerson = "wait_of_another_person"
-	// WaitConditionFalse: a run of the person waits for this event name, and its condition is not true.
+	// WaitConditionFalse means that a run of the person waits for this event name, but its condition is not
+	// true.
 	WaitConditionFalse    = "wait_condition_false"
-	EventOfAnotherPerson  = "event_of_another_person" // an event with this name has this address, but another user id
-	NameSpelledOtherwise  = "name_spelled_otherwise"  // an automation listens to the name with different capitalization
+	EventOfAnotherPerson  = "event_of_another_person" // an event with this name has this address, but a different user id
+	NameSpelledOtherwise  = "name_spelled_otherwise"  // an automation listens to the name in different capitalization
 	maxNearMisses         = 50
 	maxMissesOfOneKind    = 10
 	maxWaitsOfOnePerson   = 100
 	maxListenersExplained = 100
 )
 
-// ExplainedMatch is an automation's reaction to an event, and the reason.
+// ExplainedMatch is an automation's reaction to an event and the reason for it.
 type ExplainedMatch struct {
 	shape.EventMatch
 
-	AutomationName string // empty if it was deleted
-	StepKey        string // the wait that the event ended
+	AutomationName string // empty: the automation was deleted
+	StepKey        string // key of the wait that the event ended
 	Conditions     []expression.Explanation
 }
 
-// NearMiss is an effect that the event almost had.
+// NearMiss is an effect that the event would have had with a small difference.
 type NearMiss struct {
 	Kind         string
 	AutomationID string
 	RunID        string
 	StepKey      string
-	EventID      string // the other event
-	Name         string // the name that is listened to
+	EventID      string // id of the other event
+	Name         string // the name that the automation listens to
 	Condition    *expression.Explanation
 }
 
-// Explained is why an event had its effects, and why it had no others.
+// Explained explains the effects of an event and its near misses.
 type Explained struct {
 	Event      *ent.CustomEvent
 	Matches    []ExplainedMatch
 	NearMisses []NearMiss
 }
 
-// explainer is one call of Explain.
+// explainer holds the state of one call of Explain.
 type explainer struct {
 	*Service
 
@@ -76,8 +77,8 @@ type explainer struct {
 	out    Explained
 }
 
-// Explain returns how automations reacted to an event, and why. It evaluates the conditions of the
-// versions that handled the event again. The error is NotFound.
+// Explain returns how automations reacted to an event and why. It evaluates the conditions again, in the
+// versions that handled the event. It returns NotFound.
 func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Explained, error) {
 	stored, err := s.Event(ctx, accountID, eventID)
 	if err != nil {
@@ -111,21 +112,21 @@ func (e *explainer) explainMatches(ctx context.Context) error {
 				return err
 			}
 		default:
-			out.start(ctx, v, e.event)
+			out.explainStart(ctx, v, e.event)
 		}
 		e.out.Matches = append(e.out.Matches, out)
 	}
 	return nil
 }
 
-// start explains the condition of the trigger.
-func (m *ExplainedMatch) start(ctx context.Context, v *runs.Version, e *machine.Event) {
+// explainStart explains the condition of a trigger.
+func (m *ExplainedMatch) explainStart(ctx context.Context, v *runs.Version, e *machine.Event) {
 	if c := v.ExplainStart(ctx, e); c != nil {
 		m.Conditions = append(m.Conditions, *c)
 	}
 }
 
-// explainRun explains the event's effect on a run, in the state the run had then.
+// explainRun explains the event's effect on a run, in the state that the run had then.
 func (e *explainer) explainRun(ctx context.Context, v *runs.Version, out *ExplainedMatch) error {
 	r, err := e.db.Ent.AutomationRun.Query().
 		Where(automationrun.AccountID(e.stored.AccountID), automationrun.ID(out.RunID)).Only(ctx)
@@ -151,7 +152,7 @@ func (e *explainer) explainRun(ctx context.Context, v *runs.Version, out *Explai
 	return nil
 }
 
-// stateThen returns a run as it was when the event arrived, with the outputs its steps had by then.
+// stateThen returns a run in its state when the event arrived, with the outputs that its steps had by then.
 func (e *explainer) stateThen(ctx context.Context, r *ent.AutomationRun) (machine.Run, machine.State, error) {
 	trigger, err := runs.ReadEvent(string(r.Event))
 	if err != nil {
@@ -177,7 +178,7 @@ func (e *explainer) stateThen(ctx context.Context, r *ent.AutomationRun) (machin
 	return run, state, nil
 }
 
-// eventOf returns the id of the event that ended a wait; "" if none did.
+// eventOf returns the id of the event that ended a wait, or "" if none did.
 func eventOf(output json.RawMessage) string {
 	var read struct {
 		Event struct {
@@ -190,7 +191,7 @@ func eventOf(output json.RawMessage) string {
 	return read.Event.ID
 }
 
-// addListeners adds the automations that this event name starts now but that are not among its matches.
+// addListeners adds the automations that this event name starts now but that are not among the event's matches.
 func (e *explainer) addListeners(ctx context.Context) error {
 	list, err := e.db.Ent.AutomationListen.Query().
 		Where(automationlisten.AccountID(e.stored.AccountID), automationlisten.Event(e.stored.Name),
@@ -214,7 +215,7 @@ func (e *explainer) addListeners(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		out.start(ctx, v, e.event)
+		out.explainStart(ctx, v, e.event)
 		e.out.Matches = append(e.out.Matches, out)
 	}
 	return nil

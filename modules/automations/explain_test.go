@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// explain returns a short form of an explanation.
+// explain formats an explanation briefly.
 func (w *world) explain(t *testing.T, event ingest.Event) string {
 	t.Helper()
 	e, err := w.Explain(t.Context(), sendingtest.Account, event.ID)
@@ -99,10 +99,10 @@ func TestExplainEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.explain(t, before); got != "Test activated_later " {
-		t.Errorf("an event from before the activation is explained as %q", got)
+		t.Errorf("the explanation of an event from before the activation is %q", got)
 	}
 	if _, err := w.Explain(t.Context(), other, small.ID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("another account explains the event: %v", err)
+		t.Errorf("Explain for another account returned %v", err)
 	}
 }
 
@@ -143,11 +143,11 @@ func TestBacktestAppliesTheDraftToStoredEvents(t *testing.T) {
 		}
 	}
 	if n := w.Count(t, "automation_runs"); n != 4 {
-		t.Errorf("there are %d runs after backtests, want the 4 that events have started", n)
+		t.Errorf("there are %d runs after the backtests, want the 4 that events started", n)
 	}
 	b, err := w.Backtest(t.Context(), w.caller(), a.ID, BacktestInput{Since: time.Now().Add(time.Hour)})
 	if err != nil || b.Events != 0 {
-		t.Errorf("a backtest over no events: %d (%v)", b.Events, err)
+		t.Errorf("a backtest over no events tested %d (%v)", b.Events, err)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestCompareVersionsAndDraft(t *testing.T) {
 	}
 }
 
-// All events of a run are in one order, each with its source.
+// The timeline lists all events of a run in one order, each with its source.
 func TestRunTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -234,6 +234,6 @@ func TestRunTimeline(t *testing.T) {
 		t.Errorf("the timeline (-want +got):\n%s", cmp.Diff(want, got))
 	}
 	if _, err := w.Timeline(t.Context(), other, run); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("another account reads the timeline: %v", err)
+		t.Errorf("reading the timeline from another account returned %v", err)
 	}
 }

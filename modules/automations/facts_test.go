@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// handleFacts passes facts to the consumer several times, and applies the stored events.
+// handleFacts passes facts to the consumer several times, then applies the stored events.
 func (w *world) handleFacts(t *testing.T, list ...event.Fact) {
 	t.Helper()
 	for range 3 {
@@ -58,7 +58,7 @@ func (w *world) newestEmail(t *testing.T) string {
 	return last.ID
 }
 
-func TestMailEventEndsAWait(t *testing.T) {
+func TestMailEventEndsWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.activate(t, `{"event": "start"}`, mail+
@@ -70,22 +70,22 @@ func TestMailEventEndsAWait(t *testing.T) {
 		mailFact(event.EmailClicked, sent, "eve@example.net"), mailFact(event.EmailDelivered, sent, "bob@example.net"))
 	w.drain(t)
 	if got := w.countStatuses(t); got["waiting"] != 1 {
-		t.Fatalf("after a click in another mail, one of another person, and a delivery: %v, want the run to wait", got)
+		t.Fatalf("after a click in another mail, a click of another person, and a delivery, the run is %v; want it waiting", got)
 	}
 	if n := w.Count(t, "custom_events WHERE name = '$email.delivered'"); n != 0 {
-		t.Errorf("%d deliveries are stored, although no automation listens to them", n)
+		t.Errorf("%d deliveries are stored although no automation listens to them", n)
 	}
 	w.handleFacts(t, mailFact(event.EmailClicked, sent, "Bob@EXAMPLE.net"))
 	w.drain(t)
 	if got := w.countStatuses(t); got["completed"] != 1 {
-		t.Fatalf("after the click: %v, want the run completed", got)
+		t.Fatalf("after the click the run is %v, want it completed", got)
 	}
 	if n := w.Count(t, "custom_events WHERE name = '$email.clicked' AND source = 'system' AND NOT pending"); n != 3 {
-		t.Errorf("three clicks reported several times are %d events", n)
+		t.Errorf("three clicks reported several times created %d events, want 3", n)
 	}
 }
 
-// The click happens before the run waits for it.
+// The click occurs before the run waits for it.
 func TestWaitFindsEarlierMailEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -97,7 +97,7 @@ func TestWaitFindsEarlierMailEvents(t *testing.T) {
 	w.endWaits(t)
 	w.drain(t)
 	if got := w.countStatuses(t); got["completed"] != 1 {
-		t.Errorf("the mail was opened before the wait: %v, want the run completed", got)
+		t.Errorf("the mail was opened before the wait and the run is %v, want it completed", got)
 	}
 }
 
@@ -129,8 +129,8 @@ func TestMailEventsStartRunsOnce(t *testing.T) {
 	}
 }
 
-// An automation that reacts to its own mail stops after ten runs that caused one another.
-func TestLoopThroughOwnMailEnds(t *testing.T) {
+// An automation that reacts to its own mail stops after ten runs, each caused by the previous one.
+func TestLimitsLoopThroughOwnMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.activate(t, `{"event": "$email.delivered"}`, mail)
@@ -150,7 +150,7 @@ func TestLoopThroughOwnMailEnds(t *testing.T) {
 
 // The receiver of a webhook step posts an event in response. With the cause from the request, the loop ends
 // after ten rounds. The request is signed with the account's secret.
-func TestLoopThroughAReceiverEnds(t *testing.T) {
+func TestLimitsLoopThroughReceiver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var causes []string
@@ -179,7 +179,7 @@ func TestLoopThroughAReceiverEnds(t *testing.T) {
 		answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", UserID: "u1",
 			Data: json.RawMessage(`{}`), Source: "api", Cause: causes[len(causes)-1]})
 		if err != nil {
-			t.Fatalf("post with a cause: %v", err)
+			t.Fatalf("post an event with a cause: %v", err)
 		}
 		last = answer
 	}
@@ -190,13 +190,13 @@ func TestLoopThroughAReceiverEnds(t *testing.T) {
 	}
 	if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api",
 		Cause: "run_1.0.forged"}); codeOf(err) != "validation_error" {
-		t.Errorf("a forged cause: %v", err)
+		t.Errorf("posting an event with a forged cause returned %v", err)
 	}
 }
 
-// The bus loses all messages, and a process that has not yet seen the automation publishes: each fact takes
-// effect once.
-func TestFactsLostByTheBusTakeEffectOnce(t *testing.T) {
+// The bus loses all messages, and facts are published by a process that has not yet seen the automation. Each
+// fact takes effect once.
+func TestFactsLostByBusTakeEffectOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Bus.Register(w.Consumer())
@@ -212,11 +212,11 @@ func TestFactsLostByTheBusTakeEffectOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Consumer().Wants(sendingtest.Account) {
-		t.Error("facts of an account without automations are sent over the bus")
+		t.Error("facts of an account without automations were sent over the bus")
 	}
 	w.activate(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	if !w.Consumer().Wants(sendingtest.Account) || w.Consumer().Wants(other) {
-		t.Error("after the activation, facts of this account only must be sent over the bus")
+		t.Error("after the activation, only facts of this account must be sent over the bus")
 	}
 	deaf := bus.New(w.DB, w.Logger, bus.Options{})
 	const facts = 120
@@ -251,7 +251,7 @@ func TestFactsLostByTheBusTakeEffectOnce(t *testing.T) {
 	}
 }
 
-// An event that cannot take effect does not delay others.
+// An event that cannot be applied does not delay others.
 func TestBrokenEventDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -272,7 +272,7 @@ func TestBrokenEventDoesNotStopOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.events.TakeOwn(t.Context()); err == nil {
-		t.Error("an event with an unreadable version is not reported as an error")
+		t.Error("an event with an unreadable version must be reported as an error")
 	}
 	if n := w.Count(t, "automation_runs"); n != 2 || w.Count(t, "custom_events WHERE pending") != 1 {
 		t.Errorf("%d runs and %d pending events, want 2 and 1", n, w.Count(t, "custom_events WHERE pending"))

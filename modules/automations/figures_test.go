@@ -14,10 +14,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// visited reports one open and no clicks for every group of emails.
-type visited struct{}
+// fakeVisits is a fake that reports one open and no clicks for every group of emails.
+type fakeVisits struct{}
 
-func (visited) GroupReach(_ context.Context, _ string, groups, _ []string) (map[string]tracking.Reach, error) {
+func (fakeVisits) GroupReach(_ context.Context, _ string, groups, _ []string) (map[string]tracking.Reach, error) {
 	out := map[string]tracking.Reach{}
 	for _, name := range groups {
 		out[name] = tracking.Reach{Opened: 1}
@@ -25,10 +25,10 @@ func (visited) GroupReach(_ context.Context, _ string, groups, _ []string) (map[
 	return out, nil
 }
 
-// newFigures returns the service of a process that has counted nothing yet.
+// newFigures returns the service of a process that has not counted anything yet.
 func (w *world) newFigures(t *testing.T, texts figures.TextMessages) *figures.Service {
 	t.Helper()
-	return figures.New(w.DB, figures.Near{Emails: w.Records, Visits: visited{}, Texts: texts})
+	return figures.New(w.DB, figures.Near{Emails: w.Records, Visits: fakeVisits{}, Texts: texts})
 }
 
 func countedOf(t *testing.T, s *figures.Service, accountID, automationID string) *figures.Figures {
@@ -43,7 +43,7 @@ func countedOf(t *testing.T, s *figures.Service, accountID, automationID string)
 const countedSteps = `{"key": "paid", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "on_event": "end"},
 	{"key": "text", "type": "send_sms", "to": "+4915112345678", "text": "Open", "on_error": "continue"}`
 
-func TestRunsAreCountedByStep(t *testing.T) {
+func TestCountsRunsByStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	texts := w.withTexts(t)
@@ -54,8 +54,8 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	}
 	begin("late", "late@example.net")
 	w.endWaits(t)
-	w.drain(t) // the wait ends
-	w.drain(t) // the text message
+	w.drain(t) // ends the wait
+	w.drain(t) // sends the text message
 	begin("nobody", "")
 	for _, user := range []string{"waits", "pays", "leaves"} {
 		begin(user, user+"@example.net")
@@ -79,10 +79,10 @@ func TestRunsAreCountedByStep(t *testing.T) {
 		t.Errorf("the figures after five runs (-want +got):\n%s", diff)
 	}
 	if n := got.Step("paid", 0).Entered(); n != 4 {
-		t.Errorf("the wait was entered %d times, want 4: once by each run whose mail was sent", n)
+		t.Errorf("the wait was entered %d times, want 4: once for each run whose mail was sent", n)
 	}
 
-	// The same step has another position in the next version.
+	// The step has another position in the next version.
 	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID,
 		parseMembers(`{"steps": [{"key": "any", "type": "condition", "if": "true"}, `+mail+`, `+countedSteps+`]}`),
 		""); err != nil {
@@ -93,7 +93,7 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	}
 	begin("later", "later@example.net")
 	if again := countedOf(t, first, sendingtest.Account, a.ID); again.Runs.Started != 5 {
-		t.Errorf("%d started runs in the cached figures, want 5: they are cached for ten seconds", again.Runs.Started)
+		t.Errorf("the cached figures have %d started runs, want 5 because they are cached for ten seconds", again.Runs.Started)
 	}
 	got = countedOf(t, w.newFigures(t, texts), sendingtest.Account, a.ID)
 	for version, want := range map[int]figures.StepFigures{0: {Completed: 5, Failed: 1}, 1: {Completed: 4, Failed: 1},
@@ -104,11 +104,11 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	}
 	if got := countedOf(t, first, other, a.ID); got.Runs.Started != 0 || got.Step("mail", 0).Completed != 0 ||
 		got.Texts("text", 0).Sent != 0 {
-		t.Errorf("another account sees %+v and %+v, want nothing", got.Runs, got.Step("mail", 0))
+		t.Errorf("another account sees %+v and %+v, want no figures", got.Runs, got.Step("mail", 0))
 	}
 }
 
-func TestEmailsOfAStepAreCounted(t *testing.T) {
+func TestCountsEmailsByStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := `{"key": "again", "type": "send_email", "from": "Ada <ada@example.com>", "subject": "Again", "text": "Hello"}`
@@ -146,19 +146,19 @@ func TestEmailsOfAStepAreCounted(t *testing.T) {
 
 	origins, err := w.Origins(t.Context(), sendingtest.Account, w.sentBy(t, a.ID)...)
 	if err != nil || len(origins) != 3 {
-		t.Fatalf("looking up the steps that sent three emails returned %v, %v; want three", origins, err)
+		t.Fatalf("Origins of three emails returned %v, %v; want three steps", origins, err)
 	}
 	for _, o := range origins {
 		if o != (Origin{AutomationName: "Test", StepKey: "mail"}) {
-			t.Errorf("an email was sent by %+v, want the step mail of Test", o)
+			t.Errorf("an email was sent by %+v, want the step mail of automation Test", o)
 		}
 	}
 	if origins, err := w.Origins(t.Context(), other, w.sentBy(t, a.ID)...); err != nil || len(origins) != 0 {
-		t.Errorf("another account gets %v, %v; want nothing", origins, err)
+		t.Errorf("Origins for another account returned %v, %v; want none", origins, err)
 	}
 }
 
-// sentBy returns the ids of the emails of all runs of an automation, from their details.
+// sentBy returns the ids of the emails of all runs of an automation, as their details list them.
 func (w *world) sentBy(t *testing.T, automationID string) (emails []string) {
 	t.Helper()
 	found, err := w.Runs(t.Context(), sendingtest.Account,
@@ -172,10 +172,10 @@ func (w *world) sentBy(t *testing.T, automationID string) (emails []string) {
 	}
 	details, err := w.Details(t.Context(), sendingtest.Account, ids...)
 	if err != nil || len(details) != len(ids) {
-		t.Fatalf("the details of %d runs are %v, %v; want all", len(ids), details, err)
+		t.Fatalf("Details of %d runs returned %v, %v; want all", len(ids), details, err)
 	}
 	if foreign, err := w.Details(t.Context(), other, ids...); err != nil || len(foreign) != 0 {
-		t.Errorf("another account gets the details %v, %v; want none", foreign, err)
+		t.Errorf("Details for another account returned %v, %v; want none", foreign, err)
 	}
 	for _, run := range details {
 		if run.WaitingStep.Key != "pause" || run.Waiting == nil || run.Next == nil {

@@ -32,8 +32,8 @@ func (w *world) runError(t *testing.T) string {
 	return r.Error
 }
 
-// Many events of one person: each is accepted, at most 100 runs are live, and no other person is delayed.
-func TestManyEventsOfOnePerson(t *testing.T) {
+// Many events for one person are all accepted, at most 100 runs are live, and no other person is delayed.
+func TestLimitsLiveRunsPerPerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
@@ -58,18 +58,18 @@ func TestManyEventsOfOnePerson(t *testing.T) {
 		t.Errorf("%d of %d events are stored", n, events)
 	}
 	if n := w.Count(t, "automation_works"); n != 100 || matched.Load() != 100 {
-		t.Errorf("%d runs are live and %d were counted, want the limit of 100", n, matched.Load())
+		t.Errorf("%d runs are live and %d were counted, want 100", n, matched.Load())
 	}
 	if n := w.Count(t, `custom_events WHERE matches @> '[{"outcome": "too_many_runs"}]'`); n != events-100 {
 		t.Errorf("%d events report too many runs, want %d", n, events-100)
 	}
 	if got := formatCounters(w.postAs(t, "start", "another", "", `{}`)); got != "1 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an event of another person: %s", got)
+		t.Errorf("an event of another person returned %s", got)
 	}
 }
 
-// Expensive conditions: only a few are evaluated per event, and the events of their account do not delay
-// those of other accounts.
+// Only a few expensive conditions are evaluated per event, and the events of their account do not delay those
+// of other accounts.
 func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -85,11 +85,11 @@ func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 		}
 	}
 	if left < 10 {
-		t.Errorf("of 40 expensive conditions %d were skipped, want at least 10", left)
+		t.Errorf("%d of 40 expensive conditions were skipped, want at least 10", left)
 	}
 	const events, other = 12, "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 	n := int64(0)
-	for tries := 0; n < events/2 && tries < 5; tries++ { // a stalled machine does not stall every time
+	for tries := 0; n < events/2 && tries < 5; tries++ { // a machine may stall, but not in every attempt
 		var pending atomic.Int64
 		var all sync.WaitGroup
 		for range events {
@@ -110,11 +110,11 @@ func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 		all.Wait()
 	}
 	if n < events/2 {
-		t.Errorf("when the event of another account was stored, %d of %d expensive events were left, want most: it waited for them", n, events)
+		t.Errorf("when the event of another account was stored, %d of %d expensive events were left; want most left, because it must not wait for them", n, events)
 	}
 }
 
-// An expression that divides by zero is false, and the event reports why.
+// A division by zero makes an expression false, and the event reports the reason.
 func TestDivisionByZeroIsFalse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -123,19 +123,19 @@ func TestDivisionByZeroIsFalse(t *testing.T) {
 	answer := w.post(t, "start", `{"n": 0, "m": 0}`)
 	if answer.Matched != 0 || len(answer.Event.Matches) != 1 ||
 		answer.Event.Matches[0].Outcome != ingest.ConditionError || answer.Event.Matches[0].Error == "" {
-		t.Errorf("a trigger that divides by zero: %+v", answer.Event.Matches)
+		t.Errorf("the trigger that divides by zero is %+v", answer.Event.Matches)
 	}
 	w.post(t, "start", `{"n": 1, "m": 0}`)
 	w.drain(t)
 	if got := w.countStatuses(t); got["completed"] != 1 || w.Count(t, "emails") != 0 {
-		t.Errorf("a condition that divides by zero: %v with %d mails, want it false", got, w.Count(t, "emails"))
+		t.Errorf("with a condition that divides by zero the runs are %v with %d mails, want it false", got, w.Count(t, "emails"))
 	}
 	if n := w.Count(t, "automation_steps WHERE output->>'error' LIKE '%zero%'"); n != 1 {
 		t.Errorf("%d steps report a division by zero, want 1", n)
 	}
 }
 
-// A webhook step sends no request to a private address, whatever name resolves to it.
+// A webhook step sends no request to a private address, no matter which name resolves to it.
 func TestWebhookStepCannotReachPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	hits := atomic.Int64{}
@@ -171,7 +171,7 @@ func TestWebhookStepCannotReachPrivateAddresses(t *testing.T) {
 			t.Fatalf("%s: %v", target, err)
 		}
 		if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); codeOf(err) != "validation_error" {
-			t.Errorf("an automation that calls %s is activated: %v", target, err)
+			t.Errorf("activating an automation that calls %s returned %v, want an error", target, err)
 		}
 	}
 	for _, target := range []string{"http://example.com/", "https://user:word@example.com/", "ftp://example.com/",
@@ -179,13 +179,13 @@ func TestWebhookStepCannotReachPrivateAddresses(t *testing.T) {
 		if _, err := w.Create(t.Context(), sendingtest.Account,
 			fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`,
 				target), nil); codeOf(err) != "validation_error" {
-			t.Errorf("%s is accepted: %v", target, err)
+			t.Errorf("URL %s returned %v, want an error", target, err)
 		}
 	}
 }
 
-// A receiver that responds 500 is tried again after 30 s, 2 m, 10 m, 1 h and 3 h, with the same key.
-func TestWebhookStepIsRetried(t *testing.T) {
+// After a receiver responds 500, the step is retried after 30 s, 2 m, 10 m, 1 h and 3 h, with the same key.
+func TestRetriesWebhookStep(t *testing.T) {
 	t.Parallel()
 	var keys []string
 	receiver := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -210,14 +210,14 @@ func TestWebhookStepIsRetried(t *testing.T) {
 	}
 	w.drain(t)
 	if len(keys) != 6 || keys[0] != keys[5] || w.countStatuses(t)["failed"] != 1 {
-		t.Errorf("the step was tried %d times with the keys %q, and the runs are %v", len(keys), keys,
+		t.Errorf("the step was tried %d times with keys %q, and the runs are %v", len(keys), keys,
 			w.countStatuses(t))
 	}
 }
 
-// While a step runs, its run is erased, or old runs of its account are purged: an erased run sends nothing,
+// While a step executes, its run is erased or old runs of its account are purged. An erased run sends nothing,
 // and a live run is never purged.
-func TestErasureAndRetentionDuringAStep(t *testing.T) {
+func TestErasureAndRetentionDuringStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.activate(t, `{"event": "start"}`, mail)
@@ -251,8 +251,8 @@ func TestErasureAndRetentionDuringAStep(t *testing.T) {
 	}
 }
 
-// Two concurrent retries of one run, and a retry against a cancel: one winner each.
-func TestRetryAgainstCancel(t *testing.T) {
+// Two concurrent retries of one run, and a retry concurrent with a cancellation, have one winner each.
+func TestRetryRacesCancel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -271,19 +271,19 @@ func TestRetryAgainstCancel(t *testing.T) {
 			func() { _, again = second.Retry(t.Context(), sendingtest.Account, run.ID, nil) },
 			func() { _, cancel = second.Cancel(t.Context(), sendingtest.Account, run.ID, nil) })
 		if (first == nil) == (again == nil) {
-			t.Fatalf("round %d: two retries of one run returned %v and %v; want one winner", i, first, again)
+			t.Fatalf("round %d: two retries of one run returned %v and %v; want one to succeed", i, first, again)
 		}
 		status := w.countStatuses(t)
 		if cancelled := status["cancelled"]; (cancel == nil) != (w.Count(t, "automation_works") == 0) {
-			t.Fatalf("round %d: the cancel returned %v, and the runs are %v (%d cancelled)", i, cancel,
+			t.Fatalf("round %d: the cancellation returned %v, and the runs are %v (%d cancelled)", i, cancel,
 				status, cancelled)
 		}
 		w.drain(t)
 	}
 }
 
-// Equal requests with one key: one stored response, one restart.
-func TestRunResponsesAreStored(t *testing.T) {
+// Equal requests with one key get one stored response and restart the run once.
+func TestStoresRunResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
@@ -295,15 +295,15 @@ func TestRunResponsesAreStored(t *testing.T) {
 	taken := errors.New("another request was faster")
 	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID,
 		func(context.Context, idempotency.Execer, RunDetail) error { return taken }); !errors.Is(err, taken) {
-		t.Errorf("a cancel whose key is taken: %v", err)
+		t.Errorf("a cancellation whose key is taken returned %v", err)
 	}
 	if got := w.countStatuses(t); got["waiting"] != 1 {
-		t.Errorf("a cancel whose response could not be stored took effect: %v", got)
+		t.Errorf("a cancellation whose response could not be stored took effect: %v", got)
 	}
 	var kept RunDetail
 	out, err := w.Cancel(t.Context(), sendingtest.Account, run.ID,
 		func(_ context.Context, _ idempotency.Execer, r RunDetail) error { kept = r; return nil })
 	if err != nil || kept.Status != "cancelled" || out.Status != "cancelled" || out.EndedAt == nil {
-		t.Errorf("cancel: returned %s and stored %s (%v)", out.Status, kept.Status, err)
+		t.Errorf("the cancellation returned %s and stored %s (%v)", out.Status, kept.Status, err)
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Module provides *Service, which accepts events and runs automations, and *figures.Service, which counts
-// the outcomes of runs.
+// Module provides *Service, which accepts events and runs automations, and *figures.Service, which counts the
+// outcomes of runs.
 var Module = fx.Module("automations",
 	fx.Provide(ConfigOf, New, figures.New),
 	module.Retains(func(s *Service) module.PersonalData {
@@ -55,7 +55,7 @@ var Module = fx.Module("automations",
 		func(n *node.Node) steps.Node { return n },
 	),
 	fx.Invoke(func(t *templates.Service) { t.RegisterUse(usesOfTemplate) }),
-	// This runs while Fx wires the modules, before the first hook, so the bus has not started yet.
+	// Runs while Fx wires the modules, before the first start hook, so the bus has not started yet.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
 		b.Register(s.Consumer())
 		lc.Append(fx.Hook{

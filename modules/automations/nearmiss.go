@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// explainWaits finds live runs that wait for this event name and that the event did not resume: its person has
-// the run's address under another user id, or the condition is not true.
+// explainWaits finds live runs that wait for this event name but were not resumed: either the person has the
+// run's address under another user id, or the condition is not true.
 func (e *explainer) explainWaits(ctx context.Context) error {
 	live, err := runs.Waits(ctx, e.db.SQL, runs.Person{AccountID: e.stored.AccountID, UserID: e.who.UserID,
 		EmailKey: e.who.EmailKey}, maxWaitsOfOnePerson)
@@ -46,8 +46,8 @@ func (e *explainer) explainWaits(ctx context.Context) error {
 	return nil
 }
 
-// explainOthers finds events with the same name and address but another user id, which automations treat as
-// other people.
+// explainOthers finds events with the same name and address but a different user id, which automations treat as
+// another person.
 func (e *explainer) explainOthers(ctx context.Context) error {
 	if e.who.EmailKey == "" || e.who.UserID == "" {
 		return nil

@@ -15,7 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// raceRounds returns the number of rounds of each race: a few by default, POSTRIDER_RACE_ROUNDS in `make races`.
+// raceRounds returns the number of rounds of each race: a few by default, or POSTRIDER_RACE_ROUNDS in `make
+// races`.
 func raceRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("POSTRIDER_RACE_ROUNDS")); err == nil {
 		return n
@@ -23,7 +24,7 @@ func raceRounds() int {
 	return 20
 }
 
-// runConcurrently calls functions concurrently and returns when all have returned.
+// runConcurrently calls functions concurrently and waits for all of them.
 func runConcurrently(list ...func()) {
 	var ready, done sync.WaitGroup
 	gate := make(chan struct{})
@@ -53,9 +54,9 @@ func postFrom(t *testing.T, s *Service, name, user, email string, into *ingest.R
 	}
 }
 
-// A trigger and the event that its run awaits reach two processes concurrently: the second to commit sees the
-// first.
-func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
+// A trigger and the event that its run waits for reach two processes concurrently. The second to commit sees
+// the first.
+func TestTriggerRacesAwaitedEventAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -67,7 +68,7 @@ func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
 		runConcurrently(postFrom(t, w.Service, "start", user, "", &a), postFrom(t, second, "go", user, "", &b))
 		earlier := b.Event.CreatedAt.Before(a.Event.CreatedAt)
 		if a.Matched != 1 || (b.Resumed == 1) == earlier {
-			t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, formatCounters(a), formatCounters(b),
+			t.Fatalf("round %d: first %s, then %s; awaited event first: %t", i, formatCounters(a), formatCounters(b),
 				earlier)
 		}
 		resumed += b.Resumed
@@ -79,7 +80,7 @@ func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
 }
 
 // A run cancelled between its claim and the commit of its mail sends nothing.
-func TestCancelAgainstSend(t *testing.T) {
+func TestCancelRacesSend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -94,7 +95,7 @@ func TestCancelAgainstSend(t *testing.T) {
 		cancelled += stop.Cancelled
 		sent := w.Count(t, `emails WHERE "to"::text LIKE '%`+user+`@%'`)
 		if sent+stop.Cancelled != 1 {
-			t.Fatalf("round %d: %d mails and %d counted as cancelled; want exactly one of them", i, sent,
+			t.Fatalf("round %d: %d mails sent and %d runs counted as cancelled; want exactly one of the two", i, sent,
 				stop.Cancelled)
 		}
 	}
@@ -103,7 +104,7 @@ func TestCancelAgainstSend(t *testing.T) {
 	}
 }
 
-// Deterministic: the claim exists, the cancel commits, then the mail is tried.
+// The order is fixed: the claim exists, the cancellation commits, then the mail is attempted.
 func TestCancelledClaimSendsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -117,15 +118,15 @@ func TestCancelledClaimSendsNothing(t *testing.T) {
 		t.Errorf("stop: %s", got)
 	}
 	if err := w.steps.Take(t.Context(), claimed); err != nil {
-		t.Errorf("take the step of a cancelled run: %v", err)
+		t.Errorf("taking the step of a cancelled run returned %v", err)
 	}
 	if n := w.Count(t, "emails"); n != 0 {
 		t.Errorf("%d emails, want none", n)
 	}
 }
 
-// Two processes hold the same run because the lease of the first ended: one mail.
-func TestTwoClaimsOfARunSendOneMail(t *testing.T) {
+// Two processes hold the same run because the lease of the first expired. Only one mail is sent.
+func TestTwoClaimsOfRunSendOneMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -157,12 +158,12 @@ func TestTwoClaimsOfARunSendOneMail(t *testing.T) {
 		t.Errorf("%d runs have sent %d mails", raceRounds(), n)
 	}
 	if n := w.Count(t, "facts WHERE type = 'automation.completed'"); n != raceRounds() {
-		t.Errorf("%d runs have a completed event, want %d", n, raceRounds())
+		t.Errorf("%d runs have a completed fact, want %d", n, raceRounds())
 	}
 }
 
-// Ten concurrent triggers of one person, some identified only by address: one run.
-func TestTriggersUnderOnce(t *testing.T) {
+// Ten concurrent triggers for one person, some identified only by address, start one run.
+func TestConcurrentTriggersWithReEntryOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -195,8 +196,8 @@ func TestTriggersUnderOnce(t *testing.T) {
 	}
 }
 
-// The event and the timeout of a wait happen concurrently: one of them wins.
-func TestEventAgainstTimeout(t *testing.T) {
+// The event and the timeout of a wait occur concurrently, and one of them wins.
+func TestEventRacesTimeout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -217,8 +218,8 @@ func TestEventAgainstTimeout(t *testing.T) {
 	}
 }
 
-// The event arrives while the run moves to its wait: it is never lost.
-func TestEventAgainstTheStepBeforeTheWait(t *testing.T) {
+// The event arrives while the run moves on to its wait, and is never lost.
+func TestEventRacesStepBeforeWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
@@ -231,13 +232,13 @@ func TestEventAgainstTheStepBeforeTheWait(t *testing.T) {
 		runConcurrently(func() { w.drain(t) }, postFrom(t, second, "go", user, "", &answer))
 		w.drain(t)
 		if got := w.countStatuses(t); got["completed"] != i+1 {
-			t.Fatalf("round %d: the runs are %v, and the event was lost (%s)", i, got, formatCounters(answer))
+			t.Fatalf("round %d: the runs are %v; the event was lost (%s)", i, got, formatCounters(answer))
 		}
 	}
 }
 
-// Equal requests with one key: one event, identical responses.
-func TestEqualEventsWithOneKey(t *testing.T) {
+// Equal requests with one key store one event and get identical responses.
+func TestEqualEventsWithSameKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)

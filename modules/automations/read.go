@@ -28,8 +28,8 @@ func (s *Service) Get(ctx context.Context, accountID, automationID string) (*ent
 	return a, err
 }
 
-// IsWithin reports whether an automation sends only from the given domains. One that was never activated
-// sends from none. Error: NotFound.
+// IsWithin reports whether an automation sends only from the given domains. An automation that was never
+// activated sends from none. It returns NotFound.
 func (s *Service) IsWithin(ctx context.Context, accountID, automationID string, domainIDs []string) (bool, error) {
 	a, err := s.Get(ctx, accountID, automationID)
 	if err != nil || a.Version == nil {
@@ -47,7 +47,7 @@ type Filter struct {
 	page.Request
 
 	Status string // draft, active, paused, archived
-	Event  string // the event that starts it
+	Event  string // event that starts it
 	Name   string // part of the name, ignoring case
 }
 
@@ -91,7 +91,7 @@ func (s *Service) queryMatching(accountID string, f Filter) (*ent.AutomationQuer
 	return q, nil
 }
 
-// Versions returns the newest hundred versions of an automation, newest first.
+// Versions returns the latest hundred versions of an automation, newest first.
 func (s *Service) Versions(ctx context.Context, accountID, automationID string) ([]*ent.AutomationVersion, error) {
 	if _, err := s.Get(ctx, accountID, automationID); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ type EventFilter struct {
 	UserID       string
 	Email        string
 	Source       string     // api, dashboard, system
-	Since, Until *time.Time // received at or after Since, and before Until
+	Since, Until *time.Time // received at or after Since and before Until
 }
 
 // Events returns one page of the account's custom events, newest first.

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 )
 
-// readRecipes returns the definitions in docs/automations.md by name.
+// readRecipes returns the definitions in docs/automations.md, keyed by name.
 func readRecipes(t *testing.T) map[string][]byte {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/automations.md")
@@ -29,13 +29,13 @@ func readRecipes(t *testing.T) map[string][]byte {
 	return out
 }
 
-// Every recipe of the page is created, activated and run to its end.
-func TestRecipesOfTheDocumentation(t *testing.T) {
+// Every recipe in the documentation is created, activated and run to its end.
+func TestDocumentedRecipes(t *testing.T) {
 	t.Parallel()
 	list := readRecipes(t)
 	for name, play := range map[string]struct {
-		events []string // name and data, in turn
-		mails  []string // subjects
+		events []string // name and data of each event, alternating
+		mails  []string // subjects of the emails
 		status string
 	}{
 		"Welcome": {[]string{"user.created", `{"name": "Bob"}`}, []string{"Welcome, Bob", "Three things to try"}, "completed"},
@@ -77,7 +77,7 @@ func TestRecipesOfTheDocumentation(t *testing.T) {
 				t.Errorf("mails (-want +got):\n%s\n%s", diff, w.eventsOfRuns(t))
 			}
 			if got := w.countStatuses(t); got[play.status] != 1 {
-				t.Errorf("runs %v, want one %s", fmt.Sprint(got), play.status)
+				t.Errorf("runs are %v, want one %s", fmt.Sprint(got), play.status)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// rowsAtOnce bounds the rows of one transaction, so that it does not delay other traffic.
+// rowsAtOnce is the maximum number of rows per transaction, so that a purge does not delay other traffic.
 const rowsAtOnce = 500
 
 const purgeEventsSQL = `
@@ -29,7 +29,7 @@ WITH old AS (
 ), gone AS (DELETE FROM automation_steps s USING old WHERE s.run_id = old.id)
 SELECT count(*) FROM old`
 
-// Purge deletes an account's events and ended runs from before a time. Live runs stay, each with its copy
+// Purge deletes an account's events and ended runs from before a time. Live runs are kept, each with its copy
 // of the event that started it.
 func (s *Service) Purge(ctx context.Context, accountID string, before time.Time) (deleted int64, err error) {
 	step := func(statement string, args ...any) error {
@@ -53,8 +53,8 @@ func (s *Service) Purge(ctx context.Context, accountID string, before time.Time)
 	return deleted, nil
 }
 
-// eraseRunsSQL deletes the runs of a person with their steps and their work, which the caller has locked,
-// so that live runs stop.
+// eraseRunsSQL deletes a person's runs with their steps and their work, so that live runs stop. The caller has
+// locked the work.
 const eraseRunsSQL = `
 WITH gone AS (
 	DELETE FROM automation_runs WHERE account_id = $1 AND (user_id = NULLIF($2, '') OR email_key = NULLIF($3, '')) RETURNING id
@@ -69,8 +69,8 @@ WITH gone AS (DELETE FROM custom_events WHERE account_id = $1 AND (user_id = NUL
 const eraseNamedSQL = `
 UPDATE custom_events SET data = '{}' WHERE account_id = $1 AND email_key IS DISTINCT FROM $2 AND strpos(lower(data::text), $3) > 0`
 
-// Erase forgets an address: its events, its runs with their facts, and the data of other people's events
-// that contain it. Only a hash remains as evidence that the person had runs.
+// Erase deletes everything about an address: its events, its runs with their facts, and the data of other
+// people's events that contain it. Only a hash remains as a record that the person had runs.
 func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted int64, err error) {
 	key := runs.EmailKey(address)
 	if key == "" {
@@ -81,7 +81,7 @@ func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted
 	})
 }
 
-// EraseUser forgets a person by the account's own user id: events, and runs with their facts.
+// EraseUser deletes everything about a person by the account's own user id: events, and runs with their facts.
 func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (deleted int64, err error) {
 	if userID == "" || strings.ContainsRune(userID, 0) {
 		return 0, nil
@@ -89,7 +89,7 @@ func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (dele
 	return s.erase(ctx, runs.Person{AccountID: accountID, UserID: userID}, func(*ent.Tx) (int, error) { return 0, nil })
 }
 
-// erase deletes the stored data of a person. It takes locks in the order that steps and events use.
+// erase deletes the stored data of a person. It locks rows in the same order as steps and events.
 func (s *Service) erase(ctx context.Context, p runs.Person,
 	also func(*ent.Tx) (int, error)) (deleted int64, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {

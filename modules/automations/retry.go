@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Retry resumes a run that failed within the last 30 days from the step that failed. Errors: NotFound,
-// Conflict if the run has not failed, if the automation is archived, or if it allows one run at a time
-// and the person has another live one.
+// Retry resumes a run that failed within the last 30 days at the step that failed. It returns NotFound, or
+// Conflict if the run has not failed, if the automation is archived, or if it allows one run at a time and the
+// person has another live one.
 func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepRun) (out RunDetail, err error) {
 	run, err := s.Run(ctx, accountID, runID)
 	if err != nil {
@@ -75,8 +75,8 @@ type failedRun struct {
 	person  runs.Person
 }
 
-// freeToGoOn locks persons and returns the runs that may continue. If the version allows one run at a
-// time, that is at most one for each person without a live run.
+// freeToGoOn locks persons and returns the runs that may resume. If the version allows one run at a time, that
+// is at most one run for each person without a live run.
 func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID string,
 	list []failedRun) (free []failedRun, err error) {
 	persons := make([]runs.Person, len(list))
@@ -115,8 +115,8 @@ func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID str
 
 // Failed selects failed runs to retry.
 type Failed struct {
-	Since time.Time // failed at or after this time
-	Step  string    // the key of the step at which they failed; empty for any
+	Since time.Time // that failed at or after this time
+	Step  string    // key of the step at which they failed; empty: any
 	Keep  func(ctx context.Context, tx idempotency.Execer, n int) error
 }
 
@@ -130,10 +130,10 @@ func (f *failedRun) columns() []any {
 	return []any{&f.id, &f.version, &f.person.AccountID, &f.person.UserID, &f.person.EmailKey}
 }
 
-// RetryFailed resumes the failed runs of an automation, each from the step that failed, and returns how
-// many there were. It works in transactions of 500 runs, and the last one stores the answer. Runs that
-// fail again meanwhile are not retried. Errors: NotFound, Conflict for an archived automation, Invalid
-// for a step that no version has.
+// RetryFailed resumes the failed runs of an automation, each at the step that failed, and returns how many
+// there were. It works in transactions of 500 runs; the last one stores the answer. Runs that fail again in the
+// meantime are not retried again. It returns NotFound, Conflict for an archived automation, or Invalid for an
+// unknown step.
 func (s *Service) RetryFailed(ctx context.Context, accountID, automationID string,
 	in Failed) (restarted int, err error) {
 	if err := s.mayRetry(ctx, accountID, automationID); err != nil {
@@ -164,7 +164,7 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 			}
 			if done = len(list) < rowsAtOnce; len(list) > 0 {
 				after = list[len(list)-1].id
-				if n, err = s.restart(ctx, tx, accountID, automationID, list); err != nil {
+				if n, err = s.restartRuns(ctx, tx, accountID, automationID, list); err != nil {
 					return err
 				}
 			}
@@ -182,7 +182,7 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 	return restarted, nil
 }
 
-func (s *Service) restart(ctx context.Context, tx db.Execer, accountID, automationID string,
+func (s *Service) restartRuns(ctx context.Context, tx db.Execer, accountID, automationID string,
 	list []failedRun) (int, error) {
 	free, err := s.freeToGoOn(ctx, tx, automationID, list)
 	if err != nil || len(free) == 0 {

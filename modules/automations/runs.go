@@ -25,12 +25,12 @@ type RunFilter struct {
 	Status       string
 	UserID       string
 	Email        string
-	Step         string // key of the step at which they are or ended; requires AutomationID
+	Step         string // key of the current or last step; requires AutomationID
 	Version      int
-	Since, Until *time.Time // started at or after Since, and before Until
+	Since, Until *time.Time // started at or after Since and before Until
 }
 
-// Validate returns every wrong field.
+// Validate reports every invalid field.
 func (f RunFilter) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if f.Status != "" && automationrun.StatusValidator(automationrun.Status(f.Status)) != nil {
@@ -51,8 +51,8 @@ func (f RunFilter) Validate() fault.Fields {
 	return wrong
 }
 
-// clocks bounds the difference between the clocks of processes, from which ids are derived, and that of
-// the database.
+// clocks bounds the difference between the clocks of the processes that create ids and the clock of the
+// database.
 const clocks = time.Hour
 
 func (f RunFilter) predicates() (where []predicate.AutomationRun) {
@@ -77,8 +77,8 @@ func (f RunFilter) predicates() (where []predicate.AutomationRun) {
 	return where
 }
 
-// Runs returns one page of the account's runs, newest first. Errors: NotFound for an automation that does
-// not belong to the account, Invalid with all wrong fields.
+// Runs returns one page of the account's runs, newest first. It returns NotFound for an automation that does
+// not belong to the account, or Invalid with all invalid fields.
 func (s *Service) Runs(ctx context.Context, accountID string,
 	f RunFilter) (out page.Page[*ent.AutomationRun], err error) {
 	q, err := s.matchingRuns(ctx, accountID, f)
@@ -89,7 +89,7 @@ func (s *Service) Runs(ctx context.Context, accountID string,
 		func(r *ent.AutomationRun) string { return r.ID })
 }
 
-// CountRuns counts the runs that match a filter, up to a limit. It returns the errors of Runs.
+// CountRuns counts the runs that match a filter, up to a limit. It returns the same errors as Runs.
 func (s *Service) CountRuns(ctx context.Context, accountID string, f RunFilter, most int) (int, error) {
 	q, err := s.matchingRuns(ctx, accountID, f)
 	if err != nil {
@@ -133,7 +133,7 @@ const placesSQL = `
 SELECT v.number, s.n - 1 FROM automation_versions v, jsonb_array_elements(v.definition->'steps') WITH ORDINALITY AS s (step, n)
 WHERE v.account_id = $1 AND v.automation_id = $2 AND s.step->>'key' = $3`
 
-// findStepPositions returns the positions of the step with a key in all versions of an automation. The error is
+// findStepPositions returns the positions of the step with a key in all versions of an automation. It returns
 // Invalid if no version has the step.
 func (s *Service) findStepPositions(ctx context.Context, accountID, automationID, key string) ([]stepPosition, error) {
 	list, err := db.All(ctx, s.db.SQL, func(p *stepPosition) []any { return []any{&p.version, &p.index} }, placesSQL,
@@ -153,10 +153,10 @@ type RunDetail struct {
 
 	Steps       []*ent.AutomationStep
 	Next        *time.Time       // when the next step begins or the wait ends; nil if the run has ended
-	Waiting     *machine.Waiting // what it waits for; nil if it does not wait
-	WaitingStep *definition.Step // the step that waits
-	Blocked     *runs.Blocked    // why the step could not be finished yet; nil for a wait in the definition
-	Held        bool             // it came due while its automation was held
+	Waiting     *machine.Waiting // what the run waits for; nil if it is not waiting
+	WaitingStep *definition.Step // key of the waiting step
+	Blocked     *runs.Blocked    // why the step could not be finished yet; nil while waiting as defined
+	Held        bool             // the run became due while its automation was held
 }
 
 // Run returns one run of the account.

@@ -20,12 +20,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Timeline reads the facts of subjects of one account, oldest first.
+// Timeline reads the facts about subjects of one account, oldest first.
 type Timeline interface {
 	Facts(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]event.Fact, error)
 }
 
-// Bus publishes facts, wakes their consumers, and forgets facts of people.
+// Bus publishes facts, wakes their consumers, and deletes facts about people.
 type Bus interface {
 	ingest.Bus
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
@@ -57,7 +57,7 @@ type engine struct {
 	facts  *facts.Service
 }
 
-// Service stores automations and runs them. Safe for concurrent use.
+// Service stores automations and runs them. It is safe for concurrent use.
 type Service struct {
 	engine
 
@@ -72,7 +72,7 @@ type Service struct {
 	prover    *proof.Prover
 }
 
-// New creates the service. Nothing runs before Start.
+// New creates the service. Nothing runs until Start.
 func New(p Params) (*Service, error) {
 	store := runs.NewStore()
 	prover := proof.New(p.Box)
@@ -91,7 +91,7 @@ func New(p Params) (*Service, error) {
 		}}, nil
 }
 
-// Consumer returns the consumer of facts about mail, which become events.
+// Consumer returns the consumer that turns facts about mail into events.
 func (s *Service) Consumer() bus.Consumer { return s.facts.Consumer() }
 
 // WebhookSecret returns the secret that verifies the signatures of an account's webhook steps.
@@ -106,7 +106,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops accepting events and waits for steps in progress while ctx lasts.
+// Stop stops accepting events and waits until ctx ends for steps in progress.
 func (s *Service) Stop(ctx context.Context) error {
 	s.events.Stop()
 	s.tasks.Stop(ctx)
@@ -118,8 +118,8 @@ func (s *Service) Post(ctx context.Context, p ingest.Post) (ingest.Result, error
 	return s.events.Post(ctx, p)
 }
 
-// Sweep cancels runs that events started while their automation was being archived (package drain).
+// Sweep cancels runs that were started by events while their automation was being archived (package drain).
 func (s *Service) Sweep(ctx context.Context) (int64, error) { return s.drain.Sweep(ctx) }
 
-// Drain takes every step that is due now. It is for tests, in which no worker runs.
+// Drain takes every step that is due now. It is for tests that run no worker.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.steps.Drain(ctx) }

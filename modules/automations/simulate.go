@@ -20,23 +20,23 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// MaxLater bounds the events that arrive after the first one.
+// MaxLater is the maximum number of events after the first one.
 const MaxLater = 100
 
 // SimulationInput describes a simulation.
 type SimulationInput struct {
-	Draft    bool // simulate the draft; otherwise the active version, or the draft if there is none
+	Draft    bool // simulate the draft; otherwise the active version, or the draft if none is active
 	Version  int  // simulate this version; 0 leaves the choice to Draft
 	Event    *ingest.Post
-	EventID  string     // a stored event, instead of Event
-	At       *time.Time // start time; nil for now, or for the time of the stored event
+	EventID  string     // id of a stored event, in place of Event
+	At       *time.Time // start time; nil: now, or the time of the stored event
 	Later    []Later
 	Outcomes map[string]string // chosen outcomes by step key: suppressed or error
 }
 
 // Later is an event of the same person after the first one.
 type Later struct {
-	After clock.Duration // since the start of the run
+	After clock.Duration // time since the start of the run
 	Post  ingest.Post
 }
 
@@ -45,13 +45,13 @@ type Simulated struct {
 	simulation.Result
 
 	AutomationID string
-	Version      *int // nil for the draft
+	Version      *int // nil: the draft
 }
 
 // subject is the version or the draft that is simulated or tested.
 type subject struct {
 	program   *machine.Program
-	number    int // 0 for the draft
+	number    int // 0: the draft
 	document  json.RawMessage
 	domainIDs []string
 }
@@ -73,8 +73,8 @@ func (s *Service) subjectOf(ctx context.Context, caller accounts.Caller, a *ent.
 	return subject{v.Program, number, v.Document, v.DomainIDs}, nil
 }
 
-// Simulate plays one run on a virtual clock. It stores and sends nothing. Errors: NotFound for an
-// automation, a version or an event that does not belong to the account, Invalid with all wrong fields.
+// Simulate plays one run on a virtual clock. It stores and sends nothing. It returns NotFound for an
+// automation, a version or an event that does not belong to the account, or Invalid with all invalid fields.
 func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automationID string,
 	in SimulationInput) (Simulated, error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
@@ -150,7 +150,7 @@ func (s *Service) startOf(ctx context.Context, accountID string, p *machine.Prog
 	return nil
 }
 
-// storedEvent converts a stored event to the form that runs use, and returns its person.
+// storedEvent converts a stored event to the form that runs use and returns its person.
 func storedEvent(e *ent.CustomEvent) (*machine.Event, machine.Identity, error) {
 	data, err := expression.Decode(e.Data)
 	if err != nil {
@@ -170,8 +170,8 @@ func storedEvent(e *ent.CustomEvent) (*machine.Event, machine.Identity, error) {
 	return out, who, nil
 }
 
-// postedEvent validates an event of a simulation and reports errors under the prefix. It returns nil if
-// there are any.
+// postedEvent validates an event of a simulation and reports errors under the prefix. It returns nil if the
+// event is invalid.
 func postedEvent(p ingest.Post, id, prefix string, wrong fault.Fields) (*machine.Event, machine.Identity) {
 	e, who, err := ingest.EventOf(p)
 	if err != nil {
@@ -184,7 +184,7 @@ func postedEvent(p ingest.Post, id, prefix string, wrong fault.Fields) (*machine
 	return e, who
 }
 
-// parseLaterEvents returns the events that arrive after the first one, ordered by time. They belong to its person.
+// parseLaterEvents returns the events after the first one, ordered by time. They belong to the same person.
 func (in SimulationInput) parseLaterEvents(run machine.Run, wrong fault.Fields) (events []*machine.Event) {
 	list := in.Later
 	if len(list) > MaxLater {
@@ -209,7 +209,7 @@ func (in SimulationInput) parseLaterEvents(run machine.Run, wrong fault.Fields) 
 	return events
 }
 
-// checkOutcomes rejects outcomes that a step cannot have.
+// checkOutcomes rejects outcomes that their step cannot have.
 func (in SimulationInput) checkOutcomes(p *machine.Program, wrong fault.Fields) {
 	for key, outcome := range in.Outcomes {
 		path := "outcomes." + key

@@ -24,7 +24,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// later is an event of the same person, a time after the first one.
+// later is an event of the same person, some time after the first one.
 type later struct {
 	after time.Duration
 	name  string
@@ -48,7 +48,7 @@ func (w *world) simulate(t *testing.T, a *ent.Automation, data string, outcomes 
 	return out
 }
 
-// formatSimulation returns a short form of a simulation: each step with its status and when it ended, relative to the
+// formatSimulation formats a simulation briefly: each step with its status and when it ended, relative to the
 // start.
 func formatSimulation(s Simulated) string {
 	var out []string
@@ -76,8 +76,8 @@ func TestSimulation(t *testing.T) {
 	}{
 		{"the condition is false", `{"n": 1}`, nil, nil, "not_started"},
 		{"the condition has no value", `{}`, nil, nil, "not_started"},
-		{"none pays", `{"n": 20}`, nil, nil, "mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, call completed 24h0m0s, completed"},
-		{"a small one", `{"n": 5}`, nil, nil, "mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, completed"},
+		{"no payment", `{"n": 20}`, nil, nil, "mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, call completed 24h0m0s, completed"},
+		{"a small amount", `{"n": 5}`, nil, nil, "mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, completed"},
 		{"paid", `{"n": 5}`, nil, []later{{time.Hour, "paid", `{"id": 4}`}, {2 * time.Hour, "paid", `{"id": 5}`}, {3 * time.Hour, "stop", `{}`}},
 			"mail sent 0s, w received 2h0m0s, paid nothing w, paid resumed w, stop nothing , completed"},
 		{"cancelled", `{"n": 5}`, nil, []later{{time.Hour, "stop", `{}`}}, "mail sent 0s, stop cancelled , cancelled"},
@@ -100,7 +100,7 @@ func TestSimulation(t *testing.T) {
 		t.Errorf("the wait is %+v, want one for paid until a day later", wait)
 	}
 	if c := s.Steps[2].Conditions; len(c) != 1 || !c[0].Result || c[0].Parts[1].Value != int64(20) {
-		t.Errorf("the condition is explained as %+v, want with event.data.n = 20", c)
+		t.Errorf("the explanation of the condition is %+v, want event.data.n = 20 in it", c)
 	}
 	if p, _ := s.Steps[3].Performed.Preview.(*machine.Post); p == nil || string(p.Body) != `{"n":20}` {
 		t.Errorf("the request is %+v, want one with n = 20", p)
@@ -110,25 +110,25 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-func TestInvalidSimulations(t *testing.T) {
+func TestRejectsInvalidSimulations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.activate(t, `{"event": "start"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}`)
 	stored := w.postAs(t, "other", "u1", "", `{}`).Event.ID
 	event := &ingest.Post{UserID: "u1"}
 	for want, in := range map[string]SimulationInput{
-		"event":                               {},
-		"event.name":                          {Event: &ingest.Post{Name: "other"}},
-		"event.email":                         {Event: &ingest.Post{Email: "nobody"}},
-		"event_id":                            {EventID: stored},
-		"then[1].name":                        {Event: event, Later: []Later{{Post: ingest.Post{Name: "a"}}, {}}},
-		"then":                                {Event: event, Later: make([]Later, MaxLater+1)},
-		"outcomes.gone":                       {Event: event, Outcomes: map[string]string{"gone": "error"}},
-		"outcomes.pause":                      {Event: event, Outcomes: map[string]string{"pause": "error"}},
-		"outcomes.mail":                       {Event: event, Outcomes: map[string]string{"mail": "lost"}},
-		"not_found of version":                {Event: event, Version: 7},
-		"not_found of event":                  {EventID: "ae_01kf0m4w7he6x8q2v5b3n9c1ta"},
-		"not_found of an event of no account": {EventID: "x"},
+		"event":                         {},
+		"event.name":                    {Event: &ingest.Post{Name: "other"}},
+		"event.email":                   {Event: &ingest.Post{Email: "nobody"}},
+		"event_id":                      {EventID: stored},
+		"then[1].name":                  {Event: event, Later: []Later{{Post: ingest.Post{Name: "a"}}, {}}},
+		"then":                          {Event: event, Later: make([]Later, MaxLater+1)},
+		"outcomes.gone":                 {Event: event, Outcomes: map[string]string{"gone": "error"}},
+		"outcomes.pause":                {Event: event, Outcomes: map[string]string{"pause": "error"}},
+		"outcomes.mail":                 {Event: event, Outcomes: map[string]string{"mail": "lost"}},
+		"not_found of version":          {Event: event, Version: 7},
+		"not_found of event":            {EventID: "ae_01kf0m4w7he6x8q2v5b3n9c1ta"},
+		"not_found of an unknown event": {EventID: "x"},
 	} {
 		_, err := w.Simulate(t.Context(), w.caller(), a.ID, in)
 		f := fault.From(err)
@@ -139,18 +139,18 @@ func TestInvalidSimulations(t *testing.T) {
 			continue
 		}
 		if f.Kind != fault.Invalid || f.Fields[want] == "" || len(f.Fields) != 1 {
-			t.Errorf("%+v: got %v %v, want only %s refused", in, err, f.Fields, want)
+			t.Errorf("%+v: got %v %v, want an error only in field %s", in, err, f.Fields, want)
 		}
 	}
 	stranger := w.caller()
 	stranger.AccountID = other
 	if _, err := w.Simulate(t.Context(), stranger, a.ID,
 		SimulationInput{Event: event}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("another account simulates the automation: %v", err)
+		t.Errorf("simulating an automation of another account returned %v", err)
 	}
 }
 
-// A built-in event may be about the mail of one step, which its email_id names.
+// A built-in event may concern the mail of one step, which its email_id identifies.
 func TestSimulationWithMailEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -168,7 +168,7 @@ func TestSimulationWithMailEvents(t *testing.T) {
 	}
 }
 
-// A stored event is simulated at its time, and a draft as well as the active version.
+// A stored event is simulated at its own time, with the draft as well as the active version.
 func TestSimulationOfStoredEventAndDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -197,14 +197,15 @@ func TestSimulationOfStoredEventAndDraft(t *testing.T) {
 		}
 		if version != c.version || formatSimulation(s) != c.want ||
 			!s.StartedAt.Equal(event.CreatedAt.Truncate(time.Microsecond)) {
-			t.Errorf("%+v plays %s of version %s from %s, want %s of %s from %s", c.in, formatSimulation(s), version,
+			t.Errorf("%+v played %s of version %s from %s, want %s of %s from %s", c.in, formatSimulation(s), version,
 				s.StartedAt, c.want, c.version, event.CreatedAt)
 		}
 	}
 }
 
-// Random automations and events: a run on real PostgreSQL has the records, facts and mails of its simulation.
-func TestSimulationMatchesTheLiveRun(t *testing.T) {
+// With random automations and events, a run on real PostgreSQL produces the records, facts and mails of its
+// simulation.
+func TestSimulationMatchesLiveRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hook := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter,
@@ -277,7 +278,7 @@ func randomSteps(r *rand.Rand, url string) string {
 	return strings.Join(list, ", ")
 }
 
-// randomEvents returns up to six events, at times at which no wait ends.
+// randomEvents returns up to six events at times when no wait ends.
 func randomEvents(r *rand.Rand) (list []later) {
 	at := time.Duration(0)
 	for range r.IntN(7) {
@@ -288,8 +289,8 @@ func randomEvents(r *rand.Rand) (list []later) {
 	return list
 }
 
-// runLive runs the same scenario for real and returns the id of the run. Time advances from one due moment to
-// the next.
+// runLive runs the same scenario for real and returns the id of the run. It advances the time from one due
+// moment to the next.
 func (w *world) runLive(t *testing.T, name, data string, events []later) string {
 	t.Helper()
 	answer := w.post(t, name, data)
@@ -306,7 +307,7 @@ func (w *world) runLive(t *testing.T, name, data string, events []later) string 
 	return run
 }
 
-// runUntil advances the time, and takes the steps of a run when they are due.
+// runUntil advances the time and takes the steps of a run when they become due.
 func (w *world) runUntil(t *testing.T, run string, left time.Duration) {
 	t.Helper()
 	for {
@@ -328,7 +329,7 @@ func (w *world) runUntil(t *testing.T, run string, left time.Duration) {
 	}
 }
 
-// recordsOf returns the records of a simulation, without anything that a simulation cannot know.
+// recordsOf returns the records of a simulation without anything that a simulation cannot know.
 func recordsOf(s Simulated) []string {
 	out := []string{strings.TrimSpace(s.Status + " " + s.Error)}
 	for _, step := range s.Steps {
@@ -346,7 +347,7 @@ func recordsOf(s Simulated) []string {
 	return out
 }
 
-// recordsOfRun returns the same of a live run.
+// recordsOfRun returns the same records for a live run.
 func (w *world) recordsOfRun(t *testing.T, run string) []string {
 	t.Helper()
 	detail, err := w.Run(t.Context(), sendingtest.Account, run)

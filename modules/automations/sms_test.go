@@ -65,7 +65,7 @@ func (w *world) withTexts(t *testing.T) textMessages {
 const textStep = `{"key": "text", "type": "send_sms", "to": "{{event.data.phone}}", "text": "Invoice {{event.data.number}} is open."%s},
 	{"key": "after", "type": "condition", "if": "steps.text.status == 'sent' && steps.text.segments == 1 && steps.text.sms_id.startsWith('sms_')"}`
 
-// runOutcome returns how the newest run ended, and the results of its steps.
+// runOutcome returns the outcome of the newest run and the results of its steps.
 func (w *world) runOutcome(t *testing.T) string {
 	t.Helper()
 	out, err := db.One(t.Context(), w.DB.SQL, db.Value[string], `
@@ -86,7 +86,7 @@ func (w *world) countTexts(t *testing.T) int {
 	return n
 }
 
-func TestStepSendsATextMessage(t *testing.T) {
+func TestStepSendsTextMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	texts := w.withTexts(t)
@@ -102,7 +102,7 @@ func TestStepSendsATextMessage(t *testing.T) {
 		list.Items[0].EmailKey == nil || *list.Items[0].EmailKey != "bob@example.net" ||
 		*list.Items[0].UserID != "u1" ||
 		list.Items[0].Version != 1 || list.Items[0].StepIndex != 0 {
-		t.Errorf("the messages are %+v, %v; want one of the run and its person", list.Items, err)
+		t.Errorf("the messages are %+v, %v; want one, with the run and its person", list.Items, err)
 	}
 	run, err := texts.OfRun(t.Context(), sendingtest.Account, *list.Items[0].RunID)
 	if err != nil || len(run) != 1 {
@@ -110,7 +110,7 @@ func TestStepSendsATextMessage(t *testing.T) {
 	}
 }
 
-func TestInvalidTextMessagesFailTheStep(t *testing.T) {
+func TestInvalidTextMessagesFailStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
@@ -131,8 +131,8 @@ func TestInvalidTextMessagesFailTheStep(t *testing.T) {
 	}
 }
 
-// A number that has received ten messages within the hour fails the step with the code of the cap, and
-// on_error decides where the run continues.
+// After ten messages to a number within an hour, the step fails with the code of the cap, and on_error decides
+// where the run continues.
 func TestTextStepOverTheCap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -167,7 +167,7 @@ func TestLateTextStepExpires(t *testing.T) {
 		fmt.Sprintf(textStep, `, "expires_after": "PT1H"`))
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
 	w.drain(t)
-	w.advanceTime(t, 3*time.Hour) // the delay was over 2 hours ago
+	w.advanceTime(t, 3*time.Hour) // the delay ended 2 hours ago
 	if w.drain(t); w.runOutcome(t) != "completed  wait=completed text=expired after=completed/false" {
 		t.Errorf("two hours late the run is %q, want the step expired", w.runOutcome(t))
 	}
@@ -198,14 +198,14 @@ func TestTextStepTargets(t *testing.T) {
 	}
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
 	if w.drain(t); w.runOutcome(t) != "completed  text=suppressed" {
-		t.Errorf("with a number that has said STOP the run is %q, want it suppressed and ended", w.runOutcome(t))
+		t.Errorf("with a number that replied STOP the run is %q, want it suppressed and ended", w.runOutcome(t))
 	}
 	if n := w.countTexts(t); n != 1 {
 		t.Errorf("%d messages are stored, want the suppressed one", n)
 	}
 }
 
-// A run that is cancelled, or claimed by another process, between the claim and the commit sends nothing.
+// A run that is cancelled, or claimed by another process, between its claim and the commit sends nothing.
 func TestCancelledRunSendsNoTextMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -225,7 +225,7 @@ func TestCancelledRunSendsNoTextMessage(t *testing.T) {
 	if n := w.countTexts(t); n != 0 {
 		t.Errorf("a run counted as cancelled sent %d text messages", n)
 	}
-	// Two claims of one step: the first commit wins.
+	// Of two claims of one step, the first commit wins.
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
 	first, err := w.Service.steps.Claim(t.Context(), 10, 60e9)
 	if err != nil {
@@ -271,7 +271,7 @@ func TestCheckReportsUnavailableTextMessages(t *testing.T) {
 		return strings.Join(out, "; ")
 	}
 	if got := problems(); !strings.Contains(got, "error steps[0].type requires SMS, which is disabled on this server") {
-		t.Errorf("with the module off the problems are %q", got)
+		t.Errorf("with the module disabled the problems are %q", got)
 	}
 	texts := w.withTexts(t)
 	if got := problems(); got != "" {
@@ -286,8 +286,8 @@ func TestCheckReportsUnavailableTextMessages(t *testing.T) {
 	}
 }
 
-// Settings deleted after the activation fail the step, and so does disabling the module.
-func TestTextStepWithoutItsModule(t *testing.T) {
+// If the settings are deleted after the activation, the step fails, as it does if the module is disabled.
+func TestTextStepWithoutSMSModule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
@@ -296,7 +296,7 @@ func TestTextStepWithoutItsModule(t *testing.T) {
 	w.Service = w.newProcess(t)
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
 	if w.drain(t); w.runOutcome(t) != "failed "+sms.CodeNoProvider+" text=failed" {
-		t.Errorf("with the module off the run is %q", w.runOutcome(t))
+		t.Errorf("with the module disabled the run is %q", w.runOutcome(t))
 	}
 }
 
@@ -323,7 +323,7 @@ func TestSimulationOfTextMessages(t *testing.T) {
 		}
 		if p, _ := got.Steps[0].Performed.Preview.(*sms.Preview); c.outcomes == nil && c.data == to &&
 			(p == nil || p.Text != "Invoice 7 is open." || p.To != "+4915112345678" || p.Segments != 1) {
-			t.Errorf("the message of the simulation is %+v", p)
+			t.Errorf("the simulated message is %+v", p)
 		}
 	}
 	if n := w.countTexts(t); n != 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// templateWorld returns a world with the service of templates, and a published template for each alias.
+// templateWorld returns a world that has the templates service and a published template for each alias.
 func templateWorld(t *testing.T, aliases ...string) (*world, *templates.Service, map[string]string) {
 	t.Helper()
 	w := newWorld(t)
@@ -54,11 +54,11 @@ func wantUsedBy(t *testing.T, what string, err error, names ...string) {
 		return
 	}
 	if diff := cmp.Diff(names, f.Details[fault.DetailUsedBy]); diff != "" {
-		t.Errorf("%s: names of users (-want +got):\n%s", what, diff)
+		t.Errorf("%s: names of automations (-want +got):\n%s", what, diff)
 	}
 }
 
-func TestATemplateInUseStays(t *testing.T) {
+func TestTemplateInUseCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	w, store, ids := templateWorld(t, "by-id", "by-alias", "draft", "free")
 	byID := w.activate(t, `{"event": "start"}`, `{"type": "delay", "duration": "PT1H"}, `+
@@ -83,7 +83,7 @@ func TestATemplateInUseStays(t *testing.T) {
 	wantUsedBy(t, "delete a template that only a draft uses", remove("draft"))
 	wantUsedBy(t, "delete a template that nothing uses", remove("free"))
 
-	// A live run keeps the template of its version, also after the automation has gone on to another one.
+	// A live run keeps the template of its version, even after the automation has moved on to another template.
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	if _, err := w.Change(t.Context(), sendingtest.Account, byID.ID, parseMembers(`{"steps": [{"type": "end"}]}`),
@@ -98,7 +98,7 @@ func TestATemplateInUseStays(t *testing.T) {
 	wantUsedBy(t, "delete the template after the run", remove("renamed"))
 }
 
-func TestCheckRefusesATokenWithoutALink(t *testing.T) {
+func TestCheckRejectsTokenWithoutLink(t *testing.T) {
 	t.Parallel()
 	w, store, _ := templateWorld(t)
 	for alias, enabled := range map[string]bool{"with-link": true, "without-link": false} {
@@ -134,13 +134,14 @@ func TestCheckRefusesATokenWithoutALink(t *testing.T) {
 			return p.Path == "steps[0].unsubscribe" &&
 				p.Severity == SeverityError
 		}); err != nil || found != refused {
-			t.Errorf("%s: the problems are %v (%v), want the token refused: %t", step, problems, err, refused)
+			t.Errorf("%s: the problems are %v (%v), want the token rejected: %t", step, problems, err, refused)
 		}
 	}
 }
 
-// What may change is a warning, which activation does not refuse; what cannot be sent now is an error.
-func TestCheckWarnsOfWhatMayChange(t *testing.T) {
+// A condition that may change is a warning and does not prevent activation. Content that cannot be sent now is
+// an error.
+func TestCheckWarnsOfTemporaryProblems(t *testing.T) {
 	t.Parallel()
 	w, store, _ := templateWorld(t, "edited", "published")
 	subject := "Another subject"
@@ -168,13 +169,13 @@ func TestCheckWarnsOfWhatMayChange(t *testing.T) {
 		t.Helper()
 		problems, err := check(alias)
 		if path == "" && (len(problems) > 0 || err != nil) {
-			t.Errorf("%s: the problems are %v, and activation returns %v, want none", what, problems, err)
+			t.Errorf("%s: the problems are %v and activation returned %v, want none", what, problems, err)
 		}
 		if path != "" && (len(problems) != 1 || problems[0].Path != path || problems[0].Severity != severity) {
-			t.Errorf("%s: the problems are %v, want one %s of %s", what, problems, severity, path)
+			t.Errorf("%s: the problems are %v, want one %s in %s", what, problems, severity, path)
 		}
 		if (err != nil) != (severity == SeverityError) {
-			t.Errorf("%s: activation returns %v, want an error for errors only", what, err)
+			t.Errorf("%s: activation returned %v, want an error only if there are errors", what, err)
 		}
 	}
 	wants("a published template", "published", "", "")
@@ -186,8 +187,8 @@ func TestCheckWarnsOfWhatMayChange(t *testing.T) {
 	wants("a domain that is not verified", "published", "steps[0].from", SeverityError)
 }
 
-// Deletion and activation at the same time: whichever commits second sees the other.
-func TestActivationAndDeletionOfATemplateMeet(t *testing.T) {
+// If a template is deleted while an automation is activated, whichever commits second sees the other.
+func TestActivationRacesTemplateDeletion(t *testing.T) {
 	t.Parallel()
 	for range 20 {
 		w, store, _ := templateWorld(t, "raced")
@@ -203,7 +204,7 @@ func TestActivationAndDeletionOfATemplateMeet(t *testing.T) {
 		both.Go(func() { deleted = store.Delete(t.Context(), sendingtest.Account, "raced") })
 		both.Wait()
 		if (activated == nil) == (deleted == nil) {
-			t.Errorf("activation: %v, deletion: %v; want exactly one to succeed", activated, deleted)
+			t.Errorf("activation returned %v and deletion %v, want exactly one to succeed", activated, deleted)
 		}
 	}
 }

@@ -21,10 +21,10 @@ const (
 	SourceStep  = "step"  // a step that ended
 	SourceEmail = "email" // a fact of an email of the run
 	SourceSMS   = "sms"   // a fact of a text message of the run
-	SourceWait  = "wait"  // a step that will be retried, and why
+	SourceWait  = "wait"  // a step that will be retried, and the reason
 )
 
-// maxTimelineEvents bounds the events in a timeline.
+// maxTimelineEvents is the maximum number of events in a timeline.
 const maxTimelineEvents = 100
 
 // TimelineEntry is one entry in the history of a run. Exactly one of Event, Step, Fact and Blocked is
@@ -32,7 +32,7 @@ const maxTimelineEvents = 100
 type TimelineEntry struct {
 	At      time.Time
 	Source  string
-	StepKey string // the step, or the step whose email or text message the fact is about
+	StepKey string // key of the step, or of the step whose message the fact is about
 	Event   *TimelineEvent
 	Step    *ent.AutomationStep
 	Fact    *event.Fact
@@ -53,8 +53,8 @@ type TimelineEvent struct {
 	At                time.Time
 }
 
-// Timeline returns the history of a run in order of time: events, steps, and facts of the run and of what
-// it sent. Facts about single steps are left out, because the steps are listed. The error is NotFound.
+// Timeline returns the history of a run in order of time: events, steps, and facts about the run and the
+// messages it sent. Facts about single steps are omitted, because the steps are listed. It returns NotFound.
 func (s *Service) Timeline(ctx context.Context, accountID, runID string) ([]TimelineEntry, error) {
 	run, err := s.Run(ctx, accountID, runID)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Service) Timeline(ctx context.Context, accountID, runID string) ([]Time
 	return s.TimelineOf(ctx, run)
 }
 
-// TimelineOf returns the timeline of a run that was already read.
+// TimelineOf returns the timeline of a run that the caller has already read.
 func (s *Service) TimelineOf(ctx context.Context, run RunDetail) ([]TimelineEntry, error) {
 	list, err := s.eventsOf(ctx, run)
 	if err != nil {
@@ -111,7 +111,7 @@ func entryOf(f *event.Fact, subject string, by *ent.AutomationStep) TimelineEntr
 	return out
 }
 
-// subjectsOf returns the ids of what a step sent.
+// subjectsOf returns the ids of the messages that a step sent.
 func subjectsOf(step *ent.AutomationStep) (ids []string) {
 	if step.EmailID != nil {
 		ids = append(ids, *step.EmailID)
@@ -168,7 +168,7 @@ type eventRow struct {
 
 // eventsOf returns the event that started a run, and the events that affected it later.
 func (s *Service) eventsOf(ctx context.Context, run RunDetail) ([]TimelineEntry, error) {
-	until := time.Now().Add(time.Hour) // allows for a clock that is slow
+	until := time.Now().Add(time.Hour) // allows for a slow clock
 	if run.EndedAt != nil {
 		until = run.EndedAt.Add(time.Second)
 	}
@@ -193,8 +193,7 @@ func (s *Service) eventsOf(ctx context.Context, run RunDetail) ([]TimelineEntry,
 	return list, nil
 }
 
-// startOfRun returns the run's own copy of the event that started it, because the event may be deleted
-// first.
+// startOfRun returns the run's own copy of the event that started it, because the event may be deleted first.
 func startOfRun(run RunDetail) (TimelineEntry, error) {
 	var e struct {
 		Name string          `json:"name"`

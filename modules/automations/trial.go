@@ -19,13 +19,13 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Trial tests one automation with an event, whether it is active or not. It uses the draft if that is
+// Trial tests one automation with an event, whether it is active or not. It uses the draft if the draft is
 // newer than the active version.
 type Trial struct {
 	ingest.Post
 
 	AutomationID string
-	Send         bool // send for real; otherwise only report what would be sent
+	Send         bool // send messages; otherwise only report the messages that would be sent
 	Render       func(Tried) idempotency.Response
 }
 
@@ -33,14 +33,14 @@ type Trial struct {
 type Tried struct {
 	ingest.Result
 
-	Played *Simulated // set without Send
-	RunID  string     // set with Send; empty if the trigger or its condition did not match
+	Played *Simulated // set if Send is false
+	RunID  string     // set if Send is true; empty if the trigger or its condition did not match
 }
 
-// Try tests an automation. Waits take no time, and awaited events count as received, with empty data.
-// Without Send nothing is sent, and the answer reports what would be; with Send a run starts that really
-// sends. A trial does not appear in figures, publishes no facts, and is invisible to other events.
-// Errors: NotFound, Conflict for an archived automation, and those of Post.
+// Try tests an automation. Waits take no time, and awaited events count as received, with empty data. Without
+// Send, nothing is sent, and the answer reports the simulated run; with Send, a run starts that sends its
+// messages. A trial does not appear in figures, publishes no facts, and is invisible to other events. It
+// returns NotFound, Conflict for an archived automation, and the errors of Post.
 func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tried, error) {
 	a, err := s.Get(ctx, caller.AccountID, in.AutomationID)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tr
 	}
 	t := &trial{Service: s, asked: in, caller: caller, automation: a, of: of}
 	if !in.Send {
-		if err := t.play(ctx); err != nil {
+		if err := t.simulateRun(ctx); err != nil {
 			return Tried{}, err
 		}
 	}
@@ -64,12 +64,12 @@ func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tr
 	answer, err := s.events.Try(ctx,
 		ingest.Trial{Post: post, Run: func(e *machine.Event,
 			who machine.Identity) (*runs.Settlement, shape.EventMatch) {
-			return t.begin(ctx, e, who)
+			return t.beginRun(ctx, e, who)
 		}})
 	return t.result(answer), err
 }
 
-// trial is one call of Try.
+// trial is the state of one call of Try.
 type trial struct {
 	*Service
 
@@ -83,8 +83,8 @@ type trial struct {
 
 func (t *trial) result(a ingest.Result) Tried { return Tried{a, t.played, t.runID} }
 
-// play simulates the run.
-func (t *trial) play(ctx context.Context) error {
+// simulateRun simulates the run.
+func (t *trial) simulateRun(ctx context.Context) error {
 	e, who, err := ingest.EventOf(t.asked.Post)
 	if err != nil {
 		return err
@@ -111,8 +111,8 @@ func (t *trial) play(ctx context.Context) error {
 	return nil
 }
 
-// begin returns the run of a trial that sends, and the automation's reaction to the event.
-func (t *trial) begin(ctx context.Context, e *machine.Event,
+// beginRun starts the run of a trial that sends, and returns it with the automation's reaction to the event.
+func (t *trial) beginRun(ctx context.Context, e *machine.Event,
 	who machine.Identity) (*runs.Settlement, shape.EventMatch) {
 	match := shape.EventMatch{AutomationID: t.automation.ID, Version: t.of.number, Outcome: ingest.ConditionFalse}
 	if e.Name != t.of.program.Definition.Trigger.Event {

@@ -20,7 +20,7 @@ import (
 
 const waits = `{"key": "sleep", "type": "delay", "duration": "P30D"}, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`
 
-// draftOf creates an automation that is not activated.
+// draftOf creates an automation and does not activate it.
 func (w *world) draftOf(t *testing.T, trigger, list string) *ent.Automation {
 	t.Helper()
 	a, err := w.Create(t.Context(), sendingtest.Account,
@@ -57,25 +57,25 @@ func TestDryRun(t *testing.T) {
 		}
 		if got := formatSimulation(*tried.Played); got != want || tried.Played.Version != nil ||
 			tried.Matched != matched || tried.Resumed+tried.Cancelled != 0 || tried.RunID != "" {
-			t.Errorf("a dry run with %s plays %q of version %v, counters %s; want %q of the draft, %d matched", data,
+			t.Errorf("a dry run with %s played %q of version %v, counters %s; want %q of the draft, %d matched", data,
 				got, tried.Played.Version, formatCounters(tried.Result), want, matched)
 		}
 	}
 	if tried, err := w.try(t, a.ID, "another", `{}`, false); err != nil || tried.Matched != 0 ||
 		formatSimulation(*tried.Played) != "not_started" {
-		t.Errorf("a dry run by an event of another name: %+v, %v; want nothing started", tried, err)
+		t.Errorf("a dry run with an event of another name returned %+v, %v; want no run", tried, err)
 	}
 	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "automation_steps") + w.Count(t,
 		"facts WHERE type LIKE 'automation.%'") + w.Count(t, "automation_entries"); n != 0 {
-		t.Errorf("dry runs stored %d rows in addition to their events, want none; %s listens too", n, other.ID)
+		t.Errorf("dry runs stored %d rows in addition to their events, want none; automation %s listens too", n, other.ID)
 	}
 	if n := w.Count(t, "custom_events WHERE trial AND source = 'dashboard'"); n != 4 {
 		t.Errorf("%d events of trials are stored, want 4", n)
 	}
 }
 
-// A test that sends skips waits and really sends, and nothing else is affected.
-func TestTestRunSendsWithoutSideEffects(t *testing.T) {
+// A trial run that sends skips waits and sends its messages, and has no other effect.
+func TestTrialSendsWithoutSideEffects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var called atomic.Int32
@@ -94,10 +94,10 @@ func TestTestRunSendsWithoutSideEffects(t *testing.T) {
 	before := w.eventsOfRuns(t)
 	tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
 	if err != nil || tried.RunID == "" || formatCounters(tried.Result) != "1 matched, 0 resumed, 0 cancelled" {
-		t.Fatalf("the test: %+v, %v; want a run and no effect on others", tried, err)
+		t.Fatalf("the trial returned %+v, %v; want a run and no effect on others", tried, err)
 	}
 	if got := w.post(t, "paid", `{}`); formatCounters(got) != "0 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an event that the trial does not await: %s, want no effect", formatCounters(got))
+		t.Errorf("an event that the trial does not wait for returned %s, want no effect", formatCounters(got))
 	}
 	w.drain(t)
 	run, err := w.Run(t.Context(), sendingtest.Account, tried.RunID)
@@ -110,27 +110,27 @@ func TestTestRunSendsWithoutSideEffects(t *testing.T) {
 	}
 	if diff := cmp.Diff("completed 0: sleep completed, w received, mail sent, call completed",
 		fmt.Sprintf("%s %d: %s", run.Status, run.Version, strings.Join(steps, ", "))); diff != "" {
-		t.Errorf("the run of the test (-want +got):\n%s", diff)
+		t.Errorf("the trial run (-want +got):\n%s", diff)
 	}
 	if n := w.Count(t, "emails WHERE run_id = '"+tried.RunID+"'"); n != 1 || called.Load() != 1 {
-		t.Errorf("the test sent %d emails and %d requests, want one of each", n, called.Load())
+		t.Errorf("the trial sent %d emails and %d requests, want one of each", n, called.Load())
 	}
 	if after := w.eventsOfRuns(t); after != before {
-		t.Errorf("facts after the test: %s, want none in addition to %s", after, before)
+		t.Errorf("facts after the trial: %s, want none in addition to %s", after, before)
 	}
 	if n := w.Count(t, "automation_works WHERE automation_id = '"+waiting.ID+"' AND state = 'waiting'"); n != 1 {
-		t.Error("the run waiting for the event continued, want no effect of the test event")
+		t.Error("the run that waits for the event continued; the trial event must not affect it")
 	}
 	if n := w.Count(t, "automation_entries WHERE automation_id = '"+a.ID+"'"); n != 0 {
-		t.Errorf("the test counted as %d entries, want none", n)
+		t.Errorf("the trial counted as %d entries, want none", n)
 	}
 	if _, err := w.Retry(t.Context(), sendingtest.Account, tried.RunID, nil); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("retry the run of a test: %v, want a conflict", err)
+		t.Errorf("retrying the run of a trial returned %v, want a conflict", err)
 	}
 }
 
-// Waits that begin later do not find the event of a test when they look back.
-func TestWaitsIgnoreTestEvents(t *testing.T) {
+// Waits that begin later do not find the event of a trial when they look back.
+func TestWaitsIgnoreTrialEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tried := w.draftOf(t, `{"event": "paid"}`, mail)
@@ -147,7 +147,7 @@ func TestWaitsIgnoreTestEvents(t *testing.T) {
 	}
 }
 
-func TestInvalidTrials(t *testing.T) {
+func TestRejectsInvalidTrials(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.activate(t, `{"event": "start"}`, mail)
@@ -156,19 +156,19 @@ func TestInvalidTrials(t *testing.T) {
 	if _, err := w.Try(t.Context(), stranger,
 		Trial{AutomationID: a.ID, Post: ingest.Post{AccountID: other,
 			Name: "start"}}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("another account tries the automation: %v, want not found", err)
+		t.Errorf("a trial by another account returned %v, want not found", err)
 	}
 	if _, err := w.Pause(t.Context(), sendingtest.Account, a.ID, true, nil); err != nil {
 		t.Fatal(err)
 	}
 	if tried, err := w.try(t, a.ID, "start", `{}`, false); err != nil || tried.Matched != 1 {
-		t.Errorf("a paused one: %+v, %v; want it tried", tried, err)
+		t.Errorf("a trial of a paused automation returned %+v, %v; want a result", tried, err)
 	}
 	if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.try(t, a.ID, "start", `{}`, false); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("an archived one: %v, want a conflict", err)
+		t.Errorf("a trial of an archived automation returned %v, want a conflict", err)
 	}
 	for field, post := range map[string]ingest.Post{"name": {Name: ""}, "email": {Name: "start", Email: "nobody"},
 		"data": {Name: "start", Data: json.RawMessage(`[]`)}} {
@@ -177,15 +177,15 @@ func TestInvalidTrials(t *testing.T) {
 		for _, send := range []bool{false, true} {
 			if _, err := w.Try(t.Context(), w.caller(),
 				Trial{AutomationID: b.ID, Post: post, Send: send}); fault.From(err).Fields[field] == "" {
-				t.Errorf("an event with a wrong %s: %v, want the field named", field, err)
+				t.Errorf("an event with an invalid %s returned %v, want an error in that field", field, err)
 			}
 		}
 	}
 }
 
-// A test runs whatever happens to the live runs of its automation, because a user waits for it: it is not
-// held, counted or cancelled with them, and is not sent hours later with held runs.
-func TestTestRunIsNotALiveRun(t *testing.T) {
+// A trial run does not depend on the live runs of its automation, because a user waits for it. It is not held,
+// counted or cancelled with them, and is not sent hours later along with held runs.
+func TestTrialIsNotLiveRun(t *testing.T) {
 	t.Parallel()
 	pause := func(t *testing.T, w *world, id string) (Acted, error) {
 		t.Helper()
@@ -208,12 +208,12 @@ func TestTestRunIsNotALiveRun(t *testing.T) {
 		held, cancelled int // live runs, according to the response
 		want            map[string]int
 	}{
-		"tested while its automation holds":       {act: pause, before: true, held: 1, want: map[string]int{"completed": 1, "running": 1}},
-		"its automation is paused meanwhile":      {act: pause, held: 1, want: map[string]int{"completed": 1, "running": 1}},
-		"its automation is archived meanwhile":    {act: archive, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
-		"its automation is deleted meanwhile":     {act: archive, deleted: true, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
-		"the live runs are cancelled meanwhile":   {act: activate, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
-		"the live runs are cancelled before that": {act: activate, before: true, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
+		"tested while its automation holds its runs":  {act: pause, before: true, held: 1, want: map[string]int{"completed": 1, "running": 1}},
+		"its automation is paused during the test":    {act: pause, held: 1, want: map[string]int{"completed": 1, "running": 1}},
+		"its automation is archived during the test":  {act: archive, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
+		"its automation is deleted during the test":   {act: archive, deleted: true, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
+		"the live runs are cancelled during the test": {act: activate, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
+		"the live runs are cancelled before the test": {act: activate, before: true, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -223,7 +223,7 @@ func TestTestRunIsNotALiveRun(t *testing.T) {
 			test := func() Tried {
 				tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
 				if err != nil || tried.RunID == "" {
-					t.Fatalf("the test: %+v, %v; want a run", tried, err)
+					t.Fatalf("the trial returned %+v, %v; want a run", tried, err)
 				}
 				return tried
 			}
@@ -245,14 +245,14 @@ func TestTestRunIsNotALiveRun(t *testing.T) {
 				tried = test()
 			}
 			if c.cancelled > 0 {
-				w.runBackground(t) // the test has not started its step
+				w.runBackground(t) // the trial has not started its step
 				if got := w.drainState(t, a.ID); got != "" {
-					t.Errorf("the automation still drains %q, want nothing: only a test is left", got)
+					t.Errorf("draining is still %q, want none because only a trial is left", got)
 				}
 			}
 			if c.deleted {
 				if err := w.Delete(t.Context(), sendingtest.Account, a.ID); err != nil {
-					t.Errorf("delete the automation while only a test is left: %v", err)
+					t.Errorf("deleting the automation while only a trial is left returned %v", err)
 				}
 				if n, err := w.Sweep(t.Context()); n != 0 || err != nil {
 					t.Errorf("the sweep cancelled %d runs, %v; want none", n, err)
@@ -263,7 +263,7 @@ func TestTestRunIsNotALiveRun(t *testing.T) {
 				t.Errorf("the runs (-want +got):\n%s", diff)
 			}
 			if n := w.Count(t, "emails WHERE run_id = '"+tried.RunID+"'"); n != 1 || w.Count(t, "emails") != 1 {
-				t.Errorf("the test sent %d of %d emails, want the only one", n, w.Count(t, "emails"))
+				t.Errorf("the trial sent %d of %d emails, want one of one", n, w.Count(t, "emails"))
 			}
 		})
 	}

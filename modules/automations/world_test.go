@@ -27,17 +27,17 @@ import (
 
 const other = "acc_01kf0m4w7he6x8q2v5b3n9c1tz"
 
-// world is a test installation with real PostgreSQL and real acceptance of mail. Drain takes the steps, so
-// the test controls when.
+// world is a test installation with real PostgreSQL that accepts real mail. Drain takes the steps, so the test
+// controls when.
 type world struct {
 	*Service
 	*rooms.Rooms
 
-	Texts     steps.Texter    // nil: the module sms is off
+	Texts     steps.Texter    // nil: the module sms is disabled
 	Templates steps.Templates // nil: there are no templates
 }
 
-// noTemplates contains no templates.
+// noTemplates is a fake without templates.
 type noTemplates struct{}
 
 func (noTemplates) Get(_ context.Context, _, ref string) (templates.Template, error) {
@@ -65,7 +65,7 @@ func (w *world) newProcess(t *testing.T) *Service {
 	return w.newConfigured(t, Config{steps.Config{Client: http.DefaultClient}})
 }
 
-// newConfigured returns a process with its own settings.
+// newConfigured returns a process with the given settings.
 func (w *world) newConfigured(t *testing.T, c Config) *Service {
 	t.Helper()
 	box, err := secret.NewBox(boxKey)
@@ -149,7 +149,7 @@ func (w *world) drain(t *testing.T) {
 	}
 }
 
-// advanceTime advances the time of all waits.
+// advanceTime moves the time of all waits.
 func (w *world) advanceTime(t *testing.T, d time.Duration) {
 	t.Helper()
 	w.Exec(t, `UPDATE automation_works SET due_at = due_at - $1 * interval '1 microsecond', ready_at = ready_at - $1 * interval '1 microsecond',
@@ -162,7 +162,7 @@ func (w *world) endWaits(t *testing.T) {
 	w.Exec(t, `UPDATE automation_works SET due_at = now(), waiting = jsonb_set(waiting, '{until}', to_jsonb(now())) WHERE waiting IS NOT NULL`)
 }
 
-// eventsOfRuns returns the events of runs that webhooks and the event log receive, in order, and the mails.
+// eventsOfRuns returns the facts about runs that webhooks and the event log receive, in order, and the mails.
 func (w *world) eventsOfRuns(t *testing.T) string {
 	t.Helper()
 	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT type, data->>'step_index', data->>'status' FROM facts WHERE type LIKE 'automation.%' ORDER BY id`)

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/filelink"
 )
 
-// Attachment describes a file of a received email of the account by its index, also if its content has
-// been deleted. Error: NotFound.
+// Attachment describes the file with an index in a received email of the account, even if its content has been
+// deleted. It returns NotFound if there is none.
 func (s *Service) Attachment(ctx context.Context, accountID, emailID string, index int) (filelink.File, error) {
 	_, f, err := s.findAttachment(ctx, accountID, emailID, index)
 	return f, err
@@ -32,7 +32,8 @@ func (s *Service) findAttachment(ctx context.Context, accountID, emailID string,
 		Size: f.Size}, nil
 }
 
-// OpenAttachment opens a file of a received email by its index. Errors: those of Attachment and Open.
+// OpenAttachment opens the file with an index in a received email. It returns the errors of Attachment and
+// Open.
 func (s *Service) OpenAttachment(ctx context.Context, accountID, emailID string,
 	index int) (filelink.Content, error) {
 	found, f, err := s.findAttachment(ctx, accountID, emailID, index)

@@ -8,12 +8,12 @@ import (
 
 // Config configures the module.
 type Config struct {
-	Hostname   string // of this installation, for authentication results
-	SMTPHost   string // the host that MX records point to; optional
+	Hostname   string // name of this installation in authentication results
+	SMTPHost   string // host that MX records point to; optional
 	AcceptOnly bool   // this process moves nothing to the object store
 }
 
-// ConfigOf returns the module's configuration from that of the installation.
+// ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values) Config {
 	return Config{Hostname: config.Hostname.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg),
 		AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
@@ -22,7 +22,7 @@ func ConfigOf(cfg setting.Values) Config {
 // MaxMessage is the maximum size of a received message, in bytes.
 const MaxMessage = 32 << 20
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	if c.Hostname == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Delete deletes one record with its facts. The content is deleted with the last record that refers to it.
-// Error: NotFound.
+// Delete deletes one record with its facts. The content is deleted with the last record that refers to it. It
+// returns NotFound for an unknown record.
 func (s *Service) Delete(ctx context.Context, accountID, emailID string) error {
 	if !id.Is(id.ReceivedEmail, emailID) {
 		return fault.NoSuch("received email", emailID)
@@ -23,14 +23,14 @@ func (s *Service) Delete(ctx context.Context, accountID, emailID string) error {
 	return err
 }
 
-// Two records of one content may be deleted concurrently. The lock on the content makes the second
+// Two records of the same content may be deleted concurrently. The lock on the content makes the second
 // transaction see the effect of the first.
 const (
 	lockContentsSQL = `
 SELECT id FROM received_contents WHERE id IN (SELECT content_id FROM received_emails WHERE account_id = $1 AND id = ANY($2))
 ORDER BY id FOR UPDATE`
 	deleteRecordsSQL = `DELETE FROM received_emails WHERE account_id = $1 AND id = ANY($2) RETURNING id`
-	// Objects are deleted from the object store first, by a worker, after a worker that may be uploading them
+	// Objects are deleted from the object store first, by a worker, once a worker that may be uploading them
 	// has lost its lease.
 	dropContentsSQL = `
 WITH alone AS (

@@ -13,12 +13,13 @@ import (
 // Filter narrows a list of received mail. All non-empty fields must match.
 type Filter struct {
 	To        string     // the recipient, or an address in To or Cc
-	From      string     // the address of From
-	Domain    string     // of the recipient: its name, or the id of a domain
+	From      string     // address in From
+	Domain    string     // domain of the recipient: its name or its id
 	Since     *time.Time // received at or after this time
 	Until     *time.Time // received before this time
 	DomainIDs []string   // domains whose mail the caller may see; empty: all
-	// words, each a prefix of one in subject, addresses or the beginning of the text; and fields: textFields
+	// words, each the prefix of a word in subject, addresses or the beginning of the text; and fields
+	// (textFields)
 	Q string
 }
 
@@ -26,7 +27,7 @@ type Filter struct {
 // from:bob@example.net`.
 var textFields = []string{"to", "from", "subject", "domain", "after", "before"}
 
-// Validate reports every wrong field by its name in the query.
+// Validate reports every invalid field by its name in the query.
 func (f Filter) Validate() fault.Fields {
 	_, wrong := f.parse()
 	return wrong
@@ -37,14 +38,14 @@ type criteria struct {
 	search.Terms
 
 	domainID  string   // empty: any
-	domainIDs []string // one of them; empty: any
+	domainIDs []string // any of them; empty: all
 }
 
 func (f Filter) parse() (*criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, &criteria{domainIDs: f.DomainIDs}
 	words, subject := readText(&f, wrong)
-	c.mark(wrong, "to", markTo, f.To)
-	c.mark(wrong, "from", markFrom, f.From)
+	c.addMark(wrong, "to", markTo, f.To)
+	c.addMark(wrong, "from", markFrom, f.From)
 	switch {
 	case f.Domain == "":
 	case id.Is(id.Domain, f.Domain):
@@ -61,7 +62,7 @@ func (f Filter) parse() (*criteria, fault.Fields) {
 	return c, wrong
 }
 
-// readText applies the fields of the search text to f, and returns its words and those of the subject.
+// readText applies the fields in the search text to f, and returns its words and those of the subject.
 func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}
@@ -80,7 +81,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	return words, subject
 }
 
-func (c *criteria) mark(wrong fault.Fields, field, mark, text string) {
+func (c *criteria) addMark(wrong fault.Fields, field, mark, text string) {
 	if text == "" {
 		return
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// Forward forwards a received email: its text and HTML follow the caller's, and its files are attached. All
-// rules of a send apply. Errors: NotFound, Conflict if the content has been deleted, Unavailable as for Open, and
-// those of a send.
+// Forward forwards a received email: its text and HTML follow those of the caller, and its files are attached.
+// All rules of a send apply. It returns NotFound, Conflict if the content has been deleted, Unavailable as Open
+// does, and the errors of a send.
 func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a ReplyRequest) (sending.Receipt, error) {
 	e, err := s.Get(ctx, caller.AccountID, a.EmailID)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-func TestRcptRefusals(t *testing.T) {
+func TestRejectsRecipients(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if _, err := w.PutRules(t.Context(), bob, domainOf(bob),
@@ -44,16 +44,16 @@ func TestRcptRefusals(t *testing.T) {
 	for _, to := range []string{"anybody@ada.example", "Support+x@BOB.example", "PostMaster@bob.example",
 		"postmaster@mx.test", "Postmaster@MX.test"} {
 		if err := w.receiveMail(t, hello, to); err != nil {
-			t.Errorf("mail to %s: %v, want it accepted", to, err)
+			t.Errorf("mail to %s returned %v, want it accepted", to, err)
 		}
 	}
 	w.reg.suspended = true
 	if err := w.receiveMail(t, hello, "x@ada.example"); smtpReply(err) != "450 4.2.1" {
-		t.Errorf("mail to a suspended account: %v", err)
+		t.Errorf("mail to a suspended account returned %v", err)
 	}
 	w.reg.away = errors.New("connection refused")
 	if err := w.receiveMail(t, hello, "x@ada.example"); err == nil || smtpReply(err) != "later" {
-		t.Errorf("mail while the database is unavailable: %v", err)
+		t.Errorf("mail while the database is unavailable returned %v", err)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestStoresMessage(t *testing.T) {
 		p.Spam = filter{verdict: rspamd.Verdict{Status: rspamd.Spam, Score: 15.5, HasScore: true}}
 	})
 	w.mustReceive(t, hello, "support@ada.example", "SUPPORT@ada.example", "support@ada.example")
-	found := w.records(t, ada)
+	found := w.listRecords(t, ada)
 	if len(found) != 2 || found[0].ContentID != found[1].ContentID {
 		t.Fatalf("%d records: %v", len(found), found)
 	}
@@ -79,7 +79,7 @@ func TestStoresMessage(t *testing.T) {
 	if e.Authentication.DMARC != "fail" || e.Authentication.DMARCPolicy != "reject" {
 		t.Errorf("stored authentication is %+v, want DMARC failed with policy reject", e.Authentication)
 	}
-	if diff := cmp.Diff(hello, w.raw(t, e)); diff != "" {
+	if diff := cmp.Diff(hello, w.readRaw(t, e)); diff != "" {
 		t.Errorf("raw message (-sent +stored):\n%s", diff)
 	}
 	if n := w.count(t, `SELECT count(*) FROM facts WHERE type = 'email.received' AND account_id = $1 AND subject_id = $2`, ada, e.ID); n != 1 {
@@ -87,29 +87,29 @@ func TestStoresMessage(t *testing.T) {
 	}
 }
 
-func TestUnavailableSpamFilterRefusesNothing(t *testing.T) {
+func TestAcceptsMailWithoutSpamFilter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *Params) { p.Spam = filter{err: errors.New("connection refused")} })
 	w.mustReceive(t, hello, "support@ada.example")
-	if e := w.records(t, ada)[0]; e.SpamStatus != receivedemail.SpamStatusUnknown || e.SpamScore != nil {
-		t.Errorf("without the spam filter, the stored record is %+v; want status unknown and no score", e)
+	if e := w.listRecords(t, ada)[0]; e.SpamStatus != receivedemail.SpamStatusUnknown || e.SpamScore != nil {
+		t.Errorf("without the spam filter the stored record is %+v, want status unknown and no score", e)
 	}
 }
 
-// Two accounts in one transaction each get their own record. Deleting one leaves the other.
-func TestRecipientsInTwoAccounts(t *testing.T) {
+// Two accounts in one transaction each get a record. Deleting one record does not affect the other.
+func TestStoresRecordPerAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.mustReceive(t, hello, "support@ada.example", "sales@bob.example", "help@ada.example")
-	adas, bobs := w.records(t, ada), w.records(t, bob)
+	adas, bobs := w.listRecords(t, ada), w.listRecords(t, bob)
 	if len(adas) != 2 || len(bobs) != 1 || w.count(t, `SELECT count(*) FROM received_contents`) != 2 {
-		t.Fatalf("%d and %d records", len(adas), len(bobs))
+		t.Fatalf("Ada and Bob have %d and %d records", len(adas), len(bobs))
 	}
 	if _, err := w.Get(t.Context(), bob, adas[0].ID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("access from another account: %v", err)
+		t.Errorf("reading from another account returned %v", err)
 	}
 	if err := w.Delete(t.Context(), bob, adas[0].ID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("access from another account: %v", err)
+		t.Errorf("deleting from another account returned %v", err)
 	}
 	for i, left := range []int{2, 1} {
 		if err := w.Delete(t.Context(), ada, adas[i].ID); err != nil {
@@ -119,7 +119,7 @@ func TestRecipientsInTwoAccounts(t *testing.T) {
 			t.Errorf("after %d deletions there are %d contents, want %d", i+1, n, left)
 		}
 	}
-	if w.raw(t, bobs[0]) != hello {
+	if w.readRaw(t, bobs[0]) != hello {
 		t.Error("the record of bob has changed")
 	}
 	if n := w.count(t, `SELECT count(*) FROM facts WHERE account_id = $1`, ada); n != 0 {
@@ -134,25 +134,25 @@ func TestLimitsAccountsPerTransaction(t *testing.T) {
 		s.to = append(s.to, addressee{receiver: domains.Receiver{AccountID: fmt.Sprint(i)}})
 	}
 	if err := s.Rcpt(t.Context(), smtpserver.Path{Local: "x", Domain: "ada.example"}); smtpReply(err) != "452 4.5.3" {
-		t.Errorf("recipient of one account over the limit: %v, want 452 4.5.3", err)
+		t.Errorf("a recipient in one account over the limit returned %v, want 452 4.5.3", err)
 	}
 }
 
-func TestRefusesMailLoop(t *testing.T) {
+func TestRejectsMailLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	received := "Received: from a by b; Sun, 22 Nov 2026 09:30:00 +0000\r\n"
 	if err := w.receiveMail(t, strings.Repeat(received, 101)+hello, "x@ada.example"); smtpReply(err) != "554 5.4.6" {
-		t.Errorf("message with 101 Received fields: %v, want 554 5.4.6", err)
+		t.Errorf("a message with 101 Received fields returned %v, want 554 5.4.6", err)
 	}
 	w.mustReceive(t, strings.Repeat(received, 100)+hello, "x@ada.example")
-	if n := len(w.records(t, ada)); n != 1 {
+	if n := len(w.listRecords(t, ada)); n != 1 {
 		t.Errorf("%d records are stored", n)
 	}
 }
 
 // The reply is sent after the commit. If the commit fails, no event is published and no row remains.
-func TestFailedCommitIsNeverAccepted(t *testing.T) {
+func TestRejectsMessageWhenCommitFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if _, err := w.db.SQL.ExecContext(t.Context(),
@@ -160,16 +160,16 @@ func TestFailedCommitIsNeverAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.receiveMail(t, hello, "x@ada.example"); err == nil || smtpReply(err) != "later" {
-		t.Errorf("message whose commit fails: %v, want a temporary refusal", err)
+		t.Errorf("a message whose commit fails returned %v, want a temporary error", err)
 	}
-	// Concurrent messages are not delayed by it.
+	// The failure does not affect concurrent messages.
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
 			err := w.receiveMail(t, strings.Replace(hello, "Hello", []string{"Hello", "Good day"}[i%2], 1),
 				"x@ada.example")
 			if (err == nil) != (i%2 == 1) {
-				t.Errorf("message %d during failing commits: %v, want only every second one accepted", i, err)
+				t.Errorf("message %d during failing commits returned %v, want only every second one accepted", i, err)
 			}
 		})
 	}
@@ -194,8 +194,8 @@ func TestDisconnectedSenderStoresNothing(t *testing.T) {
 	err = w.reception.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"),
 		to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"},
 			address: "x@ada.example"}}}, raw)
-	if !errors.Is(err, context.Canceled) || len(w.records(t, ada)) != 0 {
-		t.Errorf("message of a disconnected sender: %v, want it abandoned and nothing stored", err)
+	if !errors.Is(err, context.Canceled) || len(w.listRecords(t, ada)) != 0 {
+		t.Errorf("a message from a disconnected sender returned %v, want it abandoned and nothing stored", err)
 	}
 }
 
@@ -213,10 +213,10 @@ func TestReceivesMalformedMessages(t *testing.T) {
 		"words":             "Subject: 'a' & !b | (c):*\\\r\n\r\nx' \\ :*",
 	} {
 		if err := w.receiveMail(t, message, "x@ada.example"); err != nil {
-			t.Errorf("%s: %v, want the message accepted", name, err)
+			t.Errorf("%s: got %v, want the message accepted", name, err)
 			continue
 		}
-		if got := w.raw(t, w.records(t, ada)[0]); got != message {
+		if got := w.readRaw(t, w.listRecords(t, ada)[0]); got != message {
 			t.Errorf("%s: stored %d bytes of %d", name, len(got), len(message))
 		}
 	}
@@ -225,27 +225,28 @@ func TestReceivesMalformedMessages(t *testing.T) {
 // largeMessage returns a message of slightly more than n bytes.
 func largeMessage(n int) string { return hello + strings.Repeat("0123456789abcd\r\n", n/16) }
 
-// Large messages are stored and read byte for byte, and release their memory and disk space. An interrupted one
-// leaves nothing either.
+// Large messages are stored and read byte for byte, and release their memory and disk space. After an
+// interrupted message, nothing remains.
 func TestStoresLargeMessagesUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, n := range []int{70_000, 300_000, 3 << 20} {
 		message := largeMessage(n)
 		w.mustReceive(t, message, "support@ada.example")
-		if got := w.raw(t, w.records(t, ada)[0]); got != message {
+		if got := w.readRaw(t, w.listRecords(t, ada)[0]); got != message {
 			t.Errorf("sent %d bytes, read %d different bytes", len(message), len(got))
 		}
 	}
 	cut := errors.New("cut")
 	if _, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("192.0.2.1"),
 		io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut})); !errors.Is(err, cut) {
-		t.Errorf("interrupted message: %v", err)
+		t.Errorf("the interrupted message returned %v", err)
 	}
 }
 
-// While the share of a network is full, large messages from it wait. Small ones and other networks are accepted.
-func TestFullNetworkShareRefusesTemporarily(t *testing.T) {
+// While the share of a network is full, large messages from it have to wait. Small messages and other networks
+// are accepted.
+func TestDefersMailWhenNetworkShareIsFull(t *testing.T) {
 	t.Parallel()
 	held, err := intake.New(intake.Config{Dir: t.TempDir(), Spool: 4 << 20, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -262,23 +263,23 @@ func TestFullNetworkShareRefusesTemporarily(t *testing.T) {
 	}
 	if _, err := w.reception.readMessage(ctx, netip.MustParseAddr("203.0.113.1"),
 		strings.NewReader(largeMessage(70_000))); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("large message from the same network: %v, want it to wait", err)
+		t.Errorf("a large message from the same network returned %v, want it to wait", err)
 	}
 	if smtpReply(replyForError(intake.ErrFull)) != "452 4.3.1" ||
 		smtpReply(replyForError(intake.ErrCut)) != "452 4.3.1" {
-		t.Error("the reply to a lack of room is not 452 4.3.1")
+		t.Error("the reply for lack of room is not 452 4.3.1")
 	}
 	for _, small := range []string{"203.0.113.1", "198.51.100.1"} {
 		c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr(small), strings.NewReader(hello))
 		if err != nil {
-			t.Fatalf("small message from %s: %v", small, err)
+			t.Fatalf("a small message from %s returned %v", small, err)
 		}
 		c.Close()
 	}
 	c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("198.51.100.1"),
 		strings.NewReader(largeMessage(70_000)))
 	if err != nil {
-		t.Fatalf("large message from another network: %v", err)
+		t.Fatalf("a large message from another network returned %v", err)
 	}
 	c.Close()
 }
@@ -289,18 +290,18 @@ func TestLargeMessageHoldsNoMemoryDuringLookups(t *testing.T) {
 	var w *world
 	seen := make(chan intake.Usage, 1)
 	w = newWorld(t, func(p *Params) {
-		p.Verifier = verifying(func() { seen <- w.contents.budget.Usage() })
+		p.Verifier = hookedVerifier(func() { seen <- w.contents.budget.Usage() })
 	})
 	w.mustReceive(t, largeMessage(1<<20), "support@ada.example")
 	if got := <-seen; got.Arriving != 0 || got.Working != 0 || got.Spool < 1<<20 {
-		t.Errorf("during the sender lookup, %+v is held; want only spooled bytes", got)
+		t.Errorf("%+v is held during the sender lookup, want only spooled bytes", got)
 	}
 }
 
-// verifying is a test double of the verifier that calls a function during verification.
-type verifying func()
+// hookedVerifier is a fake verifier that calls a function during verification.
+type hookedVerifier func()
 
-func (f verifying) Verify(ctx context.Context, c authn.Client, raw io.ReaderAt, size int64) shape.Authentication {
+func (f hookedVerifier) Verify(ctx context.Context, c authn.Client, raw io.ReaderAt, size int64) shape.Authentication {
 	f()
 	return verifier{}.Verify(ctx, c, raw, size)
 }
@@ -324,9 +325,9 @@ func TestListFilters(t *testing.T) {
 		"all": {Filter{}, "sales support"}, "to the recipient": {Filter{To: "SALES@ada.example"}, "sales"},
 		"to in To": {Filter{To: "support@ada.example"}, "sales support"},
 		"from":     {Filter{From: "mallory@example.net"}, "sales"}, "unknown sender": {Filter{From: "x@example.net"}, ""},
-		"domain":           {Filter{Domain: "ada.example"}, "sales support"},
-		"domain id":        {Filter{Domain: domainOf(ada)}, "sales support"},
-		"another's domain": {Filter{Domain: "bob.example"}, ""}, "subject": {Filter{Q: "invo 42"}, "sales"},
+		"domain":                   {Filter{Domain: "ada.example"}, "sales support"},
+		"domain id":                {Filter{Domain: domainOf(ada)}, "sales support"},
+		"another account's domain": {Filter{Domain: "bob.example"}, ""}, "subject": {Filter{Q: "invo 42"}, "sales"},
 		"subject alone": {Filter{Q: "subject:invo subject:42"}, "sales"}, "not in the subject": {Filter{Q: "subject:köln"}, ""},
 		"text": {Filter{Q: "köln"}, "sales"}, "since": {Filter{Since: &later}, ""},
 		"until": {Filter{Until: &before}, ""}, "between": {Filter{Since: &before, Until: &later, Q: "hello"}, "support"},
@@ -345,7 +346,7 @@ func TestListFilters(t *testing.T) {
 		}
 		if none, err := w.List(t.Context(), bob,
 			ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter}); err != nil || len(none.Items) != 0 {
-			t.Errorf("%s: another account sees %v, %v", name, none.Items, err)
+			t.Errorf("%s: another account sees %v, %v; want nothing", name, none.Items, err)
 		}
 	}
 }
@@ -359,26 +360,26 @@ func TestPurgeAndEraseReceivedMail(t *testing.T) {
 	future := time.Now().Add(time.Hour)
 	if n, last, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(-time.Hour), 10); n != 0 || last != "" ||
 		err != nil {
-		t.Errorf("purged %d, %q, %v of recent mail", n, last, err)
+		t.Errorf("the purge of recent mail returned %d, %q, %v", n, last, err)
 	}
 	n, last, err := w.PurgeContents(t.Context(), ada, "", future, 1)
 	if n != 1 || last == "" || err != nil {
-		t.Errorf("purge of contents: %d, %q, %v", n, last, err)
+		t.Errorf("the purge of contents returned %d, %q, %v", n, last, err)
 	}
 	if n, last, err = w.PurgeContents(t.Context(), ada, last, future, 10); n != 1 || last != "" || err != nil {
-		t.Errorf("purge of records: %d, %q, %v", n, last, err)
+		t.Errorf("the purge of records returned %d, %q, %v", n, last, err)
 	}
-	for _, e := range w.records(t, ada) {
+	for _, e := range w.listRecords(t, ada) {
 		if _, err := w.Open(t.Context(), e); !errors.Is(err, ErrPurged) {
-			t.Errorf("opening a purged message: %v, want ErrPurged", err)
+			t.Errorf("opening a purged message returned %v, want ErrPurged", err)
 		}
 	}
-	// The envelope sender in bring is eve, so both records contain her address.
+	// The fixture sends from eve, so both records contain her address.
 	if ids, err := w.Erase(t.Context(), bob, "eve@example.net"); len(ids) != 0 || err != nil {
-		t.Errorf("erasing from another account: %v, %v", ids, err)
+		t.Errorf("erasing from another account returned %v, %v", ids, err)
 	}
 	if ids, err := w.Erase(t.Context(), ada, "Sales@ADA.example"); len(ids) != 1 || err != nil {
-		t.Errorf("erasing Sales@ADA.example: %v, %v; want one record", ids, err)
+		t.Errorf("erasing Sales@ADA.example returned %v, %v; want one record", ids, err)
 	}
 	if n, err := w.PurgeRecords(t.Context(), ada, future, 10); n != 1 || err != nil || w.count(t, `SELECT count(*) FROM received_contents`) != 0 {
 		t.Errorf("%d records remain, %v", n, err)

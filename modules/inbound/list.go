@@ -23,7 +23,7 @@ type ListQuery struct {
 
 const listName = "received_emails"
 
-// List returns one page. Error: Invalid for `limit`, `cursor` or a filter.
+// List returns one page. It returns Invalid for `limit`, `cursor` or a filter.
 func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.ReceivedEmail], error) {
 	list := page.List{Name: listName, AccountID: accountID}
 	at, err := s.pages.Open(list, q.Page)
@@ -57,12 +57,12 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 var listColumns = slices.DeleteFunc(slices.Clone(receivedemail.Columns),
 	func(column string) bool { return column == receivedemail.FieldSearch })
 
-// Cursor continues the list after the given email.
+// Cursor returns the cursor that continues the list after the given email.
 func (s *Service) Cursor(accountID, emailID string) string {
 	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
 }
 
-// Count counts the records that match a filter, up to most. Error: Invalid for a filter.
+// Count counts the records that match a filter, up to most. It returns Invalid for a filter.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	c, wrong := f.parse()
 	if err := wrong.Err(); err != nil {

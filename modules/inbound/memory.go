@@ -14,7 +14,7 @@ import (
 const (
 	// memoryMessageSize is the size up to which a message stays in memory. Most messages are smaller.
 	memoryMessageSize = 64 << 10
-	// receivePatience is how long a sender waits for room before it must retry later.
+	// receivePatience is how long a sender waits for room before it has to retry later.
 	receivePatience = time.Minute
 )
 
@@ -42,8 +42,8 @@ func replyForError(err error) error {
 }
 
 // waitForMemory waits for the memory needed to parse and store a message: three times its size, for the message
-// itself and the statement, plus its texts. The memory is held only during this work, not while the process waits
-// for clients, DNS or the spam filter.
+// itself and the statement, plus its texts. The memory is held only during this work, not while the process
+// waits for clients, DNS or the spam filter.
 func waitForMemory(ctx context.Context, budget *intake.Budget, o intake.Tenant, size int64,
 	patience time.Duration) (release func(), err error) {
 	if size <= memoryMessageSize {

@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// move is a claimed content to move to, or delete from, the object store. A content that is due is uploaded
-// if it has data, and otherwise deleted there. The object's key is stored before the first byte is uploaded,
-// so that no object can be forgotten.
+// move is a claimed content to upload to the object store or delete from it. A content that is due is uploaded
+// if it has data; otherwise its object is deleted. The object's key is stored before the first byte is
+// uploaded, so that no object is forgotten.
 type move struct {
 	id       int64
 	fence    int64
@@ -28,15 +28,15 @@ type move struct {
 	attempts int
 }
 
-// moveResult is the result of a move; a nil error means success.
+// moveResult is the result of a move. A nil error means success.
 type moveResult struct{ err error }
 
 const (
-	moveLease       = 5 * time.Minute // enough to upload 32 MB at 4 Mbit/s and read it back
+	moveLease       = 5 * time.Minute // long enough to upload 32 MB at 4 Mbit/s and read it back
 	concurrentMoves = 2
 )
 
-// mover moves contents to the object store, and deletes objects.
+// mover moves contents to the object store and deletes objects.
 type mover struct {
 	*contentReader
 
@@ -82,7 +82,7 @@ func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moveResult {
 		err = v.upload(ctx, m)
 	}
 	if err != nil && ctx.Err() == nil {
-		v.log.WarnContext(ctx, "cannot move a received message, the object store request is retried", "object", m.key,
+		v.log.WarnContext(ctx, "cannot move a received message, will retry", "object", m.key,
 			telemetry.KeyBytes, m.size, "delete", m.remove,
 			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
 	}
@@ -91,10 +91,10 @@ func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moveResult {
 
 const uploadSQL = `SELECT substring(data FROM $3::int FOR $4::int) FROM received_contents WHERE id = $1 AND fence = $2 AND data IS NOT NULL`
 
-// moveOwner is the owner of memory that the process uses for its own background work.
+// moveOwner is the owner of the memory that the process uses for its own background work.
 var moveOwner = intake.Tenant{Account: "uploads to the object store"}
 
-// upload uploads the object and reads it back before it counts as stored.
+// upload uploads the object and reads it back. Only then does it count as stored.
 func (v *mover) upload(ctx context.Context, m move) error {
 	data := v.budget.NewContent(intake.Terms{Tenant: moveOwner, MaxMemory: smallContent, MaxSize: m.size,
 		Patience: moveLease})
@@ -112,7 +112,7 @@ func (v *mover) upload(ctx context.Context, m move) error {
 			return data.Append(ctx, piece)
 		}, m.id, m.fence, before+1, sliceBytes)
 		if err != nil {
-			return err // deleted in the meantime, or database unavailable
+			return err // deleted in the meantime, or the database is unavailable
 		}
 		if data.Size() == before && m.size > 0 {
 			return fmt.Errorf("the content has %d bytes instead of %d", before, m.size)
@@ -122,8 +122,8 @@ func (v *mover) upload(ctx context.Context, m move) error {
 	return blob.PutVerified(ctx, v.objects, m.key, data, data.Size())
 }
 
-// settleMovesSQL increases the fencing number, so that a batch can be repeated if the result of its commit
-// was lost. A row without records only names its object, and is deleted with it.
+// settleMovesSQL raises the fencing number, so that a batch can be repeated if the result of its commit was
+// lost. A row without records only names its object, and is deleted with it.
 var settleMovesSQL = db.Compile(`
 WITH v AS (
 	SELECT * FROM ` + movedRows.Source() + `

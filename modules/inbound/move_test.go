@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// bucket is an in-memory object store that can be unavailable or store other contents than it was sent.
+// bucket is an in-memory object store that can be unavailable or store different contents than it was sent.
 type bucket struct {
 	mu      sync.Mutex
 	away    error
@@ -25,7 +25,7 @@ type bucket struct {
 	puts    int
 }
 
-func (b *bucket) with(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
+func (b *bucket) update(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
 
 func (b *bucket) Put(_ context.Context, key string, from io.ReaderAt, size int64) error {
 	data, err := io.ReadAll(io.NewSectionReader(from, 0, size))
@@ -62,7 +62,7 @@ func (b *bucket) Delete(_ context.Context, key string) error {
 	return b.away
 }
 
-func (b *bucket) size() (n int) { b.with(func() { n = len(b.objects) }); return n }
+func (b *bucket) size() (n int) { b.update(func() { n = len(b.objects) }); return n }
 
 func newBucketWorld(t *testing.T) (*world, *bucket) {
 	t.Helper()
@@ -70,7 +70,7 @@ func newBucketWorld(t *testing.T) (*world, *bucket) {
 	return newWorld(t, func(p *Params) { p.Objects = b }), b
 }
 
-// countStored returns the number of contents that only the object store has.
+// countStored returns the number of contents that exist only in the object store.
 func (w *world) countStored(t *testing.T) int {
 	t.Helper()
 	return w.count(t, `SELECT count(*) FROM received_contents WHERE data IS NULL AND object_key IS NOT NULL AND due_at IS NULL`)
@@ -84,8 +84,8 @@ func (w *world) makeDue(t *testing.T) {
 	}
 }
 
-// run claims, executes and settles all due work.
-func (w *world) run(t *testing.T) {
+// runMoves claims, executes and settles all due work.
+func (w *world) runMoves(t *testing.T) {
 	t.Helper()
 	jobs, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil {
@@ -106,8 +106,8 @@ func (w *world) run(t *testing.T) {
 	}
 }
 
-// Mail is received and read while the store is unavailable. When it is available again, the running service moves
-// the contents there. Deleting mail deletes its object.
+// Mail is received and read while the store is unavailable. When the store is available again, the running
+// service moves the contents there. Deleting mail deletes its object.
 func TestMovesContentsToObjectStore(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
@@ -116,24 +116,24 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 	if err := w.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, 20*time.Second, "the upload to be attempted",
+	expect.EventuallyWithin(t, 20*time.Second, "the upload is attempted",
 		func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
-	e := w.records(t, ada)[0]
-	if w.raw(t, e) != hello || w.countStored(t) != 0 {
+	e := w.listRecords(t, ada)[0]
+	if w.readRaw(t, e) != hello || w.countStored(t) != 0 {
 		t.Error("the content is not in the database")
 	}
-	b.with(func() { b.away = nil })
-	expect.EventuallyWithin(t, 20*time.Second, "the content to be in the store",
+	b.update(func() { b.away = nil })
+	expect.EventuallyWithin(t, 20*time.Second, "the content is in the store",
 		func() bool { w.makeDue(t); return w.countStored(t) == 1 })
-	if w.raw(t, e) != hello || b.size() != 1 {
+	if w.readRaw(t, e) != hello || b.size() != 1 {
 		t.Errorf("the store has %d objects", b.size())
 	}
 
-	b.with(func() { b.away = errors.New("connection refused") })
+	b.update(func() { b.away = errors.New("connection refused") })
 	if _, err := w.Open(t.Context(), e); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("reading while the store is unavailable: %v", err)
+		t.Errorf("reading while the store is unavailable returned %v", err)
 	}
-	for _, e := range w.records(t, ada) {
+	for _, e := range w.listRecords(t, ada) {
 		if err := w.Delete(t.Context(), ada, e.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -141,48 +141,48 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 	if w.count(t, `SELECT count(*) FROM received_contents WHERE object_key IS NOT NULL`) != 1 {
 		t.Error("the object is not queued for deletion")
 	}
-	b.with(func() { b.away = nil })
-	expect.EventuallyWithin(t, 20*time.Second, "the object and its row to be deleted", func() bool {
+	b.update(func() { b.away = nil })
+	expect.EventuallyWithin(t, 20*time.Second, "the object and its row are deleted", func() bool {
 		w.makeDue(t)
 		return b.size() == 0 && w.count(t, `SELECT count(*) FROM received_contents`) == 0
 	})
 }
 
-// A process that dies between an upload and its record loses nothing. The object it leaves is deleted with the
-// content, although no record of the upload exists.
+// A process that dies between an upload and its record loses nothing. The object that it leaves is deleted with
+// the content, although no record of the upload exists.
 func TestMoverCrashLosesNothing(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	w.mustReceive(t, hello, "support@ada.example")
 	dead, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(dead) != 1 {
-		t.Fatalf("claim = %v, %v; want the one message to move", dead, err)
+		t.Fatalf("claim returned %v, %v; want the one message to move", dead, err)
 	}
 	if err := w.mover.upload(t.Context(), dead[0]); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := w.mover.claim(t.Context(), 10, time.Minute); err != nil || len(again) != 0 {
-		t.Errorf("second claim = %v, %v; want none", again, err)
+		t.Errorf("the second claim returned %v, %v; want none", again, err)
 	}
 	w.makeDue(t) // the lease has expired
-	w.run(t)
-	if w.countStored(t) != 1 || b.size() != 1 || w.raw(t, w.records(t, ada)[0]) != hello {
-		t.Errorf("%d contents in the store, %d objects", w.countStored(t), b.size())
+	w.runMoves(t)
+	if w.countStored(t) != 1 || b.size() != 1 || w.readRaw(t, w.listRecords(t, ada)[0]) != hello {
+		t.Errorf("%d contents are in the store as %d objects", w.countStored(t), b.size())
 	}
 	// The dead process continues with an outdated fence.
 	if err := w.mover.settle(t.Context(),
 		[]worker.Result[move, moveResult]{{Job: dead[0], Value: moveResult{errors.New("cut")}}}); err != nil ||
 		w.countStored(t) != 1 {
-		t.Errorf("settling with an old fence: %v; want no error and the message still in the store", err)
+		t.Errorf("settling with an old fence returned %v; want no error and the message still in the store", err)
 	}
 
 	// If mail is deleted during its upload, the object is deleted once the lease has expired.
 	w.mustReceive(t, hello, "sales@ada.example")
 	running, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(running) != 1 {
-		t.Fatalf("claim = %v, %v; want only the second message", running, err)
+		t.Fatalf("claim returned %v, %v; want only the second message", running, err)
 	}
-	if err := w.Delete(t.Context(), ada, w.records(t, ada)[0].ID); err != nil {
+	if err := w.Delete(t.Context(), ada, w.listRecords(t, ada)[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.contents.objects.Put(t.Context(), running[0].key, strings.NewReader(hello),
@@ -190,45 +190,45 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := w.count(t, `SELECT count(*) FROM received_contents WHERE due_at > now() + interval '1 minute' AND data IS NULL`); n != 1 {
-		t.Errorf("%d deletions wait for the lease", n)
+		t.Errorf("%d deletions are waiting for the lease", n)
 	}
 	if err := w.mover.settle(t.Context(), []worker.Result[move, moveResult]{{Job: running[0]}}); err != nil {
 		t.Fatal(err)
 	}
 	w.makeDue(t)
-	w.run(t)
+	w.runMoves(t)
 	if b.size() != 1 || w.count(t, `SELECT count(*) FROM received_contents`) != 1 {
 		t.Errorf("the store has %d objects", b.size())
 	}
 }
 
-func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
+func TestMoveFailsIfStoredObjectDiffers(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	b.spoil = true
 	w.mustReceive(t, hello, "support@ada.example")
-	w.run(t)
-	if w.countStored(t) != 0 || w.raw(t, w.records(t, ada)[0]) != hello || b.puts != 1 {
-		t.Errorf("%d contents in the store after %d uploads", w.countStored(t), b.puts)
+	w.runMoves(t)
+	if w.countStored(t) != 0 || w.readRaw(t, w.listRecords(t, ada)[0]) != hello || b.puts != 1 {
+		t.Errorf("%d contents are in the store after %d uploads", w.countStored(t), b.puts)
 	}
 	b.spoil = false
 	w.makeDue(t)
-	w.run(t)
+	w.runMoves(t)
 	if w.countStored(t) != 1 {
 		t.Error("the content is not in the store")
 	}
 	// Retention deletes the object and keeps the record.
 	if n, _, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(time.Hour), 10); n != 1 || err != nil {
-		t.Errorf("purge of the stored content: %d, %v; want 1", n, err)
+		t.Errorf("the purge of the stored content returned %d, %v; want 1", n, err)
 	}
 	w.makeDue(t)
-	w.run(t)
-	if _, err := w.Open(t.Context(), only(t, w.records(t, ada))); !errors.Is(err, ErrPurged) || b.size() != 0 {
+	w.runMoves(t)
+	if _, err := w.Open(t.Context(), onlyRecord(t, w.listRecords(t, ada))); !errors.Is(err, ErrPurged) || b.size() != 0 {
 		t.Errorf("%v, %d objects", err, b.size())
 	}
 }
 
-func only(t *testing.T, list []*ent.ReceivedEmail) *ent.ReceivedEmail {
+func onlyRecord(t *testing.T, list []*ent.ReceivedEmail) *ent.ReceivedEmail {
 	t.Helper()
 	if len(list) != 1 {
 		t.Fatalf("%d records are stored", len(list))

@@ -13,8 +13,8 @@ import (
 
 const oldRecordsSQL = `SELECT id FROM received_emails WHERE account_id = $1 AND id < $2 ORDER BY id LIMIT $3`
 
-// PurgeRecords deletes up to limit records received before the cutoff, oldest first, and returns how many.
-// The contents of old mail are deleted first (PurgeContents), records later, as for sent mail.
+// PurgeRecords deletes up to limit records received before the cutoff, oldest first, and returns how many. As
+// with sent mail, the contents of old mail are deleted first (PurgeContents) and the records later.
 func (s *Service) PurgeRecords(ctx context.Context, accountID string, cutoff time.Time, limit int) (int, error) {
 	ids, err := db.All(ctx, s.db.SQL, db.Value[string], oldRecordsSQL, accountID, id.Since(id.ReceivedEmail, cutoff),
 		limit)
@@ -41,7 +41,7 @@ WITH old AS (
 )
 SELECT id, there FROM old ORDER BY id`
 
-// PurgeContents deletes the contents of up to limit messages, after the mark `after`, that were received
+// PurgeContents deletes the contents of up to limit messages that follow the mark `after` and were received
 // before the cutoff. last is the mark for the next call; it is empty if there are no more.
 func (s *Service) PurgeContents(ctx context.Context, accountID, after string, cutoff time.Time,
 	limit int) (purged int, last string, err error) {
@@ -75,8 +75,8 @@ const eraseBatch = 100
 
 const namingSQL = `SELECT id FROM received_emails WHERE search @@ $1::tsquery AND account_id = $2 LIMIT $3`
 
-// Erase deletes mail from or to the address, and returns the ids. It is safe to repeat, even after it failed
-// halfway. It does not find mail that contains the address elsewhere.
+// Erase deletes mail from or to the address and returns the ids. It can be repeated safely, even after it
+// failed halfway. It does not find mail that contains the address elsewhere.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (erased []string, err error) {
 	addr = foldAddress(addr)
 	query := search.Lexeme(search.MarkAccount+accountID) + " & (" + search.Lexeme(markFrom+addr) + " | " +

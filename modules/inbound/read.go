@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Get returns one record of the account. Error: NotFound, including records of other accounts.
+// Get returns one record of the account. It returns NotFound for unknown records and those of other accounts.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error) {
 	if !id.Is(id.ReceivedEmail, emailID) {
 		return nil, fault.NoSuch("received email", emailID)
@@ -37,7 +37,8 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Rece
 	return found, nil
 }
 
-// IsWithin reports whether a received email was sent to one of the domains. Error: NotFound.
+// IsWithin reports whether a received email was sent to one of the domains. It returns NotFound for an unknown
+// email.
 func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domainIDs []string) (bool, error) {
 	found, err := s.Get(ctx, accountID, emailID)
 	if err != nil {
@@ -46,8 +47,8 @@ func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domai
 	return slices.Contains(domainIDs, found.DomainID), nil
 }
 
-// Content is a message that is being read, until Close. A small message is in memory. A large one is in a
-// spool file, so that slow readers use no memory.
+// Content is a message that is being read, until Close. A small message is in memory. A large one is in a spool
+// file, so that slow readers hold no memory.
 type Content struct {
 	raw   io.ReaderAt
 	held  *intake.Content // nil: not charged to the budget
@@ -57,7 +58,7 @@ type Content struct {
 	close func()
 }
 
-// NewContent returns a Content of bytes; Close calls done.
+// NewContent returns a Content with the given bytes; Close calls done.
 func NewContent(raw []byte, done func()) *Content {
 	return &Content{raw: bytes.NewReader(raw), size: int64(len(raw)), close: done,
 		work: func(context.Context) (func(), error) { return func() {}, nil }}
@@ -69,7 +70,7 @@ func (c *Content) Close() { c.close() }
 // Size returns the size of the message in bytes.
 func (c *Content) Size() int64 { return c.size }
 
-// Held returns the intake content that a response made from the message holds, if any.
+// Held returns the intake content that a response created from the message holds, if any.
 func (c *Content) Held() []*intake.Content {
 	if c.held == nil {
 		return nil
@@ -80,15 +81,15 @@ func (c *Content) Held() []*intake.Content {
 // Reader returns a reader of the message as received.
 func (c *Content) Reader() *io.SectionReader { return io.NewSectionReader(c.raw, 0, c.size) }
 
-// Work waits for the memory that Message and data derived from it need. Call release before a response is
-// sent to a client. Error: Unavailable if there is too much concurrent work.
+// Work waits for the memory that Message and data derived from it need. Call release before a response is sent
+// to a client. It returns Unavailable if there is too much concurrent work.
 func (c *Content) Work(ctx context.Context) (release func(), err error) {
 	release, err = c.work(ctx)
 	return release, unavailableIfFull(ctx, err)
 }
 
 // Message parses the message. Unlike the bytes of Reader, its header contains no Authentication-Results that
-// falsely claim to be from this installation.
+// falsely claim to come from this installation.
 func (c *Content) Message() (*message.Message, error) {
 	m, err := message.Read(c.Reader())
 	if err != nil {
@@ -98,20 +99,20 @@ func (c *Content) Message() (*message.Message, error) {
 	return m, nil
 }
 
-// Files writes each of the message's Files, decoded, to the writer that to returns for its index. It needs
+// Files decodes each of the message's Files and writes it to the writer that to returns for its index. It needs
 // little memory, however slow the writers are.
 func (c *Content) Files(to func(n int) io.Writer) error {
 	return message.ReadFiles(c.Reader(), to)
 }
 
-// ErrPurged is returned if the record exists and its content has been deleted.
+// ErrPurged is returned if the record exists but its content has been deleted.
 var ErrPurged = fault.Conflictf(fault.CodeConflict,
 	"The content of this email has been deleted, because the account's retention period for bodies is over")
 
 const (
-	// smallContent is the size up to which a content is read into memory by one statement.
+	// smallContent is the size up to which one statement reads a content into memory.
 	smallContent = 256 << 10
-	// sliceBytes is the size of the pieces in which larger contents are read.
+	// sliceBytes is the size of the slices in which larger contents are read.
 	sliceBytes = 1 << 20
 	// readPatience is how long a caller waits for room.
 	readPatience = 5 * time.Second
@@ -120,7 +121,7 @@ const (
 // unavailableIfFull converts a lack of room to an API error.
 func unavailableIfFull(ctx context.Context, err error) error {
 	switch {
-	// the client disconnected; for an expired deadline the error below is better
+	// the client disconnected; for an expired deadline, the error below is better
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case !errors.Is(err, intake.ErrFull) && !errors.Is(err, intake.ErrCut):
@@ -131,8 +132,8 @@ func unavailableIfFull(ctx context.Context, err error) error {
 	return refused.WithCause(err)
 }
 
-// Open opens the content of a record. Errors: ErrPurged; Unavailable if the object store is unavailable or too many
-// large contents are being read.
+// Open opens the content of a record. It returns ErrPurged, or Unavailable if the object store is unavailable
+// or too many large contents are being read.
 func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (*Content, error) {
 	return s.contents.open(ctx, e)
 }
@@ -182,8 +183,8 @@ func (s *contentReader) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Cont
 const sliceSQL = `
 SELECT substring(data FROM $3::int FOR $4::int), coalesce(object_key, ''), data IS NULL FROM received_contents WHERE id = $1 AND account_id = $2`
 
-// fillContent reads a content in slices. If it moves to the object store in the meantime, the rest is read from
-// there.
+// fillContent reads a content in slices. If the content moves to the object store in the meantime, the rest is
+// read from there.
 func (s *contentReader) fillContent(ctx context.Context, c *intake.Content, e *ent.ReceivedEmail) error {
 	for first := true; first || c.Size() < e.Size; first = false {
 		var key string
@@ -211,11 +212,11 @@ func (s *contentReader) fillContent(ctx context.Context, c *intake.Content, e *e
 	return nil
 }
 
-// readSlice runs a statement that returns one row. Values scanned by use are valid until it returns. The error is
-// sql.ErrNoRows if there is no row.
+// readSlice runs a statement that returns one row. Values scanned by use are valid until use returns. It
+// returns sql.ErrNoRows if there is no row.
 func (s *contentReader) readSlice(ctx context.Context, query string, use func(db.Row) error, args ...any) error {
 	found := false
-	// Only prepared statements make lib/pq use binary results.
+	// lib/pq uses binary results only for prepared statements.
 	err := db.Each(ctx, s.db.Prepared, func(row db.Row) error {
 		found = true
 		return use(row)

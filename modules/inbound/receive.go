@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// envelope is the SMTP session's information about a message.
+// envelope is what the SMTP session knows about a message.
 type envelope struct {
 	remote     netip.Addr
 	hello, tls string
@@ -29,11 +29,11 @@ type envelope struct {
 	to         []addressee
 }
 
-// maxReceived is the maximum number of servers that a message may have passed (RFC 5321 section 6.3).
+// maxReceived is the maximum number of servers that a message may have passed through (RFC 5321 section 6.3).
 const maxReceived = 100
 
-// receive stores a message and returns nil once it is durable. Errors are SMTP replies, or temporary. A large
-// message holds no memory during sender authentication and the spam check, which may take long.
+// receive stores a message and returns nil once it is durable. Its errors are SMTP replies or temporary errors.
+// A large message holds no memory during sender authentication and the spam check, which may take long.
 func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content) error {
 	hops, err := message.Hops(raw.Reader())
 	if err != nil {
@@ -91,18 +91,18 @@ func (r *reception) storeMessage(ctx context.Context, a *arrival) (err error) {
 	return nil
 }
 
-// examineWithin bounds the total time of authentication and the spam filter.
+// examineWithin limits the total time of authentication and the spam filter.
 const examineWithin = 20 * time.Second
 
 // examiner authenticates the sender of a message and checks it for spam.
 type examiner struct {
-	hostname string // of this installation
+	hostname string // name of this installation
 	verifier Verifier
 	spam     SpamFilter // nil: every status is unknown
 	log      *slog.Logger
 }
 
-// examineMessage authenticates the sender and runs the spam filter, concurrently.
+// examineMessage authenticates the sender and runs the spam filter concurrently.
 func (x *examiner) examineMessage(ctx context.Context, a *arrival) {
 	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
@@ -153,13 +153,13 @@ type arrival struct {
 	envelope
 
 	content *intake.Content
-	raw     []byte // of content, set just before it is stored
+	raw     []byte // id of the content, set just before it is stored
 	message *message.Message
 	at      time.Time
 	auth    shape.Authentication
 	spam    spamVerdict
 
-	contents []string // account ids: each account stores the content once
+	contents []string // account ids; each account stores the content once
 	records  []recipientRecord
 	facts    []event.Fact
 }
@@ -167,7 +167,7 @@ type arrival struct {
 // recipientRecord is the message for one recipient.
 type recipientRecord struct {
 	id, accountID, domainID, domain, rcpt string
-	content                               int // index of contents
+	content                               int // index in contents
 }
 
 func newArrival(e envelope, content *intake.Content, at time.Time) *arrival {
@@ -186,7 +186,7 @@ func newArrival(e envelope, content *intake.Content, at time.Time) *arrival {
 	return a
 }
 
-// maxListed bounds the lists in a fact, which is sent to every webhook endpoint. The record contains the
+// maxListed limits the lists in a fact, which is sent to every webhook endpoint. The record contains the
 // complete lists.
 const maxListed = 100
 
@@ -212,7 +212,7 @@ func firstListed(list []string) []string {
 	return append([]string{}, list[:min(len(list), maxListed)]...)
 }
 
-// lastListed returns the end of a list: the latest references matter most.
+// lastListed returns the end of a list, because the latest references matter most.
 func lastListed(list []string) []string {
 	return append([]string{}, list[max(0, len(list)-maxListed):]...)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// ReplyRequest is a request to reply to a received email or to forward it. Fields that the message omits are filled
-// in: the sender is the address that received the email.
+// ReplyRequest is a request to reply to a received email or to forward it. Fields that the message omits are
+// filled in; for example, the sender is the address that received the email.
 type ReplyRequest struct {
 	EmailID string
 	Message sending.Message
@@ -21,11 +21,11 @@ type ReplyRequest struct {
 	Render       func(sending.Receipt) idempotency.Response
 }
 
-// errNoSender is for edges that offer an operation of a module that is off.
+// errNoSender is for APIs that offer an operation of a disabled module.
 var errNoSender = fault.Conflictf(fault.CodeConflict, "Sending is disabled on this installation")
 
-// Reply answers a received email in its thread, to its Reply-To address or else its From address. All rules
-// of a send apply. Errors: NotFound, Invalid if the email has no address to reply to, and those of a send.
+// Reply answers a received email in its thread, to its Reply-To address or else its From address. All rules of
+// a send apply. It returns NotFound, Invalid if the email has no address to reply to, and the errors of a send.
 func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a ReplyRequest) (sending.Receipt, error) {
 	e, err := s.Get(ctx, caller.AccountID, a.EmailID)
 	if err != nil {

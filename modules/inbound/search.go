@@ -7,14 +7,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// received_emails.search is a document of package search. It contains the words of subject, addresses and the
-// beginning of the text. In addition to the mark of the account, it contains these marks for filters and
-// erasure.
+// received_emails.search is a document of package search. It contains the words of the subject, the addresses
+// and the beginning of the text. In addition to the mark of the account, it contains these marks for filters
+// and erasure.
 const (
 	markFrom     = "f="
 	markEnvelope = "e=" // envelope sender
 	markTo       = "r="
-	markDomain   = "d=" // of the recipient
+	markDomain   = "d=" // domain of the recipient
 )
 
 // Limits of the search document. PostgreSQL allows lexemes of 2,046 bytes and documents of 1 MB.
@@ -25,7 +25,7 @@ const (
 	maxMarks = 200
 )
 
-func (a *arrival) words() string {
+func (a *arrival) searchWords() string {
 	m := a.message
 	var words strings.Builder
 	add := func(text string) {
@@ -45,8 +45,8 @@ func (a *arrival) words() string {
 	return words.String()
 }
 
-// marks returns the marks that all records of a message have in common.
-func (a *arrival) marks() []string {
+// searchMarks returns the marks that all records of a message have in common.
+func (a *arrival) searchMarks() []string {
 	m := a.message
 	list := []string{markFrom + foldAddress(m.FromAddress), markEnvelope + foldAddress(a.from)}
 	for _, display := range append(append([]string{}, m.To...), m.CC...) {
@@ -60,8 +60,8 @@ func (a *arrival) marks() []string {
 	return list
 }
 
-// document returns the search marks of a record.
-func (r recipientRecord) document(common []string) string {
+// searchDocument returns the search document of a record.
+func (r recipientRecord) searchDocument(common []string) string {
 	marks := []string{search.MarkAccount + r.accountID, markTo + foldAddress(r.rcpt), markDomain + r.domain}
 	for _, mark := range common {
 		if len(mark) > len(markFrom) && len(mark) <= maxMark {
@@ -71,7 +71,7 @@ func (r recipientRecord) document(common []string) string {
 	return search.JoinMarks(marks)
 }
 
-// foldAddress makes addresses comparable: they are rarely written in consistent case.
+// foldAddress normalizes an address for comparison, because addresses are not written in consistent case.
 func foldAddress(address string) string { return strings.ToLower(address) }
 
 // clipText truncates a text to at most the given number of bytes.

@@ -25,7 +25,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Domains looks up who receives mail for an address and for the postmaster of this host, and the owner of a domain.
+// Domains looks up the account that receives mail for an address or for the postmaster of this host, and the
+// owner of a domain.
 type Domains interface {
 	addressrules.Domains
 
@@ -38,7 +39,7 @@ type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Storage counts the bytes of received mail. Its refusals are of kind Limit and Unavailable.
+// Storage counts the bytes of received mail. Its errors are of kind Limit and Unavailable.
 type Storage interface {
 	ChargeReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64) error
 	RefundReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64)
@@ -87,7 +88,7 @@ type Params struct {
 	Domains  Domains
 	Accounts Accounts
 	Storage  Storage `optional:"true"` // nil: bytes are not counted
-	Sender   Sender  // nil: sending is off, and replies are impossible
+	Sender   Sender  // nil: sending is disabled, and replies are impossible
 	Verifier Verifier
 	Spam     SpamFilter // nil: every status is unknown
 	Objects  Objects    // nil: contents stay in the database
@@ -97,7 +98,7 @@ type Params struct {
 	Logger   *slog.Logger
 	Workers  *worker.Metrics
 
-	Statistics Statistics // nil: module off
+	Statistics Statistics // nil: module disabled
 }
 
 // Service receives and stores mail. It is safe for concurrent use.
@@ -105,8 +106,8 @@ type Service struct {
 	db     *db.DB
 	pages  *page.Codec
 	bus    Bus
-	counts Statistics // nil: module off
-	sender Sender     // nil: sending is off, and replies are impossible
+	counts Statistics // nil: module disabled
+	sender Sender     // nil: sending is disabled, and replies are impossible
 
 	rules     *addressrules.Book
 	reception *reception
@@ -114,7 +115,7 @@ type Service struct {
 	mover     *mover // nil: no object store, or another process moves contents
 }
 
-// New creates the service. Nothing runs before Start.
+// New creates the service. Nothing runs until Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -140,13 +141,13 @@ func New(p Params) (*Service, error) {
 // CanReply reports whether received mail can be replied to and forwarded.
 func (s *Service) CanReply() bool { return s.sender != nil }
 
-// Rules returns the address rules of a domain of the account. Error: NotFound for the domain.
+// Rules returns the address rules of a domain of the account. It returns NotFound for an unknown domain.
 func (s *Service) Rules(ctx context.Context, accountID, domainID string) (addressrules.Rules, error) {
 	return s.rules.Get(ctx, accountID, domainID)
 }
 
-// PutRules replaces the address rules of a domain. Errors: NotFound for the domain, Invalid with all wrong
-// fields.
+// PutRules replaces the address rules of a domain. It returns NotFound for an unknown domain, or Invalid with
+// all invalid fields.
 func (s *Service) PutRules(ctx context.Context, accountID, domainID string,
 	r addressrules.Rules) (addressrules.Rules, error) {
 	return s.rules.Put(ctx, accountID, domainID, r)
@@ -160,7 +161,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return s.mover.worker.Start(ctx)
 }
 
-// Stop stores waiting messages, and waits for running moves until ctx ends.
+// Stop stores waiting messages, and waits until ctx ends for running moves.
 func (s *Service) Stop(ctx context.Context) error {
 	s.reception.writer.close()
 	if s.mover == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// SMTPHandler returns the handler of an SMTP listener. It refuses unknown addresses.
+// SMTPHandler returns the handler of an SMTP listener, which rejects unknown addresses.
 func (s *Service) SMTPHandler() smtpserver.Handler { return handler{s.reception} }
 
 type handler struct{ reception *reception }
@@ -52,7 +52,7 @@ type addressee struct {
 	address  string // addr-spec, with the domain in A-labels
 }
 
-// maxAccounts bounds how many accounts can store the same message.
+// maxAccounts is the maximum number of accounts that can store the same message.
 const maxAccounts = 10
 
 var (
@@ -90,7 +90,7 @@ func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
 	return nil
 }
 
-// lookUpRecipient looks up the account and domain of an address. Refusals are SMTP replies.
+// lookUpRecipient looks up the account and domain of an address. Its errors are SMTP replies.
 func (r *reception) lookUpRecipient(ctx context.Context, to smtpserver.Path) (addressee, error) {
 	rcpt, receiver, err := r.findReceiver(ctx, to)
 	switch {
@@ -116,13 +116,13 @@ func (r *reception) lookUpRecipient(ctx context.Context, to smtpserver.Path) (ad
 	return addressee{receiver, rcpt.AddrSpec()}, nil
 }
 
-// findReceiver looks up the account and domain of an address. The postmaster of the installation always has one, if it
-// has operators. Error: NotFound.
+// findReceiver looks up the account and domain of an address. The postmaster of the installation always has
+// one, if it has operators. It returns NotFound for an unknown address.
 func (r *reception) findReceiver(ctx context.Context, to smtpserver.Path) (address.Address, domains.Receiver, error) {
 	var receiver domains.Receiver
 	rcpt := address.Address{Local: to.Local, Domain: to.Domain}
 	domain, err := address.ParseDomain(to.Domain)
-	if err != nil { // an address literal such as [192.0.2.1], or the name of a host without a domain
+	if err != nil { // an address literal such as [192.0.2.1], or a host name without a domain
 		err = fault.NoSuch("receiving domain", to.Domain)
 	} else {
 		rcpt.Domain = domain

@@ -11,7 +11,7 @@ import (
 
 const chapter = "Received mail"
 
-// RspamdURL has no trailing slash. It is empty if there is no rspamd.
+// RspamdURL has no trailing slash. If empty, there is no rspamd.
 var RspamdURL = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_RSPAMD_URL", Group: chapter, DefaultText: "none: the spam status is unknown",
 	Help: "URL of the rspamd worker that checks received mail, such as http://127.0.0.1:11333.",

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// storedBytes returns the bytes that a message counts against the quota of an account: its content and its
+// storedBytes returns how many bytes a message counts against the quota of an account: its content and its
 // rows.
 func (a *arrival) storedBytes(accountID string) int64 {
 	rows := int64(1)
@@ -19,8 +19,8 @@ func (a *arrival) storedBytes(accountID string) int64 {
 	return a.content.Size() + rows*storage.RowBytes
 }
 
-// chargeStorage counts a message for each of its accounts before it is stored. If one of them has no room, none is
-// charged, because the sender retries for all recipients.
+// chargeStorage charges a message to each of its accounts before it is stored. If any of them has no room, none
+// is charged, because the sender retries for all recipients.
 func (r *reception) chargeStorage(ctx context.Context, a *arrival) error {
 	if r.storage == nil {
 		return nil

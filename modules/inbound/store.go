@@ -20,7 +20,7 @@ import (
 const (
 	storeBatch = 128
 	storeBytes = 16 << 20
-	// Large messages have their own writers, so that others do not wait for them.
+	// Large messages have separate writers, so that others do not wait for them.
 	heavyFrom = 256 << 10
 	// One writer per share of the memory for large messages, so that a client that fills one share does not
 	// block the writers of others.
@@ -60,8 +60,8 @@ func (w *writer) joinerFor(size int) *db.Joiner[*arrival] {
 }
 
 // storeSQL stores messages with their facts in one statement, and therefore in one round trip and one commit.
-// The foreign key of the records is checked at the end of the statement. A message for several accounts is
-// sent to the database once.
+// The foreign key of the records is checked at the end of the statement. A message for several accounts is sent
+// to the database only once.
 var storeSQL = db.Compile(`
 WITH raw AS (
 	SELECT r.data, r.n FROM ` + rawRows.Numbered("n") + `
@@ -80,7 +80,7 @@ var rawRows = batch.New("r", batch.Bytes("data", func(a *arrival) []byte { retur
 // storedContent is a message as stored for one account.
 type storedContent struct {
 	accountID string
-	raw       int // index of the message, from 1
+	raw       int // index of the message, starting at 1
 }
 
 var contentRows = batch.New("c",
@@ -93,12 +93,12 @@ type storedRecord struct {
 	*arrival
 	recipientRecord
 
-	content      int // index of the content, from 1
+	content      int // index of the content, starting at 1
 	words, marks string
 }
 
-// recordRows use the column answers for a missing In-Reply-To, because a message may also reply to an empty
-// id.
+// recordRows uses the column answers to mark a missing In-Reply-To, because a message may also reply to an
+// empty id.
 var recordRows = batch.New("v",
 	batch.Text("id", func(r *storedRecord) string { return r.id }),
 	batch.Text("account_id", func(r *storedRecord) string { return r.accountID }),
@@ -150,9 +150,9 @@ var recordRows = batch.New("v",
 	batch.Computed[*storedRecord]("search", search.DocumentSQL),
 )
 
-// flush stores messages together. On an error, the joiner retries them one by one.
+// flush stores messages together. After an error, the joiner retries them one by one.
 func (w *writer) flush(ctx context.Context, batch []*arrival) []error {
-	// a message may be a memory-mapped file, see intake.RecoverDiskFault
+	// a message may be a memory-mapped file; see intake.RecoverDiskFault
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	if err := w.store(ctx, batch); err != nil {
 		errs := make([]error, len(batch))
@@ -173,10 +173,10 @@ func (w *writer) store(ctx context.Context, arrivals []*arrival) error {
 		for _, account := range a.contents {
 			contents = append(contents, storedContent{account, i + 1})
 		}
-		common, words := a.marks(), a.words()
+		common, words := a.searchMarks(), a.searchWords()
 		for _, r := range a.records {
 			records = append(records, &storedRecord{arrival: a, recipientRecord: r, content: before + r.content + 1,
-				words: words, marks: r.document(common)})
+				words: words, marks: r.searchDocument(common)})
 		}
 		facts = append(facts, a.facts...)
 	}

@@ -32,7 +32,7 @@ const (
 	bob = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 )
 
-// registry is a test double of domains and accounts. ada.example and bob.example receive mail.
+// registry is a fake of domains and accounts. ada.example and bob.example receive mail.
 type registry struct {
 	mu        sync.Mutex
 	away      error
@@ -52,7 +52,7 @@ func (r *registry) Receiver(_ context.Context, rcpt address.Address) (domains.Re
 	return domains.Receiver{AccountID: owner, DomainID: domainOf(owner), Domain: rcpt.Domain}, nil
 }
 
-// Postmaster is bob.
+// Postmaster returns bob.
 func (r *registry) Postmaster(ctx context.Context, _ string) (domains.Receiver, error) {
 	return r.Receiver(ctx, address.Address{Local: "postmaster", Domain: "bob.example"})
 }
@@ -78,7 +78,7 @@ func (verifier) Verify(context.Context, authn.Client, io.ReaderAt, int64) shape.
 	return shape.Authentication{SPF: "fail", DKIM: "none", DMARC: "fail", IPRev: "temperror", DMARCPolicy: "reject"}
 }
 
-// filter is a spam filter with a fixed verdict.
+// filter is a fake spam filter with a fixed verdict.
 type filter struct {
 	verdict rspamd.Verdict
 	err     error
@@ -123,7 +123,8 @@ func newWorld(t *testing.T, change ...func(*Params)) *world {
 	return w
 }
 
-// receiveMail delivers a message over a session. It returns the error of the first refused recipient or of the message.
+// receiveMail delivers a message over a session. It returns the error of the first rejected recipient or of the
+// message.
 func (w *world) receiveMail(t *testing.T, message string, to ...string) error {
 	t.Helper()
 	s, err := w.SMTPHandler().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
@@ -154,7 +155,7 @@ func (w *world) mustReceive(t *testing.T, message string, to ...string) {
 	}
 }
 
-func (w *world) records(t *testing.T, account string) []*ent.ReceivedEmail {
+func (w *world) listRecords(t *testing.T, account string) []*ent.ReceivedEmail {
 	t.Helper()
 	found, err := w.List(t.Context(), account, ListQuery{Page: page.Request{Limit: 100}})
 	if err != nil {
@@ -171,7 +172,7 @@ func (w *world) count(t *testing.T, query string, args ...any) (n int) {
 	return n
 }
 
-func (w *world) raw(t *testing.T, e *ent.ReceivedEmail) string {
+func (w *world) readRaw(t *testing.T, e *ent.ReceivedEmail) string {
 	t.Helper()
 	c, err := w.Open(t.Context(), e)
 	if err != nil {

@@ -31,7 +31,7 @@ type acceptance struct {
 	guard      *Guarded // nil: no guard
 }
 
-func newAcceptance(caller accounts.Caller, identity domains.SigningIdentity, msg parsed, now time.Time) *acceptance {
+func newAcceptance(caller accounts.Caller, identity domains.SigningIdentity, msg parsedMessage, now time.Time) *acceptance {
 	a := &acceptance{files: msg.Attachments}
 	a.email = newEmailRow(caller, identity, msg, now.UTC().Truncate(time.Millisecond))
 	a.recipients = recipientRows(a.email, msg)
@@ -120,7 +120,7 @@ type recipientRow struct {
 
 // recipientRows creates one row, and so one copy, for each address, in its first spelling, however often and
 // in whatever letter case the request names it.
-func recipientRows(e emailRow, msg parsed) []recipientRow {
+func recipientRows(e emailRow, msg parsedMessage) []recipientRow {
 	var rows []recipientRow
 	seen := map[string]bool{}
 	for _, list := range []struct {

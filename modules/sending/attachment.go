@@ -33,8 +33,8 @@ func validateAttachments(files []Attachment, wrong fault.Fields) []Attachment {
 	return out
 }
 
-// normalize keeps the last element of the name, fills in the content type and strips the brackets of the
-// content ID. An empty file is allowed, a missing one is not.
+// normalize keeps the last element of the name, fills in the content type and strips the angle brackets of the
+// content ID. A file may be empty but not missing.
 func (f Attachment) normalize(path string, wrong fault.Fields) Attachment {
 	given := f.Name
 	f.Name = baseName(given)
@@ -67,8 +67,8 @@ func (f Attachment) normalize(path string, wrong fault.Fields) Attachment {
 	return f
 }
 
-// baseName returns the last element of a path in the notation of any operating system, or "" if the path
-// names no file.
+// baseName returns the last element of a path in the notation of any operating system, or "" if the path names
+// no file.
 func baseName(name string) string {
 	name = strings.TrimRight(name, `/\`)
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
@@ -78,9 +78,9 @@ func baseName(name string) string {
 	return name
 }
 
-// isBlockedExtension checks the last extension as the most forgiving system reads it: full-width letters are ASCII, a
-// colon begins a stream of NTFS, some servers end a name at a semicolon, and trailing dots, spaces and slashes as well
-// as invisible characters are dropped.
+// isBlockedExtension checks the last extension as the most lenient system would read it: full-width letters
+// count as ASCII, a colon begins an NTFS stream, some servers end a name at a semicolon, and trailing dots,
+// spaces and slashes as well as invisible characters are ignored.
 func isBlockedExtension(name string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(norm.NFKC.String(name),
 		func(r rune) bool { return r == ':' || r == ';' }), hasBlockedExtension)
@@ -98,12 +98,12 @@ func hasBlockedExtension(name string) bool {
 	return blockedExtensions[strings.TrimSpace(ext)]
 }
 
-// BlockedExtensions returns the extensions that attachments cannot have, sorted, in lower case and without
-// the dot. A double click may run such a file, or the file contains one that runs.
+// BlockedExtensions returns the extensions that attachments may not have, sorted, in lower case and without the
+// dot. A double click may run such a file or a file inside it.
 func BlockedExtensions() []string { return slices.Sorted(maps.Keys(blockedExtensions)) }
 
-// The first block is what Amazon SES refuses. The second adds disk images, packages, scripts and programs of
-// systems that the first one omits.
+// The first block is the list that Amazon SES blocks. The second adds disk images, packages, scripts and
+// programs that it omits.
 var blockedExtensions = func() map[string]bool {
 	set := map[string]bool{}
 	for ext := range strings.FieldsSeq(`
@@ -122,23 +122,23 @@ var blockedExtensions = func() map[string]bool {
 	return set
 }()
 
-// Relayed is a message that was submitted over SMTP. Its sender has composed it, and it is sent as submitted.
-// Message.To, CC and BCC are its envelope, each address in the list in which the header names it, and the
+// Relayed is a message that was submitted over SMTP. Its sender composed it, and it is sent as submitted.
+// Message.To, CC and BCC are its envelope: each address is in the list of the header field that names it. The
 // record shows the other header fields of the message.
 type Relayed struct {
-	// MIME is the whole message, suitable for verbatim.Split, without Bcc and the fields meant for us. Date
-	// and Message-ID have been added if they were missing. nil: the message is sent again and composed here,
-	// from html and text.
+	// MIME is the whole message, in the form that verbatim.Split accepts, without Bcc and the fields meant for
+	// us. Date and Message-ID have been added if they were missing. If nil, the message is being sent again and
+	// is composed here from html and text.
 	MIME      []byte
-	MessageID string // from the header, without angle brackets; empty: none
+	MessageID string // from the header, without angle brackets; empty if absent
 	Files     []message.File
 	Names     []string // all file names in it, including those of parts that are not files
-	// Places is the number of {{unsubscribe_url}} in its texts; counting ends shortly after the allowed
+	// Places is the number of {{unsubscribe_url}} placeholders in its texts; counting stops shortly after the
 	// maximum.
 	Places int
 }
 
-// requiresAllFields reports whether subject and to are required. Over SMTP they are not.
+// requiresAllFields reports whether subject and to are required. They are not for messages submitted over SMTP.
 func (m Message) requiresAllFields() bool { return m.Relayed == nil }
 
 // fileCount returns the number of attachments.
@@ -149,8 +149,7 @@ func (m Message) fileCount() int {
 	return len(m.Attachments)
 }
 
-// validate checks the files against the rules for attachments. A part without a name does not count as a
-// file.
+// validate checks the files against the rules for attachments. Parts without a name do not count as files.
 func (r *Relayed) validate(wrong fault.Fields) {
 	if r == nil {
 		return

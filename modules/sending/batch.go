@@ -15,18 +15,18 @@ import (
 // MaxBatch is the maximum number of messages in a batch.
 const MaxBatch = 100
 
-// Batch is many messages in one request. Each succeeds or fails separately, unless the batch is atomic.
+// Batch contains the messages of one request. Each succeeds or fails separately, unless the batch is atomic.
 type Batch struct {
 	Items []BatchItem
-	// Atomic stores all items or none: the refusal of one refuses the batch.
+	// Atomic stores all items or none: one rejected item rejects the batch.
 	Atomic bool
-	// Claim is the caller's idempotency key for all of them; nil without one.
+	// Claim is the caller's idempotency key for the batch, or nil.
 	Claim *idempotency.Claim
-	// Render returns the answer that is stored under the Claim. It is called only with a Claim.
+	// Render returns the answer to store under the Claim. It is called only if there is a Claim.
 	Render func([]BatchResult) idempotency.Response
 }
 
-// BatchItem is one message, or the reason why the edge could not decode it.
+// BatchItem is one message, or the reason why the API could not decode it.
 type BatchItem struct {
 	Message Message
 	Err     error
@@ -34,21 +34,22 @@ type BatchItem struct {
 
 // BatchResult is the result of the item at the same index.
 type BatchResult struct {
-	Receipt Receipt // without Replay
-	Err     error   // set: the item was not stored
+	Receipt Receipt // its Replay is not set
+	Err     error   // if set, the item was not stored
 }
 
-// BatchReceipt holds the results of all items.
+// BatchReceipt contains the results of all items.
 type BatchReceipt struct {
 	Results []BatchResult
-	// Replay is set if an earlier request used the same key: its stored answer applies, and nothing was sent
-	// for this request.
+	// Replay is set if an earlier request used the same key. Its stored answer applies, and this request sent
+	// nothing.
 	Replay *idempotency.Response
 }
 
-// SendBatch is Send for every item. Items are stored in one transaction; if the database refuses that, those
-// that it accepts are stored. Errors: Invalid for no or too many items, Conflict as for Send, Unavailable if nothing
-// could be stored. All other refusals are in the results, or, for an atomic batch, are the error.
+// SendBatch does the work of Send for every item. Items are stored in one transaction. If the database rejects
+// that transaction, the items that it accepts are stored separately. It returns Invalid for no items or too
+// many, Conflict as Send does, and Unavailable if nothing could be stored. All other errors are in the results
+// or, for an atomic batch, are returned.
 func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch) (BatchReceipt, error) {
 	if n := len(b.Items); n == 0 || n > MaxBatch {
 		return BatchReceipt{}, fault.InvalidField("emails", "must contain 1 to %d emails, not %d", MaxBatch, n)
@@ -102,8 +103,8 @@ func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch
 	}
 }
 
-// mergeErrors returns the error of an atomic batch with these results: the invalid fields of all items, or else the
-// first error.
+// mergeErrors returns the error of an atomic batch with these results: the invalid fields of all items, or else
+// the first error.
 func mergeErrors(results []BatchResult) error {
 	wrong := fault.Fields{}
 	var first error
@@ -135,17 +136,17 @@ func (s *Service) prepareItem(ctx context.Context, caller accounts.Caller, item 
 		wrong["attachments"] = "cannot be used in a batch"
 		return nil, wrong.Err()
 	}
-	return s.prepare(ctx, caller, item.Message, now)
+	return s.prepareMessage(ctx, caller, item.Message, now)
 }
 
-// refusedByDatabase distinguishes an error about the data that was written from an unavailable database and
-// from our own refusals.
+// refusedByDatabase distinguishes a database error about the written data from an unavailable database and from
+// our own errors.
 func refusedByDatabase(err error) bool {
 	return err != nil && !fault.IsDatabaseUnavailable(err) && fault.KindOf(err) == fault.Internal
 }
 
-// flushItems stores a submission that the database refused as a whole: each item under a savepoint, so that a
-// bad one does not affect the others. The answer is stored last, when the results are known.
+// flushItems stores a submission that the database rejected as a whole, each item under a savepoint, so that a
+// bad item does not affect the others. The answer is stored last, when the results are known.
 func (w *writer) flushItems(ctx context.Context, sub *submission) error {
 	errs := make([]error, 1)
 	err := w.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
@@ -181,7 +182,7 @@ func (w *writer) insertItem(ctx context.Context, tx *db.PreparedTx, a *acceptanc
 	if !refusedByDatabase(refusal) {
 		return refusal
 	}
-	// Not as a prepared statement, because a failed transaction cannot prepare one.
+	// Not a prepared statement, because a failed transaction cannot prepare one.
 	if _, err := tx.Tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT item"); err != nil {
 		return fmt.Errorf("roll back to savepoint: %w", err)
 	}

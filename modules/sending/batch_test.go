@@ -23,7 +23,7 @@ func batchOf(messages ...Message) Batch {
 	return b
 }
 
-// itemOutcomes returns the outcome of each item in one word.
+// itemOutcomes describes the outcome of each item in one word.
 func itemOutcomes(results []BatchResult) []string {
 	var out []string
 	for _, r := range results {
@@ -71,10 +71,10 @@ func TestBatchItemsSucceedAndFailIndependently(t *testing.T) {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
 	if fields := fault.From(got.Results[4].Err).Fields; fields["attachments"] == "" {
-		t.Errorf("an item with a file: %v", got.Results[4].Err)
+		t.Errorf("an item with a file returned %v", got.Results[4].Err)
 	}
 	if n := f.Count(t, "emails"); n != 4 {
-		t.Errorf("%d emails are stored", n)
+		t.Errorf("%d emails are stored, want the valid ones only", n)
 	}
 	for _, n := range []int{0, MaxBatch + 1} {
 		if _, err := f.SendBatch(t.Context(), f.Caller(),
@@ -84,13 +84,13 @@ func TestBatchItemsSucceedAndFailIndependently(t *testing.T) {
 	}
 }
 
-// An atomic batch is stored whole or not at all, and a refused one uses nothing of the caps.
+// An atomic batch is stored completely or not at all, and a rejected one does not count against the caps.
 func TestAtomicBatchSendsAllOrNone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		left     int
 		messages []Message
-		code     string // of the error; empty: all are stored
+		code     string // code of the error; empty: all items are stored
 	}{
 		"good":    {3, []Message{simpleMessage("a@example.net"), simpleMessage("b@example.net")}, ""},
 		"invalid": {3, []Message{simpleMessage("a@example.net"), simpleMessage("bob")}, fault.CodeValidation},
@@ -112,11 +112,11 @@ func TestAtomicBatchSendsAllOrNone(t *testing.T) {
 			stored := f.Count(t, "emails")
 			switch {
 			case c.code == "" && (err != nil || len(got.Results) != 2 || stored != 2):
-				t.Errorf("%s with the key %q: %v, %v and %d stored emails, want both sent", name, key, got, err, stored)
+				t.Errorf("%s with key %q returned %v, %v and stored %d emails, want both sent", name, key, got, err, stored)
 			case c.code != "" && (fault.From(err).Code != c.code || stored != 0):
-				t.Errorf("%s with the key %q: %v and %d stored emails, want %s and none", name, key, err, stored, c.code)
+				t.Errorf("%s with key %q returned %v and stored %d emails, want %s and none", name, key, err, stored, c.code)
 			case c.code != "" && f.Near.Left+f.Near.Refunded != c.left:
-				t.Errorf("%s with the key %q: %d of the cap are left and %d refunded, want %d together", name, key,
+				t.Errorf("%s with key %q: %d of the cap are left and %d were refunded, want a total of %d", name, key,
 					f.Near.Left, f.Near.Refunded, c.left)
 			}
 			if name == "invalid" && fault.From(err).Fields["emails[1].to[0]"] == "" && fault.From(err).Fields["emails[1].to"] == "" {
@@ -126,7 +126,7 @@ func TestAtomicBatchSendsAllOrNone(t *testing.T) {
 	}
 }
 
-func TestBatchStopsCountingAtTheCap(t *testing.T) {
+func TestBatchStopsAtCap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left = 2
@@ -143,7 +143,7 @@ func TestBatchStopsCountingAtTheCap(t *testing.T) {
 	}
 }
 
-// refusesPoison makes the database refuse a value that passes validation.
+// refusesPoison makes the database reject a value that passes validation.
 func (f *fixture) refusesPoison(t *testing.T) {
 	t.Helper()
 	if _, err := f.DB.SQL.ExecContext(t.Context(),
@@ -152,14 +152,14 @@ func (f *fixture) refusesPoison(t *testing.T) {
 	}
 }
 
-func TestItemRefusedByTheDatabaseDoesNotFailTheBatch(t *testing.T) {
+func TestItemRejectedByDatabaseDoesNotFailBatch(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.refusesPoison(t)
 	f.Near.Left = 100 // the fake does not roll back
 	poison := simpleMessage("bob@example.net")
 	poison.Subject = "poison"
-	for round := range 2 { // the second time, statements are prepared
+	for round := range 2 { // the second time, statements are already prepared
 		b := batchOf(simpleMessage("a@example.net"), poison, simpleMessage("b@example.net"))
 		claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch",
 			fmt.Sprint("key", round), []byte(`{}`))
@@ -190,7 +190,7 @@ func TestItemRefusedByTheDatabaseDoesNotFailTheBatch(t *testing.T) {
 	}
 }
 
-func TestConcurrentEqualBatchesAreOneBatch(t *testing.T) {
+func TestConcurrentEqualBatchesSendOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const keys, requests, size = 3, 50, 5
@@ -217,7 +217,7 @@ func TestConcurrentEqualBatchesAreOneBatch(t *testing.T) {
 	all.Wait()
 	for key, bodies := range answers {
 		if len(bodies) != 1 {
-			t.Errorf("%s was answered in %d ways", key, len(bodies))
+			t.Errorf("%s got %d different answers", key, len(bodies))
 		}
 	}
 	if n := f.Count(t, "emails"); n != keys*size {
@@ -225,7 +225,7 @@ func TestConcurrentEqualBatchesAreOneBatch(t *testing.T) {
 	}
 }
 
-// batchWithKey sends a batch as the API does, and returns the body of the response.
+// batchWithKey sends a batch like the API and returns the body of the response.
 func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, error) {
 	claim, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", key, []byte(`{}`))
 	if err != nil {
@@ -250,8 +250,8 @@ func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, erro
 	}
 }
 
-// The response to a batch is stored under its key even if no email was stored.
-func TestBatchOfRefusedItemsIsStoredUnderItsKey(t *testing.T) {
+// The response to a batch is stored under its key even if none of its emails were stored.
+func TestStoresResponseOfRejectedBatch(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", "k", []byte(`{}`))
@@ -265,7 +265,7 @@ func TestBatchOfRefusedItemsIsStoredUnderItsKey(t *testing.T) {
 	}
 	if _, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", "k",
 		[]byte(`{}`)); err != nil || replay == nil || !strings.HasPrefix(string(replay.Body), fault.CodeValidation) {
-		t.Errorf("the batch again under its key returned %v, %v; want the stored response", replay, err)
+		t.Errorf("repeating the batch with its key returned %v, %v; want the stored response", replay, err)
 	}
 }
 

@@ -12,20 +12,20 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// A transaction that stores an idempotency key waits while another transaction holds it, and a batch is as
-// slow as its slowest key. A batch therefore waits briefly and is then split: submissions without keys are
-// stored together, those with keys one by one. The submission whose key is held waits in a transaction that
-// holds nothing else.
+// A transaction that stores an idempotency key waits while another transaction holds that key, and a batch is
+// as slow as its slowest key. Therefore a batch waits briefly and is then split: submissions without keys are
+// stored together, those with keys one by one. A submission whose key is held waits in a transaction that holds
+// no other locks.
 
 const (
-	// batchPatience is how long a batch waits: longer than an identical request usually takes to commit, but
-	// short for the requests that share the batch.
+	// batchPatience is how long a batch waits for a key. It exceeds the time that an identical request usually
+	// takes to commit, but is short for the other requests in the batch.
 	batchPatience = 50 * time.Millisecond
-	// alonePatience is how long a single submission waits before it takes one of the places for waiting. It
-	// holds the counters of its account meanwhile.
+	// alonePatience is how long a single submission waits before it takes one of the waiting slots. It holds
+	// the counters of its account in the meantime.
 	alonePatience = 10 * time.Millisecond
 	// keyWaits is how many held keys this process waits for, each on a database connection. Requests with
-	// further held keys are refused immediately.
+	// further held keys are rejected immediately.
 	keyWaits = 4
 )
 
@@ -39,8 +39,7 @@ func keyPatience(n int) time.Duration {
 
 func keyIsBusy(err error) bool { return errors.Is(err, idempotency.ErrBusy) }
 
-// submit stores a submission along with others that are waiting, or on its own if another request holds its
-// key.
+// submit stores a submission along with others that are waiting, or alone if another request holds its key.
 func (w *writer) submit(ctx context.Context, sub *submission) error {
 	if sub.claim == nil {
 		return w.joinerFor(sub).Do(ctx, sub)
@@ -58,7 +57,7 @@ func (w *writer) submit(ctx context.Context, sub *submission) error {
 	return err
 }
 
-// submitWithKey is the first try. ErrBusy: another request holds the key.
+// submitWithKey makes the first try. It returns ErrBusy if another request holds the key.
 func (w *writer) submitWithKey(ctx context.Context, sub *submission) error {
 	key := sub.claim.Key()
 	if equal := w.busyKeys.find(key); equal != nil {
@@ -68,11 +67,11 @@ func (w *writer) submitWithKey(ctx context.Context, sub *submission) error {
 		return w.lines.apart.Do(ctx, sub)
 	}
 	joiner := w.joinerFor(sub)
-	if joiner != w.lines.single { // the others have slow transactions
+	if joiner != w.lines.single { // the other submissions have slow transactions
 		defer w.busyKeys.begin(key)(nil)
 	}
 	err := joiner.Do(ctx, sub)
-	if keyIsBusy(err) { // its own key, or that of a submission that shared its batch
+	if keyIsBusy(err) { // its own key, or the key of a submission in its batch
 		return w.lines.apart.Do(ctx, sub)
 	}
 	return err
@@ -81,9 +80,9 @@ func (w *writer) submitWithKey(ctx context.Context, sub *submission) error {
 // errKeyFree rolls back the row that was stored to find out whether the key is free.
 var errKeyFree = errors.New("the idempotency key is free")
 
-// awaitKey returns once no other transaction holds the key of the claim. The error is InProgress if that
-// takes longer than the database lets a statement wait, or if this process already waits for too many keys.
-// Identical requests wait together.
+// awaitKey returns once no other transaction holds the key of the claim. It returns InProgress if that takes
+// longer than the database lets a statement wait, or if this process already waits for too many keys. Identical
+// requests share one wait.
 func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err error) {
 	key := claim.Key()
 	if equal := w.busyKeys.find(key); equal != nil {
@@ -100,7 +99,7 @@ func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err er
 			end(err)
 			return
 		}
-		end(nil) // other waiters need not know, for example, that this caller has left
+		end(nil) // other waiters must not see, for example, that this caller has disconnected
 	}()
 	err = w.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		if err := claim.Store(ctx, tx, idempotency.Response{Status: http.StatusOK}); err != nil {
@@ -114,7 +113,7 @@ func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err er
 	return err
 }
 
-// flushWithoutKeys stores the submissions of a batch that have no key. The others get the error busy.
+// flushWithoutKeys stores the submissions of a batch that have no key. The others fail with the error busy.
 func (w *writer) flushWithoutKeys(ctx context.Context, batch []*submission, busy error) []error {
 	errs := repeatError(make([]error, len(batch)), busy)
 	var free []*submission
@@ -133,8 +132,8 @@ func (w *writer) flushWithoutKeys(ctx context.Context, batch []*submission, busy
 	return errs
 }
 
-// busyKeys are keys that a request of this process is slow to store, or waits for. A submission with one of
-// them does not join a batch. The zero value is empty.
+// busyKeys are keys that a request of this process is slow to store or waits for. A submission with one of them
+// does not join a batch. The zero value is empty.
 type busyKeys struct {
 	mutex   sync.Mutex
 	keys    map[idempotency.Key]*busyKey
@@ -147,7 +146,7 @@ type busyKey struct {
 	err  error         // why waiting for the key failed; set before over is closed
 }
 
-// wait waits until the key is no longer busy, and returns its error, or that of ctx.
+// wait waits until the key is no longer busy and returns its error, or the error of ctx.
 func (k *busyKey) wait(ctx context.Context) error {
 	select {
 	case <-k.over:
@@ -163,8 +162,8 @@ func (b *busyKeys) find(key idempotency.Key) *busyKey {
 	return b.keys[key]
 }
 
-// begin registers a key until the returned function is called. If two requests register it at the same
-// moment, others wait for the later one.
+// begin registers a key until the returned function is called. If two requests register it at the same moment,
+// others wait for the later one.
 func (b *busyKeys) begin(key idempotency.Key) (end func(error)) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -184,7 +183,7 @@ func (b *busyKeys) begin(key idempotency.Key) (end func(error)) {
 	}
 }
 
-// acquireWait takes one of the places for waiting. It returns false if none is free.
+// acquireWait takes one of the waiting slots. It returns false if none is free.
 func (b *busyKeys) acquireWait() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// holdKey takes a key in a transaction that stays open until the returned transaction ends.
+// holdKey takes a key in a transaction that stays open until the caller ends it.
 func (f *fixture) holdKey(t *testing.T, key string, body []byte) *sql.Tx {
 	t.Helper()
 	claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails", key, body)
@@ -33,8 +33,8 @@ func (f *fixture) holdKey(t *testing.T, key string, body []byte) *sql.Tx {
 	return tx
 }
 
-// sendWithKeys sends the given number of concurrent requests, each with its own key except for a quarter without
-// one, and returns the 99th percentile of the response time.
+// sendWithKeys sends the given number of concurrent requests, each with its own key except for a quarter
+// without one, and returns the 99th percentile of the response time.
 func (f *fixture) sendWithKeys(t *testing.T, requests int, prefix string) (p99 time.Duration) {
 	t.Helper()
 	took := make([]time.Duration, requests)
@@ -49,7 +49,7 @@ func (f *fixture) sendWithKeys(t *testing.T, requests int, prefix string) (p99 t
 				_, err = f.sendWithKey(t, fmt.Sprint(prefix, i), []byte(`{}`))
 			}
 			if took[i] = time.Since(begin); err != nil {
-				t.Errorf("request %s%d was refused: %v", prefix, i, err)
+				t.Errorf("request %s%d was rejected: %v", prefix, i, err)
 			}
 		})
 	}
@@ -59,15 +59,15 @@ func (f *fixture) sendWithKeys(t *testing.T, requests int, prefix string) (p99 t
 }
 
 // One transaction holds a key. The same process promptly accepts requests with other keys and without keys,
-// even if they share a batch with the busy key. Requests with the busy key are refused because the first is
-// still running, and that refusal is not stored: afterwards the key has the result of the holder.
+// even if they share a batch with the busy key. Requests with the busy key are rejected because the first is
+// still running. That rejection is not stored: afterwards the key has the result of the holder.
 func TestBusyKeyDoesNotDelayOtherRequests(t *testing.T) {
 	t.Parallel()
 	for name, commit := range map[string]bool{"the holder commits": true, "the holder rolls back": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// A request that waited for the lock would take twice the limit, which is far above the delays of
-			// a busy machine.
+			// A request that waited for the lock would take twice the limit, which is far above the delays of a
+			// busy machine.
 			const limit = 10 * time.Second
 			f := newFixture(t, func(c *db.Config) { c.LockTimeout = 2 * limit })
 			const requests, busy = 180, 6
@@ -79,7 +79,7 @@ func TestBusyKeyDoesNotDelayOtherRequests(t *testing.T) {
 					all.Go(func() {
 						if answer, err := f.sendWithKey(t, "busy", []byte(`{}`)); fault.From(err).
 							Code != fault.CodeIdempotencyInProgress {
-							t.Errorf("a request with the busy key was answered %s, %v; want that the first is still running", answer, err)
+							t.Errorf("a request with the busy key returned %s, %v; want an error that the first is still running", answer, err)
 						}
 					})
 				}
@@ -90,11 +90,11 @@ func TestBusyKeyDoesNotDelayOtherRequests(t *testing.T) {
 				p99 = beside(rounds)
 			}
 			if p99 > limit {
-				t.Errorf("next to a busy key, 99%% of the requests took up to %s, want at most %s", p99, limit)
+				t.Errorf("with a busy key, 99%% of the requests took up to %s, want at most %s", p99, limit)
 			}
 			sent := rounds * requests
 			if n := f.Count(t, "emails"); n != sent {
-				t.Errorf("%d emails of %d requests", n, sent)
+				t.Errorf("%d emails from %d requests", n, sent)
 			}
 			f.sendWithKeys(t, requests, "beside-0-") // all except those without a key are replays
 			replays := sent + requests/4
@@ -120,7 +120,7 @@ func TestBusyKeyDoesNotDelayOtherRequests(t *testing.T) {
 }
 
 // A request waits for its key and continues as soon as the key is free.
-func TestRequestWaitsForItsBusyKey(t *testing.T) {
+func TestRequestWaitsForBusyKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	holder := f.holdKey(t, "busy", []byte(`{}`))
@@ -129,7 +129,7 @@ func TestRequestWaitsForItsBusyKey(t *testing.T) {
 		_, err := f.sendWithKey(t, "busy", []byte(`{}`))
 		sent <- err
 	}()
-	expect.EventuallyWithin(t, 20*time.Second, "the request waits", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "the request is waiting", func() bool {
 		f.writer.busyKeys.mutex.Lock()
 		defer f.writer.busyKeys.mutex.Unlock()
 		return f.writer.busyKeys.waiting == 1
@@ -138,7 +138,7 @@ func TestRequestWaitsForItsBusyKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-sent; err != nil {
-		t.Errorf("the request that waited: %v", err)
+		t.Errorf("the request that waited returned %v", err)
 	}
 	if n := f.Count(t, "emails"); n != 1 {
 		t.Errorf("%d emails, want one", n)
@@ -146,6 +146,6 @@ func TestRequestWaitsForItsBusyKey(t *testing.T) {
 	f.writer.busyKeys.mutex.Lock()
 	defer f.writer.busyKeys.mutex.Unlock()
 	if len(f.writer.busyKeys.keys) != 0 || f.writer.busyKeys.waiting != 0 {
-		t.Errorf("keys still busy: %v, %d waiting", f.writer.busyKeys.keys, f.writer.busyKeys.waiting)
+		t.Errorf("keys are still busy: %v, %d waiting", f.writer.busyKeys.keys, f.writer.busyKeys.waiting)
 	}
 }

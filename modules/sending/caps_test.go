@@ -18,9 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// capped is a fixture whose caps are counted by the real accounts module, in several processes on one
-// database.
-type capped struct {
+// cappedFixture is a fixture whose caps are counted by the real accounts module, in several processes on one database.
+type cappedFixture struct {
 	*fixture
 	quotas    []*accounts.Service
 	processes []*Service
@@ -33,9 +32,9 @@ const (
 	monthlyCap = 50
 )
 
-func newCapped(t *testing.T) *capped {
+func newCapped(t *testing.T) *cappedFixture {
 	t.Helper()
-	c := &capped{fixture: newFixture(t)}
+	c := &cappedFixture{fixture: newFixture(t)}
 	c.Exec(t, `UPDATE plans SET daily_emails = $1, monthly_emails = $2 WHERE id = 'free'`, dailyCap, monthlyCap)
 	for range 2 {
 		quota, err := accounts.New(accounts.Params{DB: c.DB, Cursors: c.Pages, Logger: c.Logger,
@@ -76,7 +75,7 @@ func newCapped(t *testing.T) *capped {
 	return c
 }
 
-func (c *capped) scheduleAt(t *testing.T, at time.Time) (string, error) {
+func (c *cappedFixture) scheduleAt(t *testing.T, at time.Time) (string, error) {
 	t.Helper()
 	m := simpleMessage("bob@example.net")
 	m.ScheduledAt = &at
@@ -85,14 +84,14 @@ func (c *capped) scheduleAt(t *testing.T, at time.Time) (string, error) {
 }
 
 // readCounters returns the nonzero counters.
-func (c *capped) readCounters(t *testing.T) map[string]int {
+func (c *cappedFixture) readCounters(t *testing.T) map[string]int {
 	t.Helper()
 	return c.countPeriods(t, `SELECT period, emails FROM usages WHERE account_id = $1 AND emails <> 0`)
 }
 
-// expectedCounters returns the expected counters, computed from the emails: each sent or waiting email counts in the
-// day and the month it is due.
-func (c *capped) expectedCounters(t *testing.T) map[string]int {
+// expectedCounters computes the counters from the emails: each sent or waiting email counts in the day and the
+// month in which it is due.
+func (c *cappedFixture) expectedCounters(t *testing.T) map[string]int {
 	t.Helper()
 	const counting = `FROM emails WHERE account_id = $1 AND status IN ('sent', 'scheduled', 'queued')`
 	const at = `coalesce(scheduled_at, created_at) AT TIME ZONE 'UTC'`
@@ -100,7 +99,7 @@ func (c *capped) expectedCounters(t *testing.T) map[string]int {
 		` GROUP BY 1 UNION ALL SELECT to_char(`+at+`, 'YYYY-MM'), count(*) `+counting+` GROUP BY 1`)
 }
 
-func (c *capped) countPeriods(t *testing.T, query string) map[string]int {
+func (c *cappedFixture) countPeriods(t *testing.T, query string) map[string]int {
 	t.Helper()
 	found := map[string]int{}
 	err := db.Each(t.Context(), c.DB.SQL, func(row db.Row) error {
@@ -116,11 +115,11 @@ func (c *capped) countPeriods(t *testing.T, query string) map[string]int {
 	return found
 }
 
-func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
+func TestScheduledEmailsCountOnDueDay(t *testing.T) {
 	t.Parallel()
 	c := newCapped(t)
 	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
-	day := noon.AddDate(0, 1, 0) // in another month than today
+	day := noon.AddDate(0, 1, 0) // not in the current month
 	for day.Day() > 20 {
 		day = day.AddDate(0, 0, 1)
 	}
@@ -131,16 +130,16 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 		case i < dailyCap && err != nil:
 			t.Fatalf("scheduling email %d of %d for one day: %v", i+1, dailyCap, err)
 		case i >= dailyCap && (limit == nil || limit.Code != fault.CodePlanLimit || limit.Details["cap"] != "daily"):
-			t.Fatalf("scheduling email %d for a day that allows %d returned %v, want plan_limit for the day", i+1,
+			t.Fatalf("scheduling email %d for a day with a cap of %d returned %v, want plan_limit for the day", i+1,
 				dailyCap, err)
 		case err == nil:
 			ids = append(ids, id)
 		}
 	}
 	if _, err := c.scheduleAt(t, day.AddDate(0, 0, 1)); err != nil {
-		t.Errorf("the day after is refused: %v, want it accepted", err)
+		t.Errorf("scheduling for the day after was rejected: %v", err)
 	}
-	// Today's cap applies to today only.
+	// Today's cap applies only to today.
 	for i := range dailyCap {
 		if _, err := c.processes[i%2].Send(t.Context(), c.caller,
 			Request{Message: simpleMessage("bob@example.net")}); err != nil {
@@ -149,12 +148,12 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 	}
 	if _, err := c.processes[0].Send(t.Context(), c.caller,
 		Request{Message: simpleMessage("bob@example.net")}); fault.KindOf(err) != fault.Limit {
-		t.Errorf("sending above today's cap returned %v, want a refusal", err)
+		t.Errorf("sending above today's cap returned %v, want an error", err)
 	}
 	if _, err := c.scheduleAt(t, day.AddDate(0, 0, 2)); err != nil {
-		t.Errorf("with the cap of today used up, scheduling for another month returned %v, want it accepted", err)
+		t.Errorf("with today's cap used up, scheduling for another month returned %v", err)
 	}
-	// Cancelling or moving an email frees its place.
+	// Cancelling or moving an email frees its share of the cap.
 	if _, err := c.processes[0].Cancel(t.Context(), c.caller.AccountID, ids[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -163,12 +162,12 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 	}
 	for i := range 3 {
 		if _, err := c.scheduleAt(t, day); (err != nil) != (i == 2) {
-			t.Errorf("email %d after one was cancelled and one moved away: %v, want room for two", i+1, err)
+			t.Errorf("email %d after one was cancelled and one moved away returned %v, want room for two", i+1, err)
 		}
 	}
 	if _, err := c.processes[1].Reschedule(t.Context(), c.caller.AccountID, ids[1],
 		day); fault.KindOf(err) != fault.Limit {
-		t.Errorf("moving an email to a day without room returned %v, want a refusal", err)
+		t.Errorf("moving an email to a full day returned %v, want an error", err)
 	}
 	if diff := cmp.Diff(c.expectedCounters(t), c.readCounters(t)); diff != "" {
 		t.Errorf("the counters differ from the accepted emails (-accepted +counted):\n%s", diff)
@@ -176,8 +175,8 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 }
 
 // churn sends, schedules, moves, cancels and releases at random in two processes concurrently, and calls each
-// alongside.
-func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
+// meanwhile.
+func (c *cappedFixture) churn(t *testing.T, each func(*rand.Rand)) {
 	t.Helper()
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -190,7 +189,7 @@ func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 			for range 60 {
 				at := now.AddDate(0, 0, random.IntN(45)-1).Add(time.Hour)
 				if at.Before(now) {
-					at = now.Add(-time.Second) // released soon
+					at = now.Add(-time.Second) // due soon
 				}
 				mu.Lock()
 				id := ""
@@ -219,7 +218,7 @@ func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 				}
 				if kind := fault.KindOf(err); err != nil && kind != fault.Limit && kind != fault.Conflict &&
 					kind != fault.NotFound {
-					t.Errorf("a concurrent operation: %v", err)
+					t.Errorf("a concurrent operation returned %v", err)
 				}
 			}
 		})
@@ -272,7 +271,7 @@ func TestCapsAreExactWhilePlansChange(t *testing.T) {
 	})
 	change(c.quotas[0], accounts.PlanPro)
 	change(c.quotas[1], accounts.PlanFree)
-	expect.EventuallyWithin(t, 30*time.Second, "the counters follow the last change of plan", func() bool {
+	expect.EventuallyWithin(t, 30*time.Second, "the counters reflect the last change of plan", func() bool {
 		left, err := db.One(t.Context(), c.DB.SQL, db.Value[int], `SELECT count(*) FROM usage_recounts WHERE account_id = $1`, c.caller.AccountID)
 		return err == nil && left == 0
 	})

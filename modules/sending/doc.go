@@ -1,7 +1,7 @@
 // Package sending accepts messages, for immediate delivery or for a later time.
 //
 // Packages. The module consists of packages that share the tables emails, recipients, attempts and
-// attachments, and that are switched on and off together. They do not import each other, except records,
+// attachments, and that are enabled and disabled together. They do not import each other, except records,
 // which all may use for reading, and bodies below it. They communicate through rows.
 //
 //	sending           accepts, reschedules, cancels

@@ -43,7 +43,7 @@ type emailRow struct {
 	scheduledAt, expiresAt         *time.Time
 }
 
-func newEmailRow(caller accounts.Caller, identity domains.SigningIdentity, msg parsed, now time.Time) emailRow {
+func newEmailRow(caller accounts.Caller, identity domains.SigningIdentity, msg parsedMessage, now time.Time) emailRow {
 	row := emailRow{
 		id: id.New(id.Email), accountID: caller.AccountID, domainID: identity.DomainID, keyID: caller.KeyID,
 		templateID: msg.templateID, templateVersion: msg.templateVersion,

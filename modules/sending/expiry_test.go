@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestExpiryIsWithinTheRetryPeriod(t *testing.T) {
+func TestExpiryIsWithinRetryPeriod(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	at := func(d time.Duration) *time.Time { moment := now.Add(d); return &moment }
@@ -19,16 +19,16 @@ func TestExpiryIsWithinTheRetryPeriod(t *testing.T) {
 		expires, scheduled *time.Time
 		want               string
 	}{
-		"none":              {},
-		"soon":              {expires: at(time.Millisecond)},
-		"now":               {expires: at(0), want: "must be in the future"},
-		"the last moment":   {expires: at(72 * time.Hour)},
-		"later":             {expires: at(72*time.Hour + 1), want: "must be at most 72 hours after the message is sent"},
-		"with its time":     {expires: at(time.Hour), scheduled: at(time.Hour), want: "must be after scheduled_at"},
-		"after its time":    {expires: at(time.Hour + 1), scheduled: at(time.Hour)},
-		"72 hours after it": {expires: at(73 * time.Hour), scheduled: at(time.Hour)},
-		"later than that":   {expires: at(73*time.Hour + 1), scheduled: at(time.Hour), want: "must be at most 72 hours after the message is sent"},
-		"a late schedule":   {expires: at(72*time.Hour - 1), scheduled: at(-30 * time.Second)},
+		"none":                              {},
+		"soon":                              {expires: at(time.Millisecond)},
+		"now":                               {expires: at(0), want: "must be in the future"},
+		"at the limit":                      {expires: at(72 * time.Hour)},
+		"later":                             {expires: at(72*time.Hour + 1), want: "must be at most 72 hours after the message is sent"},
+		"at its scheduled time":             {expires: at(time.Hour), scheduled: at(time.Hour), want: "must be after scheduled_at"},
+		"after its scheduled time":          {expires: at(time.Hour + 1), scheduled: at(time.Hour)},
+		"72 hours after its scheduled time": {expires: at(73 * time.Hour), scheduled: at(time.Hour)},
+		"more than 72 hours after it":       {expires: at(73*time.Hour + 1), scheduled: at(time.Hour), want: "must be at most 72 hours after the message is sent"},
+		"a schedule far ahead":              {expires: at(72*time.Hour - 1), scheduled: at(-30 * time.Second)},
 	} {
 		m := simpleMessage("bob@example.net")
 		m.ExpiresAt, m.ScheduledAt = c.expires, c.scheduled
@@ -38,7 +38,7 @@ func TestExpiryIsWithinTheRetryPeriod(t *testing.T) {
 	}
 }
 
-func TestExpiryIsStoredAndNotCopied(t *testing.T) {
+func TestResendDoesNotCopyExpiry(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simpleMessage("bob@example.net")
@@ -54,11 +54,11 @@ func TestExpiryIsStoredAndNotCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e, _, _, _ := f.state(t, again.ID); e.ExpiresAt != nil {
-		t.Errorf("the email that was sent again expires at %v", e.ExpiresAt)
+		t.Errorf("the resent email expires at %v, want no expiry", e.ExpiresAt)
 	}
 }
 
-func TestRescheduleStaysBeforeTheExpiry(t *testing.T) {
+func TestRescheduleStaysBeforeExpiry(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simpleMessage("bob@example.net")
@@ -69,7 +69,7 @@ func TestRescheduleStaysBeforeTheExpiry(t *testing.T) {
 	for late, refused := range map[time.Duration]bool{90 * time.Minute: false, 3 * time.Hour: true} {
 		_, err := f.Reschedule(t.Context(), sendingtest.Account, id, now.Add(late))
 		if refused != (fault.KindOf(err) == fault.Invalid) || !refused && err != nil {
-			t.Errorf("moved by %s: %v", late, err)
+			t.Errorf("moving by %s returned %v", late, err)
 		}
 	}
 	if _, err := f.Cancel(t.Context(), sendingtest.Account, id); err != nil {
@@ -88,14 +88,14 @@ func TestExpiredEmailIsNotReleased(t *testing.T) {
 	f.Near.Owner.Suspended = true
 	f.releaseAll(t)
 	if e, _, _, _ := f.state(t, id); e.Status != email.StatusQueued {
-		t.Fatalf("held email is %s", e.Status)
+		t.Fatalf("the held email is %s", e.Status)
 	}
 	f.Exec(t, `UPDATE emails SET release_at = now(), expires_at = now()`)
 	f.Near.Left = 1
 	f.releaseAll(t)
 	e, recipients, _, types := f.state(t, id)
 	if e.Status != email.StatusFailed || types[len(types)-1] != "email.failed" || len(types) != 2 || f.Near.Left != 1 {
-		t.Errorf("%s, facts %v, %d left of the cap", e.Status, types, f.Near.Left)
+		t.Errorf("the email is %s, facts %v, %d left of the cap", e.Status, types, f.Near.Left)
 	}
 	if data := f.Payload(t, id, 1); data.Failure == nil || data.Failure.Code != lifecycle.CodeExpired {
 		t.Errorf("payload: %+v", data)

@@ -80,7 +80,7 @@ func (f *fixture) releaseAll(t *testing.T) {
 	for more := true; more; {
 		var err error
 		if more, err = f.releases.Release(t.Context(), 100); err != nil {
-			t.Fatalf("release what is due: %v", err)
+			t.Fatalf("release due emails: %v", err)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func simpleMessage(to ...string) Message {
 	return m
 }
 
-func render(r Receipt) idempotency.Response {
+func renderReceipt(r Receipt) idempotency.Response {
 	return idempotency.Response{Status: 200, Body: fmt.Appendf(nil, `{"id":%q,"status":%q}`, r.ID, r.Status)}
 }
 

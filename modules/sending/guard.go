@@ -9,19 +9,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// ErrNotHeld reports that the guard of a message refused to have it stored.
+// ErrNotHeld reports that the guard of a message refused to let it be stored.
 var ErrNotHeld = errors.New("the guard of the message no longer holds")
 
-// Guard decides whether messages are stored, and records that decision in the same transaction. The message
-// and its sender's record of it are thus one commit.
+// Guard decides whether messages are stored, and records that decision in the same transaction. The message and
+// its sender's record of it are thus one commit.
 type Guard interface {
-	// Hold is called once for all messages of a transaction that have this guard, after caps and idempotency
-	// keys and before the messages are stored. It returns for each whether to store it. An error aborts the
-	// transaction, and messages may be tried again.
+	// Hold is called once for all messages of a transaction that share this guard, after caps and idempotency
+	// keys and before the messages are stored. For each message, it returns whether to store it. An error
+	// aborts the transaction, and messages may be tried again.
 	Hold(ctx context.Context, tx db.Execer, list []Held) ([]bool, error)
 }
 
-// Guarded is a message's guard, along with the guard's reference to the message.
+// Guarded is a message's guard and the guard's reference to the message.
 type Guarded struct {
 	Guard        Guard
 	Subject      any    // passed to Hold
@@ -35,14 +35,14 @@ type Held struct {
 	Receipt Receipt
 }
 
-// setGuard puts a message under a guard.
+// setGuard assigns a guard to a message.
 func (a *acceptance) setGuard(g *Guarded) {
 	if a.guard = g; g != nil {
 		a.email.automationID, a.email.runID = g.AutomationID, g.RunID
 	}
 }
 
-// askGuards calls the guards of the messages that would be stored. Messages that are not held get ErrNotHeld,
+// askGuards calls the guards of the messages that would be stored. Messages whose guard refuses get ErrNotHeld,
 // and their caps are refunded.
 func (w *writer) askGuards(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
 	var guards []Guard

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestOneKeyOneMessageUnderConcurrency(t *testing.T) {
+func TestConcurrentRequestsWithSameKeySendOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const requests, keys = 50, 8
@@ -35,29 +35,29 @@ func TestOneKeyOneMessageUnderConcurrency(t *testing.T) {
 	for k, list := range answers {
 		for _, a := range list {
 			if a != list[0] {
-				t.Errorf("key %d: %s and %s", k, list[0], a)
+				t.Errorf("key %d returned %s and %s", k, list[0], a)
 			}
 		}
 	}
 	var emails int
 	if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails`).Scan(&emails); err != nil || emails != keys {
-		t.Errorf("%d emails for %d keys (%v)", emails, keys, err)
+		t.Errorf("%d emails for %d keys (%v), want one each", emails, keys, err)
 	}
 }
 
-func TestKeyWithAnotherBodyConflicts(t *testing.T) {
+func TestKeyWithDifferentBodyConflicts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	if _, err := f.sendWithKey(t, "k", []byte(`{"n":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.sendWithKey(t, "k", []byte(`{"n":2}`)); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("got %v, want a conflict", err)
+		t.Errorf("the second request returned %v, want a conflict", err)
 	}
 }
 
-// A transaction that did not commit leaves neither the message nor the key, like a crash: when the client
-// repeats the request, it is the first.
+// A transaction that did not commit leaves neither the message nor the key, as after a crash: when the client
+// repeats the request, it counts as the first.
 func TestKeyIsFreeAfterRollback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -68,7 +68,7 @@ func TestKeyIsFreeAfterRollback(t *testing.T) {
 	}
 	poison := simpleMessage("bob@example.net")
 	poison.Subject = "poison"
-	if _, err := f.Send(t.Context(), f.Caller(), Request{Message: poison, Claim: claim, Render: render}); err == nil {
+	if _, err := f.Send(t.Context(), f.Caller(), Request{Message: poison, Claim: claim, Render: renderReceipt}); err == nil {
 		t.Fatal("the database accepted the message")
 	}
 	for _, table := range []string{"emails", "recipients", "facts", "idempotency_keys"} {
@@ -81,11 +81,11 @@ func TestKeyIsFreeAfterRollback(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := f.sendWithKey(t, "k", []byte(`{}`)); err != nil || again != first {
-		t.Errorf("repeated: %q, %v, first %q", again, err, first)
+		t.Errorf("the repeated request returned %q, %v; the first returned %q", again, err, first)
 	}
 }
 
-// After 24 hours by the database clock, the key names a new request.
+// After 24 hours by the database clock, the key identifies a new request.
 func TestKeyExpires(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -100,30 +100,30 @@ func TestKeyExpires(t *testing.T) {
 		}
 		again, err := f.sendWithKey(t, "k", []byte(`{}`))
 		if err != nil || (again == first) != same {
-			t.Errorf("after %s: %q, %v, first %q", shift, again, err, first)
+			t.Errorf("after %s the key returned %q, %v; the first request returned %q", shift, again, err, first)
 		}
 		first = again
 	}
 }
 
-// A key belongs to one operation: another operation with it, or the same one with a different body, has no
-// effect.
-func TestKeyOfOneOperationConflictsOnAnother(t *testing.T) {
+// A key belongs to one operation. Another operation with that key, or the same one with a different body, has
+// no effect.
+func TestKeyConflictsAcrossOperations(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	if _, err := f.sendWithKey(t, "k", []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.batchWithKey(t, "k", 2); fault.From(err).Code != fault.CodeIdempotencyConflict {
-		t.Errorf("a batch with the key of a single send: %v", err)
+		t.Errorf("a batch with the key of a single send returned %v", err)
 	}
 	if n := f.Count(t, "emails"); n != 1 {
 		t.Errorf("%d emails", n)
 	}
 }
 
-// The first of two equal requests reaches the cap: the second is replayed, not refused.
-func TestReplayComesBeforeTheCap(t *testing.T) {
+// The first of two equal requests reaches the cap. The second is replayed, not rejected.
+func TestReplayPrecedesCap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left = 1
@@ -147,9 +147,9 @@ func TestReplayComesBeforeTheCap(t *testing.T) {
 	}
 }
 
-// A blocked send has no effect that a repeated one could double: when the address has left the list, the same request
-// sends.
-func TestKeyIsFreeAfterASuppressedSend(t *testing.T) {
+// A blocked send has no effect that repeating it could duplicate. Once the address has left the list, the same
+// request sends.
+func TestKeyIsFreeAfterSuppressedSend(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Suppressed = map[string]string{"bob@example.net": "bounce"}
@@ -171,7 +171,7 @@ func TestKeyIsFreeAfterASuppressedSend(t *testing.T) {
 	}
 }
 
-// sendWithKey sends a message as the API does, and returns the body of the response.
+// sendWithKey sends a message like the API and returns the body of the response.
 func (f *fixture) sendWithKey(t *testing.T, key string, body []byte) (string, error) {
 	claim, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails", key, body)
 	if err != nil {
@@ -181,13 +181,13 @@ func (f *fixture) sendWithKey(t *testing.T, key string, body []byte) (string, er
 		return string(replay.Body), nil
 	}
 	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: simpleMessage("bob@example.net"), Claim: claim,
-		Render: render})
+		Render: renderReceipt})
 	switch {
 	case err != nil:
 		return "", err
 	case receipt.Replay != nil:
 		return string(receipt.Replay.Body), nil
 	default:
-		return string(render(receipt).Body), nil
+		return string(renderReceipt(receipt).Body), nil
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// The limits of one message.
+// The limits of a message.
 const (
 	MaxRecipients  = 50              // to, cc and bcc together
-	MaxBody        = records.MaxBody // bytes, html and text each
+	MaxBody        = records.MaxBody // bytes, for html and text each
 	MaxTags        = 10
 	MaxTag         = records.MaxTag
 	MaxHeaders     = 50
@@ -24,7 +24,7 @@ const (
 	MaxAttachment  = 10 << 20 // bytes, decoded
 )
 
-// Message is a message to send, with canonical field names. Edges map their aliases to it.
+// Message is a message to send, with canonical field names. The APIs map their aliases to it.
 type Message struct {
 	From        Mailbox
 	To          []Mailbox
@@ -34,7 +34,7 @@ type Message struct {
 	Subject     string
 	HTML        string // html, text or both
 	Text        string
-	NoText      bool // do not derive one from html either
+	NoText      bool // do not derive a text part from html either
 	Headers     []shape.Header
 	Tags        []shape.Tag
 	Attachments []Attachment
@@ -42,20 +42,20 @@ type Message struct {
 	ScheduledAt *time.Time
 	// ExpiresAt is the delivery deadline; nil: when retries run out.
 	ExpiresAt *time.Time
-	// Unsubscribe adds unsubscribe header fields and a link; nil: as the template says, otherwise false.
+	// Unsubscribe adds unsubscribe header fields and a link; nil: the template decides, or false without one.
 	Unsubscribe *bool
-	// Category is the kind of mail, in the caller's words; "": none.
+	// Category is the caller's name for the kind of mail; "": none.
 	Category string
-	// Template provides what the message omits; nil: none.
+	// Template supplies the fields that the message omits; nil: none.
 	Template *TemplateRef
-	// Relayed is the message as its sender composed it, instead of bodies and attachments; nil: it is
+	// Relayed is the message as its sender composed it, in place of bodies and attachments; nil: the message is
 	// composed here.
 	Relayed *Relayed
 }
 
 // TemplateRef names a published template and its variables.
 type TemplateRef struct {
-	ID, Alias string // exactly one
+	ID, Alias string // exactly one of the two
 	Variables map[string]any
 }
 
@@ -70,12 +70,12 @@ type Mailbox struct {
 type Attachment struct {
 	Name        string
 	ContentType string // empty: derived from the name
-	ContentID   string // if set, the file is inline and `cid:` links resolve to it
+	ContentID   string // if set, the file is inline and `cid:` links refer to it
 	Data        []byte
 }
 
-// parsed is a Message after validation.
-type parsed struct {
+// parsedMessage is a Message after validation.
+type parsedMessage struct {
 	Message
 	from    address.Address
 	to      []address.Address
@@ -87,16 +87,16 @@ type parsed struct {
 	templateVersion int
 }
 
-// Validate returns every invalid field, by the path that a JSON caller would use: `to[1]`,
-// `attachments[2].name`. Fields that a template may provide are not reported as missing.
+// Validate returns every invalid field, keyed by the path that a JSON caller would use: `to[1]`,
+// `attachments[2].name`. Fields that a template may supply are not reported as missing.
 func (m Message) Validate() fault.Fields {
 	_, wrong := m.parse(clock.Now())
 	return wrong
 }
 
-func (m Message) parse(now time.Time) (parsed, fault.Fields) {
+func (m Message) parse(now time.Time) (parsedMessage, fault.Fields) {
 	wrong := fault.Fields{}
-	p := parsed{Message: m}
+	p := parsedMessage{Message: m}
 	if m.Template == nil || !m.From.IsZero() {
 		p.from = m.From.parse("from", wrong)
 	}
@@ -123,7 +123,7 @@ func (m Message) parse(now time.Time) (parsed, fault.Fields) {
 }
 
 // fillFrom returns the message completed by a rendered template. The request's own subject, from, reply_to,
-// unsubscribe and category win. Bodies come from either the request or the template, not both.
+// unsubscribe and category take precedence. Bodies come from either the request or the template, not from both.
 func (m Message) fillFrom(t templates.Rendered, wrong fault.Fields) Message {
 	if m.From.IsZero() && t.From != "" {
 		m.From = Mailbox{Text: t.From}
@@ -154,7 +154,7 @@ func (m Message) fillFrom(t templates.Rendered, wrong fault.Fields) Message {
 	return m
 }
 
-// IsZero reports whether the caller gave no address.
+// IsZero reports whether the caller sent no address.
 func (b Mailbox) IsZero() bool { return b == Mailbox{} }
 
 func (b Mailbox) parse(field string, wrong fault.Fields) address.Address {
@@ -173,7 +173,7 @@ func (b Mailbox) parse(field string, wrong fault.Fields) address.Address {
 }
 
 // countRecipients counts the addresses of the message, each once.
-func (p parsed) countRecipients() int {
+func (p parsedMessage) countRecipients() int {
 	all := p.envelopeRecipients()
 	if len(all) <= MaxRecipients {
 		return len(all)
@@ -250,9 +250,10 @@ func validateHeaders(headers []shape.Header, wrong fault.Fields) {
 	}
 }
 
-// MaxThreadValue is the maximum length of References and In-Reply-To in characters. Other values are shorter.
+// MaxThreadValue is the maximum length of References and In-Reply-To in characters. Other values have a lower
+// limit.
 const MaxThreadValue = address.MaxThreadValue
 
-// RefusedHeaders returns the names of header fields that callers cannot set, sorted. A name that ends in *
+// RefusedHeaders returns the names of header fields that callers may not set, sorted. A name that ends in *
 // matches all names with that prefix.
 func RefusedHeaders() []string { return address.RefusedHeaders() }

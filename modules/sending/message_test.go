@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestAddressesDifferingInCaseGetOneCopy(t *testing.T) {
+func TestSendsOneCopyToAddressesThatDifferInCase(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simpleMessage("dup@example.net", "DUP@example.net", "other@example.net")
@@ -40,18 +40,18 @@ func TestUnsubscribePlaceholderRequiresUnsubscribe(t *testing.T) {
 	}{
 		"off": {with("s {{unsubscribe_url}}", `<a href="{{unsubscribe_url}}">`, "{{ unsubscribe_url }}",
 			&off), fault.Fields{"subject": reason, "html": reason, "text": reason}},
-		"left out":        {with("s", "", "Bye: {{unsubscribe_url}}", nil), fault.Fields{"text": reason}},
-		"percent-encoded": {with("s", `<a href="%7B%7Bunsubscribe_url%7D%7D">`, "", nil), fault.Fields{"html": reason}},
-		"on":              {with("s", `<a href="{{unsubscribe_url}}">`, "{{unsubscribe_url}}", &on), fault.Fields{}},
-		"the word alone":  {with("unsubscribe_url", "<p>unsubscribe_url</p>", "{unsubscribe_url}", &off), fault.Fields{}},
+		"omitted":                 {with("s", "", "Bye: {{unsubscribe_url}}", nil), fault.Fields{"text": reason}},
+		"percent-encoded":         {with("s", `<a href="%7B%7Bunsubscribe_url%7D%7D">`, "", nil), fault.Fields{"html": reason}},
+		"on":                      {with("s", `<a href="{{unsubscribe_url}}">`, "{{unsubscribe_url}}", &on), fault.Fields{}},
+		"the word without braces": {with("unsubscribe_url", "<p>unsubscribe_url</p>", "{unsubscribe_url}", &off), fault.Fields{}},
 	} {
 		if diff := cmp.Diff(c.want, c.message.Validate()); diff != "" {
-			t.Errorf("%s: what is wrong (-want +got):\n%s", name, diff)
+			t.Errorf("%s: invalid fields (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func TestUnsubscribePlaceholdersAreLimited(t *testing.T) {
+func TestLimitsUnsubscribePlaceholders(t *testing.T) {
 	t.Parallel()
 	const reason = "cannot contain {{unsubscribe_url}} more than 100 times"
 	on := true
@@ -64,18 +64,18 @@ func TestUnsubscribePlaceholdersAreLimited(t *testing.T) {
 		message Message
 		want    fault.Fields
 	}{
-		"a hundred in each": {with("<p>"+strings.Repeat("%7B%7Bunsubscribe_url%7D%7D", 100), strings.Repeat("{{unsubscribe_url}}", 100)), fault.Fields{}},
-		"one more": {with("<p>"+strings.Repeat("%7B%7Bunsubscribe_url%7D%7D", 101),
+		"100 in each": {with("<p>"+strings.Repeat("%7B%7Bunsubscribe_url%7D%7D", 100), strings.Repeat("{{unsubscribe_url}}", 100)), fault.Fields{}},
+		"101": {with("<p>"+strings.Repeat("%7B%7Bunsubscribe_url%7D%7D", 101),
 			strings.Repeat("{{unsubscribe_url}}", 101)), fault.Fields{"html": reason, "text": reason}},
-		"the word alone": {with("<p>"+strings.Repeat("unsubscribe_url", 200), "x"), fault.Fields{}},
+		"the word without braces": {with("<p>"+strings.Repeat("unsubscribe_url", 200), "x"), fault.Fields{}},
 	} {
 		if diff := cmp.Diff(c.want, c.message.Validate()); diff != "" {
-			t.Errorf("%s: what is wrong (-want +got):\n%s", name, diff)
+			t.Errorf("%s: invalid fields (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func TestTemplateEnablesTheUnsubscribeLink(t *testing.T) {
+func TestTemplateEnablesUnsubscribeLink(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := Message{From: Mailbox{Text: "ada@example.com"}, To: []Mailbox{{Text: "bob@example.net"}},
@@ -98,12 +98,12 @@ func TestBlankSubjectIsMissing(t *testing.T) {
 		m := simpleMessage("bob@example.net")
 		m.Subject = subject
 		if diff := cmp.Diff(fault.Fields{"subject": "is required"}, m.Validate()); diff != "" {
-			t.Errorf("the subject %q (-want +got):\n%s", subject, diff)
+			t.Errorf("invalid fields with the subject %q (-want +got):\n%s", subject, diff)
 		}
 		m.Text, m.Template = "", &TemplateRef{Alias: "news"}
 		f.Near.Rendered = templates.Rendered{Subject: "Of the template", Text: "News"}
 		if e, _, _, _ := f.state(t, f.send(t, m)); e.Subject != "Of the template" {
-			t.Errorf("with the subject %q the email has %q, want that of the template", subject, e.Subject)
+			t.Errorf("with the subject %q the email has subject %q, want that of the template", subject, e.Subject)
 		}
 	}
 }

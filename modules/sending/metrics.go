@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// acceptedEmails counts stored emails. Every counter exists from the start, so that counting is one atomic
+// acceptedEmails counts stored emails. All its counters exist from the start, so counting is one atomic
 // addition.
 type acceptedEmails map[email.Status]prometheus.Counter
 
@@ -15,7 +15,7 @@ type acceptedEmails map[email.Status]prometheus.Counter
 func newAcceptedEmails(reg prometheus.Registerer) (acceptedEmails, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace,
 		Name: "emails_accepted_total",
-		Help: "Emails accepted, by status: sent is being delivered, scheduled waits for its time, failed has a suppressed recipient."}, []string{"status"})
+		Help: "Emails accepted, by status: sent is being delivered, scheduled is waiting for its time, failed has a suppressed recipient."}, []string{"status"})
 	counters := acceptedEmails{}
 	for _, status := range []email.Status{email.StatusSent, email.StatusScheduled, email.StatusFailed} {
 		counters[status] = all.WithLabelValues(string(status))

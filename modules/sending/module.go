@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module provides *Service. The other packages of module sending have their own Fx modules; the registry
-// lists them in one row.
+// Module provides *Service. The other packages of module sending have separate Fx modules; the registry lists
+// them in one row.
 var Module = fx.Module("sending",
 	fx.Provide(New),
 	fx.Provide(

@@ -10,10 +10,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Preview validates a message as Send does and returns what Send would store, but stores nothing. It checks
-// neither suppression nor caps. Errors: Invalid with all invalid fields, Forbidden by the policy.
+// Preview validates a message and returns it as Send would store it, but stores nothing. It checks neither
+// suppression nor caps. It returns Invalid with all invalid fields, or Forbidden if the policy does not allow
+// the message.
 func (s *Service) Preview(ctx context.Context, caller accounts.Caller, m Message) (Preview, error) {
-	a, err := s.prepare(ctx, caller, m, clock.Now())
+	a, err := s.prepareMessage(ctx, caller, m, clock.Now())
 	if err != nil {
 		return Preview{}, err
 	}
@@ -27,13 +28,13 @@ type Check struct {
 	Suppressed []string // recipients that would block the message
 }
 
-// errChecked ends the transaction of a check, so that nothing of it remains.
+// errChecked rolls back the transaction of a check.
 var errChecked = errors.New("the check is done")
 
-// Check runs every check of Send, including suppression, caps and byte quotas, and stores nothing. The errors are
-// those of Send.
+// Check runs all checks of Send, including suppression, caps and byte quotas, and stores nothing. It returns
+// the same errors as Send.
 func (s *Service) Check(ctx context.Context, caller accounts.Caller, m Message) (Check, error) {
-	a, err := s.prepare(ctx, caller, m, clock.Now())
+	a, err := s.prepareMessage(ctx, caller, m, clock.Now())
 	if err != nil {
 		return Check{}, err
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// A check judges a message as a send would, at the cap and below it, and stores no email and no count.
-func TestCheckJudgesAsSendAndStoresNothing(t *testing.T) {
+// A check has the same result as a send, at the cap and below it, and stores neither an email nor a count.
+func TestCheckMatchesSendAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	c := newCapped(t)
 	s, m := c.processes[0], simpleMessage("bob@example.net")
@@ -27,6 +27,6 @@ func TestCheckJudgesAsSendAndStoresNothing(t *testing.T) {
 		}
 	}
 	if _, err := s.Check(t.Context(), c.caller, m); fault.KindOf(err) != fault.Limit {
-		t.Errorf("Check at the cap returned %v, want the refusal of the cap", err)
+		t.Errorf("Check at the cap returned %v, want the error of the cap", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 )
 
-// A recipient in two lists gets one copy of the message. The record keeps the lists as given.
+// A recipient in two lists gets one copy of the message. The record keeps the lists as submitted.
 func TestDuplicateAddressGetsOneCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -25,8 +25,8 @@ func TestDuplicateAddressGetsOneCopy(t *testing.T) {
 	for _, r := range recipients {
 		got = append(got, row{r.Address, r.Kind})
 	}
-	// The local part is up to the receiver (RFC 5321 section 2.4), but no known receiver has different users
-	// for BOB and bob.
+	// The meaning of the local part is up to the receiver (RFC 5321 section 2.4), but no known receiver has
+	// different users for BOB and bob.
 	want := []row{{"bob@example.net", recipient.KindTo}, {"carol@example.net", recipient.KindTo},
 		{"dave@example.net", recipient.KindCc}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -13,14 +13,14 @@ import (
 )
 
 // How far from now a message may be scheduled. A time in the recent past is attributed to a slow request or a
-// slow clock, an older one to a mistake.
+// slow clock; an older one is treated as a mistake.
 const (
 	MaxLate  = 60 * time.Second
 	MaxAhead = 365 * 24 * time.Hour
 )
 
-// ValidateSchedule checks a time to send at. The error is a message about the field. The release itself is
-// decided by the database clock alone.
+// ValidateSchedule checks a scheduled time. The error is a message about the field. The database clock alone
+// decides the release itself.
 func ValidateSchedule(at, now time.Time) error {
 	switch {
 	case at.Before(now.Add(-MaxLate)):
@@ -32,8 +32,8 @@ func ValidateSchedule(at, now time.Time) error {
 	}
 }
 
-// dueAt returns when an email that was scheduled for a past time is due: now, if the day it was scheduled for
-// is over, so that it does not use yesterday's caps.
+// dueAt returns when an email scheduled for a past time is due. If the day of that time is over, it is due now,
+// so that it does not count against yesterday's caps.
 func dueAt(at, now time.Time) time.Time {
 	if today := now.UTC().Truncate(24 * time.Hour); at.Before(today) {
 		return now.UTC().Truncate(time.Millisecond)
@@ -79,8 +79,8 @@ func (m Message) validateUnsubscribe(wrong fault.Fields) {
 	}
 }
 
-// refuseToken refuses a message with a placeholder for the unsubscribe link if no link will be inserted,
-// because its recipients would see the placeholder.
+// refuseToken rejects a message that contains a placeholder for the unsubscribe link if no link will be
+// inserted, because its recipients would see the placeholder.
 func (m Message) refuseToken(wrong fault.Fields) {
 	const reason = "cannot contain {{unsubscribe_url}} unless unsubscribe is true"
 	if unsubscribe.InSubjectOrText(m.Subject) {
@@ -97,8 +97,8 @@ func (m Message) refuseToken(wrong fault.Fields) {
 	}
 }
 
-// refuseManyTokens refuses a message with too many placeholders for the link. The subject has its own limit, which
-// includes the link.
+// refuseManyTokens rejects a message with too many placeholders for the link. The subject has a separate limit,
+// which includes the link.
 func (m Message) refuseManyTokens(wrong fault.Fields) {
 	reason := fmt.Sprintf("cannot contain {{unsubscribe_url}} more than %d times", unsubscribe.MaxPlaces)
 	if unsubscribe.PlacesInMarkup(m.HTML) > unsubscribe.MaxPlaces {
@@ -112,16 +112,16 @@ func (m Message) refuseManyTokens(wrong fault.Fields) {
 	}
 }
 
-// Places returns the number of {{unsubscribe_url}} in bodies; in each, counting ends shortly after the
-// allowed maximum.
+// Places returns the number of {{unsubscribe_url}} placeholders in the bodies. In each body, counting stops
+// shortly after the maximum.
 func Places(html, text string) int {
 	return unsubscribe.PlacesInMarkup(html) + unsubscribe.PlacesInText(text)
 }
 
-// MaxLife is how long after it is sent a message may expire. By then, retries end anyway.
+// MaxLife is how long after it is sent a message may expire. Retries end by then.
 const MaxLife = lifecycle.MaxAge
 
-// ValidateExpiry checks the expiry of a message that is sent at a time. The error is a message about the
+// ValidateExpiry checks the expiry of a message that is sent at a given time. The error is a message about the
 // field.
 func ValidateExpiry(expires, sent, now time.Time) error {
 	switch {

@@ -18,9 +18,9 @@ type Resend struct {
 	Render  func(Receipt) idempotency.Response
 }
 
-// Resend sends the content of a stored email to the same recipients, whatever its outcome was. Attachments
-// and expires_at are left out, and all rules of a send apply. Errors: NotFound, Conflict if the body has been
-// deleted, Unavailable if the body is in the object store and cannot be read, and those of Send.
+// Resend sends the content of a stored email to the same recipients, whatever its outcome was. It omits
+// attachments and expires_at, and all rules of a send apply. It returns NotFound, Conflict if the body has been
+// deleted, Unavailable if the body is in the object store and cannot be read, and the errors of Send.
 func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) (Receipt, error) {
 	stored, err := s.records.Get(ctx, caller.AccountID, r.EmailID)
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 	return s.Send(ctx, caller, Request{Message: m, Claim: r.Claim, Render: r.Render})
 }
 
-// completeRelayed completes a message that was submitted over SMTP with its bodies. It is then composed like any
-// other message, and attachments are left out as always.
+// completeRelayed fills in the bodies of a message that was submitted over SMTP. It is then composed like any
+// other message, and attachments are omitted as always.
 func (s *Service) completeRelayed(ctx context.Context, stored *ent.Email, m Message) (Message, error) {
 	read, err := s.records.Relayed(ctx, stored.AccountID, stored.ID)
 	if err != nil {

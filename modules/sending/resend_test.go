@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestResendCreatesANewEmail(t *testing.T) {
+func TestResendCreatesNewEmail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yes := true
@@ -51,38 +51,38 @@ func TestResendCreatesANewEmail(t *testing.T) {
 	}
 }
 
-func TestResendFollowsTheRulesOfSend(t *testing.T) {
+func TestResendFollowsRulesOfSend(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simpleMessage("bob@example.net"))
 	resend := func() (Receipt, error) { return f.Resend(t.Context(), f.Caller(), Resend{EmailID: id}) }
 	f.Near.Suppressed["bob@example.net"] = "manual"
 	if receipt, err := resend(); err != nil || receipt.Status != "failed" {
-		t.Errorf("to a suppressed recipient: %+v, %v", receipt, err)
+		t.Errorf("Resend to a suppressed recipient returned %+v, %v", receipt, err)
 	}
 	f.Near.Left = 0
 	f.Near.Suppressed = nil
 	if _, err := resend(); fault.KindOf(err) != fault.Limit {
-		t.Errorf("over the cap: %v", err)
+		t.Errorf("Resend over the cap returned %v", err)
 	}
 	f.Near.SenderErr = fault.Forbiddenf(fault.CodeDomainNotVerified, "lost")
 	if _, err := resend(); fault.KindOf(err) != fault.Forbidden {
-		t.Errorf("without the domain: %v", err)
+		t.Errorf("Resend without the domain returned %v", err)
 	}
 	stranger := f.Caller()
 	stranger.AccountID = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 	if _, err := f.Resend(t.Context(), stranger, Resend{EmailID: id}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("another account's: %v", err)
+		t.Errorf("Resend of another account's email returned %v", err)
 	}
 	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE emails SET body_purged_at = now(), text = NULL`); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := resend(); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("without a body: %v", err)
+		t.Errorf("Resend without a body returned %v", err)
 	}
 }
 
-// notResent is the fields of a message that a resend leaves out on purpose.
+// notResent lists the fields of a message that a resend omits on purpose, and why.
 var notResent = map[string]string{
 	"Attachments": "the description of the operation says so",
 	"ScheduledAt": "a resend is sent immediately",
@@ -97,12 +97,12 @@ func TestResendCopiesEveryField(t *testing.T) {
 	stored := &ent.Email{}
 	row := reflect.ValueOf(stored).Elem()
 	for i := range row.NumField() {
-		if field := row.Type().Field(i); field.IsExported() && field.Name != "Edges" { // which lead round in circles
-			fill(row.Field(i))
+		if field := row.Type().Field(i); field.IsExported() && field.Name != "Edges" { // these lead to recursion
+			fillValue(row.Field(i))
 		}
 	}
 	copied := reflect.ValueOf(messageOf(stored))
-	stored.Text = new(string) // none, because the caller wants none
+	stored.Text = new(string) // not set, because the caller wants none
 	withoutText := reflect.ValueOf(messageOf(stored))
 	for i := range copied.NumField() {
 		name := copied.Type().Field(i).Name
@@ -116,15 +116,15 @@ func TestResendCopiesEveryField(t *testing.T) {
 	}
 }
 
-// fill sets a value other than the zero value.
-func fill(v reflect.Value) {
+// fillValue sets a nonzero value.
+func fillValue(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem())
+		fillValue(v.Elem())
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fill(v.Index(0))
+		fillValue(v.Index(0))
 	case reflect.String:
 		v.SetString("x")
 	case reflect.Bool:
@@ -134,7 +134,7 @@ func fill(v reflect.Value) {
 	case reflect.Struct:
 		for _, field := range v.Fields() {
 			if field.CanSet() {
-				fill(field)
+				fillValue(field)
 			}
 		}
 	}

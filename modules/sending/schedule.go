@@ -16,15 +16,15 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Both a change of a scheduled email and its release (package release) update the row on the condition that
-// it is still scheduled, so the later one fails. Only the release compares the time, by the database clock;
-// until then, a change is not too late.
+// A change of a scheduled email and its release (package release) both update the row only if it is still
+// scheduled, so the later of the two fails. Only the release compares the time, by the database clock; until
+// then, a change is not too late.
 
 // cancelledDiagnostic is the diagnostic of the recipients of a cancelled email.
 const cancelledDiagnostic = "cancelled"
 
 const (
-	// The old row is locked first, because its due time is not known after the change.
+	// The old row is locked first, because its due time is lost after the change.
 	scheduledSQL = `WITH before AS (SELECT id, scheduled_at FROM emails WHERE id = $1 AND account_id = $2 AND status = 'scheduled' FOR UPDATE), `
 
 	rescheduleSQL = scheduledSQL + `moved AS (
@@ -43,10 +43,10 @@ SELECT scheduled_at FROM moved`
 SELECT scheduled_at FROM cancelled`
 )
 
-// Reschedule moves a scheduled email to another time before it expires. The caps count it on the day of the
-// new time. Errors: Invalid naming scheduled_at, NotFound (also for another account's email), Limit if the
-// caps of the new day or month are used up, and Conflict with fault.CodeEmailNotScheduled, whose detail
-// "status" is the current status.
+// Reschedule moves a scheduled email to another time before it expires. The email then counts against the caps
+// of the new day. It returns Invalid for the field scheduled_at, NotFound (also for another account's email),
+// Limit if the caps of the new day or month are used up, or Conflict with fault.CodeEmailNotScheduled, whose
+// detail "status" is the current status.
 func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at time.Time) (*ent.Email, error) {
 	now := clock.Now()
 	if err := ValidateSchedule(at, now); err != nil {
@@ -58,8 +58,8 @@ func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at 
 		accountID, at)
 }
 
-// Cancel cancels a scheduled email permanently: once Cancel has returned, it is never sent. Its caps are
-// refunded. Errors are those of Reschedule.
+// Cancel cancels a scheduled email permanently: once Cancel has returned, the email is never sent. Its caps are
+// refunded. It returns the same errors as Reschedule.
 func (s *Service) Cancel(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
 	refund := func(tx db.Execer, due time.Time) error {
 		return s.quota.Refund(ctx, tx, []accounts.Use{{AccountID: accountID, Due: due}})
@@ -68,8 +68,8 @@ func (s *Service) Cancel(ctx context.Context, accountID, emailID string) (*ent.E
 		string(event.EmailCancelled), cancelledDiagnostic)
 }
 
-// changeScheduled runs a statement that changes one row if it is the account's and still scheduled, updates
-// the caps, and publishes the fact. The statement returns when the email was due before, which is passed to
+// changeScheduled runs a statement that changes one row if it belongs to the account and is still scheduled,
+// updates the caps, and publishes the fact. The statement returns the previous due time, which is passed to
 // count.
 func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string, typ event.Type,
 	count func(tx db.Execer, due time.Time) error,
@@ -83,7 +83,7 @@ func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string
 		if err != nil {
 			return err
 		}
-		// A row that another transaction changed is read in its new state.
+		// A row that another transaction has changed is read in its new state.
 		found, err := tx.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).
 			Select(records.ListColumns...).Only(ctx)
 		switch {

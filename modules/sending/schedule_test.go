@@ -24,7 +24,7 @@ func (f *fixture) schedule(t *testing.T, in time.Duration, to ...string) string 
 	return f.send(t, m)
 }
 
-func TestRescheduledEmailHasAnotherTime(t *testing.T) {
+func TestReschedule(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, time.Hour, "bob@example.net")
@@ -36,7 +36,7 @@ func TestRescheduledEmailHasAnotherTime(t *testing.T) {
 	e, recipients, _, types := f.state(t, id)
 	if got.Status != email.StatusScheduled || !got.ScheduledAt.Equal(at) || !e.ScheduledAt.Equal(at) ||
 		!e.ReleaseAt.Equal(at) || *e.Uncommon != "scheduled" {
-		t.Errorf("returned %v %v, stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt, e.ReleaseAt,
+		t.Errorf("Reschedule returned %v %v and stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt, e.ReleaseAt,
 			e.Uncommon, at)
 	}
 	if diff := cmp.Diff([]string{"email.scheduled", "email.rescheduled"}, types); diff != "" ||
@@ -70,7 +70,7 @@ func TestRescheduleIsNotSentToWebhooks(t *testing.T) {
 	}
 }
 
-func TestRescheduleAndCancelAdjustTheCaps(t *testing.T) {
+func TestRescheduleAndCancelAdjustCaps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left = 2
@@ -89,10 +89,10 @@ func TestRescheduleAndCancelAdjustTheCaps(t *testing.T) {
 	f.Near.Left = 0
 	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, to.AddDate(0, 0, 2)); !errors.Is(err,
 		sendingtest.ErrCap) {
-		t.Errorf("a move to a day without room returned %v, want a refusal by the cap", err)
+		t.Errorf("a move to a full day returned %v, want the error of the cap", err)
 	}
 	if e, _, _, types := f.state(t, moved); !e.ScheduledAt.Equal(to) || len(types) != 2 {
-		t.Errorf("after the refused move the email is due at %s with the timeline %v, want %s and two events",
+		t.Errorf("after the failed move the email is due at %s with the timeline %v, want %s and two events",
 			e.ScheduledAt, types, to)
 	}
 	if _, err := f.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
@@ -109,10 +109,10 @@ func TestDueTimeNearMidnight(t *testing.T) {
 	t.Parallel()
 	midnight := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct{ at, now, want time.Time }{
-		"later":              {midnight.Add(time.Hour), midnight, midnight.Add(time.Hour)},
-		"a moment ago":       {midnight.Add(time.Second), midnight.Add(30 * time.Second), midnight.Add(time.Second)},
-		"yesterday":          {midnight.Add(-time.Second), midnight.Add(30 * time.Second), midnight.Add(30 * time.Second)},
-		"yesterday, by zone": {midnight.Add(-time.Second).In(time.FixedZone("", 7200)), midnight.Add(time.Second), midnight.Add(time.Second)},
+		"later":                      {midnight.Add(time.Hour), midnight, midnight.Add(time.Hour)},
+		"a moment ago":               {midnight.Add(time.Second), midnight.Add(30 * time.Second), midnight.Add(time.Second)},
+		"yesterday":                  {midnight.Add(-time.Second), midnight.Add(30 * time.Second), midnight.Add(30 * time.Second)},
+		"yesterday in its time zone": {midnight.Add(-time.Second).In(time.FixedZone("", 7200)), midnight.Add(time.Second), midnight.Add(time.Second)},
 	} {
 		if got := dueAt(c.at, c.now); !got.Equal(c.want) {
 			t.Errorf("%s: an email for %s is due at %s, want %s", name, c.at, got, c.want)
@@ -133,7 +133,7 @@ func TestCancelledEmailIsNotDelivered(t *testing.T) {
 	if got.Status != email.StatusCancelled || got.CancelledAt == nil || e.Status != email.StatusCancelled ||
 		e.LastEvent != "email.cancelled" || *e.Uncommon != "cancelled" ||
 		e.ReleaseAt != nil || e.SentAt != nil || e.ScheduledAt == nil {
-		t.Errorf("returned %+v, stored %+v", got, e)
+		t.Errorf("Cancel returned %+v and stored %+v", got, e)
 	}
 	for _, r := range recipients {
 		if r.DueAt != nil || r.SettledAt == nil || r.Diagnostic == nil || *r.Diagnostic != "cancelled" {
@@ -147,11 +147,11 @@ func TestCancelledEmailIsNotDelivered(t *testing.T) {
 		t.Errorf("payload: %+v", data)
 	}
 	if jobs := f.claimAll(t); len(jobs) != 0 {
-		t.Errorf("a cancelled email is delivered: %+v", jobs)
+		t.Errorf("a cancelled email was delivered: %+v", jobs)
 	}
 }
 
-func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
+func TestChangesOnlyScheduledEmailsOfAccount(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
@@ -167,13 +167,13 @@ func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
 		kind        fault.Kind
 		text        string
 	}{
-		"sent":               {sendingtest.Account, sent, later, fault.Conflict, "sent"},
-		"cancelled":          {sendingtest.Account, cancelled, later, fault.Conflict, "cancelled"},
-		"another account's":  {stranger, scheduled, later, fault.NotFound, scheduled},
-		"unknown":            {sendingtest.Account, "msg_01kf0m4w7he6x8q2v5b3n9c1tb", later, fault.NotFound, "No such email"},
-		"not an id":          {sendingtest.Account, "x", later, fault.NotFound, "No such email"},
-		"in the past":        {sendingtest.Account, scheduled, time.Now().Add(-61 * time.Second), fault.Invalid, "scheduled_at"},
-		"too far in advance": {sendingtest.Account, scheduled, time.Now().AddDate(1, 0, 2), fault.Invalid, "scheduled_at"},
+		"sent":                    {sendingtest.Account, sent, later, fault.Conflict, "sent"},
+		"cancelled":               {sendingtest.Account, cancelled, later, fault.Conflict, "cancelled"},
+		"another account's email": {stranger, scheduled, later, fault.NotFound, scheduled},
+		"unknown":                 {sendingtest.Account, "msg_01kf0m4w7he6x8q2v5b3n9c1tb", later, fault.NotFound, "No such email"},
+		"an invalid id":           {sendingtest.Account, "x", later, fault.NotFound, "No such email"},
+		"in the past":             {sendingtest.Account, scheduled, time.Now().Add(-61 * time.Second), fault.Invalid, "scheduled_at"},
+		"too far in advance":      {sendingtest.Account, scheduled, time.Now().AddDate(1, 0, 2), fault.Invalid, "scheduled_at"},
 	} {
 		_, err := f.Reschedule(t.Context(), c.account, c.id, c.at)
 		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.text) {
@@ -193,6 +193,6 @@ func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
 		}
 	}
 	if e, _, _, types := f.state(t, scheduled); e.Status != email.StatusScheduled || len(types) != 1 {
-		t.Errorf("changed by another account: %s %v", e.Status, types)
+		t.Errorf("the email was changed by another account: %s %v", e.Status, types)
 	}
 }

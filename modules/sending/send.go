@@ -15,34 +15,34 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Request is one POST /emails, or its equivalent from another edge.
+// Request is one POST /emails request, or its equivalent in another API.
 type Request struct {
 	Message Message
-	// Claim is the caller's idempotency key; nil without one.
+	// Claim is the caller's idempotency key, or nil.
 	Claim *idempotency.Claim
-	// Render returns the answer that is stored under the Claim. It is called only with a Claim.
+	// Render returns the answer to store under the Claim. It is called only if there is a Claim.
 	Render func(Receipt) idempotency.Response
-	// Guard decides, in the transaction that stores the message, whether it is stored; nil: it is stored.
+	// Guard decides, in the transaction that stores the message, whether to store it; nil: always.
 	Guard *Guarded
 }
 
-// Receipt confirms that a message was stored durably.
+// Receipt confirms that a message is durably stored.
 type Receipt struct {
 	ID     string // msg_…
-	Status string // sent, scheduled, failed
-	// Suppressed are the suppressed recipients, because of which it is not sent.
+	Status string // sent, scheduled or failed
+	// Suppressed lists the suppressed recipients that prevent the message from being sent.
 	Suppressed []string
-	// Replay is set if an earlier request used the same key: its stored answer applies, and nothing was sent
-	// for this request.
+	// Replay is set if an earlier request used the same key. Its stored answer applies, and this request sent
+	// nothing.
 	Replay *idempotency.Response
 }
 
 // Send stores a message for delivery and returns once it is durable. A message to a suppressed recipient is
-// stored as failed. Errors: Invalid with all invalid fields, Forbidden by the policy, Limit if a cap is
-// reached, Conflict for a concurrent request with the same key and another body, Unavailable if the message could
-// not be stored, in which case nothing was stored, and ErrNotHeld if the Guard refused it.
+// stored as failed. It returns Invalid with all invalid fields, Forbidden if the policy does not allow the
+// message, Limit if a cap is reached, Conflict for a concurrent request with the same key and another body,
+// Unavailable if nothing could be stored, or ErrNotHeld if the Guard refused the message.
 func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (Receipt, error) {
-	a, err := s.prepare(ctx, caller, r.Message, clock.Now())
+	a, err := s.prepareMessage(ctx, caller, r.Message, clock.Now())
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -62,8 +62,8 @@ func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (
 	}
 }
 
-// prepare does everything that needs no transaction: template, validation and policy.
-func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message, now time.Time) (*acceptance, error) {
+// prepareMessage does everything that needs no transaction: template, validation and policy.
+func (s *Service) prepareMessage(ctx context.Context, caller accounts.Caller, m Message, now time.Time) (*acceptance, error) {
 	msg, err := s.completeMessage(ctx, caller.AccountID, m, now)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message
 }
 
 // completeMessage renders the template and validates the message. It reports the errors of both together.
-func (s *Service) completeMessage(ctx context.Context, accountID string, m Message, now time.Time) (parsed, error) {
+func (s *Service) completeMessage(ctx context.Context, accountID string, m Message, now time.Time) (parsedMessage, error) {
 	msg, wrong := m.parse(now)
 	if m.Template == nil || wrong["template"] != "" {
 		return msg, wrong.Err()
@@ -100,10 +100,10 @@ func (s *Service) completeMessage(ctx context.Context, accountID string, m Messa
 	if err != nil {
 		var refused *fault.Error
 		if !errors.As(err, &refused) || refused.Kind != fault.Invalid || len(refused.Fields) == 0 {
-			return parsed{}, err
+			return parsedMessage{}, err
 		}
 		maps.Copy(wrong, refused.Fields)
-		return parsed{}, wrong.Err()
+		return parsedMessage{}, wrong.Err()
 	}
 	whole := fault.Fields{}
 	msg, wrong = m.fillFrom(rendered, whole).parse(now)
@@ -113,12 +113,12 @@ func (s *Service) completeMessage(ctx context.Context, accountID string, m Messa
 }
 
 // envelopeRecipients returns all recipients of the message.
-func (p parsed) envelopeRecipients() []address.Address {
+func (p parsedMessage) envelopeRecipients() []address.Address {
 	all := make([]address.Address, 0, len(p.to)+len(p.cc)+len(p.bcc))
 	return append(append(append(all, p.to...), p.cc...), p.bcc...)
 }
 
-// MaySend returns nil if the caller may send from the address, otherwise an error of kind Forbidden. Send
+// MaySend returns nil if the caller may send from the address, or else an error of kind Forbidden. Send also
 // checks the recipients.
 func (s *Service) MaySend(ctx context.Context, caller accounts.Caller, from address.Address) error {
 	identity, err := s.domains.Identity(ctx, caller.AccountID, from)

@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Accounts looks up accounts and what their plans allow.
+// Accounts looks up accounts and the limits of their plans.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
@@ -54,7 +54,7 @@ type Quota interface {
 	Capped(ctx context.Context, accountID string) (bool, error)
 }
 
-// Storage counts the bytes that an account stores. Its refusals are of kind Limit and Unavailable.
+// Storage counts the bytes that an account stores. Its errors are of kind Limit and Unavailable.
 type Storage interface {
 	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
 	Refund(ctx context.Context, accountID string, bytes int64)
@@ -72,7 +72,7 @@ type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
 	PublishArgs(facts ...event.Fact) ([]db.Argument, error)
 	Wake()
-	WakeFor(facts ...event.Fact) // Wake, only where a consumer wants one of them
+	WakeFor(facts ...event.Fact) // wakes the consumers of these facts
 }
 
 // Answers returns the stored answer of a used idempotency key.
@@ -80,7 +80,7 @@ type Answers interface {
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
 }
 
-// Signals wakes the delivering processes after a commit.
+// Signals wakes the delivery processes after a commit.
 type Signals interface {
 	Wake(channel string)
 }
@@ -127,29 +127,29 @@ type writer struct {
 	answers      Answers
 	signals      Signals
 	storeOnceSQL *db.Statement
-	lines        lines
+	lines        writerQueues
 	busyKeys     busyKeys
 	counters     acceptedEmails
 	tracing      *telemetry.Tracing // nil: off
 }
 
-// lines are the queues in which submissions wait for a commit. Large messages and batches have their own
+// writerQueues are the queues in which submissions wait for a commit. Large messages and batches have separate
 // writers, so that other mail does not wait for an upload.
-type lines struct {
+type writerQueues struct {
 	single, heavy, batch *db.Joiner[*submission]
-	apart                *db.Joiner[*submission] // one by one: those that shared a commit with a busy key
+	apart                *db.Joiner[*submission] // one at a time: submissions that shared a commit with a busy key
 }
 
-// The maximum size of one commit of accepted messages, give or take a batch.
+// The approximate maximum size of one commit of accepted messages; a single batch may exceed it.
 const (
 	acceptBatch = 128
 	acceptBytes = 16 << 20
-	// One for each share of the memory for such work, so that an account that fills one share leaves the
-	// other writers free.
+	// One for each share of the memory for such work, so that an account that fills one share leaves the other
+	// writers free.
 	heavyWriters = 4
 )
 
-// HeavyFrom is the stored size in bytes from which a message is heavy.
+// HeavyFrom is the stored size in bytes from which a message counts as heavy.
 const HeavyFrom = 1 << 20
 
 // New returns a new Service, which accepts messages until Stop.
@@ -170,7 +170,7 @@ func New(p Params) (*Service, error) {
 		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes,
 			Timeout: p.DB.FlushTime(), Size: size, Final: keyIsBusy}, s.writer.flushAccepts)
 	}
-	s.writer.lines = lines{single: joiner(2, acceptBatch), heavy: joiner(heavyWriters, acceptBatch),
+	s.writer.lines = writerQueues{single: joiner(2, acceptBatch), heavy: joiner(heavyWriters, acceptBatch),
 		batch: joiner(1, acceptBatch/MaxBatch+1), apart: joiner(4, 1)}
 	return s, nil
 }

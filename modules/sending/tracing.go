@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// recordSpans creates the spans of emails accepted since began. It does nothing without tracing.
+// recordSpans records the spans of emails accepted since began. It does nothing without tracing.
 func (w *writer) recordSpans(ctx context.Context, began time.Time, items []*acceptance) {
 	if !w.tracing.On() {
 		return

@@ -13,20 +13,20 @@ func TestRecipientsCountOnce(t *testing.T) {
 		m.CC = append(m.CC, Mailbox{Text: fmt.Sprintf("User%d@EXAMPLE.net", i)})
 	}
 	if wrong := m.Validate(); len(wrong) > 0 {
-		t.Errorf("%d addresses, each twice: %v, want them accepted", MaxRecipients, wrong)
+		t.Errorf("%d addresses, each given twice, returned %v", MaxRecipients, wrong)
 	}
 	m.BCC = []Mailbox{{Text: "one-more@example.net"}}
 	if wrong := m.Validate(); wrong["to"] == "" {
-		t.Errorf("%d different addresses are accepted, want at most %d", MaxRecipients+1, MaxRecipients)
+		t.Errorf("%d different addresses were accepted, want at most %d", MaxRecipients+1, MaxRecipients)
 	}
 }
 
-func TestContentIDsAreUnique(t *testing.T) {
+func TestContentIDsMustBeUnique(t *testing.T) {
 	t.Parallel()
 	file := func(id string) Attachment { return Attachment{Name: "a.png", Data: []byte("x"), ContentID: id} }
 	m := Message{From: Mailbox{Text: "a@dev.test"}, To: []Mailbox{{Text: "b@example.net"}}, Subject: "S", HTML: "<p>",
 		Attachments: []Attachment{file("logo"), file(""), file("<logo>"), file("")}}
 	if wrong := m.Validate(); len(wrong) != 1 || wrong["attachments[2].content_id"] == "" {
-		t.Errorf("wrong fields %v, want attachments[2].content_id", wrong)
+		t.Errorf("invalid fields %v, want attachments[2].content_id", wrong)
 	}
 }

@@ -9,9 +9,9 @@ import (
 // maxHeaderLine is in characters (RFC 5322 section 2.1.1).
 const maxHeaderLine = 998
 
-// checkLink refuses, at acceptance, a message that could not be composed: address and category are part of
-// the unsubscribe link, which must fit into one line. The error is Invalid and names category or subject.
-func (s *Service) checkLink(a *acceptance, msg parsed) error {
+// checkLink rejects, at acceptance, a message that could not be composed. Address and category are part of the
+// unsubscribe link, which must fit into one line. The error is Invalid and names category or subject.
+func (s *Service) checkLink(a *acceptance, msg parsedMessage) error {
 	link := unsubscribe.Link(s.suppression, a.email.accountID, a.email.id, msg.envelopeRecipients()[0],
 		a.email.category)
 	wrong := fault.Fields{}

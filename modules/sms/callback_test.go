@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// newRequest returns a callback request of a provider.
+// newRequest returns a callback request from a provider.
 func newRequest(target string, form url.Values, signature string) callback.ProviderRequest {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -36,13 +36,13 @@ func TestReceipts(t *testing.T) {
 	w := newWorld(t)
 	w.useTwilio(t, ours)
 	for name, c := range map[string]struct{ statuses, want string }{
-		"in order":                    {"queued sent delivered", "delivered sent"},
-		"twice":                       {"delivered delivered", "delivered sent"},
-		"in another order":            {"delivered sent failed", "delivered sent"},
-		"refused later":               {"sent undelivered", "failed 30006 sent"},
-		"delivered after all":         {"undelivered delivered", "delivered sent"},
-		"unknown words":               {"gone", "sent sent"},
-		"sent arrives after the fact": {"undelivered sent", "failed 30006 sent"},
+		"in order":                       {"queued sent delivered", "delivered sent"},
+		"twice":                          {"delivered delivered", "delivered sent"},
+		"in another order":               {"delivered sent failed", "delivered sent"},
+		"rejected later":                 {"sent undelivered", "failed 30006 sent"},
+		"delivered after all":            {"undelivered delivered", "delivered sent"},
+		"unknown statuses":               {"gone", "sent sent"},
+		"sent arrives after undelivered": {"undelivered sent", "failed 30006 sent"},
 	} {
 		messageID, at := w.sendByTwilio(t, ours, german)
 		for status := range strings.FieldsSeq(c.statuses) {
@@ -52,7 +52,7 @@ func TestReceipts(t *testing.T) {
 			}
 			form, signature := at.Callback(status, code)
 			if err := w.Receipt(t.Context(), newRequest(at.CallbackURL, form, signature)); err != nil {
-				t.Errorf("%s: the receipt %s was refused: %v", name, status, err)
+				t.Errorf("%s: receipt %s was rejected: %v", name, status, err)
 			}
 		}
 		w.checkMessage(t, ours, messageID, c.want)
@@ -64,11 +64,11 @@ func TestReceiptDuringRequestEndsAttempts(t *testing.T) {
 	w := newWorld(t)
 	w.useTwilio(t, ours)
 	r := w.send(t, ours, german)
-	simulateCrash(t, w, r.ID) // the provider has it, but it is not settled
+	simulateCrash(t, w, r.ID) // the provider has the message, but it is not settled yet
 	m := smstest.Message{SID: "SM1", To: german, CallbackURL: w.ReceiptURL(r.ID)}
 	form, signature := m.Callback("delivered", "")
 	if err := w.Receipt(t.Context(), newRequest(m.CallbackURL, form, signature)); err != nil {
-		t.Fatalf("the receipt was refused: %v", err)
+		t.Fatalf("the receipt was rejected: %v", err)
 	}
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "delivered open")
@@ -113,10 +113,10 @@ func TestForgedReceipts(t *testing.T) {
 	w.checkMessage(t, ours, other, "sent sent")
 }
 
-func TestReceiptsOfAGateway(t *testing.T) {
+func TestGatewayReceipts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: w.twilio.URL}})
 	w.exec(t, `UPDATE sms_settings SET config = config - 'nothing'`)
 	r := w.send(t, ours, german)
@@ -128,7 +128,7 @@ func TestReceiptsOfAGateway(t *testing.T) {
 		if err := w.Receipt(t.Context(),
 			newRequest(w.ReceiptURL(r.ID),
 				url.Values{"status": {c.status}, "code": {"7"}, "error": {"no\x00such \xff"}}, "")); err != nil {
-			t.Errorf("the receipt %s was refused: %v", c.status, err)
+			t.Errorf("receipt %s was rejected: %v", c.status, err)
 		}
 		w.checkMessage(t, ours, r.ID, c.want)
 	}
@@ -148,7 +148,7 @@ func TestStopAndStart(t *testing.T) {
 	w.useTwilio(t, theirs)
 	for _, text := range []string{"STOP", " stop.\n", "Unsubscribe", "end", "QUIT", "cancel!"} {
 		if err := w.reply(t, ours, text); err != nil {
-			t.Fatalf("the reply %q was refused: %v", text, err)
+			t.Fatalf("the reply %q was rejected: %v", text, err)
 		}
 		if r := w.send(t, ours, german); !r.Suppressed {
 			t.Errorf("after the reply %q, sending to the number succeeded; want it suppressed", text)
@@ -157,7 +157,7 @@ func TestStopAndStart(t *testing.T) {
 			t.Errorf("the reply %q to one account also stopped the other", text)
 		}
 		if err := w.reply(t, ours, "Start"); err != nil {
-			t.Fatalf("the reply START was refused: %v", err)
+			t.Fatalf("the reply START was rejected: %v", err)
 		}
 		if r := w.send(t, ours, american); r.Suppressed {
 			t.Errorf("another number is suppressed after the reply %q", text)
@@ -166,7 +166,7 @@ func TestStopAndStart(t *testing.T) {
 	w.exec(t, `UPDATE sms_messages SET created_at = now() - interval '2 hours'`)
 	for _, text := range []string{"please stop calling me", "STOPP", "", "yes", strings.Repeat("STOP ", 1000)} {
 		if err := w.reply(t, ours, text); err != nil {
-			t.Errorf("the reply %.20q was refused: %v", text, err)
+			t.Errorf("the reply %.20q was rejected: %v", text, err)
 		}
 	}
 	if r := w.send(t, ours, german); r.Suppressed {
@@ -189,13 +189,13 @@ func TestStopWhileMessageIsQueued(t *testing.T) {
 	w.useTwilio(t, ours)
 	r := w.send(t, ours, german)
 	if err := w.reply(t, ours, "STOP"); err != nil {
-		t.Fatalf("the reply was refused: %v", err)
+		t.Fatalf("the reply was rejected: %v", err)
 	}
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "failed suppressed")
 }
 
-// Without any provider, text messages are off and /readyz does not mention them, unless an account has its own
+// Without a provider, text messages are off and /readyz does not list them, unless an account has its own
 // provider or a message is queued.
 func TestTextMessagesAreOffWithoutProvider(t *testing.T) {
 	t.Parallel()
@@ -206,13 +206,13 @@ func TestTextMessagesAreOffWithoutProvider(t *testing.T) {
 			t.Errorf("%s: condition is %+v, %v; want off: %t", when, c, err, off)
 		}
 	}
-	is("without any", true)
+	is("without a provider", true)
 	w.useTwilio(t, theirs)
-	is("with an account's own", false)
+	is("with an account's own provider", false)
 	w.exec(t, `UPDATE sms_settings SET provider = 'none'`)
-	is("after that was given up", true)
+	is("after the account removed its provider", true)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
-	is("with the operator's", false)
+	is("with the operator's provider", false)
 }
 
 func TestStopToOperatorAppliesToItsAccounts(t *testing.T) {
@@ -220,7 +220,7 @@ func TestStopToOperatorAppliesToItsAccounts(t *testing.T) {
 	w := newWorld(t)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindTwilio, SID: smstest.SID,
 		Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
-	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
+	w.saveSettings(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.useTwilio(t, theirs)
 	target := w.URL(link.ReplyPath, link.OperatorName)
 	if c, err := w.queueCondition(t.Context()); err != nil || len(c.Details) != 1 ||
@@ -229,23 +229,23 @@ func TestStopToOperatorAppliesToItsAccounts(t *testing.T) {
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
 	if err := w.Reply(t.Context(), newRequest(target, form, smstest.Signature(target, form))); err != nil {
-		t.Fatalf("the reply was refused: %v", err)
+		t.Fatalf("the reply was rejected: %v", err)
 	}
 	if r := w.send(t, ours, german); !r.Suppressed {
-		t.Error("an account with the operator's provider can send to a number that replied STOP to it")
+		t.Error("an account with the operator's provider can send to a number that replied STOP to that provider")
 	}
 	if r := w.send(t, theirs, german); r.Suppressed {
 		t.Error("a reply to the operator stopped an account with its own provider")
 	}
 }
 
-// An opt-out, including one of an erased number, remains effective after a rotation of the master key.
+// An opt-out, even of an erased number, remains effective after the master key is rotated.
 func TestOptOutsSurviveKeyRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.useTwilio(t, ours)
 	if err := w.reply(t, ours, "STOP"); err != nil {
-		t.Fatalf("the reply was refused: %v", err)
+		t.Fatalf("the reply was rejected: %v", err)
 	}
 	older := w.key
 	w.key = secret.NewKey()
@@ -257,7 +257,7 @@ func TestOptOutsSurviveKeyRotation(t *testing.T) {
 		t.Fatalf("rehash: %v", err)
 	}
 	w.process = w.start(t, settings.Operator{})
-	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: "https://sms.example.com"}})
 	if r := w.send(t, ours, german); !r.Suppressed {
 		t.Error("after the old key was removed, sending to the number succeeded; want it suppressed")

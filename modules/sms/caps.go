@@ -9,8 +9,7 @@ import (
 )
 
 // countSQL counts a message in the current UTC day. The counter stays locked until the transaction ends, so
-// messages of one account are counted one after another. For the same reason, the count per number and hour is
-// exact.
+// messages of an account are counted one at a time. This also makes the count per number and hour exact.
 const countSQL = `
 INSERT INTO sms_days (account_id, day, messages, by_operator) VALUES ($1, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), 1, $2)
 ON CONFLICT (account_id, day) DO UPDATE SET messages = sms_days.messages + 1, by_operator = sms_days.by_operator + $2
@@ -37,18 +36,18 @@ func (s *Service) countMessage(ctx context.Context, tx db.Execer, accountID stri
 	}
 	switch {
 	case used.messages > w.dailyCap:
-		return refusal(fault.Limit, CodeCap, "the account sends at most %d text messages per day", w.dailyCap)
+		return newRefusal(fault.Limit, CodeCap, "the account sends at most %d text messages per day", w.dailyCap)
 	case w.planCap != nil && used.byOperator > *w.planCap:
-		return refusal(fault.Limit, CodeCap,
+		return newRefusal(fault.Limit, CodeCap,
 			"the plan %s allows %d text messages per day through the operator's provider", w.plan, *w.planCap)
 	}
 	recent, err := db.One(ctx, tx, db.Value[int], lastHourSQL, accountID, db.Array(s.optOuts.Hashes(a.number.E164)),
 		perHour)
 	if err != nil {
-		return fmt.Errorf("count text messages to a number: %w", err)
+		return fmt.Errorf("count text messages to one number: %w", err)
 	}
 	if recent >= perHour {
-		return refusal(fault.Limit, CodeCap, "a number can receive at most %d text messages per hour", perHour)
+		return newRefusal(fault.Limit, CodeCap, "a number can receive at most %d text messages per hour", perHour)
 	}
 	return nil
 }

@@ -34,11 +34,11 @@ func TestSendsMessageByTwilio(t *testing.T) {
 	}
 	if said := w.logged.String(); strings.Contains(said, german) || strings.Contains(said, "Invoice") ||
 		strings.Contains(said, smstest.Token) || !strings.Contains(said, r.ID) {
-		t.Errorf("log is %q, want the message id and no number, text or token", said)
+		t.Errorf("log is %q, want it to contain the message id but no number, text or token", said)
 	}
 }
 
-func TestTwilioRefusals(t *testing.T) {
+func TestTwilioRejectsMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.useTwilio(t, ours)
@@ -52,7 +52,7 @@ func TestTwilioRefusals(t *testing.T) {
 		w.checkMessage(t, ours, again.ID, "failed suppressed")
 	}
 	if w.drain(t); w.twilio.Asked() != 2 {
-		t.Errorf("Twilio received %d requests, want 2 and none for the suppressed number", w.twilio.Asked())
+		t.Errorf("Twilio received %d requests, want 2: none for the suppressed number", w.twilio.Asked())
 	}
 }
 
@@ -95,7 +95,7 @@ func TestRetriesBusyProviderForFourHours(t *testing.T) {
 	w.checkMessage(t, ours, r.ID, "failed expired")
 }
 
-func TestUnreachableProviderIsRetried(t *testing.T) {
+func TestRetriesUnreachableProvider(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.useTwilio(t, ours)
@@ -105,8 +105,8 @@ func TestUnreachableProviderIsRetried(t *testing.T) {
 	w.checkMessage(t, ours, r.ID, "queued unreachable temporary")
 }
 
-// A message that waits because its account is at its request limit is sent as soon as one request ends, without
-// waiting for the next poll.
+// A message that waits because its account is at its request limit is sent as soon as one of the requests ends,
+// not at the next poll.
 func TestBusyAccountSendsAllMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -123,7 +123,7 @@ func TestBusyAccountSendsAllMessages(t *testing.T) {
 	expect.Eventually(t, "every message to be sent", func() bool { return len(w.twilio.Messages()) == messages })
 }
 
-// closeWithoutAnswer makes the test double accept messages and close the connection without a response.
+// closeWithoutAnswer makes the fake provider accept messages and close the connection without a response.
 func closeWithoutAnswer(w *world) {
 	w.twilio.Answer(func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 		w.twilio.Take(r)
@@ -147,7 +147,7 @@ func TestUnansweredRequestIsNotRepeated(t *testing.T) {
 	// A receipt reports the outcome.
 	form, signature := w.twilio.Messages()[0].Callback("delivered", "")
 	if err := w.Receipt(t.Context(), newRequest(w.twilio.Messages()[0].CallbackURL, form, signature)); err != nil {
-		t.Errorf("the receipt was refused: %v", err)
+		t.Errorf("the receipt was rejected: %v", err)
 	}
 	w.checkMessage(t, ours, r.ID, "delivered unknown")
 }
@@ -155,7 +155,7 @@ func TestUnansweredRequestIsNotRepeated(t *testing.T) {
 func TestRetriesIdempotentGateway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true, IDPath: "data.0.id",
 			Headers: map[string]string{"X-Api-Key": "s3cret"}}})
 	keys := make(chan string, 3)
@@ -183,8 +183,8 @@ func TestRetriesIdempotentGateway(t *testing.T) {
 	}
 }
 
-// simulateCrash simulates a process that is killed during a request: the message is claimed, its attempt is stored and
-// the provider has received it, but it is never settled.
+// simulateCrash leaves the state of a process that was killed during a request: the message is claimed, its
+// attempt is stored and the provider has received it, but it is never settled.
 func simulateCrash(t *testing.T, w *world, messageID string) {
 	t.Helper()
 	w.exec(t, `UPDATE sms_messages SET fence = fence + 1, attempts = attempts + 1, due_at = now() WHERE id = $1`, messageID)
@@ -201,7 +201,7 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "unknown no_answer unknown")
 
-	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true}})
 	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool {
 		rw.WriteHeader(http.StatusAccepted)
@@ -212,10 +212,10 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 	w.drain(t)
 	w.checkMessage(t, theirs, again.ID, "sent unknown sent")
 
-	// The gateway has been replaced. That the new one is idempotent does not apply to the old one.
+	// The gateway has been replaced. The new one is idempotent, but the old one may not be.
 	changed := w.send(t, theirs, german)
 	simulateCrash(t, w, changed.ID)
-	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: w.twilio.URL + "/other", Idempotent: true}})
 	w.drain(t)
 	w.checkMessage(t, theirs, changed.ID, "unknown no_answer unknown")
@@ -224,8 +224,8 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 	}
 }
 
-// The process loses its lease before the provider responds. Another process must not send the message again, and
-// the late response must not change the settled outcome.
+// The process loses its lease before the provider responds. Another process must not send the message again,
+// and the late response must not change the stored outcome.
 func TestLeaseExpiryDuringRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -265,7 +265,7 @@ func TestHangingAccountDoesNotDelayOthers(t *testing.T) {
 	})
 	w.drain(t)
 	if n := taken.Load(); n == 0 || n > 9 {
-		t.Errorf("the message of the other account was request %d, want it in the first claim, which takes 8 of an account", n)
+		t.Errorf("the message of the other account was request %d, want it in the first claim, which takes 8 per account", n)
 	}
 	w.checkMessage(t, theirs, first.ID, "sent sent")
 }
@@ -290,7 +290,7 @@ func TestCapture(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
-	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
+	w.saveSettings(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.caught.away = true
 	r := w.send(t, ours, german)
 	w.drain(t)
@@ -300,7 +300,7 @@ func TestCapture(t *testing.T) {
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "delivered temporary sent")
 	if len(w.caught.messages) != 1 || w.caught.messages[0].Encoding != "gsm7" || w.caught.messages[0].Segments != 1 {
-		t.Errorf("inbox contains %+v, want the message with its encoding and parts", w.caught.messages)
+		t.Errorf("inbox contains %+v, want the message with its encoding and part count", w.caught.messages)
 	}
 }
 
@@ -313,6 +313,6 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "failed "+provider.CodeSettings+" failed")
 	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || strings.Contains(m.Error, "169") {
-		t.Errorf("error is %q, %v; want no address in it", m.Error, err)
+		t.Errorf("error is %q, %v; want it to contain no address", m.Error, err)
 	}
 }

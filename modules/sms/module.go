@@ -21,8 +21,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// configOf returns the configuration of handover. A process that delivers no mail submits no text messages
-// either.
+// configOf returns the configuration of handover. A process that does not deliver mail does not submit text
+// messages either.
 func configOf(cfg setting.Values) handover.Config {
 	return handover.Config{Idle: config.DeliveryConcurrency.Of(cfg) == 0}
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/postrider/postrider/modules/sms/textmsg"
 )
 
-// Preview is a message as Send would store it.
+// Preview is a message in the form that Send would store.
 type Preview struct {
 	To, From, Text string
 	Encoding       textmsg.Encoding
 	Segments       int
 }
 
-// Preview validates a message as Send does, and stores nothing. It neither counts against caps nor looks up
-// opt-outs. The error is a fault.Error that states why the message cannot be sent.
+// Preview validates a message like Send, and stores nothing. It neither counts against caps nor checks
+// opt-outs. The error is a fault.Error that explains why the message cannot be sent.
 func (s *Service) Preview(ctx context.Context, accountID string, m Message) (Preview, error) {
 	if len(m.Text) > maxText {
 		return Preview{}, tooLong()

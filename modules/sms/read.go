@@ -89,7 +89,7 @@ func (s *Service) Get(ctx context.Context, accountID, messageID string) (out Sto
 	return out, nil
 }
 
-// OfRun returns the messages that a run has sent, oldest first.
+// OfRun returns the messages sent by a run, oldest first.
 func (s *Service) OfRun(ctx context.Context, accountID, runID string) ([]*ent.SMSMessage, error) {
 	rows, err := s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID), smsmessage.RunID(runID)).
 		Order(ent.Asc(smsmessage.FieldID)).All(ctx)
@@ -99,7 +99,7 @@ func (s *Service) OfRun(ctx context.Context, accountID, runID string) ([]*ent.SM
 	return rows, nil
 }
 
-// StepCount is the number of messages with one status that were sent by one step of a version of an automation.
+// StepCount is the number of messages with one status sent by one step of a version of an automation.
 type StepCount struct {
 	AutomationID string
 	Version      int
@@ -108,8 +108,8 @@ type StepCount struct {
 	Count        int
 }
 
-// All messages of an automation belong to one account, so one of them determines the account, and the rest is
-// counted in the index.
+// All messages of an automation belong to one account, so reading one of them determines the account; the
+// others are counted in the index.
 const stepCountsSQL = `
 SELECT a.id, c.version, c.step_index, c.status, c.n
 FROM unnest($2::text[]) AS a (id)

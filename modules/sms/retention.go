@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// purgeStep keeps the statements of a purge short, so that they do not block other traffic.
+// purgeStep limits the rows of one statement, so that a purge does not block other traffic.
 const purgeStep = 500
 
 const purgeSQL = `
@@ -22,8 +22,8 @@ WITH old AS (
 ), attempts AS (DELETE FROM sms_attempts a USING old WHERE a.message_id = old.id)
 SELECT count(*) FROM old`
 
-// Purge deletes an account's messages from before a time, with their attempts. Queued messages and opt-outs are
-// kept.
+// Purge deletes an account's messages created before a time, with their attempts. It keeps queued messages and
+// opt-outs.
 func (s *Service) Purge(ctx context.Context, accountID string, before time.Time) (deleted int64, err error) {
 	for {
 		n, err := db.One(ctx, s.db.SQL, db.Value[int64], purgeSQL, accountID, id.Since(id.SMS, before), purgeStep)
@@ -37,8 +37,8 @@ func (s *Service) Purge(ctx context.Context, accountID string, before time.Time)
 }
 
 const (
-	// eraseSQL deletes the messages of a person, including queued ones, and removes the person's numbers from
-	// opt-outs, which keep blocking by their hashes.
+	// eraseSQL deletes the messages of a person, including queued ones. It removes the person's numbers from
+	// opt-outs, whose hashes keep blocking them.
 	eraseSQL = `
 WITH gone AS (
 	DELETE FROM sms_messages WHERE account_id = $1 AND (email_key = NULLIF($2, '') OR user_id = NULLIF($3, '')) RETURNING id, number_hash
@@ -46,12 +46,12 @@ WITH gone AS (
 	UPDATE sms_opt_outs o SET number = NULL FROM gone WHERE o.account_id = $1 AND o.number_hash = gone.number_hash
 )
 SELECT id FROM gone`
-	// eraseAttemptsSQL is a separate statement so that it sees attempts that began while the deletion of their
-	// messages waited for a lock.
+	// eraseAttemptsSQL is a separate statement, so that it sees attempts that started while the deletion of
+	// their messages waited for a lock.
 	eraseAttemptsSQL = `DELETE FROM sms_attempts WHERE message_id = ANY($1::text[])`
 )
 
-// Erase deletes the messages that runs have sent to the person with an email address.
+// Erase deletes the messages that runs sent to the person with an email address.
 func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted int64, err error) {
 	return s.eraseMessages(ctx, accountID, strings.ToLower(address), "")
 }
@@ -80,7 +80,7 @@ func (s *Service) eraseMessages(ctx context.Context, accountID, emailKey, userID
 	return deleted, nil
 }
 
-// daysKept is the number of days that counters are kept.
+// daysKept is how many days counters are kept.
 const daysKept = 60
 
 const sweepSQL = `
@@ -91,7 +91,7 @@ WITH old AS (
 )
 SELECT count(*) FROM old`
 
-// Sweep deletes old counters, and returns how many.
+// Sweep deletes old counters and returns how many.
 func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
 	for {
 		n, err := db.One(ctx, s.db.SQL, db.Value[int64], sweepSQL, daysKept, purgeStep)

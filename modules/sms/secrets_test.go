@@ -22,7 +22,7 @@ type gateway struct {
 	*httptest.Server
 
 	mu   sync.Mutex
-	seen []string // URL and body of each request
+	seen []string // URL and body of each received request
 }
 
 func newGateway(t *testing.T) *gateway {
@@ -53,13 +53,13 @@ const (
 	sentBody   = `{"password":"` + bodySecret + `","to":"` + german + `","user":"ada"}`
 )
 
-func (g *gateway) change(url, body string) settings.Change {
+func (g *gateway) newChange(url, body string) settings.Change {
 	return settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: g.URL + url, Body: body}}
 }
 
-// row returns the stored settings as text.
-func (w *world) row(t *testing.T) string {
+// readRow returns the stored settings as text.
+func (w *world) readRow(t *testing.T) string {
 	t.Helper()
 	text, err := db.One(t.Context(), w.db.SQL, db.Value[string],
 		`SELECT config::text || coalesce(encode(credentials, 'escape'), '') FROM sms_settings WHERE id = $1`, ours)
@@ -76,16 +76,16 @@ func hasSecret(text string) bool {
 func TestGatewaySecretsAreSealedAndMasked(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
-	w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
-	if hasSecret(w.row(t)) {
-		t.Errorf("stored row is %s, want no plain secret", w.row(t))
+	w.saveSettings(t, ours, g.newChange("/send?key="+urlSecret, plainBody))
+	if hasSecret(w.readRow(t)) {
+		t.Errorf("stored row is %s, want no plain secret", w.readRow(t))
 	}
-	masked := g.change("/send?key=********", shownBody)
+	masked := g.newChange("/send?key=********", shownBody)
 	s, err := w.Settings(t.Context(), ours)
 	if err != nil || s.Config.URL != masked.HTTP.URL || s.Config.Body != shownBody || !s.Usable {
 		t.Errorf("the settings are %+v, %v; want them with masks", s.Config, err)
 	}
-	// The masked settings are sent back with another field changed.
+	// The client sends the masked settings back with another field changed.
 	masked.HTTP.Idempotent = true
 	if s, err = w.SetSettings(t.Context(), ours, masked); err != nil || !s.Config.Idempotent ||
 		hasSecret(s.Config.URL+s.Config.Body) {
@@ -96,15 +96,15 @@ func TestGatewaySecretsAreSealedAndMasked(t *testing.T) {
 	if diff := cmp.Diff([]string{"/send?key=" + urlSecret + " " + sentBody}, g.requests()); diff != "" {
 		t.Errorf("requests to the gateway (-want +got):\n%s", diff)
 	}
-	if hasSecret(w.row(t)) || hasSecret(w.logged.String()) {
+	if hasSecret(w.readRow(t)) || hasSecret(w.logged.String()) {
 		t.Error("the row or the log contains a secret after a change")
 	}
-	// New values replace the old ones, one at a time.
-	w.set(t, ours, g.change("/send?key=new", shownBody))
+	// New values replace the old ones, one field at a time.
+	w.saveSettings(t, ours, g.newChange("/send?key=new", shownBody))
 	w.send(t, ours, german)
 	w.drain(t)
 	if got := g.requests()[1]; got != "/send?key=new "+sentBody {
-		t.Errorf("after a change of the key, the gateway received %s", got)
+		t.Errorf("after the key changed, the gateway received %s", got)
 	}
 }
 
@@ -115,14 +115,14 @@ func TestMasksRequireSameAddress(t *testing.T) {
 		change settings.Change
 		want   []string
 	}{
-		"another host":      {thief.change("/send?key=********", shownBody), []string{"http.url", "http.body"}},
-		"another path":      {g.change("/other?key=********", shownBody), []string{"http.url", "http.body"}},
-		"another parameter": {g.change("/send?token=********", ""), []string{"http.url"}},
-		"the body only":     {thief.change("/send?key=mine", shownBody), []string{"http.body"}},
-		"another member":    {g.change("/send?key=********", `{"note": "********", "to": "{{to}}"}`), []string{"http.body"}},
-		"a part of a text":  {g.change("/send?key=********", `{"user": "x ********", "to": "{{to}}"}`), []string{"http.body"}},
+		"another host":      {thief.newChange("/send?key=********", shownBody), []string{"http.url", "http.body"}},
+		"another path":      {g.newChange("/other?key=********", shownBody), []string{"http.url", "http.body"}},
+		"another parameter": {g.newChange("/send?token=********", ""), []string{"http.url"}},
+		"the body only":     {thief.newChange("/send?key=mine", shownBody), []string{"http.body"}},
+		"another field":     {g.newChange("/send?key=********", `{"note": "********", "to": "{{to}}"}`), []string{"http.body"}},
+		"part of a text":    {g.newChange("/send?key=********", `{"user": "x ********", "to": "{{to}}"}`), []string{"http.body"}},
 	} {
-		w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
+		w.saveSettings(t, ours, g.newChange("/send?key="+urlSecret, plainBody))
 		_, err := w.SetSettings(t.Context(), ours, c.change)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(c.want)),
 			slices.Sorted(maps.Keys(fault.From(err).Fields))); diff != "" {
@@ -131,31 +131,31 @@ func TestMasksRequireSameAddress(t *testing.T) {
 	}
 	w.exec(t, `DELETE FROM sms_settings`)
 	if _, err := w.SetSettings(t.Context(), ours,
-		g.change("/send?key=********", shownBody)); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("masks without stored settings: %v, want them refused", err)
+		g.newChange("/send?key=********", shownBody)); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("masks without stored settings returned %v, want an error", err)
 	}
 }
 
-// Settings that an earlier version stored in plain text are masked immediately, and sealed once no process of that
-// version runs. From then on, processes of that version are refused.
+// Settings stored in plain text by an earlier version are masked immediately, and sealed once no process of
+// that version is running. From then on, processes of that version cannot start.
 func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
 	w.exec(t,
 		`INSERT INTO nodes (id, name, version, schema, roles, started_at, seen_at, claims_from) VALUES (7, 'old', 'v1', '20261126062013', '[]', now(), now(), now())`)
-	w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
+	w.saveSettings(t, ours, g.newChange("/send?key="+urlSecret, plainBody))
 	look := func(when string, sealed bool) {
 		t.Helper()
 		if err := w.Seal(t.Context()); err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
-		if hasSecret(w.row(t)) == sealed {
-			t.Errorf("%s: row is sealed: %t, want %t", when, !hasSecret(w.row(t)), sealed)
+		if hasSecret(w.readRow(t)) == sealed {
+			t.Errorf("%s: row is sealed: %t, want %t", when, !hasSecret(w.readRow(t)), sealed)
 		}
 		refuses, err := db.One(t.Context(), w.db.SQL, db.Value[bool],
 			`SELECT EXISTS (SELECT FROM schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version)`)
 		if err != nil || refuses != sealed {
-			t.Errorf("%s: older versions are refused: %t, %v; want %t", when, refuses, err, sealed)
+			t.Errorf("%s: older versions are rejected: %t, %v; want %t", when, refuses, err, sealed)
 		}
 		if s, err := w.Settings(t.Context(), ours); err != nil || hasSecret(s.Config.URL+s.Config.Body) ||
 			s.Config.Body != shownBody {
@@ -170,9 +170,9 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 		return s.UpdatedAt.String()
 	}
 	before := changed()
-	look("while a process of that version lives,", false)
+	look("while a process of that version is running", false)
 	w.exec(t, `DELETE FROM nodes WHERE id = 7`)
-	look("when it has gone,", true)
+	look("after it has ended", true)
 	if after := changed(); after != before {
 		t.Errorf("sealing changed the update time to %s, want %s", after, before)
 	}
@@ -183,15 +183,15 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 	}
 }
 
-// A gateway without secrets in its URL and body stays readable by older versions.
+// A gateway without secrets in its URL and body stays readable for older versions.
 func TestGatewayWithoutSecretsStaysReadable(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
-	w.set(t, ours, g.change("/send", `{"to": "{{to}}"}`))
+	w.saveSettings(t, ours, g.newChange("/send", `{"to": "{{to}}"}`))
 	if err := w.Seal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.rows(t, "schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version"); n != 0 || strings.Contains(w.row(t), "sealed") {
-		t.Errorf("older versions are refused by %d migrations, and the row is %s", n, w.row(t))
+	if n := w.countRows(t, "schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version"); n != 0 || strings.Contains(w.readRow(t), "sealed") {
+		t.Errorf("%d migrations reject older versions, and the row is %s", n, w.readRow(t))
 	}
 }

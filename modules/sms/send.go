@@ -25,28 +25,28 @@ type Message struct {
 	From string // empty to let the provider choose
 	Text string
 
-	// The run that sends it, if any.
+	// The run that sends the message, if any.
 	AutomationID, RunID string
 	Version, Step       int
-	UserID, EmailKey    string // of the person
+	UserID, EmailKey    string // id of the person
 }
 
-// Receipt describes a stored message.
+// Receipt describes a message that Send stored.
 type Receipt struct {
 	ID         string
 	Encoding   textmsg.Encoding
 	Segments   int
-	Suppressed bool // the recipient replied STOP: the message has failed
+	Suppressed bool // the recipient replied STOP, so the message has failed
 }
 
-// StoreGuard decides, in the transaction that stores a message, whether the message is stored, and records that. It
-// is called last, after the caps.
+// StoreGuard decides, in the transaction that stores a message, whether it may be stored, and records the
+// decision. It is called last, after the caps are counted.
 type StoreGuard func(ctx context.Context, tx db.Execer, r Receipt) (held bool, err error)
 
-// ErrNotHeld is returned if the guard of a message refused to store it. The transaction must be rolled back.
+// ErrNotHeld is returned if a guard refused to store its message. The transaction must be rolled back.
 var ErrNotHeld = errors.New("the guard of the text message no longer holds")
 
-// The codes of refusals.
+// Error codes of rejected messages.
 const (
 	CodeRecipient  = "invalid_recipient"
 	CodeSender     = "invalid_sender"
@@ -57,17 +57,17 @@ const (
 	CodeNoProvider = "sms_no_provider"
 )
 
-// triesFor is how long a provider may be unavailable.
+// triesFor is how long a message is retried while its provider is unavailable.
 const triesFor = 4 * time.Hour
 
-// perHour is how many messages from one account a number can receive per hour.
+// perHour is how many messages per hour an account can send to one number.
 const perHour = 10
 
-func refusal(kind fault.Kind, code, format string, args ...any) error {
+func newRefusal(kind fault.Kind, code, format string, args ...any) error {
 	return &fault.Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// validMessage is a message that is valid, regardless of its account.
+// validMessage is a message that passed the checks that do not depend on its account.
 type validMessage struct {
 	Message
 
@@ -81,21 +81,21 @@ func validateMessage(m Message) (validMessage, error) {
 	a := validMessage{Message: m, id: id.New(id.SMS)}
 	var err error
 	if a.number, err = textmsg.Parse(m.To); err != nil {
-		return a, refusal(fault.Invalid, CodeRecipient, "to %s", err)
+		return a, newRefusal(fault.Invalid, CodeRecipient, "to %s", err)
 	}
 	if m.From != "" {
 		if err := textmsg.CheckSender(m.From); err != nil {
-			return a, refusal(fault.Invalid, CodeSender, "from %s", err)
+			return a, newRefusal(fault.Invalid, CodeSender, "from %s", err)
 		}
 	}
 	switch {
 	case strings.TrimSpace(m.Text) == "":
-		return a, refusal(fault.Invalid, CodeText, "text cannot be empty")
+		return a, newRefusal(fault.Invalid, CodeText, "text cannot be empty")
 	case !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, isControl):
-		return a, refusal(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
+		return a, newRefusal(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
 	}
 	if a.encoding, a.segments = textmsg.Count(m.Text); a.segments > textmsg.Max {
-		return a, refusal(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d",
+		return a, newRefusal(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d",
 			a.segments, a.encoding, textmsg.Max)
 	}
 	return a, nil
@@ -103,16 +103,17 @@ func validateMessage(m Message) (validMessage, error) {
 
 func isControl(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\r\f\t", r) }
 
-// maxText is larger than any text of segment.Max parts, in bytes. Longer texts are not counted.
+// maxText exceeds the size in bytes of any text with segment.Max parts. The parts of longer texts are not
+// counted.
 const maxText = 64 << 10
 
 func tooLong() error {
-	return refusal(fault.Invalid, CodeTooLong, "text must be at most %d bytes", maxText)
+	return newRefusal(fault.Invalid, CodeTooLong, "text must be at most %d bytes", maxText)
 }
 
 // Send stores a message in a transaction. Call Wake after the commit to submit it. The error is ErrNotHeld, or
-// a fault.Error that states why the message cannot be sent; the transaction must then be rolled back. Caps are
-// counted first and the guard is called last, so that locks are always acquired in the same order.
+// a fault.Error that explains why the message cannot be sent; the transaction must then be rolled back. Caps
+// are counted first and the guard is called last, so that locks are always acquired in the same order.
 func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Message,
 	guard StoreGuard) (Receipt, error) {
 	if len(m.Text) > maxText {
@@ -147,17 +148,17 @@ func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Me
 	return receipt, s.insertMessage(ctx, tx, accountID, a, way, receipt.Suppressed)
 }
 
-// routeLimits is the route of a message, with its limits.
+// routeLimits is the route of a message and its limits.
 type routeLimits struct {
 	handover.Route
 
 	dailyCap int
-	planCap  *int   // of messages through the operator's provider; nil if unlimited
-	plan     string // its name
+	planCap  *int   // limit of messages through the operator's provider; nil if unlimited
+	plan     string // name of the plan
 }
 
-// wayOf returns the route of a message and its limits. The error states that there is no provider, that the
-// country is not allowed, or that the account is suspended.
+// wayOf returns the route of a message and its limits. It fails if there is no provider, if the country is not
+// allowed, or if the account is suspended.
 func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to textmsg.Number) (routeLimits, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
@@ -176,15 +177,15 @@ func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to 
 		return routeLimits{}, err
 	}
 	if reason := whyUnusable(row, route); reason != "" {
-		return routeLimits{}, refusal(fault.Invalid, CodeNoProvider, "%s", reason)
+		return routeLimits{}, newRefusal(fault.Invalid, CodeNoProvider, "%s", reason)
 	}
 	if !route.Own && !account.Unlocked(true) {
 		return routeLimits{}, fault.Forbiddenf(fault.CodeProductionLocked,
 			"Production is not unlocked for this account, so it cannot send text messages through the operator's provider")
 	}
 	if row == nil || !slices.Contains(row.Countries, to.Region) {
-		return routeLimits{}, refusal(fault.Invalid, CodeCountry,
-			"to is a number of %s, which is not one of the countries that this account sends text messages to",
+		return routeLimits{}, newRefusal(fault.Invalid, CodeCountry,
+			"to is a number in %s, which is not one of the countries that this account sends text messages to",
 			to.Region)
 	}
 	w := routeLimits{Route: route, dailyCap: row.DailyCap, plan: account.Plan.Name}
@@ -202,7 +203,7 @@ func whyUnusable(row *ent.SMSSettings, route handover.Route) string {
 	case row != nil && row.Provider == smssettings.ProviderNone:
 		return "text messages are disabled for this account"
 	}
-	return "this account has no provider of text messages, and the operator of this service offers none"
+	return "this account has no SMS provider, and the operator of this service offers none"
 }
 
 // Problem returns why an account cannot send text messages now, or an empty string.
@@ -213,13 +214,13 @@ func (s *Service) Problem(ctx context.Context, accountID string) (string, error)
 	}
 	route, err := s.settings.RouteOf(accountID, row)
 	if err != nil {
-		return "the provider of text messages cannot be used with its current settings; set it up again", nil //nolint:nilerr // this is the answer
+		return "the SMS provider cannot be used with its current settings; set it up again", nil //nolint:nilerr // the error is the problem
 	}
 	if reason := whyUnusable(row, route); reason != "" {
 		return reason, nil
 	}
 	if row == nil || len(row.Countries) == 0 {
-		return "this account has not chosen any country to send text messages to", nil
+		return "this account has not allowed any country for text messages", nil
 	}
 	return "", nil
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-func (w *world) rows(t testing.TB, table string) int {
+func (w *world) countRows(t testing.TB, table string) int {
 	t.Helper()
 	n, err := db.One(t.Context(), w.db.SQL, db.Value[int], "SELECT count(*) FROM "+table)
 	if err != nil {
@@ -28,7 +28,7 @@ func (w *world) rows(t testing.TB, table string) int {
 	return n
 }
 
-func TestHostileNumbersAndTexts(t *testing.T) {
+func TestRejectsInvalidNumbersAndTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.useTwilio(t, ours)
@@ -36,27 +36,27 @@ func TestHostileNumbersAndTexts(t *testing.T) {
 		m    Message
 		code string
 	}{
-		"no number":            {Message{Text: "x"}, CodeRecipient},
-		"a national number":    {Message{To: "0151 12345678", Text: "x"}, CodeRecipient},
-		"two numbers":          {Message{To: german + "," + american, Text: "x"}, CodeRecipient},
-		"a number with a NUL":  {Message{To: german + "\x00", Text: "x"}, CodeRecipient},
-		"a very long number":   {Message{To: "+" + strings.Repeat("4", 100_000), Text: "x"}, CodeRecipient},
-		"a header in the from": {Message{To: german, From: "Shop\r\nX: y", Text: "x"}, CodeSender},
-		"no text":              {Message{To: german, Text: " \n "}, CodeText},
-		"a NUL in the text":    {Message{To: german, Text: "a\x00b"}, CodeText},
-		"an escape in it":      {Message{To: german, Text: "a\x1bb"}, CodeText},
-		"octets":               {Message{To: german, Text: "a\xff"}, CodeText},
-		"11 parts of GSM":      {Message{To: german, Text: strings.Repeat("a", 1531)}, CodeTooLong},
-		"11 parts of UTF-16":   {Message{To: german, Text: strings.Repeat("ж", 671)}, CodeTooLong},
-		"a megabyte":           {Message{To: german, Text: strings.Repeat("ж", 500_000)}, CodeTooLong},
-		"another country":      {Message{To: "+33612345678", Text: "x"}, CodeCountry},
-		"a satellite":          {Message{To: "+881612345678", Text: "x"}, CodeCountry},
+		"no number":              {Message{Text: "x"}, CodeRecipient},
+		"a national number":      {Message{To: "0151 12345678", Text: "x"}, CodeRecipient},
+		"two numbers":            {Message{To: german + "," + american, Text: "x"}, CodeRecipient},
+		"a number with a NUL":    {Message{To: german + "\x00", Text: "x"}, CodeRecipient},
+		"a very long number":     {Message{To: "+" + strings.Repeat("4", 100_000), Text: "x"}, CodeRecipient},
+		"a header in the sender": {Message{To: german, From: "Shop\r\nX: y", Text: "x"}, CodeSender},
+		"an empty text":          {Message{To: german, Text: " \n "}, CodeText},
+		"a NUL in the text":      {Message{To: german, Text: "a\x00b"}, CodeText},
+		"an escape in it":        {Message{To: german, Text: "a\x1bb"}, CodeText},
+		"octets":                 {Message{To: german, Text: "a\xff"}, CodeText},
+		"11 parts of GSM":        {Message{To: german, Text: strings.Repeat("a", 1531)}, CodeTooLong},
+		"11 parts of UTF-16":     {Message{To: german, Text: strings.Repeat("ж", 671)}, CodeTooLong},
+		"a megabyte":             {Message{To: german, Text: strings.Repeat("ж", 500_000)}, CodeTooLong},
+		"another country":        {Message{To: "+33612345678", Text: "x"}, CodeCountry},
+		"a satellite":            {Message{To: "+881612345678", Text: "x"}, CodeCountry},
 	} {
 		_, err := w.trySend(t, ours, c.m)
 		checkRefusal(t, name, err, c.code)
 	}
-	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
-		t.Errorf("refused messages left %d rows, want none", n)
+	if n := w.countRows(t, "sms_messages") + w.countRows(t, "sms_days"); n != 0 {
+		t.Errorf("rejected messages left %d rows, want none", n)
 	}
 	for name, text := range map[string]string{"10 parts of GSM": strings.Repeat("a", 1530),
 		"10 parts of UTF-16": strings.Repeat("ж", 670), "lines": "a\r\nb"} {
@@ -78,12 +78,12 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 	}
 	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "without any settings", err, CodeNoProvider)
-	problem("has no provider")
-	w.set(t, ours, settings.Change{Provider: "none", Countries: []string{"DE"}})
+	problem("has no SMS provider")
+	w.saveSettings(t, ours, settings.Change{Provider: "none", Countries: []string{"DE"}})
 	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
-	checkRefusal(t, "switched off", err, CodeNoProvider)
+	checkRefusal(t, "disabled", err, CodeNoProvider)
 	problem("disabled")
-	w.set(t, ours, settings.Change{Provider: "twilio", From: "12345",
+	w.saveSettings(t, ours, settings.Change{Provider: "twilio", From: "12345",
 		Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
 	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "without a country", err, CodeCountry)
@@ -93,7 +93,7 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 
 	// The provider is removed while a message is queued.
 	r := w.send(t, ours, german)
-	w.set(t, ours, settings.Change{Provider: "none"})
+	w.saveSettings(t, ours, settings.Change{Provider: "none"})
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "failed no_provider")
 }
@@ -113,12 +113,12 @@ func TestCaps(t *testing.T) {
 	w.exec(t, `UPDATE sms_messages SET created_at = now() - interval '61 minutes'`)
 	w.send(t, ours, german)
 
-	w.set(t, theirs, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"},
+	w.saveSettings(t, theirs, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"},
 		DailyCap: 3, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL}})
 	w.send(t, theirs, american)
 	w.send(t, theirs, american)
 	_, err = w.trySend(t, theirs, Message{To: american, Text: "x"})
-	checkRefusal(t, "more than the account's cap of the day", err, CodeCap)
+	checkRefusal(t, "more than the account's daily cap", err, CodeCap)
 	w.exec(t, `UPDATE sms_days SET day = '2026-01-01'`)
 	w.send(t, theirs, american)
 }
@@ -128,8 +128,8 @@ func TestPlanCapsOperatorMessages(t *testing.T) {
 	w := newWorld(t)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
 	two := 2
-	w.owner.is(func(a *accounts.Account) { a.Plan.DailySMS = &two })
-	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
+	w.owner.setAccount(func(a *accounts.Account) { a.Plan.DailySMS = &two })
+	w.saveSettings(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.send(t, ours, german)
 	w.send(t, ours, german)
 	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
@@ -137,10 +137,10 @@ func TestPlanCapsOperatorMessages(t *testing.T) {
 	w.useTwilio(t, ours)
 	w.send(t, ours, german) // the cap does not apply to the account's own provider
 
-	w.owner.is(func(a *accounts.Account) { a.Plan.Sandboxed = true })
-	w.set(t, theirs, settings.Change{Provider: "operator", Countries: []string{"DE"}})
+	w.owner.setAccount(func(a *accounts.Account) { a.Plan.Sandboxed = true })
+	w.saveSettings(t, theirs, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	_, err = w.trySend(t, theirs, Message{To: german, Text: "x"})
-	checkRefusal(t, "an account whose production is locked", err, "production_not_unlocked")
+	checkRefusal(t, "an account without production access", err, "production_not_unlocked")
 }
 
 // Concurrent messages cannot exceed the cap.
@@ -165,9 +165,9 @@ func TestCapsHoldUnderConcurrency(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if accepted != perHour || w.rows(t, "sms_messages") != perHour {
+	if accepted != perHour || w.countRows(t, "sms_messages") != perHour {
 		t.Errorf("of 25 concurrent messages, %d were accepted and %d stored; want %d", accepted,
-			w.rows(t, "sms_messages"), perHour)
+			w.countRows(t, "sms_messages"), perHour)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestGuardRunsInTransaction(t *testing.T) {
 		broken) {
 		t.Errorf("failing guard: %v, want its error", err)
 	}
-	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
+	if n := w.countRows(t, "sms_messages") + w.countRows(t, "sms_days"); n != 0 {
 		t.Errorf("rejected messages left %d rows, want none", n)
 	}
 	var asked Receipt
@@ -203,7 +203,7 @@ func TestGuardRunsInTransaction(t *testing.T) {
 	}
 }
 
-func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
+func TestAccountsSeeOnlyTheirOwnMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.useTwilio(t, ours)
@@ -214,7 +214,7 @@ func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
 		checkRefusal(t, "another account's message", err, "not_found")
 		list, err := w.List(t.Context(), accountID, Filter{Request: page.Request{Limit: 10}, To: german})
 		if err != nil || len(list.Items) != 1 || list.Items[0].AccountID != accountID {
-			t.Errorf("account %s lists %d messages, %v; want its own", accountID, len(list.Items), err)
+			t.Errorf("account %s lists %d messages, %v; want only its own", accountID, len(list.Items), err)
 		}
 		if rows, err := w.OfRun(t.Context(), accountID, "run_x"); err != nil || len(rows) != 0 {
 			t.Errorf("an unknown run has %d messages, %v", len(rows), err)
@@ -227,12 +227,12 @@ func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
 	}
 	if _, err := w.List(t.Context(), theirs,
 		Filter{Request: page.Request{Limit: 1, Cursor: first.NextCursor}}); err == nil {
-		t.Error("a cursor of another account is accepted")
+		t.Error("a cursor of another account was accepted")
 	}
 	for name, f := range map[string]Filter{"status": {Status: "gone"}, "to": {To: "0151"},
 		"automation_id": {AutomationID: "x\x00"}, "run_id": {RunID: "run_'"}} {
 		if _, err := w.List(t.Context(), ours, f); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("invalid %s: %v, want an error of that field", name, err)
+			t.Errorf("invalid %s returned %v, want an error in that field", name, err)
 		}
 	}
 }
@@ -262,9 +262,9 @@ func TestPurgeAndErase(t *testing.T) {
 		t.Errorf("purge of messages older than an hour deleted %d, %v; want none", n, err)
 	}
 	if n, err := w.Purge(t.Context(), ours, time.Now().Add(time.Hour)); err != nil || n != 2 ||
-		w.rows(t, "sms_attempts") != 2 {
-		t.Errorf("purge deleted %d messages and left %d attempts, %v; want 2 and the 2 of the other account", n,
-			w.rows(t, "sms_attempts"), err)
+		w.countRows(t, "sms_attempts") != 2 {
+		t.Errorf("purge deleted %d messages and left %d attempts, %v; want 2 deleted and the 2 of the other account kept", n,
+			w.countRows(t, "sms_attempts"), err)
 	}
 	w.checkMessage(t, ours, waiting.ID, "queued")
 	if n, err := w.Erase(t.Context(), ours, "Bob@Example.net"); err != nil || n != 1 {
@@ -272,9 +272,9 @@ func TestPurgeAndErase(t *testing.T) {
 	}
 	w.drain(t)
 	if n := len(w.twilio.Messages()); n != 4 {
-		t.Errorf("Twilio received %d messages, want 4 without the erased one", n)
+		t.Errorf("Twilio received %d messages, want 4: all but the erased one", n)
 	}
-	if left := w.rows(t, "sms_opt_outs WHERE number IS NOT NULL"); left != 0 {
+	if left := w.countRows(t, "sms_opt_outs WHERE number IS NOT NULL"); left != 0 {
 		t.Error("the opt-out of an erased person still contains the number")
 	}
 	if r := w.send(t, ours, german); !r.Suppressed {
@@ -286,8 +286,8 @@ func TestPurgeAndErase(t *testing.T) {
 	}
 }
 
-// A person is erased, by address or id, while a message to them is being sent. Nothing of the message, its attempts
-// or its number remains.
+// Erases a person, by address or id, while a message to that person is being sent. Nothing of the message, its
+// attempts or its number may remain.
 func TestErasureDuringHandover(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -314,7 +314,7 @@ func TestErasureDuringHandover(t *testing.T) {
 		})
 		both.Wait()
 		w.drain(t)
-		if messages, attempts := w.rows(t, "sms_messages"), w.rows(t, "sms_attempts"); messages+attempts != 0 {
+		if messages, attempts := w.countRows(t, "sms_messages"), w.countRows(t, "sms_attempts"); messages+attempts != 0 {
 			t.Fatalf("round %d: %d messages and %d attempts of an erased person remain", i, messages, attempts)
 		}
 	}
@@ -345,7 +345,7 @@ func TestErasureByUserID(t *testing.T) {
 	if n, err := w.EraseUser(t.Context(), ours, "u1"); err != nil || n != 2 {
 		t.Errorf("erasing the user deleted %d messages, %v; want the 2 of this account", n, err)
 	}
-	if n := w.rows(t, "sms_messages"); n != 6 {
+	if n := w.countRows(t, "sms_messages"); n != 6 {
 		t.Errorf("%d messages remain, want the 6 of other people and of the other account", n)
 	}
 }
@@ -362,7 +362,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		if a.segments < 1 || a.segments > 10 || strings.ContainsAny(a.number.E164+from, "\r\n\x00") ||
 			strings.ContainsRune(text, 0) {
-			t.Errorf("accepted %q from %q with %q as %+v", to, from, text, fmt.Sprint(a))
+			t.Errorf("message to %q from %q with text %q was accepted as %+v", to, from, text, fmt.Sprint(a))
 		}
 	})
 }

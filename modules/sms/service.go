@@ -42,7 +42,7 @@ type Params struct {
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service stores text messages and submits them. Safe for concurrent use.
+// Service stores text messages and submits them. It is safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	accounts Accounts
@@ -54,7 +54,7 @@ type Service struct {
 	tasks    *worker.Tasks
 }
 
-// New returns a new Service. It does nothing before Start.
+// New returns a new Service. Nothing runs until Start.
 func New(p Params) (*Service, error) {
 	account := handoverAccount{Service: p.Settings, Links: p.Links, db: p.DB, accounts: p.Accounts, optOuts: p.OptOuts}
 	h, err := handover.New(handover.Params{Config: p.Config, DB: p.DB, Account: account, Signals: p.Signals,
@@ -70,11 +70,11 @@ func (s *Service) Start(ctx context.Context) error {
 	return s.handover.Start(ctx)
 }
 
-// sealEvery is the maximum delay after the last older process has ended until gateways stored by earlier
+// sealEvery is the maximum delay from the end of the last older process until gateways stored by earlier
 // versions are sealed.
 const sealEvery = time.Minute
 
-// Stop waits for started requests until ctx ends.
+// Stop waits until ctx ends for requests in flight.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	s.optOuts.Stop(ctx)
@@ -83,14 +83,14 @@ func (s *Service) Stop(ctx context.Context) error {
 	return err
 }
 
-// Wake submits the messages that a transaction stored. Call it after the commit.
+// Wake starts to submit messages. Call it after the transaction that stored them has committed.
 func (s *Service) Wake() { s.handover.Wake() }
 
-// Drain submits every message that is due now. It is for tests without a worker.
+// Drain submits every message that is due now. It is for tests that run no worker.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.handover.Drain(ctx) }
 
-// queueCondition returns how late the queue is, and shows the operator the URL for replies. Without a provider and
-// queued messages, text messages are off.
+// queueCondition reports how late the queue is and shows the operator the URL for replies. Text messages are
+// off if there is neither a provider nor a queued message.
 func (s *Service) queueCondition(ctx context.Context) (module.Condition, error) {
 	c, err := s.handover.Condition(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) queueCondition(ctx context.Context) (module.Condition, error) 
 	return c, nil
 }
 
-// handoverAccount implements handover.Account: it returns the route of an account's messages, and whether it may send.
+// handoverAccount implements handover.Account: the route of an account's messages and whether it may send.
 type handoverAccount struct {
 	*settings.Service
 	link.Links

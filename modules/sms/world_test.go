@@ -28,7 +28,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Two accounts and numbers of two countries.
+// Two accounts, and numbers in two countries.
 const (
 	ours   = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
 	theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
@@ -37,13 +37,13 @@ const (
 	american = "+12125550123"
 )
 
-// world is an installation with real PostgreSQL and a test double of Twilio. Messages are sent by Drain, so that
-// the test controls when.
+// world is an installation with real PostgreSQL and a fake Twilio. Messages are sent by Drain, so the test
+// controls when.
 type world struct {
 	*process
 	db     *db.DB
 	twilio *smstest.Twilio
-	caught *caught
+	caught *fakeInbox
 	owner  *customer
 	key    secret.Key
 	logged *expect.Log
@@ -65,7 +65,7 @@ type (
 	callbacks = callback.Service
 )
 
-// customer is a test double of the accounts module.
+// customer is a fake of the accounts module.
 type customer struct {
 	mu   sync.Mutex
 	said accounts.Account
@@ -79,20 +79,20 @@ func (o *customer) Account(_ context.Context, accountID string) (accounts.Accoun
 	return account, nil
 }
 
-func (o *customer) is(change func(*accounts.Account)) {
+func (o *customer) setAccount(change func(*accounts.Account)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	change(&o.said)
 }
 
-// caught is a development inbox.
-type caught struct {
+// fakeInbox is a fake development inbox.
+type fakeInbox struct {
 	mu       sync.Mutex
 	messages []provider.Message
 	away     bool
 }
 
-func (c *caught) Catch(_ context.Context, m provider.Message) error {
+func (c *fakeInbox) Catch(_ context.Context, m provider.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.away {
@@ -111,15 +111,15 @@ func (nobody) Subscribe(string) (<-chan struct{}, func()) {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{db: dbtest.New(t), twilio: smstest.NewTwilio(t), caught: &caught{}, key: secret.NewKey(),
+	w := &world{db: dbtest.New(t), twilio: smstest.NewTwilio(t), caught: &fakeInbox{}, key: secret.NewKey(),
 		logged: &expect.Log{},
 		owner:  &customer{said: accounts.Account{Plan: accounts.Plan{ID: "pro", Name: "Pro"}}}}
 	w.process = w.start(t, settings.Operator{})
 	return w
 }
 
-// lookup resolves private.example to a private address, and no other name.
-func lookup(_ context.Context, host string) ([]netip.Addr, error) {
+// lookUpHost resolves private.example to a private address and fails for any other name.
+func lookUpHost(_ context.Context, host string) ([]netip.Addr, error) {
 	if host == "private.example" {
 		return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
 	}
@@ -136,7 +136,7 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 	log, links := slog.New(slog.NewTextHandler(w.logged, nil)), link.New("https://mail.example.com",
 		box.DeriveEach("sms links"))
 	chosen, err := settings.New(settings.Params{Config: settings.Config{Operator: operator, PlainLoopback: true,
-		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Lookup: lookup},
+		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Lookup: lookUpHost},
 		DB: w.db, Box: box, Links: links, Catcher: w.caught})
 	if err != nil {
 		t.Fatal(err)
@@ -157,22 +157,22 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 			Logger: log}), Links: links, numbers: numbers}
 }
 
-// useTwilio sets the test double of Twilio as an account's provider.
+// useTwilio configures the fake Twilio as an account's provider.
 func (w *world) useTwilio(t testing.TB, accountID string) {
 	t.Helper()
-	w.set(t, accountID, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"},
+	w.saveSettings(t, accountID, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"},
 		Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token),
 			BaseURL: w.twilio.URL}})
 }
 
-func (w *world) set(t testing.TB, accountID string, c settings.Change) {
+func (w *world) saveSettings(t testing.TB, accountID string, c settings.Change) {
 	t.Helper()
 	if _, err := w.SetSettings(t.Context(), accountID, c); err != nil {
 		t.Fatalf("set the account's settings: %v", err)
 	}
 }
 
-// trySend submits a message in its own transaction, which is rolled back on an error.
+// trySend stores a message in its own transaction, which is rolled back on an error.
 func (w *world) trySend(t testing.TB, accountID string, m Message) (r Receipt, err error) {
 	t.Helper()
 	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
@@ -205,13 +205,13 @@ func (w *world) exec(t testing.TB, statement string, args ...any) {
 	}
 }
 
-// makeAllDue makes all queued messages due now and ends all leases.
+// makeAllDue makes all queued messages due now and expires all leases.
 func (w *world) makeAllDue(t testing.TB) {
 	t.Helper()
 	w.exec(t, `UPDATE sms_messages SET due_at = now() WHERE due_at IS NOT NULL`)
 }
 
-// checkMessage compares the status, error code and attempts of a message with the wanted ones.
+// checkMessage compares the status, error code and attempts of a message with the expected ones.
 func (w *world) checkMessage(t testing.TB, accountID, messageID, want string) {
 	t.Helper()
 	m, err := w.Get(t.Context(), accountID, messageID)

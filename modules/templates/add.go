@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Keep stores the caller's response in the transaction of a change, so that both commit together; nil for
-// none. Its error rolls back both and is returned.
+// Keep stores the caller's response in the transaction of a change, so that both commit or neither does. It may
+// be nil. Its error rolls back the transaction and is returned.
 type Keep func(ctx context.Context, tx idempotency.Execer, t Template) error
 
 // AddInput is the input of Add.
 type AddInput struct {
-	Alias              string // empty for none
+	Alias              string // empty: none
 	Name               string
 	Subject            string
 	From               Mailbox
@@ -27,7 +27,7 @@ type AddInput struct {
 	Text               string
 	Variables          []shape.Variable
 	UnsubscribeEnabled bool
-	Category           string // empty for none
+	Category           string // empty: none
 	Keep               Keep
 }
 
@@ -55,7 +55,7 @@ func (in AddInput) parse() (content, fault.Fields) {
 	return c, wrong
 }
 
-// Add creates a template: a draft that no send can use until it is published.
+// Add creates a template. It is a draft, which sends cannot use until it is published.
 func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (Template, error) {
 	c, wrong := in.parse()
 	if err := wrong.Err(); err != nil {
@@ -69,7 +69,7 @@ func (s *Service) add(ctx context.Context, accountID, alias, name string, c cont
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		create := tx.Template.Create().SetID(id.New(id.Template)).SetAccountID(accountID).
 			SetNillableAlias(orNull(alias)).SetName(name)
-		write(create.Mutation(), c)
+		setFields(create.Mutation(), c)
 		row, err := create.Save(ctx)
 		if err != nil {
 			return err
@@ -89,8 +89,8 @@ func (s *Service) add(ctx context.Context, accountID, alias, name string, c cont
 	return made, nil
 }
 
-// write sets the fields of a draft.
-func write(m *ent.TemplateMutation, c content) {
+// setFields sets the fields of a draft.
+func setFields(m *ent.TemplateMutation, c content) {
 	m.SetSubject(c.subject)
 	m.SetFrom(c.from)
 	m.SetReplyTo(orNone(c.replyTo))
@@ -108,7 +108,7 @@ func write(m *ent.TemplateMutation, c content) {
 	set(c.category, m.SetCategory, m.ClearCategory)
 }
 
-// orNone returns an empty list for nil, so that equal drafts are equal rows.
+// orNone returns an empty list for nil, so that equal drafts have equal rows.
 func orNone[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/ent/templateversion"
 )
 
-// VersionBodies returns the html and text of versions by id, both as sent and as their authors wrote them.
-// Versions omits them. Other fields are not set.
+// VersionBodies returns the html and text of versions, keyed by id, both as sent and as their authors wrote
+// them. Versions omits these fields. Other fields are not set.
 func (s *Service) VersionBodies(ctx context.Context, accountID string,
 	versionIDs ...int64) (map[int64]*ent.TemplateVersion, error) {
 	rows, err := s.db.Ent.TemplateVersion.Query().

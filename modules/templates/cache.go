@@ -10,11 +10,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// lookup identifies a template as a send names it.
-type lookup struct{ accountID, ref string }
+// lookupKey identifies a template by the reference in a send.
+type lookupKey struct{ accountID, ref string }
 
-// published identifies the version that a send uses.
-type published struct {
+// publishedVersion identifies the version that a send uses.
+type publishedVersion struct {
 	id      string
 	version int
 }
@@ -23,36 +23,36 @@ const cacheWeight = 128 << 20 // bytes of compiled templates
 
 const selectPublished = `SELECT id, version FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $2)`
 
-// resolvePublished resolves the template of a send. The result may be up to CacheTTL old if another process
-// has published a version; changes of this process are visible immediately.
-func (s *Service) resolvePublished(ctx context.Context, accountID string, ref Ref) (published, error) {
+// resolvePublished resolves the template of a send. The result may be up to CacheTTL old if another process has
+// published a version since; changes made by this process are visible immediately.
+func (s *Service) resolvePublished(ctx context.Context, accountID string, ref Ref) (publishedVersion, error) {
 	field, name := fieldID, ref.ID
 	switch {
 	case (ref.ID == "") == (ref.Alias == ""):
-		return published{}, fault.InvalidField(fieldTemplate, "requires either id or alias")
+		return publishedVersion{}, fault.InvalidField(fieldTemplate, "requires either id or alias")
 	case ref.ID != "" && !id.Is(id.Template, ref.ID):
-		return published{}, fault.InvalidField(fieldID, "is not a template of this account")
+		return publishedVersion{}, fault.InvalidField(fieldID, "is not a template of this account")
 	case ref.Alias != "":
 		field, name = fieldAlias, ref.Alias
 		if reason := badAlias(ref.Alias); reason != "" {
-			return published{}, fault.InvalidField(fieldAlias, "is not a template of this account")
+			return publishedVersion{}, fault.InvalidField(fieldAlias, "is not a template of this account")
 		}
 	}
-	key := lookup{accountID, name}
+	key := lookupKey{accountID, name}
 	if known, ok := s.lookups.GetIfPresent(key); ok {
 		return known, nil
 	}
 	epoch := s.epoch.Load()
-	var found published
+	var found publishedVersion
 	var version sql.NullInt64
 	err := s.db.SQL.QueryRowContext(ctx, selectPublished, accountID, name).Scan(&found.id, &version)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return published{}, fault.InvalidField(field, "is not a template of this account")
+		return publishedVersion{}, fault.InvalidField(field, "is not a template of this account")
 	case err != nil:
-		return published{}, fmt.Errorf("look up template: %w", err)
+		return publishedVersion{}, fmt.Errorf("look up template: %w", err)
 	case !version.Valid:
-		return published{}, fault.InvalidField(field, "must be a published template; publish it first")
+		return publishedVersion{}, fault.InvalidField(field, "must be a published template; publish it first")
 	}
 	found.version = int(version.Int64)
 	s.lookups.Set(key, found)
@@ -68,23 +68,23 @@ func (s *Service) invalidateLookups() {
 	s.lookups.InvalidateAll()
 }
 
-// ready returns a compiled version. Versions never change, so cache entries are only evicted for space.
-func (s *Service) ready(ctx context.Context, accountID string, p published) (compiled, error) {
+// loadCompiled returns a compiled version. Versions never change, so cache entries are evicted only for space.
+func (s *Service) loadCompiled(ctx context.Context, accountID string, p publishedVersion) (compiledContent, error) {
 	if known, ok := s.versions.GetIfPresent(p); ok {
 		return known, nil
 	}
-	v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, p.id, p.version)
+	v, err := s.getVersion(ctx, s.db.Ent.TemplateVersion, accountID, p.id, p.version)
 	if err != nil {
-		if fault.KindOf(err) == fault.Invalid { // deleted between two statements
-			return compiled{}, fault.InvalidField(fieldTemplate, "was deleted")
+		if fault.KindOf(err) == fault.Invalid { // the version was deleted between two statements
+			return compiledContent{}, fault.InvalidField(fieldTemplate, "was deleted")
 		}
-		return compiled{}, err
+		return compiledContent{}, err
 	}
 	wrong := fault.Fields{}
 	out := contentOf(v).compile(wrong)
 	if err := wrong.Err(); err != nil {
-		// The version was validated when it was stored, but the rules have become stricter since.
-		return compiled{}, fault.InvalidField(fieldTemplate,
+		// The version was valid when it was stored, but the rules have become stricter since.
+		return compiledContent{}, fault.InvalidField(fieldTemplate,
 			"version %d is no longer valid; publish the template again: %s", p.version, err)
 	}
 	s.versions.Set(p, out)

@@ -17,8 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Change is the input of Update: new values, nil for unchanged fields. An empty alias, html, text or
-// category removes it.
+// Change is the input of Update. Nil fields stay unchanged. An empty alias, html, text or category removes it.
 type Change struct {
 	Alias              *string
 	Name               *string
@@ -95,8 +94,8 @@ func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
 	}, wrong
 }
 
-// Update changes the draft, and the alias and name immediately. Sends use the published version until the
-// draft is published. Errors: Invalid, NotFound, and Conflict if the alias is taken or the draft has
+// Update changes the draft; the alias and the name change immediately. Sends use the published version until
+// the draft is published. It returns Invalid, NotFound, or Conflict if the alias is taken or the draft has
 // changed since the given etag.
 func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Change,
 	etag string) (now Template, err error) {
@@ -119,7 +118,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 				return err
 			}
 		}
-		if c.changes(before, apply) {
+		if c.changesDraft(before, apply) {
 			if row, err = c.store(ctx, tx, before, apply); err != nil {
 				return err
 			}
@@ -137,7 +136,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 	return now, nil
 }
 
-func (c Change) changes(t *ent.Template, apply func(content) content) bool {
+func (c Change) changesDraft(t *ent.Template, apply func(content) content) bool {
 	before := draftOf(t)
 	return c.Alias != nil && *c.Alias != orEmpty(t.Alias) || c.Name != nil && *c.Name != t.Name ||
 		!reflect.DeepEqual(before, apply(before))
@@ -150,7 +149,7 @@ func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template,
 		return nil, err
 	}
 	update := tx.Template.UpdateOneID(before.ID).Where(template.AccountID(before.AccountID)).SetUpdatedAt(at)
-	write(update.Mutation(), apply(draftOf(before)))
+	setFields(update.Mutation(), apply(draftOf(before)))
 	if c.Name != nil {
 		update.SetName(*c.Name)
 	}
@@ -162,7 +161,7 @@ func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template,
 	return update.Save(ctx)
 }
 
-// Delete deletes a template and its versions. Emails that were sent with it do not change. Errors: NotFound,
+// Delete deletes a template and its versions. Emails sent with it do not change. It returns NotFound, or
 // Conflict if the template is in use.
 func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -182,8 +181,8 @@ func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error
 	return nil
 }
 
-// Duplicate creates a new template from another's draft: without an alias, never published, with (copy)
-// appended to its name.
+// Duplicate creates a new template from the draft of another. The new one has no alias, has never been
+// published, and has (copy) appended to its name.
 func (s *Service) Duplicate(ctx context.Context, accountID, idOrAlias string, keep Keep) (Template, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {

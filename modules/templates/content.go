@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Mailbox is an address in the form the caller sent it: one string, or two fields.
+// Mailbox is an address in the form that the caller sent: one string, or two fields.
 type Mailbox struct {
 	Text  string // `Ada <ada@example.com>` or `ada@example.com`
 	Email string // the object form
@@ -33,8 +33,8 @@ func (b Mailbox) parse(field string, wrong fault.Fields) string {
 	return a.String()
 }
 
-// content holds the fields shared by a draft and a version. A field with the zero value is left to the
-// send.
+// content contains the fields that a draft and a version have in common. A send supplies the fields that have
+// the zero value.
 type content struct {
 	subject     string
 	from        string // display form
@@ -77,27 +77,27 @@ func orNull(s string) *string {
 	return &s
 }
 
-// compiled holds the compiled parts of a content, ready to render.
-type compiled struct {
+// compiledContent contains the compiled parts of a content, ready to render.
+type compiledContent struct {
 	content content
 	subject *language.CompiledSource
 	html    *language.CompiledSource // nil if absent
 	text    *language.CompiledSource
 }
 
-func (c compiled) parts() []*language.CompiledSource {
+func (c compiledContent) parts() []*language.CompiledSource {
 	return slices.DeleteFunc([]*language.CompiledSource{c.subject, c.html, c.text},
 		func(p *language.CompiledSource) bool { return p == nil })
 }
 
 // weight returns the approximate size in memory.
-func (c compiled) weight() int {
+func (c compiledContent) weight() int {
 	return 2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text))
 }
 
 // compile compiles the sources that have no errors yet, and adds errors by field.
-func (c content) compile(wrong fault.Fields) compiled {
-	out := compiled{content: c}
+func (c content) compile(wrong fault.Fields) compiledContent {
+	out := compiledContent{content: c}
 	part := func(e *language.Engine, name, source string) *language.CompiledSource {
 		if source == "" || wrong[name] != "" {
 			return nil
@@ -114,8 +114,8 @@ func (c content) compile(wrong fault.Fields) compiled {
 	return out
 }
 
-// publishable checks the additional requirement of a version: it must be complete.
-func (c compiled) publishable(wrong fault.Fields) {
+// checkComplete checks the additional requirement for a version: it must be complete.
+func (c compiledContent) checkComplete(wrong fault.Fields) {
 	if c.content.html == "" && c.content.text == "" {
 		wrong.Add("html", "html or text is required")
 	}

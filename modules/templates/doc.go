@@ -2,7 +2,7 @@
 //
 // # Terms
 //
-// A template is a draft for editing, and the versions published from it. A version never changes. Sends use the
+// A template consists of a draft for editing and the versions published from it. A version never changes. Sends use the
 // published version; edits only change the draft, so that an incomplete text is never sent. The alias and the
 // name belong to the template itself and change immediately.
 //

@@ -2,8 +2,7 @@ package templates
 
 import "time"
 
-// The limits of a template. Those of its sources, its variables and of a render are in
-// package language.
+// The limits of a template. Package language has the limits of its sources, its variables and of a render.
 const (
 	MaxName     = 200 // characters
 	MaxSubject  = 998 // characters

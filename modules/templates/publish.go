@@ -24,8 +24,8 @@ type Publication struct {
 // KeepPublication is like Keep, for a publication.
 type KeepPublication func(ctx context.Context, tx idempotency.Execer, p Publication) error
 
-// Publish makes the draft the version that sends use. If the draft equals the published version, no new
-// version is created.
+// Publish makes the draft the version that sends use. If the draft equals the published version, it creates no
+// new version.
 func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string, keep KeepPublication) (Publication, error) {
 	for {
 		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
@@ -37,14 +37,14 @@ func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string, keep
 			return Publication{}, err
 		}
 		out, err := s.publish(ctx, t, made, keep)
-		if errors.Is(err, errEdited) { // edited between the read and the write: publish the current draft
+		if errors.Is(err, errEdited) { // the draft was edited between the read and the write, so publish the current one
 			continue
 		}
 		return out, err
 	}
 }
 
-// Rollback publishes the content of version number again, as a new version, and makes it the draft.
+// Rollback publishes the content of an earlier version again, as a new version, and makes it the draft.
 // Unpublished changes are lost.
 func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, number int,
 	keep KeepPublication) (Publication, error) {
@@ -53,7 +53,7 @@ func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, num
 		if err != nil {
 			return Publication{}, err
 		}
-		v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
+		v, err := s.getVersion(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
 		if err != nil {
 			return Publication{}, err
 		}
@@ -80,7 +80,7 @@ type newVersion struct {
 	isDraft  bool // the source becomes the draft
 }
 
-// makeVersion does the expensive work of a publication outside of a transaction.
+// makeVersion does the expensive work of a publication outside the transaction.
 func (s *Service) makeVersion(ctx context.Context, source content) (newVersion, error) {
 	if err := s.publishing.Acquire(ctx); err != nil {
 		return newVersion{}, err
@@ -91,7 +91,7 @@ func (s *Service) makeVersion(ctx context.Context, source content) (newVersion, 
 
 func newVersionOf(source content) (newVersion, error) {
 	wrong := fault.Fields{}
-	source.compile(wrong).publishable(wrong)
+	source.compile(wrong).checkComplete(wrong)
 	if err := wrong.Err(); err != nil {
 		return newVersion{}, err
 	}
@@ -100,7 +100,7 @@ func newVersionOf(source content) (newVersion, error) {
 	if kept == "" && inlined != source.html {
 		switch _, err := language.HTML.Compile("html", inlined); {
 		case len(inlined) > language.MaxSource:
-			kept = "CSS was not inlined: html would be larger than 1 MB with it"
+			kept = "CSS was not inlined: html would be larger than 1 MB"
 		case err != nil:
 			kept = "CSS was not inlined: the result is not a valid template"
 		default:
@@ -157,7 +157,7 @@ func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template,
 	update := tx.Template.UpdateOneID(t.ID).Where(template.AccountID(t.AccountID)).
 		SetVersion(number).SetLastVersion(number).SetPublishedAt(at).SetUpdatedAt(at)
 	if made.isDraft {
-		write(update.Mutation(), made.source)
+		setFields(update.Mutation(), made.source)
 	}
 	row, err := update.Save(ctx)
 	if err != nil {

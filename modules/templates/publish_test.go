@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-func TestPublishWantsAWholeTemplate(t *testing.T) {
+func TestPublishRequiresCompleteTemplate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, c := range map[string]struct {
@@ -44,13 +44,13 @@ func TestPublishWantsAWholeTemplate(t *testing.T) {
 				}
 			}
 			if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.Version != nil {
-				t.Errorf("after a refused publication the template is %+v, %v, want no version", now, err)
+				t.Errorf("after a failed publication the template is %+v, %v, want no version", now, err)
 			}
 		})
 	}
 }
 
-func TestRollbackPublishesAnOlderVersionAnew(t *testing.T) {
+func TestRollbackPublishesOlderVersionAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.add(t, AddInput{Name: "n", HTML: "<style>p{color:red}</style><p>one</p>"})
@@ -132,14 +132,14 @@ func TestPreviewShowsDraftsAndVersions(t *testing.T) {
 	wantFields(t, err, "version")
 }
 
-func TestAnswersAreKeptInTheTransaction(t *testing.T) {
+func TestStoresAnswersInTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	broken := errors.New("broken")
 	in := receipt
 	in.Keep = func(context.Context, idempotency.Execer, Template) error { return broken }
 	if _, err := w.Add(t.Context(), ada, in); !errors.Is(err, broken) {
-		t.Errorf("Add whose answer cannot be kept returned %v, want the error of Keep", err)
+		t.Errorf("Add whose answer cannot be stored returned %v, want the error of Keep", err)
 	}
 	if n := w.db.Ent.Template.Query().CountX(t.Context()); n != 0 {
 		t.Errorf("%d templates", n)
@@ -147,14 +147,14 @@ func TestAnswersAreKeptInTheTransaction(t *testing.T) {
 	made := w.add(t, receipt)
 	if _, err := w.Publish(t.Context(), ada, made.ID,
 		func(context.Context, idempotency.Execer, Publication) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("Publish whose answer cannot be kept returned %v, want the error of Keep", err)
+		t.Errorf("Publish whose answer cannot be stored returned %v, want the error of Keep", err)
 	}
 	if n := w.db.Ent.TemplateVersion.Query().CountX(t.Context()); n != 0 {
 		t.Errorf("%d versions", n)
 	}
 }
 
-func TestPublishingAtOnce(t *testing.T) {
+func TestConcurrentPublish(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	other := w.process(t)
@@ -175,20 +175,20 @@ func TestPublishingAtOnce(t *testing.T) {
 	all.Wait()
 	now, err := w.Get(t.Context(), ada, made.ID)
 	if err != nil || now.HasUnpublishedChanges {
-		t.Fatalf("after changes and publications at once the template is %+v, %v, want no unpublished changes", now,
+		t.Fatalf("after concurrent changes and publications the template is %+v, %v, want no unpublished changes", now,
 			err)
 	}
 	versions := w.db.Ent.TemplateVersion.Query().CountX(t.Context())
 	if *now.Version != versions || now.LastVersion != versions {
-		t.Errorf("version %d of %d", *now.Version, versions)
+		t.Errorf("the published version is %d of %d, want the last one", *now.Version, versions)
 	}
-	expect.EventuallyWithin(t, 3*CacheTTL, "the other process sees it", func() bool {
+	expect.EventuallyWithin(t, 3*CacheTTL, "the other process sees the published version", func() bool {
 		got, err := other.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
 		return err == nil && got.Version == versions && got.Text == *now.Text
 	})
 }
 
-func TestDeletedTemplateIsGoneEverywhere(t *testing.T) {
+func TestDeletedTemplateIsGoneInAllProcesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	other := w.process(t)
@@ -202,12 +202,12 @@ func TestDeletedTemplateIsGoneEverywhere(t *testing.T) {
 	}
 	_, err := w.Render(t.Context(), ada, Ref{Alias: "a"}, nil)
 	wantFields(t, err, "template.alias")
-	expect.EventuallyWithin(t, 3*CacheTTL, "the other process knows", func() bool {
+	expect.EventuallyWithin(t, 3*CacheTTL, "the other process sees the deletion", func() bool {
 		_, err := other.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
 		return err != nil
 	})
 	if n := w.db.Ent.TemplateVersion.Query().CountX(t.Context()); n != 0 {
-		t.Errorf("%d versions stay", n)
+		t.Errorf("%d versions are left, want none", n)
 	}
 }
 
@@ -231,13 +231,13 @@ func FuzzPublish(f *testing.F) {
 			return
 		}
 		if _, err := language.HTML.Compile("html", v.content.html); err != nil {
-			t.Errorf("%q was published as %q: %v", source, v.content.html, err)
+			t.Errorf("%q was published as %q, which fails with %v", source, v.content.html, err)
 		}
 	})
 }
 
-// The bodies of several versions are read together, of this account's versions only.
-func TestBodiesOfVersions(t *testing.T) {
+// VersionBodies reads the bodies of several versions in one call, and only those of the account.
+func TestVersionBodies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.add(t, AddInput{Name: "n", Subject: "s", HTML: "<style>p{color:red}</style><p>one</p>"})
@@ -249,16 +249,16 @@ func TestBodiesOfVersions(t *testing.T) {
 	w.publish(t, made.ID)
 	list, err := w.Versions(t.Context(), ada, made.ID, page.Request{Limit: 9})
 	if err != nil || len(list.Items) != 2 {
-		t.Fatalf("the versions are %+v, %v; want 2", list, err)
+		t.Fatalf("Versions returned %+v, %v; want 2", list, err)
 	}
 	newest, oldest := list.Items[0].ID, list.Items[1].ID
 	got, err := w.VersionBodies(t.Context(), ada, newest, oldest, 1<<40)
 	if err != nil || len(got) != 2 || *got[newest].SourceHTML != two || got[newest].SourceText != nil ||
 		got[newest].Text != nil ||
 		!strings.Contains(*got[oldest].HTML, `<p style="color:red">one</p>`) || *got[oldest].SourceHTML != *made.HTML {
-		t.Errorf("the bodies are %+v, %v", got, err)
+		t.Errorf("VersionBodies returned %+v, %v", got, err)
 	}
 	if theirs, err := w.VersionBodies(t.Context(), eve, newest, oldest); err != nil || len(theirs) != 0 {
-		t.Errorf("another account sees %+v, %v", theirs, err)
+		t.Errorf("VersionBodies for another account returned %+v, %v", theirs, err)
 	}
 }

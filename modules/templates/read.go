@@ -38,7 +38,7 @@ func (t Template) Status() string {
 	return StatusPublished
 }
 
-// Etag identifies the content of the draft, with its name and alias. Publishing does not change it. It is
+// Etag identifies the content of the draft, including its name and alias. Publishing does not change it. It is
 // empty in lists, which are read without html and text.
 func (t Template) Etag() string {
 	d := draftOf(t.Template)
@@ -46,9 +46,9 @@ func (t Template) Etag() string {
 		d.unsubscribe, d.category}
 	document, err := json.Marshal(said)
 	if err != nil {
-		return "" // cannot happen: all values came from JSON
+		return "" // cannot fail: all values came from JSON
 	}
-	// Numbers use the database's format, even before they are stored.
+	// Numbers have the database's format, even before they are stored.
 	var stored any
 	if err := json.Unmarshal(document, &stored); err != nil {
 		return ""
@@ -65,7 +65,7 @@ type ListQuery struct {
 	Page   page.Request
 	Alias  string
 	Status string // draft, published
-	Name   string // part of the name, case-insensitive
+	Name   string // part of the name, ignoring case
 }
 
 // Validate reports every invalid filter.
@@ -86,10 +86,10 @@ func (q ListQuery) Validate() fault.Fields {
 	return wrong
 }
 
-// IsRef reports whether a string can be the id or alias of a template.
+// IsRef reports whether a string may be the id or alias of a template.
 func IsRef(word string) bool { return badAlias(word) == "" || id.Is(id.Template, word) }
 
-// Get returns one template of the account, by its id or its alias.
+// Get returns one template of the account by its id or alias.
 func (s *Service) Get(ctx context.Context, accountID, idOrAlias string) (Template, error) {
 	found, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
@@ -98,8 +98,8 @@ func (s *Service) Get(ctx context.Context, accountID, idOrAlias string) (Templat
 	return s.loadTemplate(ctx, s.db.SQL, found)
 }
 
-// List returns one page of the account's templates, newest first, without html and
-// text. Error: Invalid.
+// List returns one page of the account's templates, newest first, without html and text. It returns Invalid for
+// an invalid query.
 func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[Template], error) {
 	if err := q.Validate().Err(); err != nil {
 		return page.Page[Template]{}, err
@@ -116,14 +116,14 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 		return page.Page[Template]{}, fmt.Errorf("list templates: %w", err)
 	}
 	found := page.Of(s.cursors, list, rows, at, func(t *ent.Template) string { return t.ID })
-	whole, err := s.wholes(ctx, s.db.SQL, accountID, found.Items)
+	whole, err := s.loadTemplates(ctx, s.db.SQL, accountID, found.Items)
 	if err != nil {
 		return page.Page[Template]{}, err
 	}
 	return page.With(found, whole), nil
 }
 
-// Count returns the number of templates that match the filters, counting at most up to a limit.
+// Count counts the templates that match the filters, up to a limit.
 func (s *Service) Count(ctx context.Context, accountID string, q ListQuery, most int) (int, error) {
 	if err := q.Validate().Err(); err != nil {
 		return 0, err
@@ -150,7 +150,7 @@ func (q ListQuery) filters() []predicate.Template {
 	return out
 }
 
-// withoutBodies removes the columns that a list of 100 must not read.
+// withoutBodies excludes the columns that are too large for a list.
 func withoutBodies(columns []string) []string {
 	var out []string
 	for _, c := range columns {
@@ -163,7 +163,7 @@ func withoutBodies(columns []string) []string {
 	return out
 }
 
-// Bodies returns html and text, which List omits, by template id. Other fields are not set.
+// Bodies returns the html and text that List omits, keyed by template id. Other fields are not set.
 func (s *Service) Bodies(ctx context.Context, accountID string,
 	templateIDs ...string) (map[string]*ent.Template, error) {
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
@@ -178,7 +178,7 @@ func (s *Service) Bodies(ctx context.Context, accountID string,
 	return out, nil
 }
 
-// The published version is compared in the form its author wrote.
+// The published version is compared in the form that its author wrote.
 const selectUnchanged = `
 SELECT t.id FROM templates t JOIN template_versions v ON v.template_id = t.id AND v.number = t.version
  WHERE t.account_id = $1 AND t.id = ANY($2)
@@ -186,7 +186,7 @@ SELECT t.id FROM templates t JOIN template_versions v ON v.template_id = t.id AN
        IS NOT DISTINCT FROM
        (v.subject, v."from", coalesce(v.reply_to, '[]'), v.source_html, v.source_text, coalesce(v.variables, '[]'), v.unsubscribe_enabled, v.category)`
 
-func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string,
+func (s *Service) loadTemplates(ctx context.Context, from db.Execer, accountID string,
 	rows []*ent.Template) (out []Template, err error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -194,8 +194,8 @@ func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string,
 	}
 	unchanged := map[string]bool{}
 	if len(ids) > 0 {
-		if unchanged, err = same(ctx, from, accountID, ids); err != nil {
-			return nil, fmt.Errorf("compare with what is published: %w", err)
+		if unchanged, err = compareWithPublished(ctx, from, accountID, ids); err != nil {
+			return nil, fmt.Errorf("compare with the published version: %w", err)
 		}
 	}
 	out = make([]Template, len(rows))
@@ -206,14 +206,14 @@ func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string,
 }
 
 func (s *Service) loadTemplate(ctx context.Context, from db.Execer, row *ent.Template) (Template, error) {
-	out, err := s.wholes(ctx, from, row.AccountID, []*ent.Template{row})
+	out, err := s.loadTemplates(ctx, from, row.AccountID, []*ent.Template{row})
 	if err != nil {
 		return Template{}, err
 	}
 	return out[0], nil
 }
 
-func same(ctx context.Context, from db.Execer, accountID string, ids []string) (map[string]bool, error) {
+func compareWithPublished(ctx context.Context, from db.Execer, accountID string, ids []string) (map[string]bool, error) {
 	found, err := db.All(ctx, from, db.Value[string], selectUnchanged, accountID, db.Array(ids))
 	if err != nil {
 		return nil, err
@@ -225,13 +225,12 @@ func same(ctx context.Context, from db.Execer, accountID string, ids []string) (
 	return out, nil
 }
 
-// Several returns the account's templates with the given ids, without html and text, in no particular
-// order.
+// Several returns the account's templates with the given ids, without html and text, in no particular order.
 func (s *Service) Several(ctx context.Context, accountID string, templateIDs ...string) ([]Template, error) {
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
 		Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read templates: %w", err)
 	}
-	return s.wholes(ctx, s.db.SQL, accountID, rows)
+	return s.loadTemplates(ctx, s.db.SQL, accountID, rows)
 }

@@ -20,11 +20,11 @@ type Ref struct {
 	Alias string
 }
 
-// Rendered is a rendered version of a template. Subject, From, HTML and Text are empty if the template
-// leaves them to the send.
+// Rendered is a rendered version of a template. Subject, From, HTML and Text are empty if the template leaves
+// them to the send.
 type Rendered struct {
 	TemplateID  string
-	Version     int // 0 for a draft
+	Version     int // 0: a draft
 	Subject     string
 	From        string // display form
 	ReplyTo     []string
@@ -34,7 +34,7 @@ type Rendered struct {
 	Category    string
 }
 
-// Fields of a send that errors of Render name.
+// Fields of a send that the errors of Render name.
 const (
 	fieldTemplate  = "template"
 	fieldID        = "template.id"
@@ -42,30 +42,30 @@ const (
 	fieldVariables = "template.variables."
 )
 
-// Render renders the published version. Errors have kind Invalid and name the fields of a send: template,
-// template.id, template.alias, template.variables.<key>. {{unsubscribe_url}} is left unchanged, for the
-// send to replace.
+// Render renders the published version. Its errors have kind Invalid and name fields of a send: template,
+// template.id, template.alias, template.variables.<key>. It leaves {{unsubscribe_url}} unchanged for the send
+// to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
 	published, err := s.resolvePublished(ctx, accountID, ref)
 	if err != nil {
 		return Rendered{}, err
 	}
-	ready, err := s.ready(ctx, accountID, published)
+	ready, err := s.loadCompiled(ctx, accountID, published)
 	if err != nil {
 		return Rendered{}, fmt.Errorf("render: %w", err)
 	}
-	out, err := ready.render(ctx, variables, names{whole: fieldTemplate, variable: fieldVariables})
+	out, err := ready.render(ctx, variables, fieldNames{whole: fieldTemplate, variable: fieldVariables})
 	out.TemplateID, out.Version = published.id, published.version
 	return out, err
 }
 
 // PreviewInput is the input of Preview.
 type PreviewInput struct {
-	Version   int // 0 for the draft
+	Version   int // 0: the draft
 	Variables map[string]any
 }
 
-// Preview renders the draft or any version for its author. Errors name variables.<key>, subject, html and
+// Preview renders the draft or any version for its author. Its errors name variables.<key>, subject, html and
 // text.
 func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in PreviewInput) (Rendered, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
@@ -74,7 +74,7 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	}
 	say := draftOf(t)
 	if in.Version != 0 {
-		v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, in.Version)
+		v, err := s.getVersion(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, in.Version)
 		if err != nil {
 			return Rendered{}, err
 		}
@@ -85,25 +85,25 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
-	out, err := ready.render(ctx, in.Variables, names{variable: "variables."})
+	out, err := ready.render(ctx, in.Variables, fieldNames{variable: "variables."})
 	out.TemplateID, out.Version = t.ID, in.Version
 	return out, err
 }
 
-// names are the field names used in errors: a preview names its parts, a send names the template.
-type names struct {
-	whole    string // empty: the part
-	variable string // before a variable's key
+// fieldNames contains the field names for errors: a preview names its parts, a send names the template.
+type fieldNames struct {
+	whole    string // empty: the name of the part
+	variable string // prefix of a variable's key
 }
 
-func (n names) part(p string) string {
+func (n fieldNames) partField(p string) string {
 	if n.whole != "" {
 		return n.whole
 	}
 	return p
 }
 
-func (c compiled) render(ctx context.Context, given map[string]any, call names) (Rendered, error) {
+func (c compiledContent) render(ctx context.Context, given map[string]any, call fieldNames) (Rendered, error) {
 	wrong := fault.Fields{}
 	values := language.Fill(c.content.variables, given, call.variable, wrong)
 	if err := wrong.Err(); err != nil {
@@ -119,7 +119,7 @@ func (c compiled) render(ctx context.Context, given map[string]any, call names) 
 		case language.IsOver(err):
 			return Rendered{}, err
 		default:
-			return Rendered{}, fault.InvalidField(call.part(p.Name), "%s cannot be rendered: %s", p.Name, err)
+			return Rendered{}, fault.InvalidField(call.partField(p.Name), "%s cannot be rendered: %s", p.Name, err)
 		}
 		switch p {
 		case c.subject:
@@ -140,8 +140,8 @@ func (c compiled) render(ctx context.Context, given map[string]any, call names) 
 	return out, nil
 }
 
-// renderFallbackSubject renders the subject with the fallbacks of the variables whose values are blank.
-func (c compiled) renderFallbackSubject(b *language.Budget, given map[string]any, call names) (string, error) {
+// renderFallbackSubject renders the subject with fallbacks in place of blank values.
+func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[string]any, call fieldNames) (string, error) {
 	filled := maps.Clone(given)
 	for _, v := range c.content.variables {
 		value, _ := language.LookUp(given, v.Key)
@@ -156,11 +156,11 @@ func (c compiled) renderFallbackSubject(b *language.Budget, given map[string]any
 	case language.IsOver(err):
 		return "", err
 	default:
-		return "", fault.InvalidField(call.part(c.subject.Name), "%s cannot be rendered: %s", c.subject.Name, err)
+		return "", fault.InvalidField(call.partField(c.subject.Name), "%s cannot be rendered: %s", c.subject.Name, err)
 	}
 }
 
-// find reads a template by its id or its alias.
+// find reads a template by its id or alias.
 func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, idOrAlias string) (*ent.Template, error) {
 	query := c.Query().Where(template.AccountID(accountID))
 	switch {
@@ -168,7 +168,7 @@ func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, id
 		query.Where(template.ID(idOrAlias))
 	case badAlias(idOrAlias) == "":
 		query.Where(template.Alias(idOrAlias))
-	default: // not every string can be queried: PostgreSQL has no NUL
+	default: // a reference with NUL cannot be queried in PostgreSQL
 		return nil, notFound(idOrAlias)
 	}
 	found, err := query.Only(ctx)
@@ -181,17 +181,17 @@ func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, id
 	return found, nil
 }
 
-func notFound(idOrAlias string) *fault.Error { return fault.NoSuch("template", shown(idOrAlias)) }
+func notFound(idOrAlias string) *fault.Error { return fault.NoSuch("template", quoteRef(idOrAlias)) }
 
-// shown returns the caller's input in a form that is safe to repeat in an error.
-func shown(s string) string {
+// quoteRef returns the caller's input in a form that is safe to repeat in an error.
+func quoteRef(s string) string {
 	if id.Is(id.Template, s) || badAlias(s) == "" {
 		return s
 	}
 	return "not an id or an alias"
 }
 
-func (s *Service) version(ctx context.Context, c *ent.TemplateVersionClient, accountID, templateID string,
+func (s *Service) getVersion(ctx context.Context, c *ent.TemplateVersionClient, accountID, templateID string,
 	number int) (*ent.TemplateVersion, error) {
 	v, err := c.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID),
 		templateversion.Number(number)).Only(ctx)

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Params contains the parameters of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
@@ -22,23 +22,23 @@ type Params struct {
 	Logger  *slog.Logger
 }
 
-// Service manages and renders templates. Safe for concurrent use.
+// Service manages and renders templates. It is safe for concurrent use.
 type Service struct {
 	db      *db.DB
 	cursors *page.Codec
 	log     *slog.Logger
 
-	lookups    *cache.Cache[lookup, published]
-	versions   *cache.Cache[published, compiled]
+	lookups    *cache.Cache[lookupKey, publishedVersion]
+	versions   *cache.Cache[publishedVersion, compiledContent]
 	uses       []Use
-	epoch      atomic.Int64     // counts what this process has changed
-	publishing *limit.Semaphore // bounds the inlining of CSS, which is pure CPU
+	epoch      atomic.Int64     // counts the changes made by this process
+	publishing *limit.Semaphore // limits concurrent CSS inlining, which is pure CPU work
 }
 
 // New returns a new service. It does not need to be started.
 func New(p Params) *Service {
 	return &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, publishing: limit.NewSemaphore(2, limit.Unbounded),
-		lookups: cache.New(cache.Config[lookup, published]{Max: 50_000, TTL: CacheTTL}),
-		versions: cache.New(cache.Config[published, compiled]{Max: cacheWeight, TTL: time.Hour, Sliding: true,
-			Weigh: func(_ published, c compiled) int { return c.weight() }})}
+		lookups: cache.New(cache.Config[lookupKey, publishedVersion]{Max: 50_000, TTL: CacheTTL}),
+		versions: cache.New(cache.Config[publishedVersion, compiledContent]{Max: cacheWeight, TTL: time.Hour, Sliding: true,
+			Weigh: func(_ publishedVersion, c compiledContent) int { return c.weight() }})}
 }

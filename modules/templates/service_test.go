@@ -37,7 +37,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// process makes one more Service of the same installation.
+// process returns another Service of the same installation.
 func (w *world) process(t testing.TB) *Service {
 	t.Helper()
 	return New(Params{DB: w.db, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
@@ -81,7 +81,7 @@ func wantFields(t testing.TB, err error, fields ...string) {
 	}
 	for _, f := range fields {
 		if refused.Fields[f] == "" {
-			t.Errorf("%v does not name %s", refused.Fields, f)
+			t.Errorf("the error %v does not name %s", refused.Fields, f)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func wantKind(t testing.TB, err error, kind fault.Kind) {
 	}
 }
 
-func TestDraftIsPublishedAndRendered(t *testing.T) {
+func TestPublishesAndRendersDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.add(t, receipt)
@@ -127,24 +127,24 @@ func TestDraftIsPublishedAndRendered(t *testing.T) {
 	subject := "Another"
 	changed, err := w.Update(t.Context(), ada, "receipt", Change{Subject: &subject}, "")
 	if err != nil || !changed.HasUnpublishedChanges || changed.Subject != subject {
-		t.Errorf("after a change of the subject the template is %+v, %v, want unpublished changes and the subject %s",
+		t.Errorf("after changing the subject the template is %+v, %v, want unpublished changes and subject %s",
 			changed, err, subject)
 	}
 	if got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, values); err != nil || got.Version != 1 ||
 		got.Subject != want.Subject {
-		t.Errorf("an edit was sent: %+v %v", got, err)
+		t.Errorf("an unpublished edit was rendered: %+v %v", got, err)
 	}
 	w.publish(t, made.ID)
 	if got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, values); err != nil || got.Version != 2 ||
 		got.Subject != subject {
-		t.Errorf("a publication is not seen at once: %+v %v", got, err)
+		t.Errorf("a publication is not visible immediately: %+v %v", got, err)
 	}
 	if again := w.publish(t, made.ID); *again.Template.Version != 2 {
-		t.Errorf("nothing has changed, and it is version %d", *again.Template.Version)
+		t.Errorf("publishing without changes created version %d", *again.Template.Version)
 	}
 }
 
-func TestVariablesAreJudged(t *testing.T) {
+func TestRejectsInvalidVariables(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, receipt)
@@ -159,10 +159,10 @@ func TestVariablesAreJudged(t *testing.T) {
 		"wrong types": {map[string]any{"customer": map[string]any{"name": 5}, "amount": "5", "items": map[string]any{}, "vip": "yes", "order": []any{}},
 			[]string{"template.variables.customer.name", "template.variables.amount", "template.variables.items",
 				"template.variables.vip", "template.variables.order"}},
-		"a long list":      {map[string]any{"customer.name": "x", "items": long}, []string{"template.variables.items"}},
-		"a NUL":            {map[string]any{"customer.name": "a\x00b"}, []string{"template.variables.customer.name"}},
-		"flat":             {map[string]any{"customer.name": "x"}, nil},
-		"breaks elsewhere": {map[string]any{"customer.name": "x", "items": []any{"a\nb"}}, nil},
+		"a long list":                 {map[string]any{"customer.name": "x", "items": long}, []string{"template.variables.items"}},
+		"a NUL":                       {map[string]any{"customer.name": "a\x00b"}, []string{"template.variables.customer.name"}},
+		"flat":                        {map[string]any{"customer.name": "x"}, nil},
+		"line breaks in other fields": {map[string]any{"customer.name": "x", "items": []any{"a\nb"}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,7 +178,7 @@ func TestVariablesAreJudged(t *testing.T) {
 	}
 }
 
-func TestRenderedSubjectsAreCleaned(t *testing.T) {
+func TestCleansRenderedSubjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, AddInput{Alias: "order", Name: "Order", Subject: "Order of {{customer}}", Text: "T",
@@ -203,13 +203,13 @@ func TestRenderedSubjectsAreCleaned(t *testing.T) {
 				t.Errorf("the subject is %q (%v), want %q", got.Subject, err, c.want)
 			}
 			if err := address.ValidateSubject(got.Subject); err != nil {
-				t.Errorf("the subject cannot be sent: %v", err)
+				t.Errorf("the subject is not valid: %v", err)
 			}
 		})
 	}
 }
 
-func TestABlankSubjectUsesTheFallbacks(t *testing.T) {
+func TestBlankSubjectUsesFallbacks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, AddInput{Alias: "title", Name: "Title", Subject: "{{title}}", Text: "T",
@@ -223,7 +223,7 @@ func TestABlankSubjectUsesTheFallbacks(t *testing.T) {
 	}
 }
 
-func TestRefsThatNameNoTemplate(t *testing.T) {
+func TestRejectsUnknownRefs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.add(t, receipt)
@@ -239,14 +239,14 @@ func TestRefsThatNameNoTemplate(t *testing.T) {
 	}
 	for _, ref := range []Ref{{ID: made.ID}, {Alias: "receipt"}} {
 		if _, err := w.Render(t.Context(), ada, ref, map[string]any{"customer.name": "x"}); err != nil {
-			t.Fatal(err) // and now it is in the cache
+			t.Fatal(err) // the result is now cached
 		}
 		_, err := w.Render(t.Context(), eve, ref, map[string]any{"customer.name": "x"})
 		wantFields(t, err, map[bool]string{true: "template.id", false: "template.alias"}[ref.ID != ""])
 	}
 }
 
-func TestInputIsJudgedAllAtOnce(t *testing.T) {
+func TestReportsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	many := make([]shape.Variable, language.MaxVariables+1)
 	for name, c := range map[string]struct {
@@ -278,24 +278,24 @@ func TestInputIsJudgedAllAtOnce(t *testing.T) {
 	}
 }
 
-func TestAliasIsUniqueInItsAccount(t *testing.T) {
+func TestAliasIsUniquePerAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.add(t, receipt)
 	_, err := w.Add(t.Context(), ada, receipt)
 	wantKind(t, err, fault.Conflict)
 	if _, err := w.Add(t.Context(), eve, receipt); err != nil {
-		t.Errorf("another account's alias: %v", err)
+		t.Errorf("using another account's alias returned %v", err)
 	}
 	other := w.add(t, AddInput{Name: "other", Text: "x"})
 	alias, none, free := "receipt", "", "free"
 	_, err = w.Update(t.Context(), ada, other.ID, Change{Alias: &alias}, "")
 	wantKind(t, err, fault.Conflict)
 	if now, err := w.Update(t.Context(), ada, first.ID, Change{Alias: &none}, ""); err != nil || now.Alias != nil {
-		t.Errorf("after its alias was taken away the template is %+v, %v, want no alias", now, err)
+		t.Errorf("after its alias was removed the template is %+v, %v, want no alias", now, err)
 	}
 	if now, err := w.Update(t.Context(), ada, other.ID, Change{Alias: &free}, ""); err != nil || *now.Alias != "free" {
-		t.Errorf("after a change of its alias the template is %+v, %v, want the alias free", now, err)
+		t.Errorf("after its alias changed the template is %+v, %v, want the alias free", now, err)
 	}
 	copied, err := w.Duplicate(t.Context(), ada, "free", nil)
 	if err != nil || copied.Alias != nil || copied.Name != "other (copy)" || *copied.Text != "x" ||
@@ -304,7 +304,7 @@ func TestAliasIsUniqueInItsAccount(t *testing.T) {
 	}
 }
 
-func TestDomainsAreIsolatedByTenant(t *testing.T) {
+func TestAccountsAreIsolated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.add(t, receipt)
@@ -336,11 +336,11 @@ func TestDomainsAreIsolatedByTenant(t *testing.T) {
 		t.Errorf("Eve's templates are %+v, %v, want none", list, err)
 	}
 	if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.Name != "Receipt" {
-		t.Errorf("after what Eve tried Ada's template is %+v, %v, want it unchanged", now, err)
+		t.Errorf("after Eve's attempts Ada's template is %+v, %v, want it unchanged", now, err)
 	}
 }
 
-func TestListIsPagedAndFiltered(t *testing.T) {
+func TestListPagesAndFilters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var ids []string
@@ -364,7 +364,7 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 					t.Error("a list reads bodies")
 				}
 				if row.HasUnpublishedChanges != (row.Status() == StatusDraft) {
-					t.Errorf("the list shows %s with unpublished changes: %t, want %t", row.ID,
+					t.Errorf("in the list, %s has unpublished changes: %t, want %t", row.ID,
 						row.HasUnpublishedChanges, row.Status() == StatusDraft)
 				}
 			}
@@ -380,40 +380,36 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 		"all": {ListQuery{}, ids}, "alias": {ListQuery{Alias: "two"}, ids[2:3]}, "no such alias": {ListQuery{Alias: "three"}, nil},
 		"published": {ListQuery{Status: StatusPublished}, ids[2:3]},
 		"draft":     {ListQuery{Status: StatusDraft}, append(append([]string{}, ids[:2]...), ids[3:]...)},
-		"name":      {ListQuery{Name: "nAME 4"}, ids[:1]}, "wildcards are letters": {ListQuery{Name: "0_%"}, ids[4:]}, "none": {ListQuery{Name: "_____"}, nil},
+		"name":      {ListQuery{Name: "nAME 4"}, ids[:1]}, "wildcards are literal": {ListQuery{Name: "0_%"}, ids[4:]}, "none": {ListQuery{Name: "_____"}, nil},
 	} {
 		if diff := cmp.Diff(c.want, all(c.q)); diff != "" {
-			t.Errorf("%s: the listed templates differ from those wanted: %s", name, diff)
+			t.Errorf("%s: listed templates (-want +got):\n%s", name, diff)
 		}
 	}
 	_, err := w.List(t.Context(), ada, ListQuery{Page: page.Request{Limit: 2}, Alias: "No", Status: "x", Name: "a\x00"})
 	wantFields(t, err, "alias", "status", "q")
 }
 
-// One key, one answer: both are there, or neither.
-// Versions are numbered without gaps under concurrent publishing, and the
-// published version is the last of them.
-
-// The second of two who have read one draft changes nothing, and learns when the first one did. Publishing is
-// no change.
-func TestAChangeOfWhatWasRead(t *testing.T) {
+// If two callers have read the same draft, the second change fails and reports when the first one was made.
+// Publishing does not change the etag.
+func TestUpdateRejectsStaleEtag(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.add(t, receipt)
 	read, err := w.Get(t.Context(), ada, "receipt")
 	if err != nil || read.Etag() == "" || read.Etag() != made.Etag() {
-		t.Fatalf("read as %q, made as %q: %v", read.Etag(), made.Etag(), err)
+		t.Fatalf("Get returned etag %q, Add returned %q: %v", read.Etag(), made.Etag(), err)
 	}
 	w.publish(t, made.ID)
 	first, second := "What Ada wrote", "What Bob wrote"
 	changed, err := w.Update(t.Context(), ada, made.ID, Change{Subject: &first}, read.Etag())
 	if err != nil || changed.Etag() == read.Etag() {
-		t.Fatalf("the first: %q: %v", changed.Etag(), err)
+		t.Fatalf("the first change returned etag %q: %v", changed.Etag(), err)
 	}
 	var conflict *fault.Error
 	_, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, read.Etag())
 	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict || conflict.Details[fault.DetailChangedAt] == nil {
-		t.Errorf("the second: %v, want a conflict that says when", err)
+		t.Errorf("the second change returned %v, want a conflict with the time of the first", err)
 	}
 	now, err := w.Get(t.Context(), ada, made.ID)
 	if err != nil || now.Name != receipt.Name || now.Subject != first || now.Etag() != changed.Etag() {
@@ -421,15 +417,15 @@ func TestAChangeOfWhatWasRead(t *testing.T) {
 	}
 	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, now.Etag()); err != nil ||
 		now.Name != second || now.Subject != first {
-		t.Errorf("with the current etag: %q, %q: %v", now.Name, now.Subject, err)
+		t.Errorf("a change with the current etag returned %q, %q: %v", now.Name, now.Subject, err)
 	}
 	back, none := receipt.Name, ""
 	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &back, Subject: &receipt.Subject}, ""); err != nil ||
 		now.Etag() != read.Etag() {
-		t.Errorf("as it was: %q, want %q: %v", now.Etag(), read.Etag(), err)
+		t.Errorf("after restoring the content the etag is %q, want %q: %v", now.Etag(), read.Etag(), err)
 	}
 	if now, err = w.Update(t.Context(), ada, made.ID, Change{Alias: &none}, ""); err != nil ||
 		now.Etag() == read.Etag() {
-		t.Errorf("without the alias it has the same etag: %v", err)
+		t.Errorf("removing the alias did not change the etag: %v", err)
 	}
 }

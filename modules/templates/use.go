@@ -9,18 +9,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Use returns the names of what in an account uses a template, by its id or by its alias. An empty id or alias matches
-// nothing. It runs in the transaction that removes the template or the alias, which has locked the template.
+// Use returns the names of the objects in an account that use a template, by its id or by its alias. An empty
+// id or alias matches nothing. It runs in the transaction that removes the template or the alias, which has
+// locked the template.
 type Use func(ctx context.Context, on db.Execer, accountID, id, alias string) (names []string, err error)
 
-// RegisterUse registers a Use before the service starts. A template in use cannot be deleted, and its alias cannot
-// change.
+// RegisterUse registers a Use before the service starts. A template in use cannot be deleted, and its alias
+// cannot change.
 func (s *Service) RegisterUse(u Use) { s.uses = append(s.uses, u) }
 
-// maxUsers bounds the names in an error.
+// maxUsers is the maximum number of names in an error.
 const maxUsers = 5
 
-// checkUnused returns a Conflict that names what uses a template.
+// checkUnused returns a Conflict that names the objects using a template.
 func (s *Service) checkUnused(ctx context.Context, on db.Execer, accountID, id, alias, action string) error {
 	var users []string
 	for _, use := range s.uses {
@@ -44,8 +45,8 @@ func (s *Service) checkUnused(ctx context.Context, on db.Execer, accountID, id, 
 
 const lockForUseSQL = `SELECT id FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $3) FOR SHARE`
 
-// LockForUse keeps a template from being deleted, and its alias from moving, until the transaction ends. It reports
-// whether the template exists.
+// LockForUse prevents a template from being deleted, and its alias from moving, until the transaction ends. It
+// reports whether the template exists.
 func (s *Service) LockForUse(ctx context.Context, on db.Execer, accountID, id, alias string) (bool, error) {
 	found, err := db.All(ctx, on, func(id *string) []any { return []any{id} }, lockForUseSQL, accountID, id, alias)
 	if err != nil {

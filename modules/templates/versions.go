@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Versions returns one page of a template's versions, newest first, without html and
-// text. Errors: NotFound and Invalid.
+// Versions returns one page of a template's versions, newest first, without html and text. It returns NotFound
+// or Invalid.
 func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string,
 	r page.Request) (page.Page[*ent.TemplateVersion], error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
@@ -28,20 +28,20 @@ func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string,
 		}, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) })
 }
 
-// CountVersions returns the number of versions of a template, counting at most up to a limit.
+// CountVersions counts the versions of a template, up to a limit.
 func (s *Service) CountVersions(ctx context.Context, accountID, templateID string, most int) (int, error) {
 	found, err := s.db.Ent.TemplateVersion.Query().
 		Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID)).Limit(most).IDs(ctx)
 	return len(found), err
 }
 
-// Version returns one version with its html and text, in the form used by sends.
+// Version returns one version with its html and text, in the form that sends use.
 func (s *Service) Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
+	v, err := s.getVersion(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
 	if err != nil && fault.KindOf(err) == fault.Invalid {
 		return nil, fault.NoSuch("version", strconv.Itoa(number))
 	}

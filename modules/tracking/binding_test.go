@@ -31,8 +31,8 @@ const (
 	addHostSQL    = `INSERT INTO tracking_hosts (account_id, domain_id, host, status, verified_at) VALUES ($1, $2, $3, 'verified', now())`
 )
 
-// customer adds an account with a domain and a tracking host.
-func (w *world) customer(t *testing.T, accountID, domain string) (domainID string) {
+// addCustomer adds an account with a domain and a tracking host.
+func (w *world) addCustomer(t *testing.T, accountID, domain string) (domainID string) {
 	t.Helper()
 	domainID = id.New(id.Domain)
 	w.exec(t, addAccountSQL, accountID)
@@ -41,13 +41,13 @@ func (w *world) customer(t *testing.T, accountID, domain string) (domainID strin
 	return domainID
 }
 
-func (w *world) click(t *testing.T, accountID, host string) string {
+func (w *world) clickToken(t *testing.T, accountID, host string) string {
 	t.Helper()
-	m, err := w.tokens.minter(accountID, testEmail, host)
+	m, err := w.tokens.newMinter(accountID, testEmail, host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.click("https://shop.example/offer")
+	return m.mintClick("https://shop.example/offer")
 }
 
 func (w *world) wantRead(t *testing.T, what, token, host string, want error) {
@@ -61,9 +61,9 @@ func (w *world) wantRead(t *testing.T, what, token, host string, want error) {
 func TestLinkWorksOnlyOnItsHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.customer(t, w.ada, "ada.example")
-	w.customer(t, w.eve, "eve.example")
-	adas, base := w.click(t, w.ada, "links.ada.example"), w.click(t, w.ada, ownHost)
+	w.addCustomer(t, w.ada, "ada.example")
+	w.addCustomer(t, w.eve, "eve.example")
+	adas, base := w.clickToken(t, w.ada, "links.ada.example"), w.clickToken(t, w.ada, ownHost)
 	for _, host := range []string{"links.ada.example", "LINKS.ada.example.", "links.ada.example:8443"} {
 		w.wantRead(t, "a link under the account's tracking host", adas, host, nil)
 	}
@@ -80,56 +80,56 @@ func TestLinkWorksOnlyOnItsHost(t *testing.T) {
 	}
 }
 
-// A replaced tracking host still answers links of sent mail, until its domain is deleted or belongs to
-// another account.
+// A replaced tracking host keeps answering links in sent mail until its domain is deleted or moves to another
+// account.
 func TestLinkOnFormerHostWorksWhileAccountOwnsDomain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	domainID := w.customer(t, w.ada, "ada.example")
-	token := w.click(t, w.ada, "links.ada.example")
+	domainID := w.addCustomer(t, w.ada, "ada.example")
+	token := w.clickToken(t, w.ada, "links.ada.example")
 	w.exec(t, `UPDATE tracking_hosts SET host = 'go.ada.example' WHERE account_id = $1`, w.ada)
 	w.wantRead(t, "a link under a former host", token, "links.ada.example", nil)
 	w.exec(t, `DELETE FROM tracking_hosts WHERE account_id = $1`, w.ada)
 	w.wantRead(t, "a link under a deleted host", token, "links.ada.example", nil)
 	w.exec(t, `DELETE FROM domains WHERE id = $1`, domainID)
-	w.wantRead(t, "a link of a deleted domain", token, "links.ada.example", ErrForged)
-	w.customer(t, w.eve, "ada.example")
-	w.wantRead(t, "a link of a domain that another account has", token, "links.ada.example", ErrForged)
+	w.wantRead(t, "a link under a deleted domain", token, "links.ada.example", ErrForged)
+	w.addCustomer(t, w.eve, "ada.example")
+	w.wantRead(t, "a link under a domain that now belongs to another account", token, "links.ada.example", ErrForged)
 }
 
 func TestUnboundLinksStayValid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.customer(t, testAccount, "ada.example")
-	w.customer(t, w.eve, "eve.example")
+	w.addCustomer(t, testAccount, "ada.example")
+	w.addCustomer(t, w.eve, "eve.example")
 	for _, host := range []string{"mail.example.org", "old.example.org", "links.ada.example", "127.0.0.1:8080"} {
 		mark, err := w.Read(t.Context(), Click, oldToken, host)
 		if err != nil || mark.Target != oldTarget {
-			t.Errorf("a link of an earlier version, requested on %s, returned %q with error %v, want %s", host,
+			t.Errorf("a link from an earlier version, requested on %s, returned %q with error %v, want %s", host,
 				mark.Target, err, oldTarget)
 		}
 	}
 	for _, host := range []string{"links.eve.example", "unknown.example"} {
-		w.wantRead(t, "a link of an earlier version", oldToken, host, ErrForged)
+		w.wantRead(t, "a link from an earlier version", oldToken, host, ErrForged)
 	}
 }
 
 func TestSuspendedAccountLinksDoNotRedirect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.customer(t, w.ada, "ada.example")
-	token, eves := w.click(t, w.ada, "links.ada.example"), w.click(t, w.eve, ownHost)
+	w.addCustomer(t, w.ada, "ada.example")
+	token, eves := w.clickToken(t, w.ada, "links.ada.example"), w.clickToken(t, w.eve, ownHost)
 	w.exec(t, `UPDATE accounts SET suspended_at = now() WHERE id = $1`, w.ada)
 	w.wantRead(t, "a link of a suspended account", token, "links.ada.example", ErrWithheld)
 	w.wantRead(t, "a link of another account", eves, "mail.example.org", nil)
 	w.exec(t, `UPDATE accounts SET suspended_at = NULL WHERE id = $1`, w.ada)
-	w.wantRead(t, "a link of an account that was resumed", token, "links.ada.example", nil)
+	w.wantRead(t, "a link of a resumed account", token, "links.ada.example", nil)
 }
 
 func TestFlaggedTargetIsNotRedirected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	m, err := w.tokens.minter(w.ada, testEmail, ownHost)
+	m, err := w.tokens.newMinter(w.ada, testEmail, ownHost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,9 +149,9 @@ func TestFlaggedTargetIsNotRedirected(t *testing.T) {
 		"https://shop.example/offer/1": ErrWithheld, "http://shop.example:80/%6fffer/": ErrWithheld,
 		"https://shop.example/offers": nil, "https://www.shop.example/offer/": nil,
 	} {
-		w.wantRead(t, "a click on "+target, m.click(target), "mail.example.org", want)
+		w.wantRead(t, "a click on "+target, m.mintClick(target), "mail.example.org", want)
 	}
-	if mark, err := w.Read(t.Context(), Open, m.open(), "mail.example.org"); err != nil || mark.Kind != Open {
+	if mark, err := w.Read(t.Context(), Open, m.mintOpen(), "mail.example.org"); err != nil || mark.Kind != Open {
 		t.Errorf("an open returned %+v and error %v, want no error", mark, err)
 	}
 }
@@ -159,7 +159,7 @@ func TestFlaggedTargetIsNotRedirected(t *testing.T) {
 func TestLinksWorkWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.customer(t, w.ada, "ada.example")
+	w.addCustomer(t, w.ada, "ada.example")
 	w.exec(t, addAccountSQL, w.eve)
 	w.exec(t, `UPDATE accounts SET suspended_at = now() WHERE id = $1`, w.eve)
 	if err := w.db.Close(); err != nil {
@@ -168,10 +168,10 @@ func TestLinksWorkWithoutDatabase(t *testing.T) {
 	if err := w.rules.Reload(t.Context()); err == nil {
 		t.Fatal("Reload succeeded with a closed database")
 	}
-	w.wantRead(t, "a link", w.click(t, w.ada, "links.ada.example"), "links.ada.example", nil)
-	w.wantRead(t, "a link of a suspended account", w.click(t, w.eve, ownHost), "mail.example.org", ErrWithheld)
-	if _, err := w.Read(t.Context(), Click, w.click(t, w.ada, "go.ada.example"), "go.ada.example"); err == nil ||
+	w.wantRead(t, "a link", w.clickToken(t, w.ada, "links.ada.example"), "links.ada.example", nil)
+	w.wantRead(t, "a link of a suspended account", w.clickToken(t, w.eve, ownHost), "mail.example.org", ErrWithheld)
+	if _, err := w.Read(t.Context(), Click, w.clickToken(t, w.ada, "go.ada.example"), "go.ada.example"); err == nil ||
 		errors.Is(err, ErrForged) {
-		t.Errorf("a link under a host that cannot be looked up returned %v, want an error of the database", err)
+		t.Errorf("a link under a host that cannot be looked up returned %v, want a database error", err)
 	}
 }

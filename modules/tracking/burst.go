@@ -2,19 +2,19 @@ package tracking
 
 import "time"
 
-// A visitor that follows this many different links of a message within the window is a scanner.
+// A visitor that follows this many different links of one message within the window is a scanner.
 const (
 	burstWindow = time.Second
 	burstLinks  = 3
 	reasonBurst = "scanner"
-	// burstKept bounds the remembered clicks per visitor.
+	// burstKept is the maximum number of remembered clicks per visitor.
 	burstKept = 64
 )
 
 // visitor identifies a client IP and the message whose links it follows.
 type visitor struct{ emailID, ip string }
 
-// bursts remembers the most recent clicks.
+// bursts remembers the latest clicks of visitors.
 type bursts struct {
 	byVisitor map[visitor][]hit
 	order     []hit

@@ -16,7 +16,7 @@ type Config struct {
 	HostTTL time.Duration // how long the host of a domain may be cached for new mail; zero: 15 s
 }
 
-// ConfigOf returns the module's configuration from that of the installation.
+// ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values) Config { return Config{BaseURL: config.BaseURL.Of(cfg)} }
 
 func (c Config) withDefaults() Config {
@@ -26,7 +26,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	weburl.CheckBase(wrong, "BaseURL", c.BaseURL)

@@ -2,14 +2,14 @@
 //
 // # Terms
 //
-// A tracked link is a URL of this installation that redirects to the sender's target. The target is part
-// of the authenticated token. A redirect therefore needs no database and works as long as the key of the token
-// is configured, even after the email was erased. An open pixel is an image of 43 bytes. Both are bound to
-// account and email, not to a recipient, because a message is composed once for all recipients.
+// A tracked link is a URL of this installation that redirects to the sender's target. The target is part of the
+// authenticated token, so a redirect needs no database. It works as long as the key of the token is configured,
+// even after the email was erased. An open pixel is an image of 43 bytes. Both are bound to an account and an
+// email, not to a recipient, because a message is composed once for all recipients.
 //
-// An engagement is one open or click, stored as a row and published as the fact email.opened or
-// email.clicked. If a program caused it (a scanner, a prefetch, or a mail service that loads images for its
-// users), it is recorded and marked as a machine's.
+// An engagement is one open or click, stored as a row and published as the fact email.opened or email.clicked.
+// If a program caused it (a scanner, a prefetch, or a mail service that loads images for its users), it is
+// recorded and marked as caused by a machine.
 //
 // A tracking host is a name below a sending domain that points to the installation by CNAME, so that tracked
 // links use the sender's own name.

@@ -8,7 +8,7 @@ type edit struct {
 	with       string
 }
 
-// applyEdits applies the edits, which must be sorted and must not overlap. All other bytes are copied unchanged.
+// applyEdits applies edits, which must be sorted and not overlap. All other bytes are copied unchanged.
 func applyEdits(source string, edits []edit) string {
 	if len(edits) == 0 {
 		return source

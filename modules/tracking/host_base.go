@@ -16,10 +16,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// linkBase is the scheme and host of a domain's links, and the host that their tokens are issued for.
+// linkBase is the scheme and host of a domain's links, and the host for which their tokens are issued.
 type linkBase struct{ url, host string }
 
-// linkBases determines the scheme and host for links in new mail of a domain.
+// linkBases determines the scheme and host for links in a domain's new mail.
 type linkBases struct {
 	config       Config
 	db           *db.DB

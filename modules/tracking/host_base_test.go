@@ -14,19 +14,19 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-// sole is a test double of the domains module, with one domain.
-type sole struct{ domain *ent.Domain }
+// fakeDomains is a fake of the domains module that has a single domain.
+type fakeDomains struct{ domain *ent.Domain }
 
-func (s sole) Get(context.Context, string, string) (*ent.Domain, error) { return s.domain, nil }
+func (s fakeDomains) Get(context.Context, string, string) (*ent.Domain, error) { return s.domain, nil }
 
-// issuer is a test double of the certificate keeper.
-type issuer struct{ ready map[string]bool }
+// fakeCertificates is a fake of the certificate keeper.
+type fakeCertificates struct{ ready map[string]bool }
 
-func (i issuer) Ready(_ context.Context, host string) bool { return i.ready[host] }
-func (i issuer) Certificate(context.Context, string) hosts.Certificate {
+func (i fakeCertificates) Ready(_ context.Context, host string) bool { return i.ready[host] }
+func (i fakeCertificates) Certificate(context.Context, string) hosts.Certificate {
 	return hosts.Certificate{Status: hosts.CertificatePending}
 }
-func (i issuer) Obtain(names ...string) {
+func (i fakeCertificates) Obtain(names ...string) {
 	for _, host := range names {
 		i.ready[host] = true
 	}
@@ -36,7 +36,7 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const target = "mail.example.org"
-	shop := sole{&ent.Domain{ID: id.New(id.Domain), AccountID: &w.ada, Name: "shop.example",
+	shop := fakeDomains{&ent.Domain{ID: id.New(id.Domain), AccountID: &w.ada, Name: "shop.example",
 		Status: domain.StatusVerified}}
 	zone := dnsxtest.New(t)
 	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
@@ -45,16 +45,16 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	}
 	process := func(c hosts.Certificates) *hosts.Service {
 		s, err := hosts.New(hosts.Params{Config: hosts.Config{BaseURL: testBase, Target: target}, DB: w.db,
-			Domains: shop, Resolver: resolver, Certificates: c, Logger: quiet()})
+			Domains: shop, Resolver: resolver, Certificates: c, Logger: quietLogger()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
-	i := issuer{map[string]bool{}}
+	i := fakeCertificates{map[string]bool{}}
 	base := func(account, baseURL string, c hosts.Certificates) string {
 		r, err := NewRewriter(RewriterParams{Config: Config{BaseURL: baseURL}, DB: w.db, Certificates: c,
-			Box: pinnedKey(t), Logger: quiet()})
+			Box: pinnedKey(t), Logger: quietLogger()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	if _, err := s.Verify(t.Context(), w.ada, shop.domain.ID); err != nil {
 		t.Fatal(err)
 	}
-	check("no TLS here", testBase, nil)
+	check("no TLS", testBase, nil)
 	check("no certificate yet", testBase, i)
 	if h, err := process(i).Verify(t.Context(), w.ada, shop.domain.ID); err != nil ||
 		h.Certificate.Status != hosts.CertificatePending {
@@ -99,5 +99,5 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	if err := w.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("the database is away", testBase, i)
+	check("the database is unavailable", testBase, i)
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// noTrack is the attribute with which a sender excludes a link from tracking.
+// noTrack is the attribute by which a sender excludes a link from tracking.
 const noTrack = "data-no-track"
 
 // tracker returns the tracked form of a link, or false to leave it unchanged.
@@ -18,7 +18,7 @@ type tracker func(written string) (tracked string, ok bool)
 // body, where an image can be inserted.
 //
 // The tokenizer is used only to find where tokens begin and end; everything that is not edited is copied from
-// the source. It reads comments (including conditional ones for Outlook), scripts, styles, textareas and
+// the source. It reads comments (including conditional comments for Outlook), scripts, styles, textareas and
 // titles as single tokens, so links inside them are ignored.
 func scanHTML(source string, track tracker) (edits []edit, end int) {
 	z := html.NewTokenizer(strings.NewReader(source))
@@ -51,8 +51,8 @@ func scanHTML(source string, track tracker) (edits []edit, end int) {
 	return edits, at
 }
 
-// editLink changes the target of an <a> or <area>. The changed tag is parsed again. Unless it is the same tag
-// apart from the target, it is left unchanged.
+// editLink changes the target of an <a> or <area>. The changed tag is parsed again; if anything but the target
+// differs, the tag is left unchanged.
 func editLink(tag string, z *html.Tokenizer, track tracker) (edit, bool) {
 	name, more := z.TagName()
 	if element := atom.Lookup(name); !more || (element != atom.A && element != atom.Area) {
@@ -130,7 +130,7 @@ func hrefValue(tag string) (start, end int, ok bool) {
 	}
 }
 
-// attributeValue finds the value of the attribute whose name ends at i, and where to continue.
+// attributeValue returns the value of the attribute whose name ends at i, and the position after it.
 func attributeValue(tag string, i int) (start, end, next int) {
 	at := i
 	for at < len(tag) && isSpace(tag[at]) {

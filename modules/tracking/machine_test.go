@@ -55,12 +55,12 @@ func TestInvalidTableReportsLine(t *testing.T) {
 		`bot shape "x"`: "line 1", `bot header "Purpose"`: "line 1",
 	} {
 		if _, err := newMachines(table); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("table %q: %v, want an error with %s", table, err, want)
+			t.Errorf("table %q returned %v, want an error that contains %s", table, err, want)
 		}
 	}
 }
 
-func TestCleansUserAgents(t *testing.T) {
+func TestCleanAgent(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"Mail/1.0\r\n\tX: y\x00\x7f\u0085\u202e\xff": "Mail/1.0X: y",

@@ -25,7 +25,7 @@ var Module = fx.Module("tracking",
 		func(b *bus.Bus) Bus { return b },
 		func(s *domains.Service) hosts.Domains { return s },
 	),
-	// Fx runs this before the first hook, so the bus has not started.
+	// Fx runs this before the first start hook, so the bus has not started.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, h *hosts.Service, rules *linkrules.Rules, b *bus.Bus) {
 		b.Register(h.Consumer())
 		lc.Append(fx.StartStopHook(h.Start, h.Stop))

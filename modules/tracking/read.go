@@ -8,8 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Counts are the opens and clicks of an email. MachineOpens and MachineClicks are the parts caused by
-// programs.
+// Counts are the opens and clicks of an email. MachineOpens and MachineClicks are the part caused by programs.
 type Counts struct{ Opens, Clicks, MachineOpens, MachineClicks int }
 
 const countsSQL = `
@@ -17,7 +16,7 @@ SELECT email_id, count(*) FILTER (WHERE kind = 'open'), count(*) FILTER (WHERE k
        count(*) FILTER (WHERE kind = 'open' AND machine <> ''), count(*) FILTER (WHERE kind = 'click' AND machine <> '')
   FROM engagements WHERE account_id = $1 AND email_id = ANY ($2) GROUP BY email_id`
 
-// Counts returns the counts by email id. Emails without visits are omitted.
+// Counts returns counts keyed by email id. It omits emails without visits.
 func (s *Service) Counts(ctx context.Context, accountID string, emailIDs ...string) (map[string]Counts, error) {
 	found := make(map[string]Counts, len(emailIDs))
 	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
@@ -35,11 +34,11 @@ func (s *Service) Counts(ctx context.Context, accountID string, emailIDs ...stri
 	return found, nil
 }
 
-// Reach is the number of emails that were opened and clicked by people, not by programs.
+// Reach is the number of emails opened and clicked by people, not by programs.
 type Reach struct{ Opened, Clicked int }
 
-// GroupReach returns the reach of groups of emails by group name. emailIDs[i] belongs to groups[i]. Groups
-// without visits are omitted.
+// GroupReach returns the reach of groups of emails, keyed by group. emailIDs[i] belongs to groups[i]. It omits
+// groups without visits.
 func (s *Service) GroupReach(ctx context.Context, accountID string, groups,
 	emailIDs []string) (map[string]Reach, error) {
 	const reachSQL = `
@@ -68,7 +67,7 @@ SELECT g.id, g.account_id, g.email_id, g.kind, g.url, g.ip, g.user_agent, g.mach
        (SELECT * FROM engagements WHERE account_id = $1 AND email_id = e.id ORDER BY id DESC LIMIT $3) g
  ORDER BY g.id DESC`
 
-// Engagements returns the latest opens and clicks by email id, newest first.
+// Engagements returns the latest opens and clicks, newest first, keyed by email id.
 func (s *Service) Engagements(ctx context.Context, accountID string, first int,
 	emailIDs ...string) (map[string][]*ent.Engagement, error) {
 	found := make(map[string][]*ent.Engagement, len(emailIDs))

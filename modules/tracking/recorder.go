@@ -27,7 +27,7 @@ type recorder struct {
 	held     []hit // clicks, by time
 	stopping chan struct{}
 	done     chan struct{}
-	storeCtx context.Context // ends when the time limit of stop is over
+	storeCtx context.Context // ends when the time limit of stop has passed
 	cut      context.CancelFunc
 	once     sync.Once
 	dropped  *prometheus.CounterVec
@@ -48,7 +48,7 @@ func newRecorder(store func(context.Context, []hit) error, log *slog.Logger,
 		stopping: make(chan struct{}), done: make(chan struct{}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking",
 			Name: "dropped_total",
-			Help: "Opens and clicks that were not recorded: the queue was full, or the database refused them."},
+			Help: "Opens and clicks that were not recorded: the queue was full, or the database rejected them."},
 			[]string{"reason"}),
 	}
 	r.storeCtx, r.cut = context.WithCancel(context.Background()) // lives as long as the recorder
@@ -128,7 +128,7 @@ func (r *recorder) next() (ready []hit, more bool) {
 	return append(ready, r.release(max(r.countMatured(time.Now()), len(r.held)-maxHeld))...), true
 }
 
-// hold holds a click, and adds an open to ready.
+// hold holds a click, or adds an open to ready.
 func (r *recorder) hold(h hit, ready []hit) []hit {
 	if h.mark.Kind != Click {
 		return append(ready, h)
@@ -164,7 +164,7 @@ func (r *recorder) release(count int) []hit {
 	return ready
 }
 
-// flush stores a batch, and retries while the database is unavailable. If the database refuses the batch, the
+// flush stores a batch, and retries while the database is unavailable. If the database rejects the batch, the
 // hits are stored one by one, so that a bad one does not affect the others.
 func (r *recorder) flush(batch []hit) {
 	for wait := retryMin; ; wait = min(2*wait, retryMax) {

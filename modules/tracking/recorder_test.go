@@ -17,16 +17,16 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// shelf is a test double of the database that can be unavailable or slow.
-type shelf struct {
+// fakeStore is a fake database that can be unavailable or slow.
+type fakeStore struct {
 	mutex sync.Mutex
 	hits  []hit
 	away  bool
-	bad   string // an IP address that it refuses
+	bad   string // an IP address that it rejects
 	block chan struct{}
 }
 
-func (s *shelf) store(ctx context.Context, hits []hit) error {
+func (s *fakeStore) store(ctx context.Context, hits []hit) error {
 	if s.block != nil {
 		select {
 		case <-s.block:
@@ -48,13 +48,13 @@ func (s *shelf) store(ctx context.Context, hits []hit) error {
 	return nil
 }
 
-func (s *shelf) count() int {
+func (s *fakeStore) countHits() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return len(s.hits)
 }
 
-func (s *shelf) machines() string {
+func (s *fakeStore) listMachines() string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var text strings.Builder
@@ -64,7 +64,7 @@ func (s *shelf) machines() string {
 	return text.String()
 }
 
-func dropped(t *testing.T, r *recorder, reason string) (count float64) {
+func countDropped(t *testing.T, r *recorder, reason string) (count float64) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(r.dropped)
@@ -82,7 +82,7 @@ func dropped(t *testing.T, r *recorder, reason string) (count float64) {
 	return count
 }
 
-func startRecorder(t *testing.T, s *shelf) *recorder {
+func startRecorder(t *testing.T, s *fakeStore) *recorder {
 	t.Helper()
 	r, err := newRecorder(s.store, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
@@ -100,11 +100,11 @@ func openBy(ip string) hit {
 	return hit{mark: LinkToken{Kind: Open, EmailID: testEmail}, ip: ip, at: time.Now()}
 }
 
-// A scanner's first click looks like a person's until the third.
-func TestBurstOfClicksIsScanner(t *testing.T) {
+// A scanner's first click looks like a person's until the third click.
+func TestClassifiesBurstOfClicksAsScanner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{}
+		s := &fakeStore{}
 		r := startRecorder(t, s)
 		for _, target := range []string{"a", "b", "c"} {
 			r.offer(clickOn(target, "192.0.2.1"))
@@ -116,13 +116,13 @@ func TestBurstOfClicksIsScanner(t *testing.T) {
 		time.Sleep(2 * burstWindow)
 		want := `click a "scanner"` + "\n" + `click b "scanner"` + "\n" + `click c "scanner"` + "\n" +
 			`click a ""` + "\n" + `click a ""` + "\n" + `click a ""` + "\n"
-		if got := s.machines(); got != want {
+		if got := s.listMachines(); got != want {
 			t.Errorf("recorded hits:\n%s", got)
 		}
 		// Later, the same visitor counts as a person again, and earlier clicks are forgotten.
 		r.offer(clickOn("d", "192.0.2.1"))
 		time.Sleep(2 * burstWindow)
-		if got := s.machines(); got != want+`click d ""`+"\n" {
+		if got := s.listMachines(); got != want+`click d ""`+"\n" {
 			t.Errorf("recorded hits:\n%s", got)
 		}
 		if err := r.stop(t.Context()); err != nil {
@@ -137,7 +137,7 @@ func TestBurstOfClicksIsScanner(t *testing.T) {
 func TestStopRecordsQueuedHits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{}
+		s := &fakeStore{}
 		r := startRecorder(t, s)
 		for range 700 {
 			r.offer(clickOn("a", "192.0.2.1"))
@@ -150,7 +150,7 @@ func TestStopRecordsQueuedHits(t *testing.T) {
 			t.Errorf("%d of 1400 hits were recorded", len(s.hits))
 		}
 		r.offer(openBy("192.0.2.1"))
-		if got := dropped(t, r, "stopping"); got != 1 {
+		if got := countDropped(t, r, "stopping"); got != 1 {
 			t.Errorf("%v hits were counted as dropped after stop, want 1", got)
 		}
 	})
@@ -159,24 +159,24 @@ func TestStopRecordsQueuedHits(t *testing.T) {
 func TestQueuesVisitsWhileDatabaseIsDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{away: true}
+		s := &fakeStore{away: true}
 		r := startRecorder(t, s)
 		r.offer(openBy("192.0.2.1"))
 		synctest.Wait() // the recorder is retrying
 		if !fault.IsDatabaseUnavailable(s.store(t.Context(), nil)) {
-			t.Fatal("the test double's error does not count as an unavailable database")
+			t.Fatal("the fake's error does not count as an unavailable database")
 		}
 		for range queueSize + 5 {
 			r.offer(openBy("192.0.2.2"))
 		}
-		if got := dropped(t, r, "queue_full"); got != 5 {
+		if got := countDropped(t, r, "queue_full"); got != 5 {
 			t.Errorf("%v hits were dropped, want 5", got)
 		}
 		s.mutex.Lock()
 		s.away = false
 		s.mutex.Unlock()
 		time.Sleep(2 * retryMax)
-		if got := s.count(); got != queueSize+1 {
+		if got := s.countHits(); got != queueSize+1 {
 			t.Errorf("%d hits were recorded after recovery, want %d", got, queueSize+1)
 		}
 		if err := r.stop(t.Context()); err != nil {
@@ -188,7 +188,7 @@ func TestQueuesVisitsWhileDatabaseIsDown(t *testing.T) {
 func TestStopReturnsAtDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{block: make(chan struct{})}
+		s := &fakeStore{block: make(chan struct{})}
 		r := startRecorder(t, s)
 		r.offer(openBy("192.0.2.1"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -196,16 +196,16 @@ func TestStopReturnsAtDeadline(t *testing.T) {
 		if err := r.stop(ctx); err == nil {
 			t.Error("stop returned no error for hits that were not recorded")
 		}
-		if got := dropped(t, r, "stopping"); got != 1 {
+		if got := countDropped(t, r, "stopping"); got != 1 {
 			t.Errorf("%v hits were counted as dropped, want 1", got)
 		}
 	})
 }
 
-func TestRefusedVisitDoesNotAffectOthers(t *testing.T) {
+func TestRejectedVisitDoesNotAffectOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{bad: "192.0.2.9"}
+		s := &fakeStore{bad: "192.0.2.9"}
 		r := startRecorder(t, s)
 		for _, ip := range []string{"192.0.2.1", "192.0.2.9", "192.0.2.2"} {
 			r.offer(openBy(ip))
@@ -213,8 +213,8 @@ func TestRefusedVisitDoesNotAffectOthers(t *testing.T) {
 		if err := r.stop(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := dropped(t, r, "refused"); got != 1 || len(s.hits) != 2 {
-			t.Errorf("%d hits recorded, %v refused, want 2 and 1", len(s.hits), got)
+		if got := countDropped(t, r, "refused"); got != 1 || len(s.hits) != 2 {
+			t.Errorf("%d hits recorded, %v rejected, want 2 and 1", len(s.hits), got)
 		}
 	})
 }

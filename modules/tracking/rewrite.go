@@ -13,14 +13,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// maxLinks bounds the growth of a message.
+// maxLinks limits the growth of a message.
 const maxLinks = 10_000
 
-// unsubscribePath is the path of unsubscribe pages on the host of the base URL. Links to them are never
-// tracked.
+// unsubscribePath is the path of unsubscribe pages on the base URL's host. Links to them are never tracked.
 const unsubscribePath = "/u/"
 
-// Message identifies the email of the bodies that Rewrite changes.
+// Message identifies the email whose bodies Rewrite changes.
 type Message struct {
 	AccountID, EmailID, DomainID string
 	Opens, Clicks                bool // what to track
@@ -60,30 +59,30 @@ func (r *Rewriter) Rewrite(ctx context.Context, m Message, html, text string) (n
 	if !m.Opens && !m.Clicks {
 		return html, text, nil
 	}
-	tokens, err := r.tokens.minter(m.AccountID, m.EmailID, ownHost)
+	tokens, err := r.tokens.newMinter(m.AccountID, m.EmailID, ownHost)
 	if err != nil {
 		return "", "", err
 	}
 	base := r.bases.baseFor(ctx, m.AccountID, m.DomainID)
 	tokens.host = base.host
-	w := rewriting{message: m, minter: tokens, base: base.url}
+	w := messageRewrite{message: m, minter: tokens, base: base.url}
 	for _, base := range []string{r.config.BaseURL, w.base} {
 		w.own = append(w.own, base+unsubscribePath, base+Prefix)
 	}
-	return w.html(html), w.text(text), nil
+	return w.rewriteHTML(html), w.rewriteText(text), nil
 }
 
-// rewriting is the state of rewriting one message.
-type rewriting struct {
+// messageRewrite is the state of rewriting one message.
+type messageRewrite struct {
 	message Message
 	minter  *minter
 	base    string   // scheme and host of the links
-	own     []string // prefixes that are not tracked
+	own     []string // URL prefixes that are not tracked
 	links   int
-	made    map[string]string // links by target, because targets often repeat
+	made    map[string]string // links keyed by target, because targets often repeat
 }
 
-func (w *rewriting) html(source string) string {
+func (w *messageRewrite) rewriteHTML(source string) string {
 	if source == "" {
 		return ""
 	}
@@ -98,14 +97,14 @@ func (w *rewriting) html(source string) string {
 	return applyEdits(source, edits)
 }
 
-func (w *rewriting) text(source string) string {
+func (w *messageRewrite) rewriteText(source string) string {
 	if !w.message.Clicks {
 		return source
 	}
 	return applyEdits(source, scanText(source, w.trackLink))
 }
 
-func (w *rewriting) trackLink(written string) (string, bool) {
+func (w *messageRewrite) trackLink(written string) (string, bool) {
 	if w.links >= maxLinks {
 		return "", false
 	}
@@ -121,7 +120,7 @@ func (w *rewriting) trackLink(written string) (string, bool) {
 	w.links++
 	link, known := w.made[target]
 	if !known {
-		link = w.base + ClickPath + w.minter.click(target)
+		link = w.base + ClickPath + w.minter.mintClick(target)
 		if w.made == nil {
 			w.made = map[string]string{}
 		}
@@ -130,9 +129,9 @@ func (w *rewriting) trackLink(written string) (string, bool) {
 	return link, true
 }
 
-// openPixel returns an image that takes no space: a negative margin compensates its height.
-func (w *rewriting) openPixel() string {
-	return `<img src="` + w.base + OpenPath + w.minter.open() + PixelSuffix +
+// openPixel returns an image that takes no space: a negative margin compensates for its height.
+func (w *messageRewrite) openPixel() string {
+	return `<img src="` + w.base + OpenPath + w.minter.mintOpen() + PixelSuffix +
 		`" width="1" height="1" alt="" style="display:block;width:1px;height:1px;margin:-1px 0 0;padding:0;border:0">`
 }
 

@@ -50,7 +50,7 @@ func newRewriter(t testing.TB) *Rewriter {
 	return r
 }
 
-func rewrite(t testing.TB, r *Rewriter, m Message, html, text string) (newHTML, newText string) {
+func rewriteBodies(t testing.TB, r *Rewriter, m Message, html, text string) (newHTML, newText string) {
 	t.Helper()
 	newHTML, newText, err := r.Rewrite(t.Context(), m, html, text)
 	if err != nil {
@@ -59,7 +59,7 @@ func rewrite(t testing.TB, r *Rewriter, m Message, html, text string) (newHTML, 
 	return newHTML, newText
 }
 
-func read(t testing.TB, name string) string {
+func readSource(t testing.TB, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
@@ -71,17 +71,17 @@ func read(t testing.TB, name string) string {
 func TestRewriteMatchesGolden(t *testing.T) {
 	t.Parallel()
 	r := newRewriter(t)
-	html, text := rewrite(t, r, both, read(t, "letter.html"), read(t, "letter.txt"))
+	html, text := rewriteBodies(t, r, both, readSource(t, "letter.html"), readSource(t, "letter.txt"))
 	expect.Golden(t, "letter.tracked.html", html)
 	expect.Golden(t, "letter.tracked.txt", text)
-	// The same with readable targets instead of tokens.
-	expect.Golden(t, "letter.targets.html", readable(t, r, html))
-	expect.Golden(t, "letter.targets.txt", readable(t, r, text))
+	// The golden files contain readable targets in place of tokens.
+	expect.Golden(t, "letter.targets.html", replaceTokens(t, r, html))
+	expect.Golden(t, "letter.targets.txt", replaceTokens(t, r, text))
 }
 
 var tracked = regexp.MustCompile(regexp.QuoteMeta(testBase) + `/t/[co]/[A-Za-z0-9_-]+`)
 
-func readable(t testing.TB, r *Rewriter, rewritten string) string {
+func replaceTokens(t testing.TB, r *Rewriter, rewritten string) string {
 	t.Helper()
 	return tracked.ReplaceAllStringFunc(rewritten, func(link string) string {
 		mark, err := r.tokens.parse(link[strings.LastIndexByte(link, '/')+1:], ownHost)
@@ -107,17 +107,17 @@ func TestTracksOnlyEnabledKinds(t *testing.T) {
 	} {
 		m := both
 		m.Opens, m.Clicks = c.opens, c.clicks
-		html, text := rewrite(t, r, m, page, plain)
-		if got := readable(t, r, html); !strings.Contains(got, c.wantHTML) || !strings.HasPrefix(html, c.start) ||
+		html, text := rewriteBodies(t, r, m, page, plain)
+		if got := replaceTokens(t, r, html); !strings.Contains(got, c.wantHTML) || !strings.HasPrefix(html, c.start) ||
 			strings.Contains(got, "[open") != c.opens {
 			t.Errorf("%s: html %s", name, html)
 		}
-		if got := readable(t, r, text); !strings.Contains(got, c.wantText) || (text == plain) != (c.wantText == "") {
+		if got := replaceTokens(t, r, text); !strings.Contains(got, c.wantText) || (text == plain) != (c.wantText == "") {
 			t.Errorf("%s: text %s", name, text)
 		}
 	}
-	if html, text := rewrite(t, r, both, "", "no link"); html != "" || text != "no link" {
-		t.Errorf("a message without HTML became %q, %q", html, text)
+	if html, text := rewriteBodies(t, r, both, "", "no link"); html != "" || text != "no link" {
+		t.Errorf("a message without HTML was rewritten to %q, %q", html, text)
 	}
 	for _, wrong := range []Message{{AccountID: "acc_1", EmailID: testEmail, Opens: true},
 		{AccountID: testAccount, EmailID: testDomain, Opens: true}} {
@@ -127,8 +127,8 @@ func TestTracksOnlyEnabledKinds(t *testing.T) {
 	}
 }
 
-// undo checks that the bytes between links are unchanged, and that each link has the target of the original.
-func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(string) string) {
+// checkUndo checks that the bytes between links are unchanged and that each link has the target of the original.
+func checkUndo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(string) string) {
 	t.Helper()
 	at := 0
 	pieces := tracked.Split(rewritten, -1)
@@ -149,7 +149,7 @@ func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(str
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The target may contain the next piece too: use the first position that fits.
+			// The target may contain the next piece too, so use the first position that fits.
 			want := false
 			for ; found >= 0 && at+found <= len(source) && strings.HasPrefix(source[at+found:], piece); found++ {
 				if target, ok := weburl.Normalize(unescape(source[at : at+found])); ok && target == mark.Target {
@@ -173,7 +173,7 @@ func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(str
 	}
 }
 
-// attributeText returns the value that a browser reads from an attribute, where not all entities of text
+// attributeText returns the value that a browser reads from an attribute, where some entities of text do not
 // apply.
 func attributeText(value string) string {
 	quote := ""
@@ -194,28 +194,28 @@ func checkHTML(t *testing.T, r *Rewriter, source string) {
 	t.Helper()
 	clicks := both
 	clicks.Opens = false
-	rewritten, _ := rewrite(t, r, clicks, source, "")
+	rewritten, _ := rewriteBodies(t, r, clicks, source, "")
 	if strings.Contains(source, testBase) {
-		return // the source's own links look like ours
+		return // the source contains links that look like ours
 	}
-	undo(t, r, source, rewritten, attributeText)
+	checkUndo(t, r, source, rewritten, attributeText)
 	opens := both
 	opens.Clicks = false
-	with, _ := rewrite(t, r, opens, source, "")
+	with, _ := rewriteBodies(t, r, opens, source, "")
 	if _, end := scanHTML(source, nil); source != "" &&
 		(!strings.HasPrefix(with, source[:end]+"<img ") || !strings.HasSuffix(with, `border:0">`+source[end:])) {
 		t.Fatalf("the pixel is not at %d of %q: %q", end, source, with)
 	}
-	if again, _ := rewrite(t, r, clicks, rewritten, ""); again != rewritten {
+	if again, _ := rewriteBodies(t, r, clicks, rewritten, ""); again != rewritten {
 		t.Fatalf("rewriting twice changes the result: %q, %q", rewritten, again)
 	}
 }
 
 func checkText(t *testing.T, r *Rewriter, source string) {
 	t.Helper()
-	_, rewritten := rewrite(t, r, both, "", source)
+	_, rewritten := rewriteBodies(t, r, both, "", source)
 	if !strings.Contains(source, testBase) {
-		undo(t, r, source, rewritten, func(s string) string { return s })
+		checkUndo(t, r, source, rewritten, func(s string) string { return s })
 	}
 }
 
@@ -237,12 +237,12 @@ var oddHTML = []string{
 func TestNonTargetsStayUnchanged(t *testing.T) {
 	t.Parallel()
 	r := newRewriter(t)
-	for _, source := range append(oddHTML, read(t, "letter.html")) {
+	for _, source := range append(oddHTML, readSource(t, "letter.html")) {
 		if !strings.Contains(source, testBase) {
 			checkHTML(t, r, source)
 		}
 	}
-	for _, source := range strings.SplitAfter(read(t, "letter.txt"), "\n") {
+	for _, source := range strings.SplitAfter(readSource(t, "letter.txt"), "\n") {
 		checkText(t, r, source)
 	}
 }
@@ -256,7 +256,7 @@ func FuzzRewriteHTML(f *testing.F) {
 }
 
 func FuzzRewriteText(f *testing.F) {
-	for line := range strings.SplitSeq(read(f, "letter.txt"), "\n") {
+	for line := range strings.SplitSeq(readSource(f, "letter.txt"), "\n") {
 		f.Add(line)
 	}
 	f.Add("http://http://x.y/ http:// https://)) http://[::1]/(()")
@@ -264,7 +264,7 @@ func FuzzRewriteText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) { checkText(t, r, source) })
 }
 
-// Time must grow linearly with the size of a body. Each of these contains a pattern that a naive scan would
+// The time must grow linearly with the size of a body. Each of these contains a pattern that a naive scan would
 // read repeatedly.
 func TestLargeBodiesTakeLinearTime(t *testing.T) {
 	t.Parallel()
@@ -282,11 +282,11 @@ func TestLargeBodiesTakeLinearTime(t *testing.T) {
 	} {
 		var html, text string
 		if took := expect.MeasureCPU(t,
-			func() { html, text = rewrite(t, r, both, c.html, c.text) }); took > 20*time.Second {
+			func() { html, text = rewriteBodies(t, r, both, c.html, c.text) }); took > 20*time.Second {
 			t.Errorf("%s: took %s", name, took)
 		}
 		if len(html)+len(text) > len(c.html)+len(c.text)+maxLinks*4000 {
-			t.Errorf("%s: %d bytes became %d", name, len(c.html)+len(c.text), len(html)+len(text))
+			t.Errorf("%s: %d bytes were rewritten to %d", name, len(c.html)+len(c.text), len(html)+len(text))
 		}
 	}
 }

@@ -24,8 +24,8 @@ type Announcement struct {
 	Fill               func(*event.Email) // sets the fields specific to the event
 }
 
-// Announcer publishes facts of emails as part of a transaction. Emails that do not exist are skipped. It
-// returns the number of published facts.
+// Announcer publishes facts about emails in a transaction. It skips emails that do not exist, and returns the
+// number of published facts.
 type Announcer interface {
 	Announce(ctx context.Context, tx db.Execer, seen []Announcement) (announced int, err error)
 }
@@ -59,7 +59,7 @@ type Service struct {
 	refused   *prometheus.CounterVec
 }
 
-// New creates the service. Nothing is recorded before Start.
+// New creates the service. Nothing is recorded until Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func New(p Params) (*Service, error) {
 		tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, machines: known,
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking",
 			Name: "refused_total",
-			Help: "Genuine links that were not followed: requested on another host, of a suspended account, or flagged."}, []string{"reason"})}
+			Help: "Authentic links that did not redirect: requested on another host, of a suspended account, or flagged."}, []string{"reason"})}
 	if p.Registry != nil {
 		if err := p.Registry.Register(s.refused); err != nil {
 			return nil, err
@@ -95,16 +95,15 @@ func (s *Service) Stop(ctx context.Context) error {
 	return s.recorder.stop(ctx)
 }
 
-// ErrWithheld is the error of a genuine click that must not redirect: its account is suspended,
-// or an operator has flagged its target.
+// ErrWithheld is the error for an authentic click that must not redirect: its account is suspended, or an
+// operator has flagged its target.
 var ErrWithheld = errors.New("tracked link is withheld")
 
 const reasonHost = "other_host"
 
-// Read returns the contents of a token that was requested on a host, as in the Host header. It returns
-// ErrForged for a token that is not genuine or belongs to another host, and ErrWithheld for a click that must
-// not redirect. Only a link under a former tracking host queries the database; any other error means that the
-// query failed.
+// Read returns the contents of a token requested on a host, as in the Host header. It returns ErrForged for a
+// token that is not authentic or belongs to another host, and ErrWithheld for a click that must not redirect.
+// Only a link under a former tracking host queries the database; any other error means that the query failed.
 func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (LinkToken, error) {
 	own, name := s.rules.IsOwn(host), ownHost
 	if !own {

@@ -12,11 +12,11 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// maxEngagements is the maximum number of recorded engagements per email. Processes that record at the same
-// moment may exceed it by a batch.
+// maxEngagements is the maximum number of recorded engagements per email. Processes that record concurrently
+// may exceed it by a batch.
 const maxEngagements = 1000
 
-// recordSQL stores the hits of existing emails that are below the limit, and returns their numbers. It locks
+// recordSQL stores the hits of existing emails that are below the limit, and returns their indexes. It locks
 // emails in id order, as every multi-email update does.
 var recordSQL = db.Compile(`
 WITH hit AS (
@@ -44,7 +44,7 @@ var hitRows = batch.New("h",
 	batch.Computed[agedHit]("created_at", "now() - make_interval(secs => h.age)"),
 )
 
-// agedHit is a hit with its age, because created_at is computed by the database clock.
+// agedHit is a hit with its age, because the database clock computes created_at.
 type agedHit struct {
 	hit
 

@@ -6,8 +6,8 @@ import (
 )
 
 // scanText finds the http(s) URLs in plain text and returns the necessary edits. A URL ends where readers and
-// mail programs expect: before spaces, quotes, angle brackets and punctuation of other scripts, and without
-// the punctuation of the surrounding sentence.
+// mail programs expect it to: before spaces, quotes, angle brackets and punctuation of other scripts, and
+// without the punctuation of the surrounding sentence.
 func scanText(source string, track tracker) (edits []edit) {
 	for at := 0; ; {
 		found := nextScheme(source[at:])
@@ -43,8 +43,8 @@ func nextScheme(text string) int {
 	}
 }
 
-// atBoundary reports whether a URL can begin after the text, which excludes xhttp://. Scripts without spaces
-// put a URL directly after a word.
+// atBoundary reports whether a URL can begin after the text, which excludes xhttp://. In scripts without
+// spaces, a URL may directly follow a word.
 func atBoundary(before string) bool {
 	if before == "" {
 		return true
@@ -67,10 +67,10 @@ func urlLength(text string) int {
 	return len(text)
 }
 
-// trimSentence removes trailing characters that belong to the sentence: a full stop, or a closing bracket
-// that was opened before the URL.
+// trimSentence removes trailing characters that belong to the sentence: a full stop, or a closing bracket that
+// was opened before the URL.
 func trimSentence(url string) string {
-	var open [3]int // unclosed (, [, {, minus closing ones
+	var open [3]int // number of unclosed (, [ and {
 	for i := range len(url) {
 		if kind := strings.IndexByte("([{", url[i]); kind >= 0 {
 			open[kind]++

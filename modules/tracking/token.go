@@ -23,8 +23,8 @@ const (
 	PixelSuffix = ".gif"
 )
 
-// ErrForged is the only error for tokens that are not genuine.
-var ErrForged = errors.New("tracking token is not genuine")
+// ErrForged is the only error for tokens that are not authentic.
+var ErrForged = errors.New("tracking token is not authentic")
 
 // Kind is the purpose of a token.
 type Kind string
@@ -39,7 +39,7 @@ const (
 type LinkToken struct {
 	Kind               Kind
 	AccountID, EmailID string
-	Target             string // http(s), ASCII; only for a click
+	Target             string // an ASCII http(s) URL; only for a click
 }
 
 // ownHost represents all hosts of the installation in the signature of a token.
@@ -47,13 +47,13 @@ const ownHost = ""
 
 // A token contains, in base64url without padding: the form (1 byte), the UUIDs of account and email (16 bytes
 // each), the target (the rest, without its scheme), and HMAC-SHA256 truncated to 96 bits. The HMAC covers
-// everything before it. In a form with formBound, it also covers a zero byte and the host that the token was
-// issued for, which the token does not contain. Older versions issued tokens without formBound.
+// everything before it. In a form with formBound, it also covers a zero byte and the host for which the token
+// was issued, which the token does not contain. Older versions issued tokens without formBound.
 const (
 	formOpen     = 0x10
 	formClick    = 0x11 // the target begins with http://, which is omitted
 	formClickTLS = 0x12 // the target begins with https://, which is omitted
-	formBound    = 0x20 // is added to the other forms
+	formBound    = 0x20 // added to the other forms
 	uuidSize     = 16
 	headSize     = 1 + 2*uuidSize
 	macSize      = 12
@@ -63,18 +63,18 @@ const (
 
 // tokens issues and parses tokens. It is safe for concurrent use.
 type tokens struct {
-	keys [][]byte // the first key signs, all keys verify
+	keys [][]byte // the first key signs; all keys verify
 }
 
 // minter issues the tokens of one email. It is not safe for concurrent use.
 type minter struct {
 	head []byte // space for the form, then the ids
 	mac  hash.Hash
-	host string // host that the tokens are issued for
+	host string // host for which the tokens are issued
 }
 
-// minter returns the minter of an email whose links are under a host, or under ownHost.
-func (t tokens) minter(accountID, emailID, host string) (*minter, error) {
+// newMinter returns the minter for an email whose links are under a host, or under ownHost.
+func (t tokens) newMinter(accountID, emailID, host string) (*minter, error) {
 	m := &minter{head: make([]byte, 1, headSize), mac: hmac.New(sha256.New, t.keys[0]), host: host}
 	for _, of := range []struct {
 		prefix id.Prefix
@@ -89,17 +89,17 @@ func (t tokens) minter(accountID, emailID, host string) (*minter, error) {
 	return m, nil
 }
 
-func (m *minter) open() string { return m.token(formOpen, "") }
+func (m *minter) mintOpen() string { return m.mintToken(formOpen, "") }
 
-// click returns the token of a target that weburl.Normalize returned.
-func (m *minter) click(target string) string {
+// mintClick returns the token of a target that weburl.Normalize returned.
+func (m *minter) mintClick(target string) string {
 	if rest, tls := strings.CutPrefix(target, weburl.TLS); tls {
-		return m.token(formClickTLS, rest)
+		return m.mintToken(formClickTLS, rest)
 	}
-	return m.token(formClick, strings.TrimPrefix(target, weburl.Plain))
+	return m.mintToken(formClick, strings.TrimPrefix(target, weburl.Plain))
 }
 
-func (m *minter) token(form byte, rest string) string {
+func (m *minter) mintToken(form byte, rest string) string {
 	body := make([]byte, 0, headSize+len(rest)+macSize)
 	body = append(body, m.head...)
 	body = append(body, rest...)
@@ -119,26 +119,26 @@ func writeSigned(mac hash.Hash, body []byte, host string) {
 	}
 }
 
-// parse parses a token that was requested on a host, or on ownHost. Each token has exactly one encoding; any
-// other is forged.
+// parse parses a token requested on a host, or on ownHost. Each token has exactly one valid encoding; any other
+// is forged.
 func (t tokens) parse(token, host string) (LinkToken, error) {
 	if len(token) > longestToken {
 		return LinkToken{}, ErrForged
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	// The decoder ignores line breaks.
+	// The decoder ignores line breaks, so reject them here.
 	if err != nil || len(raw) < headSize+macSize || base64.RawURLEncoding.EncodedLen(len(raw)) != len(token) {
 		return LinkToken{}, ErrForged
 	}
 	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
-	if !t.genuine(body, sum, host) {
+	if !t.isAuthentic(body, sum, host) {
 		return LinkToken{}, ErrForged
 	}
 	return decodeMark(body)
 }
 
-// genuine reports whether a key verifies the signature. It tries every key, in constant time.
-func (t tokens) genuine(body, sum []byte, host string) bool {
+// isAuthentic reports whether any key verifies the signature. It tries every key, in constant time.
+func (t tokens) isAuthentic(body, sum []byte, host string) bool {
 	fits := false
 	for _, key := range t.keys {
 		mac := hmac.New(sha256.New, key)
@@ -148,7 +148,7 @@ func (t tokens) genuine(body, sum []byte, host string) bool {
 	return fits
 }
 
-// decodeMark decodes a body with a valid signature, and validates it nevertheless.
+// decodeMark decodes a body with a valid signature, and validates it anyway.
 func decodeMark(body []byte) (m LinkToken, err error) {
 	if m.AccountID, err = formatID(id.Account, body[1:1+uuidSize]); err != nil {
 		return LinkToken{}, err

@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-func mint(t testing.TB, of tokens) *minter {
+func newTestMinter(t testing.TB, of tokens) *minter {
 	t.Helper()
-	m, err := of.minter(testAccount, testEmail, ownHost)
+	m, err := of.newMinter(testAccount, testEmail, ownHost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,47 +20,47 @@ func mint(t testing.TB, of tokens) *minter {
 func TestTokenRoundTrip(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
-	m := mint(t, of)
+	m := newTestMinter(t, of)
 	want := LinkToken{Kind: Open, AccountID: testAccount, EmailID: testEmail}
-	if got, err := of.parse(m.open(), ownHost); err != nil || got != want {
+	if got, err := of.parse(m.mintOpen(), ownHost); err != nil || got != want {
 		t.Errorf("pixel token contains %+v, %v; want %+v", got, err, want)
 	}
 	want.Kind = Click
 	for _, target := range []string{"https://example.com", "http://example.com/?a=b#c", "https://" +
 		strings.Repeat("a", weburl.Longest-8)} {
 		want.Target = target
-		if got, err := of.parse(m.click(target), ownHost); err != nil || got != want {
+		if got, err := of.parse(m.mintClick(target), ownHost); err != nil || got != want {
 			t.Errorf("click token for %s contains %+v, %v; want %+v", target, got, err, want)
 		}
 	}
 }
 
-// Any change of a token, however small, makes it forged.
-func TestChangedTokensAreForged(t *testing.T) {
+// Any change to a token, however small, makes it forged.
+func TestRejectsChangedTokens(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
-	m := mint(t, of)
+	m := newTestMinter(t, of)
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ \n"
-	for _, token := range []string{m.open(), m.click("https://example.com/a"), m.click("http://example.com/ab")} {
+	for _, token := range []string{m.mintOpen(), m.mintClick("https://example.com/a"), m.mintClick("http://example.com/ab")} {
 		for i := range token {
 			for _, c := range alphabet {
 				if changed := token[:i] + string(c) + token[i+1:]; changed != token {
 					if got, err := of.parse(changed, ownHost); err == nil {
-						t.Fatalf("changed token %s is accepted as %+v", changed, got)
+						t.Fatalf("changed token %s was accepted as %+v", changed, got)
 					}
 				}
 			}
 			for _, other := range []string{token[:i], token[i:][1:], token[:i] + "\n" + token[i:], token[:i] + "=" +
 				token[i:]} {
 				if got, err := of.parse(other, ownHost); err == nil {
-					t.Fatalf("changed token %q is accepted as %+v", other, got)
+					t.Fatalf("changed token %q was accepted as %+v", other, got)
 				}
 			}
 		}
 	}
 	other := tokens{[][]byte{secretOf(t).Derive(tokenPurpose)}}
-	if _, err := other.parse(m.open(), ownHost); err == nil {
-		t.Error("a token of another key is accepted")
+	if _, err := other.parse(m.mintOpen(), ownHost); err == nil {
+		t.Error("a token of another key was accepted")
 	}
 }
 
@@ -82,38 +82,38 @@ func TestTokensSurviveKeyRotation(t *testing.T) {
 	before := tokens{secretOf(t, older).DeriveEach(tokenPurpose)}
 	during := tokens{secretOf(t, newer, older).DeriveEach(tokenPurpose)}
 	after := tokens{secretOf(t, newer).DeriveEach(tokenPurpose)}
-	old := mint(t, before).click("https://example.com/")
+	old := newTestMinter(t, before).mintClick("https://example.com/")
 	if _, err := during.parse(old, ownHost); err != nil {
-		t.Errorf("link signed with the old key: %v", err)
+		t.Errorf("a link signed with the old key returned %v", err)
 	}
-	if _, err := after.parse(mint(t, during).click("https://example.com/"), ownHost); err != nil {
-		t.Errorf("link signed while both keys are configured: %v", err)
+	if _, err := after.parse(newTestMinter(t, during).mintClick("https://example.com/"), ownHost); err != nil {
+		t.Errorf("a link signed while both keys were configured returned %v", err)
 	}
 	if _, err := after.parse(old, ownHost); err == nil {
-		t.Error("a link of a removed key is accepted")
+		t.Error("a link of a removed key was accepted")
 	}
 }
 
-// Even with the key, a token cannot redirect to anything but a web address.
+// Even with the key, a token can only redirect to a web address.
 func TestRefusesSignedTokenWithInvalidTarget(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
-	m := mint(t, of)
-	for _, token := range []string{m.token(formClick, ""), m.token(formClick, "e.com/\r\nSet-Cookie: a=b"),
-		m.token(formClickTLS, "e.com/ü"),
-		m.token(formClickTLS, `e.com\@f.com`), m.token(formOpen, "x"), m.token(0x13, "e.com"),
-		m.token(formClick, strings.Repeat("a", weburl.Longest))} {
+	m := newTestMinter(t, of)
+	for _, token := range []string{m.mintToken(formClick, ""), m.mintToken(formClick, "e.com/\r\nSet-Cookie: a=b"),
+		m.mintToken(formClickTLS, "e.com/ü"),
+		m.mintToken(formClickTLS, `e.com\@f.com`), m.mintToken(formOpen, "x"), m.mintToken(0x13, "e.com"),
+		m.mintToken(formClick, strings.Repeat("a", weburl.Longest))} {
 		if got, err := of.parse(token, ownHost); err == nil {
-			t.Errorf("token with an invalid target is accepted as %+v", got)
+			t.Errorf("a token with an invalid target was accepted as %+v", got)
 		}
 	}
 }
 
 func FuzzToken(f *testing.F) {
 	of := tokens{pinnedKey(f).DeriveEach(tokenPurpose)}
-	m := mint(f, of)
-	genuine := map[string]bool{m.open(): true, m.click("https://example.com/a"): true,
-		m.click("http://example.com/"): true}
+	m := newTestMinter(f, of)
+	genuine := map[string]bool{m.mintOpen(): true, m.mintClick("https://example.com/a"): true,
+		m.mintClick("http://example.com/"): true}
 	for token := range genuine {
 		f.Add(token)
 		f.Add(token[:40])
@@ -121,7 +121,7 @@ func FuzzToken(f *testing.F) {
 	f.Add("")
 	f.Fuzz(func(t *testing.T, token string) {
 		if mark, err := of.parse(token, ownHost); err == nil && !genuine[token] {
-			t.Fatalf("%q is accepted as %+v", token, mark)
+			t.Fatalf("%q was accepted as %+v", token, mark)
 		}
 	})
 }

@@ -50,7 +50,7 @@ func (l *listener) Wake() {
 	l.woken++
 }
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func quietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 type world struct {
 	*Service
@@ -64,18 +64,18 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{listener: &listener{}, db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
 	rules := linkrules.New(linkrules.Params{Config: linkrules.Config{OwnHosts: []string{"mail.example.org",
-		"old.example.org"}, Refresh: time.Nanosecond}, DB: w.db, Logger: quiet()})
+		"old.example.org"}, Refresh: time.Nanosecond}, DB: w.db, Logger: quietLogger()})
 	var err error
 	w.Service, err = New(Params{Rules: rules, Config: Config{BaseURL: testBase}, DB: w.db, Bus: w.listener,
-		Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
+		Announcer: w.listener, Box: pinnedKey(t), Logger: quietLogger(), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-// email stores an email of the account.
-func (w *world) email(t *testing.T, accountID string) string {
+// addEmail stores an email of the account.
+func (w *world) addEmail(t *testing.T, accountID string) string {
 	t.Helper()
 	emailID := id.New(id.Email)
 	_, err := w.db.SQL.ExecContext(t.Context(), `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event)
@@ -86,7 +86,7 @@ func (w *world) email(t *testing.T, accountID string) string {
 	return emailID
 }
 
-func (w *world) stored(t *testing.T) []*ent.Engagement {
+func (w *world) listStored(t *testing.T) []*ent.Engagement {
 	t.Helper()
 	rows, err := w.db.Ent.Engagement.Query().Order(ent.Asc(engagement.FieldID)).All(t.Context())
 	if err != nil {
@@ -104,10 +104,10 @@ func hitFor(kind Kind, accountID, emailID string) hit {
 	return h
 }
 
-func TestVisitsAreRecordedAndAnnounced(t *testing.T) {
+func TestRecordsAndAnnouncesVisits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	emailID := w.email(t, w.ada)
+	emailID := w.addEmail(t, w.ada)
 	if err := w.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -116,12 +116,12 @@ func TestVisitsAreRecordedAndAnnounced(t *testing.T) {
 		mark := hitFor(kind, w.ada, emailID).mark
 		w.Record(Visit{Mark: mark, IP: netip.MustParseAddr("::ffff:192.0.2.7"), UserAgent: "curl/8"})
 	}
-	expect.EventuallyWithin(t, 20*time.Second, "both visits to be announced", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "both visits are announced", func() bool {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
 		return len(w.told) == 2 && w.woken > 0
 	})
-	// The announcement is not committed yet; Stop waits for that.
+	// The announcement has not committed yet; Stop waits for it.
 	if err := w.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -135,7 +135,7 @@ func TestVisitsAreRecordedAndAnnounced(t *testing.T) {
 		Machine: true}) {
 		t.Errorf("click: %+v", got)
 	}
-	rows := w.stored(t)
+	rows := w.listStored(t)
 	if len(rows) != 2 || rows[0].URL != nil || *rows[1].URL != "https://example.com/a" || rows[0].Machine != "bot" ||
 		rows[1].AccountID != w.ada {
 		t.Fatalf("stored %+v", rows)
@@ -149,19 +149,19 @@ func TestVisitsAreRecordedAndAnnounced(t *testing.T) {
 func TestIgnoresVisitsOfUnknownEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	emailID := w.email(t, w.ada)
+	emailID := w.addEmail(t, w.ada)
 	err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, id.New(id.Email)), hitFor(Click, w.eve, emailID),
 		hitFor(Open, w.ada, emailID)})
-	if rows := w.stored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID || rows[0].AccountID != w.ada ||
+	if rows := w.listStored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID || rows[0].AccountID != w.ada ||
 		len(w.told) != 1 {
-		t.Errorf("%v: stored %+v, announced %v; want only the open of Ada's email", err, rows, w.told)
+		t.Errorf("%v: stored %+v and announced %v; want only the open of Ada's email", err, rows, w.told)
 	}
 }
 
-func TestBoundsVisitsPerEmail(t *testing.T) {
+func TestLimitsVisitsPerEmail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	emailID, other := w.email(t, w.ada), w.email(t, w.ada)
+	emailID, other := w.addEmail(t, w.ada), w.addEmail(t, w.ada)
 	for range 5 {
 		batch := []hit{hitFor(Open, w.ada, other)}
 		for range 240 {
@@ -172,11 +172,11 @@ func TestBoundsVisitsPerEmail(t *testing.T) {
 		}
 	}
 	counts := map[string]int{}
-	for _, row := range w.stored(t) {
+	for _, row := range w.listStored(t) {
 		counts[row.EmailID]++
 	}
 	if counts[emailID] != maxEngagements || counts[other] != 5 || len(w.told) != maxEngagements+5 {
-		t.Errorf("%v recorded, %d announced", counts, len(w.told))
+		t.Errorf("%v visits were recorded and %d announced", counts, len(w.told))
 	}
 }
 
@@ -184,17 +184,17 @@ func TestFailedAnnouncementRecordsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fails = fmt.Errorf("no")
-	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, w.email(t, w.ada))}); err == nil ||
-		len(w.stored(t)) != 0 || w.woken != 0 {
-		t.Errorf("record with a failing announcer: %v, %d stored; want an error and nothing stored", err,
-			len(w.stored(t)))
+	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, w.addEmail(t, w.ada))}); err == nil ||
+		len(w.listStored(t)) != 0 || w.woken != 0 {
+		t.Errorf("recording with a failing announcer returned %v and stored %d visits; want an error and none", err,
+			len(w.listStored(t)))
 	}
 }
 
 func TestConcurrentProcessesRecordSameEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ids := []string{w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.ada)}
+	ids := []string{w.addEmail(t, w.ada), w.addEmail(t, w.ada), w.addEmail(t, w.ada)}
 	var all sync.WaitGroup
 	for process := range 4 {
 		all.Go(func() {
@@ -210,7 +210,7 @@ func TestConcurrentProcessesRecordSameEmails(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := len(w.stored(t)); got != 120 {
+	if got := len(w.listStored(t)); got != 120 {
 		t.Errorf("%d of 120 visits were recorded", got)
 	}
 }
@@ -218,26 +218,26 @@ func TestConcurrentProcessesRecordSameEmails(t *testing.T) {
 func TestDeletionIsIsolatedByAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)
+	mine, other, eves := w.addEmail(t, w.ada), w.addEmail(t, w.ada), w.addEmail(t, w.eve)
 	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Click, w.ada, mine),
 		hitFor(Open, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, []string{mine, eves, "msg_none"}); n != 2 || err != nil {
-		t.Errorf("DeleteFor = %d, %v; want only the 2 visits of Ada's email", n, err)
+		t.Errorf("DeleteFor returned %d, %v; want only the 2 visits of Ada's email", n, err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, nil); n != 0 || err != nil {
-		t.Errorf("DeleteFor without emails: %d, %v; want 0", n, err)
+		t.Errorf("DeleteFor without emails returned %d, %v; want 0", n, err)
 	}
-	if rows := w.stored(t); len(rows) != 2 || rows[0].EmailID != other || rows[1].EmailID != eves {
-		t.Errorf("remaining: %+v; want those of the other email and of Eve's", rows)
+	if rows := w.listStored(t); len(rows) != 2 || rows[0].EmailID != other || rows[1].EmailID != eves {
+		t.Errorf("%+v remain; want those of the other email and of Eve's", rows)
 	}
 }
 
-func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
+func TestReadsVisitsByEmailAndAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)
+	mine, other, eves := w.addEmail(t, w.ada), w.addEmail(t, w.ada), w.addEmail(t, w.eve)
 	machine := hitFor(Click, w.ada, mine)
 	machine.machine = "bot"
 	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Open, w.ada, mine), machine,
@@ -247,13 +247,13 @@ func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
 	counts, err := w.Counts(t.Context(), w.ada, mine, other, eves)
 	if err != nil || len(counts) != 2 || counts[mine] != (Counts{Opens: 2, Clicks: 1, MachineClicks: 1}) ||
 		counts[other] != (Counts{Clicks: 1}) {
-		t.Errorf("Counts = %+v, %v; want two opens, one click and one machine click, and one click of the other email",
+		t.Errorf("Counts returned %+v, %v; want two opens, one click and one machine click, and one click of the other email",
 			counts, err)
 	}
 	groups := []string{"both", "both", "eve's"}
 	reach, err := w.GroupReach(t.Context(), w.ada, groups, []string{mine, other, eves})
 	if err != nil || len(reach) != 1 || reach["both"] != (Reach{Opened: 1, Clicked: 1}) {
-		t.Errorf("GroupReach = %+v, %v; want one email opened and one clicked, without machines and other accounts",
+		t.Errorf("GroupReach returned %+v, %v; want one email opened and one clicked, without machines and other accounts",
 			reach, err)
 	}
 	list, err := w.Engagements(t.Context(), w.ada, 2, mine, other, eves)
@@ -261,6 +261,6 @@ func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
 		list[mine][1].Kind != engagement.KindOpen ||
 		*list[other][0].URL != "https://example.com/a" || list[other][0].UserAgent != "Mail/1.0" ||
 		list[other][0].IP != "192.0.2.7" {
-		t.Errorf("Engagements = %+v, %v; want the latest two of one email, the machine first, and the click of the other", list, err)
+		t.Errorf("Engagements returned %+v, %v; want the latest two of one email, the machine's first, and the click of the other", list, err)
 	}
 }

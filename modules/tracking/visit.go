@@ -14,14 +14,14 @@ type Visit struct {
 	Mark      LinkToken
 	IP        netip.Addr
 	UserAgent string
-	Header    http.Header // of the request; inspected, not stored
+	Header    http.Header // of the request; inspected but not stored
 }
 
-// hit is a visit to be recorded.
+// hit is a visit to record.
 type hit struct {
 	mark      LinkToken
 	ip, agent string
-	machine   string // why it is a program's
+	machine   string // why it counts as a program's
 	at        time.Time
 }
 
@@ -38,7 +38,7 @@ func (m classifier) newHit(v Visit, at time.Time) hit {
 	return h
 }
 
-// cleanAgent returns the part of a User-Agent that can be stored and shown; it is untrusted input.
+// cleanAgent returns the part of a User-Agent that can be stored and shown. The input is untrusted.
 func cleanAgent(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {

@@ -9,14 +9,14 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// TestEventBodiesMatchGolden publishes the sample of each event type and compares the exact bytes that an
-// endpoint receives. A change of these files changes the API contract.
+// TestEventBodiesMatchGolden publishes a sample of each event type and compares the exact bytes that the
+// endpoint receives. Changing these golden files changes the API contract.
 func TestEventBodiesMatchGolden(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
-	w.endpoint(t, ada, r.URL)
-	types := map[string]event.Type{} // by event id
+	w.addEndpoint(t, ada, r.URL)
+	types := map[string]event.Type{} // keyed by event id
 	for _, entry := range event.Catalog() {
 		fact := event.New(ada, entry.Type, time.Date(2026, 1, 15, 9, 30, 0, 123_456_789, time.UTC), entry.Sample)
 		types[fact.ID] = entry.Type
@@ -25,8 +25,8 @@ func TestEventBodiesMatchGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	within(t, "all events are delivered", func() bool { return len(r.heard()) == len(types) })
-	for _, got := range r.heard() {
+	eventually(t, "all events are delivered", func() bool { return len(r.received()) == len(types) })
+	for _, got := range r.received() {
 		name := types[got.header.Get("Service-Event-Id")]
 		delete(types, got.header.Get("Service-Event-Id"))
 		expect.Golden(t, "bodies/"+string(name)+".json", got.body)

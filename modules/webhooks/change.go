@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// Update changes an endpoint. Its pending deliveries continue when it is enabled. Recover creates those that
-// it missed while disabled.
+// Update changes an endpoint. If the endpoint ends up enabled, its pending deliveries continue. Events that it
+// missed while disabled are not sent; call Recover for those.
 func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Change) (*ent.Webhook, error) {
 	wrong := fault.Fields{}
 	if c.URL != nil {
@@ -55,7 +55,7 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 	return changed.Unwrap(), nil
 }
 
-// applyTo returns an update of row with the change. events are the validated event types of c.
+// applyTo builds the update of row. events are the validated event types of c.
 func (c Change) applyTo(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
 	update := row.Update()
 	if c.URL != nil {
@@ -81,7 +81,7 @@ func (c Change) applyTo(row *ent.Webhook, events []string) *ent.WebhookUpdateOne
 	return update
 }
 
-// lockEndpoint locks the endpoint's row until the end of the transaction.
+// lockEndpoint locks the endpoint's row until the transaction ends.
 func lockEndpoint(ctx context.Context, tx *ent.Tx, accountID, webhookID string) (*ent.Webhook, error) {
 	row, err := tx.Webhook.Query().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).ForUpdate().Only(ctx)
 	if ent.IsNotFound(err) {
@@ -90,10 +90,10 @@ func lockEndpoint(ctx context.Context, tx *ent.Tx, accountID, webhookID string) 
 	return row, err
 }
 
-// endpointDeleted is the error of deliveries whose endpoint was deleted.
+// endpointDeleted is the error stored with deliveries whose endpoint was deleted.
 const endpointDeleted = "the endpoint has been deleted"
 
-// Delete removes an endpoint. Its pending deliveries fail. Its log stays for 30 days.
+// Delete removes an endpoint and fails its pending deliveries. Its delivery log is kept for 30 days.
 func (s *Service) Delete(ctx context.Context, accountID, webhookID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if _, err := lockEndpoint(ctx, tx, accountID, webhookID); err != nil {
@@ -115,7 +115,7 @@ FROM over WHERE d.id = over.id AND d.account_id = $2`
 	return nil
 }
 
-// rotateSQL keeps the old secret valid for another 24 hours.
+// rotateSQL keeps the old secret valid for 24 more hours.
 const rotateSQL = `
 UPDATE webhooks SET previous_secret = secret, previous_secret_until = now() + interval '24 hours', secret = $3, updated_at = clock_timestamp()
 WHERE id = $1 AND account_id = $2`

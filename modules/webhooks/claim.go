@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// delivery is a claimed delivery, the job of the worker.
+// delivery is a claimed delivery: one job of the worker.
 type delivery struct {
 	id        string
 	fence     int64
@@ -22,15 +22,15 @@ type delivery struct {
 	eventID   string
 	eventType event.Type
 	eventAt   time.Time
-	attempt   int // counts from 1, over the whole life of the delivery
-	round     int // counts from 1, since the delivery was queued or replayed
+	attempt   int // starts at 1 and counts over the whole life of the delivery
+	round     int // starts at 1 when the delivery is queued or replayed
 	data      json.RawMessage
 
 	url      string
 	secret   []byte // sealed
-	previous []byte // sealed; nil if it no longer signs
-	again    int64  // microseconds until the endpoint's rate admits another delivery; 0: now
-	doubtful bool   // counts against the limit shared by slow and untested endpoints
+	previous []byte // sealed; nil once it no longer signs
+	again    int64  // microseconds until the endpoint's rate limit admits another delivery; 0: now
+	doubtful bool   // counts against the limit that slow and untested endpoints share
 	begun    time.Time
 }
 
@@ -44,21 +44,21 @@ WITH RECURSIVE waiting AS (
 	FROM waiting w WHERE w.webhook_id IS NOT NULL
 )`
 
-// claimSQL claims at most as many deliveries of each endpoint as it has room for, so rows queued for an
-// endpoint that is down are never read. Deliveries queued by a transaction that could not see the deletion of
-// their endpoint fail. An attempt of an earlier claim without an outcome was interrupted; whether the
-// endpoint received it is unknown.
+// claimSQL claims deliveries of each endpoint up to that endpoint's free capacity, so it never reads the
+// backlog of an endpoint that is down. Deliveries queued by a transaction that could not see the deletion of
+// their endpoint fail. An attempt of an earlier claim that has no outcome was interrupted; whether the endpoint
+// received it is unknown.
 //
-// The rate limit of an endpoint applies across all processes: claimed deliveries are counted in its row, as
-// in package ratelimit (generic cell rate algorithm, with the room of one endpoint as its burst). The row is
-// locked first, so that its newest state decides. An endpoint whose row another claim has locked is left to
-// that claim. No row is locked if the rate admits nothing yet or if nothing is due. No endpoint is further
-// ahead than its burst. If its row is ahead by more than that and clockstep.StatementDelay, it was written
-// before the database clock stepped back, or under another rate, and is ignored. If it is ahead by less, the
-// writer may have begun after this statement, and the endpoint must wait.
+// The rate limit of an endpoint applies across all processes: claimed deliveries are counted in its row by the
+// generic cell rate algorithm, as in package ratelimit, with the endpoint's capacity as the burst. The row is
+// locked first, so that the decision uses its newest state. An endpoint whose row is locked by another claim is
+// skipped. No row is locked if the rate limit admits nothing yet or nothing is due. A row cannot legitimately
+// be further ahead than its burst. If it is ahead by more than the burst plus clockstep.StatementDelay, it was
+// written before the database clock stepped back or under another rate, and is ignored. If it is ahead by less,
+// the writer may have started after this statement, and the endpoint must wait.
 //
-// From the time @until on, if set, nothing is claimed: the process that sent the statement may have been cut
-// off since, and other processes may be about to store the outcomes of due deliveries.
+// If @until is set, nothing is claimed from that time on: the process that sent the statement may have been cut
+// off since, and other processes may be about to store the outcomes of the due deliveries.
 var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
 	DELETE FROM webhook_works q USING waiting LEFT JOIN webhooks w ON w.id = waiting.webhook_id
 	WHERE q.webhook_id = waiting.webhook_id AND w.id IS NULL
@@ -111,14 +111,14 @@ FROM claimed c JOIN webhooks w ON w.id = c.webhook_id AND w.account_id = c.accou
 LEFT JOIN counted u ON u.id = c.webhook_id
 LEFT JOIN facts f ON f.id = c.event_id AND f.account_id = c.account_id`)
 
-// roomRows are the endpoints whose room differs from the default.
+// roomRows lists the endpoints whose capacity differs from the default.
 var roomRows = batch.New("k",
 	batch.Text("id", func(a allowance) string { return a.webhookID }),
 	batch.Int("room", func(a allowance) int { return a.more }),
 	batch.Bool("doubtful", func(a allowance) bool { return a.doubtful }),
 )
 
-// claim claims due deliveries under a lease, along with the data to send.
+// claim claims due deliveries under a lease and loads the data to send.
 func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
 	l := s.flights.claimLimits(time.Now())
 	if limit = min(limit, l.most); limit <= 0 {
@@ -143,7 +143,7 @@ func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) 
 	return jobs, nil
 }
 
-// handBackSQL undoes a claim. No attempt was made, so its row is deleted.
+// handBackSQL undoes a claim. The attempt was never made, so its row is deleted.
 const handBackSQL = `
 WITH back AS (
 	UPDATE webhook_works q SET due_at = now(), attempts = q.attempts - 1, round = q.round - 1, fence = q.fence + 1

@@ -9,14 +9,14 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// An event that is fanned out while its endpoint is being deleted, by a transaction that began before the
-// deletion and commits after it, must not stay pending forever.
+// A delivery created while its endpoint is being deleted, by a transaction that began before the deletion and
+// commits after it, must not stay pending forever.
 func TestFanoutDuringEndpointDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := newReceiver(t)
-	made, _ := w.endpoint(t, ada, r.URL)
-	stays, _ := w.endpoint(t, ada, r.URL)
+	made, _ := w.addEndpoint(t, ada, r.URL)
+	stays, _ := w.addEndpoint(t, ada, r.URL)
 	fact := w.publishSample(t, ada, event.EmailSent)
 	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
 		if err := w.handleFact(t.Context(), tx, fact); err != nil {
@@ -39,20 +39,20 @@ func TestFanoutDuringEndpointDeletion(t *testing.T) {
 	}
 	if waiting() != 0 || w.count(t,
 		`SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'failed' AND due_at IS NULL AND error = $2`, made.ID, endpointDeleted) != 1 {
-		t.Error("the delivery of the deleted endpoint is not failed")
+		t.Error("the delivery of the deleted endpoint has not failed")
 	}
 }
 
-// Attempts returns the attempts of several deliveries in one call, but none of another account.
+// Attempts returns the attempts of several deliveries in one call, and nothing for another account.
 func TestListAttemptsOfSeveralDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
-	made, _ := w.endpoint(t, ada, r.URL)
+	made, _ := w.addEndpoint(t, ada, r.URL)
 	for range 3 {
 		w.publishSample(t, ada, event.EmailSent)
 	}
-	within(t, "all are delivered", func() bool {
+	eventually(t, "all are delivered", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`) == 3
 	})
 	list, err := w.Deliveries(t.Context(), ada, made.ID, Filter{Request: page.Request{Limit: 10}})

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// eventErased is the error of a delivery whose event was erased.
+// eventErased is the error stored with deliveries whose event was erased.
 const eventErased = "the event has been erased"
 
 // deliver makes one attempt.
@@ -63,7 +63,7 @@ func (s *deliverer) openSecrets(d delivery) ([]secret.String, error) {
 	return all, nil
 }
 
-// logAttempt logs an attempt as one wide line. The URL is left out, because it may contain a token.
+// logAttempt logs the attempt as a single wide event. The URL is omitted because it may contain a token.
 func (s *deliverer) logAttempt(ctx context.Context, d delivery, a answer) {
 	level := slog.LevelInfo
 	if !a.Delivered() {

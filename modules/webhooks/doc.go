@@ -2,13 +2,13 @@
 //
 // # Terms
 //
-// An endpoint (wh_…) is a URL of an account with the event types that it subscribes to. A delivery (whd_…) is
-// one event on its way to one endpoint. Each pair has at most one delivery, because the id is derived from
-// both (idOf). Lists and statistics order deliveries by the time of the event. An attempt is one POST of a
-// delivery.
+// An endpoint (wh_…) is a URL that belongs to an account, with the event types it subscribes to. A delivery
+// (whd_…) is one event on its way to one endpoint. There is at most one delivery per event and endpoint,
+// because the id is derived from both (idOf). Lists and statistics order deliveries by the time of the event.
+// An attempt is one POST of a delivery.
 //
 // A pending delivery has a work row with the same id, which stores when it is due and who claimed it. Claims,
-// retries and hand-backs change only the work row. The delivery row is the log, and changes with the outcome
+// retries and releases change only the work row. The delivery row is the log, and changes with the outcome
 // of an attempt.
 //
 // # Guarantees

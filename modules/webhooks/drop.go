@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// dueOrStartedSQL matches work q that was due before $1, or had an attempt that started before $1 and had no
-// stored outcome by then. A database restored to a point in time contains the claims of that time, which are
-// due when their leases end or they are handed back.
+// dueOrStartedSQL matches work q that was due before $1, or whose attempt started before $1 and had no stored
+// outcome by then. A database restored to a point in time contains the claims of that time. They become due
+// when their leases end or when they are released.
 const dueOrStartedSQL = `(q.due_at < $1 OR EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = q.id
 	AND a.started_at < $1 AND (a.outcome IS NULL OR a.outcome = 'unknown' AND a.finished_at >= $1)))`
 
@@ -25,8 +25,8 @@ func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
 	return n, nil
 }
 
-// dropDueSQL fails at most $3 deliveries that are due before $1. Their endpoints count as changed, so that
-// these failures do not disable any of them.
+// dropDueSQL fails at most $3 deliveries that are due before $1. It marks their endpoints as changed, so that
+// these failures disable none of them.
 const dropDueSQL = `
 WITH due AS (
 	SELECT id FROM webhook_works q WHERE ` + dueOrStartedSQL + ` ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
@@ -42,7 +42,7 @@ SELECT count(*) FROM ended`
 
 const dropStep = 1000
 
-// DropDue fails the deliveries of all accounts that are due before a time. The reason is stored in their log.
+// DropDue fails the deliveries of all accounts that are due before a time and stores the reason in their log.
 // They can be replayed.
 func (s *Service) DropDue(ctx context.Context, before time.Time, reason string) (dropped int, err error) {
 	for {

@@ -8,12 +8,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Deliveries due before the given time fail with the reason; later ones stay pending. The endpoint stays
-// enabled, however many failed.
+// Deliveries due before the given time fail with the given reason. Later ones stay pending, and the endpoint
+// stays enabled no matter how many failed.
 func TestDropDueFailsOnlyOlderDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	made, _ := w.endpoint(t, ada, newReceiver(t).URL)
+	made, _ := w.addEndpoint(t, ada, newReceiver(t).URL)
 	const old = failingAfter + 5
 	for range old + 3 {
 		fact := w.publishSample(t, ada, event.EmailSent)
@@ -23,8 +23,8 @@ func TestDropDueFailsOnlyOlderDeliveries(t *testing.T) {
 		}
 	}
 	failure := time.Now().Add(time.Hour)
-	// The newest delivery has no attempt. The two before it have an attempt in flight and one that was handed
-	// back.
+	// The newest delivery has no attempt. Of the two before it, one has an attempt in flight and one was
+	// released.
 	w.exec(t, `UPDATE webhook_works SET due_at = $1 WHERE id IN (SELECT id FROM webhook_works ORDER BY id DESC LIMIT 3)`, failure.Add(time.Minute))
 	w.exec(t, `INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr, outcome, finished_at)
 		SELECT d.id, d.account_id, 1, 1, now(), '', '', '', CASE n WHEN 2 THEN 'unknown' END, CASE n WHEN 2 THEN $1::timestamptz END
@@ -44,6 +44,6 @@ func TestDropDueFailsOnlyOlderDeliveries(t *testing.T) {
 	var failing bool
 	if err := w.db.SQL.QueryRowContext(t.Context(), failingSQL, made.ID, failingAfter).Scan(&failing); err != nil ||
 		failing {
-		t.Errorf("endpoint counts as failing: %t, %v; want dropped deliveries ignored", failing, err)
+		t.Errorf("endpoint is failing: %t, %v; want dropped deliveries to be ignored", failing, err)
 	}
 }

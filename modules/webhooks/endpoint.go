@@ -22,7 +22,7 @@ import (
 
 // Reasons why an endpoint is disabled.
 const (
-	ReasonCaller  = "caller"  // its owner disabled it
+	ReasonCaller  = "caller"  // the owner disabled it
 	ReasonGone    = "gone"    // it answered 410
 	ReasonFailing = "failing" // its last 30 deliveries failed
 )
@@ -33,8 +33,8 @@ const (
 	MaxRateLimit = 1000
 )
 
-// StoreResponse stores the caller's response in the transaction that changes an endpoint, so that both are committed
-// or neither is. Its error rolls back both and is returned.
+// StoreResponse stores the caller's response in the transaction that changes an endpoint, so that both commit
+// or neither does. Its error rolls back the transaction and is returned.
 type StoreResponse func(ctx context.Context, tx idempotency.Execer, endpoint *ent.Webhook, secret secret.String) error
 
 // NewEndpoint is the input of Create.
@@ -45,12 +45,12 @@ type NewEndpoint struct {
 	Keep      StoreResponse // optional
 }
 
-// Change is the input of Update. Nil fields are not changed.
+// Change is the input of Update. Nil fields stay unchanged.
 type Change struct {
 	URL       *string
 	Events    *[]string // empty list: all types
 	Enabled   *bool
-	RateLimit *int // 0: no limit
+	RateLimit *int // 0: unlimited
 }
 
 // Events returns the event types that an endpoint receives.
@@ -67,7 +67,7 @@ func (s *Service) checkEvents(wrong fault.Fields, events []string) []string {
 		if reason := s.offer.Refusal(event.Type(name)); reason != "" {
 			wrong.Add(fmt.Sprintf("events[%d]", i), "%s", reason)
 		}
-		if i > most { // further entries must be duplicates, and one reason is enough
+		if i > most { // any further entry must be a duplicate, and one error is enough
 			break
 		}
 	}
@@ -88,7 +88,7 @@ func (s *Service) checkAddress(ctx context.Context, wrong fault.Fields, text str
 	}
 }
 
-// Create creates an endpoint. The secret is returned only here.
+// Create creates an endpoint. Only this call returns the secret.
 func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) (*ent.Webhook, secret.String, error) {
 	wrong := fault.Fields{}
 	s.checkAddress(ctx, wrong, in.URL)
@@ -123,8 +123,8 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 // secretContext binds a sealed secret to its endpoint.
 func secretContext(webhookID string) []byte { return []byte("webhook secret/" + webhookID) }
 
-// checkEndpointLimit returns an error if the account has reached its limit of endpoints. Concurrent creations of one
-// account wait for each other.
+// checkEndpointLimit returns an error if the account has reached its limit of endpoints. Concurrent creations
+// in one account run one after the other.
 func checkEndpointLimit(ctx context.Context, tx *ent.Tx, accountID string) error {
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('webhooks/' || $1, 0))`, accountID); err != nil {
 		return err
@@ -137,18 +137,19 @@ func checkEndpointLimit(ctx context.Context, tx *ent.Tx, accountID string) error
 	return err
 }
 
-// EndpointFilter narrows a list of endpoints. Empty fields match all.
+// EndpointFilter narrows a list of endpoints. Empty fields match everything.
 type EndpointFilter struct {
 	Enabled *bool
-	Event   string // event type it receives, such as email.bounced
+	Event   string // an event type that it receives, such as email.bounced
 }
 
-// List returns one page of the account's endpoints, newest first. Error: Invalid.
+// List returns one page of the account's endpoints, newest first. It returns Invalid if the page request is
+// invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error) {
 	return s.ListFiltered(ctx, accountID, EndpointFilter{}, r)
 }
 
-// ListFiltered is List for the endpoints that match a filter.
+// ListFiltered is like List, limited to the endpoints that match a filter.
 func (s *Service) ListFiltered(ctx context.Context, accountID string, f EndpointFilter,
 	r page.Request) (page.Page[*ent.Webhook], error) {
 	query, err := s.queryEndpoints(accountID, f)
@@ -197,7 +198,7 @@ func (s *Service) Get(ctx context.Context, accountID, webhookID string) (*ent.We
 	return found, nil
 }
 
-// GetMany returns the account's endpoints with the given ids, by id.
+// GetMany returns the account's endpoints with the given ids, keyed by id.
 func (s *Service) GetMany(ctx context.Context, accountID string,
 	webhookIDs ...string) (map[string]*ent.Webhook, error) {
 	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), webhook.IDIn(webhookIDs...)).All(ctx)
@@ -212,8 +213,8 @@ func (s *Service) GetMany(ctx context.Context, accountID string,
 }
 
 // SignedBy returns the id of the account's endpoint whose URL ends with path and whose secret signed body.
-// The signature is the value of webhooksig.Header. It serves a receiver in this process. Errors: NotFound if
-// no endpoint has such a URL, and those of webhooksig.Verify.
+// signature is the value of the webhooksig.Header field. It is for receivers in this process. It returns
+// NotFound if no endpoint has such a URL, and the errors of webhooksig.Verify.
 func (s *Service) SignedBy(ctx context.Context, accountID, path, signature string, body []byte) (string, error) {
 	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), webhook.URLHasSuffix(path)).All(ctx)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// URLs that are not allowed are refused on create and update. The dial refuses them too, because the name may
-// resolve differently by then.
+// Forbidden URLs are rejected on create and update. The dialer rejects them too, because the name may resolve
+// differently by then.
 func TestRefusesPrivateEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.PlainLoopback, c.Allow = false, nil }).run(t)
-	good, _ := w.endpoint(t, ada, "https://hooks.example.com/x")
+	good, _ := w.addEndpoint(t, ada, "https://hooks.example.com/x")
 	for _, bad := range []string{
 		"", "https://", "/hook", "mailto:a@example.com", "ftp://example.com/", "http://example.com/",
 		"http://127.0.0.1/", "https://127.0.0.1/", "https://localhost:8443/",
@@ -39,10 +39,10 @@ func TestRefusesPrivateEndpoints(t *testing.T) {
 	r := newReceiver(t)
 	w.exec(t, `UPDATE webhooks SET url = $1`, strings.Replace(r.URL, "http:", "https:", 1)) // as if DNS had changed
 	w.publishSample(t, ada, event.EmailSent)
-	within(t, "the dial is refused", func() bool {
+	eventually(t, "the dial is refused", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host resolves to a private, local or reserved address'`) == 1
 	})
-	if len(r.heard()) != 0 {
+	if len(r.received()) != 0 {
 		t.Error("the private address received the POST")
 	}
 }
@@ -58,13 +58,13 @@ func TestValidatesEndpointInput(t *testing.T) {
 		got["rate_limit"] == "" {
 		t.Errorf("invalid endpoint: error fields %v, want events[1], events[2] and rate_limit", got)
 	}
-	made, token := w.endpoint(t, ada, "https://example.com", "email.sent", "email.bounced", "email.sent")
+	made, token := w.addEndpoint(t, ada, "https://example.com", "email.sent", "email.bounced", "email.sent")
 	if got := w.Events(made); len(got) != 2 || !strings.HasPrefix(token.Reveal(), webhooksig.SecretPrefix) {
 		t.Errorf("new endpoint has events %v and secret %s, want 2 events and prefix %s", got, token,
 			webhooksig.SecretPrefix)
 	}
 	for range MaxEndpoints - 1 {
-		w.endpoint(t, ada, "https://example.com")
+		w.addEndpoint(t, ada, "https://example.com")
 	}
 	if _, _, err := w.Create(t.Context(), ada,
 		NewEndpoint{URL: "https://example.com"}); fault.KindOf(err) != fault.Conflict {
@@ -75,7 +75,7 @@ func TestValidatesEndpointInput(t *testing.T) {
 		t.Errorf("List returned %d endpoints, %v; want 30 and HasMore", len(list.Items), err)
 	}
 	if _, err := w.Get(t.Context(), eve, made.ID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("Get of another account's endpoint: %v, want not found", err)
+		t.Errorf("Get of another account's endpoint returned %v, want not found", err)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestBothSecretsSignForOneDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
-	made, first := w.endpoint(t, ada, r.URL)
+	made, first := w.addEndpoint(t, ada, r.URL)
 	rotate := func() (s string) {
 		_, token, err := w.RotateSecret(t.Context(), ada, made.ID, nil)
 		if err != nil {
@@ -97,8 +97,8 @@ func TestBothSecretsSignForOneDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.publishSample(t, ada, event.EmailSent)
-	within(t, "the event to be delivered", func() bool { return len(r.heard()) == 1 })
-	got := r.heard()[0]
+	eventually(t, "the event to be delivered", func() bool { return len(r.received()) == 1 })
+	got := r.received()[0]
 	if header := got.header.Get("Service-Signature"); strings.Count(header, "v1=") != 2 ||
 		!strings.HasPrefix(header, computeSignature(t, got, third)) ||
 		strings.Contains(header, strings.SplitN(computeSignature(t, got, first), "v1=", 2)[1]) {
@@ -106,8 +106,8 @@ func TestBothSecretsSignForOneDay(t *testing.T) {
 	}
 	w.exec(t, `UPDATE webhooks SET previous_secret_until = now() - interval '1 second'`)
 	w.publishSample(t, ada, event.EmailSent)
-	within(t, "the second event is delivered", func() bool { return len(r.heard()) == 2 })
-	if got := r.heard()[1]; got.header.Get("Service-Signature") != computeSignature(t, got, third) {
+	eventually(t, "the second event is delivered", func() bool { return len(r.received()) == 2 })
+	if got := r.received()[1]; got.header.Get("Service-Signature") != computeSignature(t, got, third) {
 		t.Errorf("after a day the signature header is %s, want only the new secret",
 			got.header.Get("Service-Signature"))
 	}
@@ -117,32 +117,32 @@ func TestDisablesEndpointOnGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
-	r.answers(http.StatusGone, "")
-	made, _ := w.endpoint(t, ada, r.URL)
+	r.setAnswer(http.StatusGone, "")
+	made, _ := w.addEndpoint(t, ada, r.URL)
 	w.publishSample(t, ada, event.EmailSent)
-	within(t, "the endpoint is disabled",
+	eventually(t, "the endpoint is disabled",
 		func() bool { got, err := w.Get(t.Context(), ada, made.ID); return err == nil && !got.Enabled })
 	got, err := w.Get(t.Context(), ada, made.ID)
-	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.only(t, made.ID).State != "failed" {
+	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.onlyDelivery(t, made.ID).State != "failed" {
 		t.Errorf("after 410 the endpoint is %+v, %v; want it disabled as gone and its delivery failed", got, err)
 	}
 }
 
-// Thirty consecutive failed deliveries disable an endpoint, twenty-nine do not. The count restarts when it is
-// enabled again.
+// Thirty consecutive failed deliveries disable an endpoint; twenty-nine do not. Enabling it again restarts the
+// count.
 func TestDisablesFailingEndpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
-	r.answers(http.StatusBadGateway, "")
-	made, _ := w.endpoint(t, ada, r.URL)
+	r.setAnswer(http.StatusBadGateway, "")
+	made, _ := w.addEndpoint(t, ada, r.URL)
 	fail := func(n int) {
 		t.Helper()
 		before := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed'`)
 		for range n {
 			w.publishSample(t, ada, event.EmailSent)
 		}
-		within(t, "all deliveries failed", func() bool {
+		eventually(t, "all deliveries failed", func() bool {
 			w.exec(t,
 				`UPDATE webhook_works SET round = 4, due_at = now() WHERE NOT EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = webhook_works.id AND a.outcome IS NULL)`)
 			return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed'`) == before+n
@@ -168,38 +168,38 @@ func TestDisablesFailingEndpoint(t *testing.T) {
 	}
 }
 
-// Recover queues failed deliveries and missed events once, and nothing else.
+// Recover queues failed deliveries and missed events exactly once, and nothing else.
 func TestRecoverQueuesMissedEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
-	made, _ := w.endpoint(t, ada, r.URL, "email.sent", "email.bounced")
+	made, _ := w.addEndpoint(t, ada, r.URL, "email.sent", "email.bounced")
 	began := time.Now().Add(-time.Second)
 	w.publishSample(t, ada, event.EmailSent)
-	within(t, "the event is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
-	within(t, "the first event is delivered", func() bool { return w.only(t, made.ID).State == "delivered" })
+	eventually(t, "the event is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
+	eventually(t, "the first event is delivered", func() bool { return w.onlyDelivery(t, made.ID).State == "delivered" })
 	no, yes := false, true
 	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &no}); err != nil {
 		t.Fatal(err)
 	}
 	missed := w.publishSample(t, ada, event.EmailBounced)
-	w.publishSample(t, ada, event.EmailOpened) // not subscribed
+	w.publishSample(t, ada, event.EmailOpened) // the endpoint does not subscribe to this one
 	w.publishSample(t, eve, event.EmailBounced)
-	within(t, "the bus has handled all messages", func() bool { return w.count(t, `SELECT count(*) FROM bus_messages`) == 0 })
+	eventually(t, "the bus has handled all messages", func() bool { return w.count(t, `SELECT count(*) FROM bus_messages`) == 0 })
 	if _, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began}); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("Recover of a disabled endpoint: %v, want a conflict", err)
+		t.Errorf("Recover of a disabled endpoint returned %v, want a conflict", err)
 	}
 	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []int{0, 1, 0} { // only failed, all, all a second time
+	for i, want := range []int{0, 1, 0} { // only failed ones, then all, then all again
 		if got, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began, OnlyFailed: i == 0}); err != nil ||
 			got.Count != want || got.HasMore {
 			t.Errorf("recover %d: %+v, %v", i, got, err)
 		}
 	}
-	within(t, "the missed event is delivered", func() bool { return len(r.heard()) == 2 })
-	if got := r.heard()[1].header.Get("Service-Event-Id"); got != missed.ID {
+	eventually(t, "the missed event is delivered", func() bool { return len(r.received()) == 2 })
+	if got := r.received()[1].header.Get("Service-Event-Id"); got != missed.ID {
 		t.Errorf("delivered %s, want the missed %s", got, missed.ID)
 	}
 }

@@ -25,14 +25,14 @@ func (s *Service) newConsumer() bus.Consumer {
 		Wants: s.interest.Wants, Refresh: s.interest.Refresh, Committed: s.wakeAfterCommit}
 }
 
-// handleFact creates the deliveries of a fact. Handling a fact again creates no duplicates. A fact older than the
-// retention of deliveries gets none.
+// handleFact creates the deliveries of a fact. Handling the same fact again creates no duplicates. A fact older
+// than the retention of deliveries creates none.
 func (s *Service) handleFact(ctx context.Context, tx db.Execer, fact event.Fact) error {
 	return s.handleFacts(ctx, tx, []event.Fact{fact})
 }
 
-// handleFacts is handle for many facts, in one statement. Late facts are inserted first, by a statement of
-// their own, because pairs are created in the order of events.
+// handleFacts does the work of handleFact for many facts in one statement. Late facts go first, in a separate
+// statement, because pairs are created in event order.
 func (s *Service) handleFacts(ctx context.Context, tx db.Execer, facts []event.Fact) error {
 	var fresh, late []queuedEvent
 	for _, f := range facts {
@@ -59,8 +59,8 @@ func (s *Service) handleFacts(ctx context.Context, tx db.Execer, facts []event.F
 	return nil
 }
 
-// wakeAfterCommit wakes the deliverer once the deliveries are visible. If woken earlier, it would miss them until
-// the next poll.
+// wakeAfterCommit wakes the deliverer once the deliveries are visible. Woken earlier, it would not find them
+// until the next poll.
 func (s *Service) wakeAfterCommit() {
 	if s.queued.Swap(false) {
 		s.signals.Wake(deliveryChannel)
@@ -70,7 +70,7 @@ func (s *Service) wakeAfterCommit() {
 // queuedEvent is an event to deliver to endpoints.
 type queuedEvent struct {
 	fact event.Fact
-	data json.RawMessage // of an event that is not a fact; nil: the fact has it
+	data json.RawMessage // set if the event is not a fact; nil: read it from the fact
 }
 
 var queuedEventRows = batch.New("e",
@@ -78,24 +78,23 @@ var queuedEventRows = batch.New("e",
 	batch.Text("account_id", func(t queuedEvent) string { return t.fact.AccountID }),
 	batch.Text("type", func(t queuedEvent) event.Type { return t.fact.Type }),
 	batch.Time("at", func(t queuedEvent) time.Time { return t.fact.CreatedAt }),
-	// The time of an id may be this much before that of its transaction.
+	// The time in an id may precede its transaction by this much.
 	batch.Time("begun", func(t queuedEvent) time.Time { return id.Time(t.fact.ID).Add(bus.HoldBack) }),
 	batch.Text("data", func(t queuedEvent) string { return string(t.data) }),
 )
 
-// lateAfter is the age from which an event may already have a delivery with an id that is not derived from
-// the pair.
+// lateAfter is the age from which an event may already have a delivery whose id is not derived from the pair.
 const lateAfter = time.Minute
 
 // fanOutSQL creates a delivery for each pair of event and subscribed endpoint, and returns the ids. An empty
-// list of types means all types. An endpoint does not receive events from before it was enabled, because a
-// fact may arrive late. An enabled_at in the future means that the database clock stepped back, so the event
-// is delivered. Pairs are created in the order of Recover, which may create the same ones: two transactions
-// with different orders could deadlock.
+// list of types means all types. Facts may arrive late, so an endpoint does not receive events from before it
+// was enabled. If enabled_at is in the future, the database clock has stepped back, and the event is delivered.
+// Pairs are created in the same order as in Recover, which may create the same ones: different orders could
+// deadlock.
 var fanOutSQL = fanOutOf("")
 
-// fanOutLateSQL is fanOutSQL for late events. Recover may already have created their deliveries, possibly in
-// an older version that gave deliveries other ids.
+// fanOutLateSQL is fanOutSQL for late events. Recover may already have created their deliveries, possibly in an
+// older version that assigned ids differently.
 var fanOutLateSQL = fanOutOf(`
 		AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id AND d.webhook_id = w.id)`)
 
@@ -114,10 +113,10 @@ WITH made AS (
 SELECT id FROM made`)
 }
 
-// idOf returns SQL for the id of the delivery of an event to an endpoint. It begins with the time of the
-// event's id, and the rest is a hash of both. The primary key alone therefore keeps a pair from having two
-// deliveries, even in a table partitioned by id, where no other index can be unique across partitions. The
-// letters at two positions make it a UUID of version 7, like all ids.
+// idOf returns SQL for the id of the delivery of an event to an endpoint. The id begins with the time of the
+// event's id; the rest is a hash of event and endpoint. The primary key alone thus prevents a second delivery
+// of the pair, even in a table partitioned by id, where no other index can be unique across partitions. The
+// letters at two positions make it a version 7 UUID, like all ids.
 func idOf(event, endpoint string) string {
 	return `'` + string(id.WebhookDelivery) + `_' || substr(` + event + `, 5, 10) || overlay(overlay(substr(translate(
 		encode(sha256(convert_to(` + event + ` || ` + endpoint + `, 'UTF8')), 'base64'), 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
@@ -160,8 +159,8 @@ func queueDelivery(ctx context.Context, tx db.Execer, fact event.Fact, endpoint 
 	return made, nil
 }
 
-// Deliver sends a test event to the account's subscribed endpoints. The event is not a fact; its data is
-// stored with the delivery. Deliver returns the ids of the deliveries.
+// Deliver sends a test event to the account's subscribed endpoints and returns the ids of the deliveries. The
+// event is not a fact; its data is stored with each delivery.
 func (s *Service) Deliver(ctx context.Context, accountID string, fact event.Fact) (made []string, err error) {
 	fact.AccountID, fact.CreatedAt = accountID, fact.CreatedAt.Truncate(time.Millisecond)
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {

@@ -6,48 +6,48 @@ import (
 	"time"
 )
 
-// maxPerEndpoint is the maximum number of concurrent POSTs of a process to one endpoint.
+// maxPerEndpoint is the maximum number of concurrent POSTs from one process to one endpoint.
 const maxPerEndpoint = 4
 
-// promptTime is the response time below which an endpoint gets its full room.
+// promptTime is the response time below which an endpoint gets its full capacity.
 const promptTime = 2 * time.Second
 
 // forgetAfter is how long an idle endpoint is remembered.
 const forgetAfter = time.Hour
 
-// inFlight counts the POSTs in flight of this process, so that endpoints that hang leave room for the others.
-// Each endpoint has a few at a time; a slow or untested one has only one. All slow endpoints together have at
-// most half. A POST in flight for longer than promptly no longer takes room from others: if many healthy
-// endpoints start to hang at the same moment, the others wait at most that long. It is safe for concurrent
-// use.
+// inFlight counts the POSTs in flight of this process, so that endpoints that hang leave capacity for the
+// others. Each endpoint may have a few at a time, a slow or untested one only one, and all slow endpoints
+// together at most half of the total. A POST that has been in flight for longer than promptTime no longer
+// counts: if many healthy endpoints start to hang at the same moment, the others wait at most that long. It is
+// safe for concurrent use.
 type inFlight struct {
-	most     int // total of POSTs that are not late
+	most     int // all POSTs that are not late
 	per      int // concurrent POSTs per endpoint
 	doubtful int // maximum for slow endpoints
 	nudge    func()
 
 	mu       sync.Mutex
 	byID     map[string]*endpointState
-	unproven int  // in flight to endpoints that were slow at the start
-	full     bool // the latest claim was limited by most
+	unproven int  // in flight to endpoints that were slow when the POST started
+	full     bool // the latest claim was limited by the total
 }
 
 // endpointState is the state of one endpoint.
 type endpointState struct {
 	begun  []time.Time // start times of POSTs in flight, oldest first
-	tried  bool        // this process has had an answer or a failure
+	tried  bool        // this process has seen an answer or a failure
 	prompt bool        // the latest answer was prompt
-	more   bool        // the latest claim took all that it was allowed
+	more   bool        // the latest claim used its whole allowance
 	used   time.Time
-	timer  *time.Timer // calls nudge when the endpoint's rate admits another delivery
+	timer  *time.Timer // calls nudge when the rate limit admits another delivery
 }
 
-// isSlow reports whether the endpoint did not answer promptly the last time, or is not doing so now.
+// isSlow reports whether the endpoint's last answer was late, or a POST to it is late now.
 func (e *endpointState) isSlow(now time.Time) bool {
 	return e.tried && !e.prompt || e.countLate(now) > 0
 }
 
-// countLate returns the number of POSTs in flight for longer than promptly.
+// countLate returns the number of POSTs in flight for longer than promptTime.
 func (e *endpointState) countLate(now time.Time) (n int) {
 	for n < len(e.begun) && now.Sub(e.begun[n]) >= promptTime {
 		n++
@@ -60,19 +60,19 @@ func newFlights(most, per int) *inFlight {
 		byID: map[string]*endpointState{}}
 }
 
-// limits are what a claim may take.
+// limits bound what a claim may take.
 type limits struct {
-	rooms  []allowance // of endpoints known to this process
-	room   int         // of each other endpoint
+	rooms  []allowance // per endpoint that this process knows
+	room   int         // per other endpoint
 	most   int         // in total
-	shared int         // of all slow endpoints together
+	shared int         // for all slow endpoints together
 }
 
-// allowance is what a claim may take for one endpoint.
+// allowance is the number of deliveries that a claim may take for one endpoint.
 type allowance struct {
 	webhookID string
 	more      int
-	doubtful  bool // counts against the room of slow endpoints
+	doubtful  bool // counts against the capacity of slow endpoints
 }
 
 func (f *inFlight) claimLimits(now time.Time) limits {
@@ -126,7 +126,7 @@ func (f *inFlight) begin(l limits, jobs []delivery, now time.Time) {
 			delete(taken, r.webhookID)
 		}
 	}
-	for id := range taken { // not known before
+	for id := range taken { // first seen now
 		f.byID[id].more = true
 	}
 	for _, j := range jobs {
@@ -137,7 +137,7 @@ func (f *inFlight) begin(l limits, jobs []delivery, now time.Time) {
 	}
 }
 
-// end removes a delivery. answered is nil if it was not started.
+// end removes a delivery. answered is nil if the POST was never started.
 func (f *inFlight) end(j delivery, answered *answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// handBackNodeSQL makes deliveries claimed by a dead node due again. Claimed rows are due when their leases
-// end, so they are found among the rows due within the next minute. Whether the endpoint received an attempt
-// is unknown. The fencing number rises, so that the node can store no outcome if it is alive after all.
+// handBackNodeSQL makes deliveries claimed by a dead node due again. A claimed row is due when its lease ends,
+// so all of them are among the rows due within the next minute. Whether the endpoint received an attempt is
+// unknown. The fencing number rises, so that the node cannot store an outcome if it is alive after all.
 const handBackNodeSQL = waitingSQL + `, held AS (
 	SELECT q.id, a.id AS attempt FROM waiting w JOIN webhook_works q ON q.webhook_id = w.webhook_id
 	JOIN webhook_attempts a ON a.delivery_id = q.id AND a.fence = q.fence

@@ -10,7 +10,7 @@ import (
 // endpointsChannel is woken when an endpoint is created or enabled.
 const endpointsChannel = "webhook_endpoints"
 
-// newInterest tracks which accounts have enabled endpoints, and how many.
+// newInterest tracks how many enabled endpoints each account has.
 func newInterest(d *db.DB, signals Signals) *bus.Interest {
 	type owner struct {
 		account   string

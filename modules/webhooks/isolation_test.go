@@ -12,8 +12,8 @@ import (
 )
 
 // Endpoints that hang occupy only a few POSTs of this process, and a failing endpoint waits for its retries.
-// Meanwhile, other endpoints of the same and of other accounts receive their events. The test relies on the
-// order of events, not on a clock: the hanging POSTs are released only after the other endpoints have
+// Meanwhile, other endpoints of the same account and of other accounts receive their events. The test depends
+// on the order of events, not on a clock: the hanging POSTs are released only after the other endpoints have
 // received everything.
 func TestHangingEndpointsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
@@ -21,12 +21,12 @@ func TestHangingEndpointsDoNotDelayOthers(t *testing.T) {
 		if checkHangingEndpoints(t) {
 			return
 		}
-		t.Log("a hanging POST timed out because the machine stalled; trying again")
+		t.Log("a hanging POST timed out because the machine stalled; retrying")
 	}
-	t.Error("a hanging POST timed out in every try")
+	t.Error("a hanging POST timed out in every attempt")
 }
 
-// checkHangingEndpoints returns false if a hanging POST timed out before all conditions were met.
+// checkHangingEndpoints returns false if a hanging POST timed out before all conditions held.
 func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	t.Helper()
 	w := newWorld(t, func(c *Config) { c.Concurrency, c.Timeout = 16, lease/2 })
@@ -35,7 +35,7 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	var ids []string
 	for range 4 {
 		slow := newReceiver(t)
-		made, _ := w.endpoint(t, ada, slow.URL)
+		made, _ := w.addEndpoint(t, ada, slow.URL)
 		hanging, ids = append(hanging, slow), append(ids, made.ID)
 	}
 	late := func() bool {
@@ -44,15 +44,15 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	}
 	t.Cleanup(func() { close(release) }) // before the receivers close
 	failing, good, other := newReceiver(t), newReceiver(t), newReceiver(t)
-	w.endpoint(t, ada, failing.URL)
-	w.endpoint(t, ada, good.URL)
-	w.endpoint(t, eve, other.URL)
+	w.addEndpoint(t, ada, failing.URL)
+	w.addEndpoint(t, ada, good.URL)
+	w.addEndpoint(t, eve, other.URL)
 	w.run(t)
 	w.publishSample(t, ada, event.EmailSent)
-	within(t, "all endpoints have answered once", func() bool {
+	eventually(t, "all endpoints have answered once", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`) == 6
 	})
-	failing.answers(http.StatusInternalServerError, "")
+	failing.setAnswer(http.StatusInternalServerError, "")
 	for _, slow := range hanging {
 		slow.mu.Lock()
 		slow.block = release
@@ -63,8 +63,8 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 		w.publishSample(t, ada, event.EmailSent)
 	}
 	open := func() int { return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE outcome IS NULL`) }
-	within(t, "the hanging endpoints have used their room", func() bool {
-		return late() || len(good.heard()) >= 1+first && len(failing.heard()) >= 1+first &&
+	eventually(t, "the hanging endpoints have used their room", func() bool {
+		return late() || len(good.received()) >= 1+first && len(failing.received()) >= 1+first &&
 			open() == w.countHanging(hanging) && w.countHanging(hanging) >= 4
 	})
 	before := w.countHanging(hanging)
@@ -72,31 +72,31 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 		w.publishSample(t, ada, event.EmailSent)
 		w.publishSample(t, eve, event.EmailSent)
 	}
-	within(t, "the healthy endpoints have received everything", func() bool {
-		return late() || len(good.heard()) >= 1+first+events && len(other.heard()) >= events &&
-			len(failing.heard()) >= 1+first+events
+	eventually(t, "the healthy endpoints have received everything", func() bool {
+		return late() || len(good.received()) >= 1+first+events && len(other.received()) >= events &&
+			len(failing.received()) >= 1+first+events
 	})
 	if late() {
 		return false
 	}
 	if after := w.countHanging(hanging); after > 4*maxPerEndpoint || after < before || before > w.config.Concurrency {
-		t.Errorf("hanging POSTs: %d, then %d", before, after)
+		t.Errorf("hanging POSTs changed from %d to %d", before, after)
 	}
-	within(t, "only hanging POSTs have no outcome", func() bool { return late() || open() == w.countHanging(hanging) })
+	eventually(t, "only hanging POSTs have no outcome", func() bool { return late() || open() == w.countHanging(hanging) })
 	if late() {
 		return false
 	}
 	if n := w.count(t,
 		`SELECT count(*) FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE w.url = $1 AND d.state = 'pending' AND d.attempts = 1`, failing.URL); n != first+events {
-		t.Errorf("%d deliveries of the failing endpoint wait for a retry, want all %d", n, first+events)
+		t.Errorf("%d deliveries of the failing endpoint are waiting for a retry, want all %d", n, first+events)
 	}
 	return true
 }
 
-// countHanging returns the number of POSTs that hang, not counting the first one of each endpoint.
+// countHanging returns the number of hanging POSTs, not counting the first one of each endpoint.
 func (w *world) countHanging(hanging []*receiver) (n int) {
 	for _, slow := range hanging {
-		n += len(slow.heard()) - 1
+		n += len(slow.received()) - 1
 	}
 	return n
 }
@@ -104,7 +104,7 @@ func (w *world) countHanging(hanging []*receiver) (n int) {
 func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.endpoint(t, ada, newReceiver(t).URL)
+	w.addEndpoint(t, ada, newReceiver(t).URL)
 	entry, _ := event.Lookup(event.EmailSent)
 	for range 2 {
 		if _, err := w.Deliver(t.Context(), ada,
@@ -115,7 +115,7 @@ func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 	if _, err := w.claim(t.Context(), 10, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	// old enough even if whole months are dropped
+	// old enough even if only whole months are dropped
 	old := id.Since(id.WebhookDelivery, time.Now().Add(-monthWaits-31*24*time.Hour))
 	w.exec(t, `WITH o AS (SELECT id FROM webhook_deliveries ORDER BY id LIMIT 1), a AS (UPDATE webhook_attempts SET delivery_id = $1 WHERE delivery_id IN (SELECT id FROM o)),
 		q AS (UPDATE webhook_works SET id = $1 WHERE id IN (SELECT id FROM o))
@@ -129,9 +129,10 @@ func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 	}
 }
 
-// The limits of a claim, without a clock: a hanging endpoint has room for one, and slow endpoints share half.
-// Hanging POSTs no longer take room from others after two seconds, however many there are.
-func TestHangingFlightsReleaseCapacity(t *testing.T) {
+// Tests the limits of a claim with a fake clock. A hanging endpoint has a capacity of one, and slow endpoints
+// share half. After two seconds, hanging POSTs no longer reduce the capacity of other endpoints, however many
+// there are.
+func TestHangingPostsReleaseCapacity(t *testing.T) {
 	t.Parallel()
 	f := newFlights(8, 4)
 	now := time.Unix(1_000_000, 0)
@@ -141,7 +142,7 @@ func TestHangingFlightsReleaseCapacity(t *testing.T) {
 	}
 	f.begin(f.claimLimits(now), jobs, now)
 	if l := f.claimLimits(now.Add(promptTime - 1)); l.most != 0 || !f.full {
-		t.Errorf("room %d while all slots are taken, want 0 and full", l.most)
+		t.Errorf("capacity %d while all slots are taken, want 0 and full", l.most)
 	}
 	l := f.claimLimits(now.Add(promptTime))
 	if l.most != 8 || l.rooms[0].more != 0 || l.rooms[1].more != 0 || !l.rooms[0].doubtful || !l.rooms[1].doubtful {
@@ -155,7 +156,7 @@ func TestHangingFlightsReleaseCapacity(t *testing.T) {
 	}
 }
 
-func TestFlightsKeepTheirLimits(t *testing.T) {
+func TestPostsInFlightStayWithinLimits(t *testing.T) {
 	t.Parallel()
 	f := newFlights(12, 4)
 	now := time.Unix(1_000_000, 0)
@@ -173,17 +174,17 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	}
 	if got := []int{room("a", now), room("b", now), room("c", now), f.claimLimits(now).shared}; got[0] != 0 ||
 		got[1] != 0 || got[2] != 1 || got[3] != 6 {
-		t.Errorf("room of a, b, c and shared: %v, want 0, 0, 1, 6", got)
+		t.Errorf("capacity of a, b, c and shared: %v, want 0, 0, 1, 6", got)
 	}
 	f.end(jobs[0], &answer{Result: post.Result{Failure: "no answer"}})
-	if got := room("a", now); got != 0 { // one POST still hangs, and the endpoint may now have only one
-		t.Errorf("a slow endpoint has room for %d, want 0", got)
+	if got := room("a", now); got != 0 { // one POST still hangs, and the endpoint is limited to one
+		t.Errorf("a slow endpoint has a capacity of %d, want 0", got)
 	}
 	f.end(jobs[1], &answer{Result: post.Result{Status: 200}, took: time.Millisecond})
 	f.end(jobs[2], &answer{Result: post.Result{Status: 500}, took: time.Millisecond})
 	if got := []int{room("a", now), room("b", now), f.claimLimits(now).shared}; got[0] != 4 || got[1] != 4 ||
 		got[2] != 6 {
-		t.Errorf("after the answers: room of a, b and shared %v, want 4, 4, 6", got)
+		t.Errorf("after the answers, the capacity of a, b and shared is %v, want 4, 4, 6", got)
 	}
 	f.close()
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-func TestEndpointsByFilter(t *testing.T) {
+func TestFiltersEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	all, _ := w.endpoint(t, ada, "https://a.example/")
-	off, _ := w.endpoint(t, ada, "https://b.example/")
+	all, _ := w.addEndpoint(t, ada, "https://a.example/")
+	off, _ := w.addEndpoint(t, ada, "https://b.example/")
 	w.exec(t, `UPDATE webhooks SET enabled = false, events = '["email.bounced"]' WHERE id = $1`, off.ID)
-	w.endpoint(t, eve, "https://c.example/")
+	w.addEndpoint(t, eve, "https://c.example/")
 	yes, no := true, false
 	for name, c := range map[string]struct {
 		filter EndpointFilter
@@ -46,25 +46,25 @@ func TestEndpointsByFilter(t *testing.T) {
 	for _, event := range []string{"email.nothing", "\x00"} {
 		if _, err := w.ListFiltered(t.Context(), ada, EndpointFilter{Event: event},
 			page.Request{Limit: 10}); fault.From(err).Fields["event"] == "" {
-			t.Errorf("event %q: %v, want an error of field event", event, err)
+			t.Errorf("event %q returned %v, want an error in field event", event, err)
 		}
 	}
 }
 
-// Deliveries can be filtered by state, event and time. Latest and OfSubjects return those of several
-// endpoints or subjects in one call. None belong to another account.
-func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
+// Deliveries can be filtered by state, event and time. Latest and DeliveriesOfSubjects cover several endpoints
+// or subjects in one call. None of them returns deliveries of another account.
+func TestFiltersDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a, _ := w.endpoint(t, ada, "https://a.example/")
-	b, _ := w.endpoint(t, ada, "https://b.example/")
-	theirs, _ := w.endpoint(t, eve, "https://c.example/")
+	a, _ := w.addEndpoint(t, ada, "https://a.example/")
+	b, _ := w.addEndpoint(t, ada, "https://b.example/")
+	theirs, _ := w.addEndpoint(t, eve, "https://c.example/")
 	now := time.Now().UTC().Truncate(time.Second)
 	for i, state := range []string{"delivered", "failed", "failed", "delivered"} {
-		w.delivered(t, ada, a.ID, state, 1, now.Add(-time.Duration(4-i)*time.Hour), time.Second)
+		w.addDelivery(t, ada, a.ID, state, 1, now.Add(-time.Duration(4-i)*time.Hour), time.Second)
 	}
-	w.delivered(t, ada, b.ID, "failed", 1, now.Add(-time.Hour), time.Second)
-	w.delivered(t, eve, theirs.ID, "failed", 1, now.Add(-time.Hour), time.Second)
+	w.addDelivery(t, ada, b.ID, "failed", 1, now.Add(-time.Hour), time.Second)
+	w.addDelivery(t, eve, theirs.ID, "failed", 1, now.Add(-time.Hour), time.Second)
 
 	since, until := now.Add(-3*time.Hour), now.Add(-time.Hour)
 	for name, c := range map[string]struct {
@@ -72,7 +72,7 @@ func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 		want   int
 	}{
 		"all": {Filter{}, 4}, "failed": {Filter{State: "failed"}, 2}, "delivered": {Filter{State: "delivered"}, 2},
-		"pending": {Filter{State: "pending"}, 0}, "of an event": {Filter{Event: "email.sent"}, 4}, "of another": {Filter{Event: "email.bounced"}, 0},
+		"pending": {Filter{State: "pending"}, 0}, "with the event": {Filter{Event: "email.sent"}, 4}, "with another event": {Filter{Event: "email.bounced"}, 0},
 		"since": {Filter{Since: &since}, 3}, "until": {Filter{Until: &until}, 3}, "between": {Filter{Since: &since, Until: &until}, 2},
 	} {
 		c.filter.Request = page.Request{Limit: 10}
@@ -84,7 +84,7 @@ func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 	}
 	if _, err := w.Deliveries(t.Context(), ada, a.ID,
 		Filter{Request: page.Request{Limit: 10}, Since: &until, Until: &since}); fault.From(err).Fields["since"] == "" {
-		t.Errorf("since after until: %v, want an error of field since", err)
+		t.Errorf("since after until returned %v, want an error in field since", err)
 	}
 
 	latest, err := w.Latest(t.Context(), ada, "failed", 1, a.ID, b.ID, theirs.ID)

@@ -26,21 +26,21 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Filter narrows the deliveries of an endpoint. Empty fields match all.
+// Filter narrows the deliveries of an endpoint. Empty fields match everything.
 type Filter struct {
 	page.Request
 
 	State        string     // pending, delivered, failed
 	Event        string     // such as email.bounced
-	Since, Until *time.Time // of the event's time, from Since inclusive to Until exclusive
+	Since, Until *time.Time // bounds of the event's time: Since inclusive, Until exclusive
 }
 
-// oldestID returns the smallest id of readable deliveries. In a table split by month, expired rows remain until
-// their month is dropped.
+// oldestID returns the smallest delivery id that may still be read. In a table split by month, expired rows
+// remain until their month is dropped.
 func oldestID() string { return id.Since(id.WebhookDelivery, time.Now().Add(-deleteAfter)) }
 
-// Deliveries returns one page of the deliveries to an endpoint of the account, newest events first. Errors:
-// NotFound and Invalid.
+// Deliveries returns one page of the deliveries to an endpoint of the account, newest events first. It returns
+// NotFound or Invalid.
 func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string,
 	f Filter) (page.Page[*ent.WebhookDelivery], error) {
 	if _, err := s.Get(ctx, accountID, webhookID); err != nil {
@@ -87,8 +87,8 @@ func (s *Service) queryDeliveries(accountID, webhookID string, f Filter) (*ent.W
 	return query, nil
 }
 
-// ofState returns a condition for a state. For the rare states failed and pending, it uses their small
-// indexes.
+// ofState returns the condition for a state. The rare states failed and pending have small indexes of their
+// own.
 func ofState(state webhookdelivery.State, webhookID string) predicate.WebhookDelivery {
 	is := webhookdelivery.StateEQ(state)
 	switch state {
@@ -115,7 +115,7 @@ func (s *Service) CountDeliveries(ctx context.Context, accountID, webhookID stri
 	return len(found), err
 }
 
-// countRunning adds unfinished attempts to the attempts of deliveries; the work rows count them.
+// countRunning adds unfinished attempts, which only the work rows count.
 func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery) error {
 	var waiting []string
 	for _, d := range rows {
@@ -140,7 +140,7 @@ func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery
 	return nil
 }
 
-// Delivery returns one delivery, including those of deleted endpoints.
+// Delivery returns one delivery. Its endpoint may have been deleted.
 func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error) {
 	found, err := s.db.Ent.WebhookDelivery.Query().
 		Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID())).
@@ -154,7 +154,7 @@ func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*
 	return found, s.countRunning(ctx, found)
 }
 
-// Attempts returns the attempts of the account's deliveries by delivery id, oldest first.
+// Attempts returns the attempts of the account's deliveries, oldest first, keyed by delivery id.
 func (s *Service) Attempts(ctx context.Context, accountID string,
 	deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error) {
 	rows, err := s.db.Ent.WebhookAttempt.Query().
@@ -190,7 +190,7 @@ LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.i
 	return event.Encode("", event.Type(d.EventType), found.at, found.data)
 }
 
-// DeliveriesOfEvents returns the account's deliveries of events by event id, oldest first.
+// DeliveriesOfEvents returns the account's deliveries of the given events, oldest first, keyed by event id.
 func (s *Service) DeliveriesOfEvents(ctx context.Context, accountID string,
 	eventIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
 	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.EventIDIn(eventIDs...),
@@ -217,9 +217,9 @@ SELECT f.subject_id, d.id FROM facts f JOIN webhook_deliveries d ON d.event_id =
  WHERE f.subject_id = ANY($1) AND f.account_id = $2 ORDER BY d.id`
 )
 
-// Latest returns the latest deliveries to each of the account's given endpoints by endpoint id, newest first:
-// at most `most`, and only those in state unless it is empty. Only the latest 10,000 deliveries of each
-// endpoint are searched, because none of them may be in that state.
+// Latest returns the latest deliveries to each of the account's given endpoints, newest first, keyed by
+// endpoint id: at most `most` per endpoint, and only those in state unless it is empty. It searches only the
+// latest 10,000 deliveries of each endpoint, because none of them may be in that state.
 func (s *Service) Latest(ctx context.Context, accountID, state string, most int,
 	webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
 	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most, latestAmong,
@@ -230,13 +230,14 @@ func (s *Service) Latest(ctx context.Context, accountID, state string, most int,
 	return found, err
 }
 
-// DeliveriesOfSubjects returns the account's deliveries of events about the given subjects by subject id, oldest first.
+// DeliveriesOfSubjects returns the account's deliveries of events about the given subjects, oldest first, keyed
+// by subject id.
 func (s *Service) DeliveriesOfSubjects(ctx context.Context, accountID string,
 	subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
 	return s.deliveriesBy(ctx, accountID, ofSubjectsSQL, db.Array(subjectIDs), accountID, oldestID())
 }
 
-// deliveriesBy reads the deliveries that a statement selects, grouped by the key that it returns.
+// deliveriesBy reads the deliveries that a statement selects, grouped by the key in its first column.
 func (s *Service) deliveriesBy(ctx context.Context, accountID, query string,
 	args ...any) (map[string][]*ent.WebhookDelivery, error) {
 	type link struct{ of, id string }
@@ -263,17 +264,17 @@ func (s *Service) deliveriesBy(ctx context.Context, accountID, query string,
 	return out, nil
 }
 
-// DeliveryCounts are counts of the deliveries of events within a period.
+// DeliveryCounts counts the deliveries of the events of a period.
 type DeliveryCounts struct {
 	Deliveries int64
 	Succeeded  int64 // answered with 2xx
 	Failed     int64 // used all attempts
 	Attempts   int64 // finished
 
-	Half, Most time.Duration // median and 95th percentile of the time from the event to the 2xx answer; 0: no answer
+	Half, Most time.Duration // median and 95th percentile of the time from the event to the 2xx answer; 0: no such answer
 }
 
-// EndpointFigures are the counts of one endpoint.
+// EndpointFigures contains the counts of one endpoint.
 type EndpointFigures struct {
 	Webhook *ent.Webhook
 	Figures DeliveryCounts
@@ -289,7 +290,7 @@ type DeliveryStatistics struct {
 // longestRange is slightly longer than the retention of deliveries.
 const longestRange = 31 * 24 * time.Hour
 
-// figuresSQL counts by endpoint, by period and in total. The unused key is ” or -1.
+// figuresSQL counts by endpoint, by period and in total. A key that does not apply is empty or -1.
 const figuresSQL = `
 SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER (WHERE state = 'delivered'), count(*) FILTER (WHERE state = 'failed'), coalesce(sum(attempts), 0)::bigint,
 	coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY took), 0)::float8, coalesce(percentile_disc(0.95) WITHIN GROUP (ORDER BY took), 0)::float8
@@ -298,8 +299,9 @@ SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER
 	  FROM webhook_deliveries WHERE webhook_id = ANY($1) AND account_id = $2 AND id >= $3 AND id < $4) d
  GROUP BY GROUPING SETS ((webhook_id), (period), ())`
 
-// Ask returns how the account's endpoints answered the events of a range of at most 31 days: in total, by
-// period and by endpoint. With a webhook id it covers only that endpoint. Errors: NotFound and Invalid.
+// Ask returns delivery statistics of the account's endpoints for events in a range of at most 31 days: in
+// total, by period and by endpoint. With a webhook id it covers only that endpoint. It returns NotFound or
+// Invalid.
 func (s *Service) Ask(ctx context.Context, accountID, webhookID string,
 	q timeseries.Query) (DeliveryStatistics, error) {
 	wrong := fault.Fields{}
@@ -320,7 +322,7 @@ func (s *Service) Ask(ctx context.Context, accountID, webhookID string,
 	}
 	endpoints, err := query.All(ctx)
 	if err != nil {
-		return a, fmt.Errorf("figures of webhooks: %w", err)
+		return a, fmt.Errorf("read webhook statistics: %w", err)
 	}
 	ids := make([]string, len(endpoints))
 	for i, w := range endpoints {
@@ -344,7 +346,7 @@ func (s *Service) Ask(ctx context.Context, accountID, webhookID string,
 		return err
 	})
 	if err != nil {
-		return a, fmt.Errorf("figures of webhooks: %w", err)
+		return a, fmt.Errorf("read webhook statistics: %w", err)
 	}
 	a.Buckets = timeseries.Buckets[DeliveryCounts](axis)
 	by := map[string]DeliveryCounts{}

@@ -12,20 +12,20 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Results of an attempt, as metric labels.
+// Results of an attempt, used as metric labels.
 const (
 	resultDelivered = "delivered"
 	resultRetried   = "retried" // another attempt follows
-	resultFailed    = "failed"  // permanently
+	resultFailed    = "failed"  // no further attempt
 	resultCut       = "cut"     // interrupted because this process stopped
 )
 
-// results counts settled attempts, with one counter for each result.
+// results counts settled attempts, with one counter per result.
 type results map[string]prometheus.Counter
 
 const scrapeLimit = 3 * time.Second
 
-// newResults registers the counters and the gauges of the queue. Without a registry the counters are not
+// newResults registers the counters and the gauges of the queue. Without a registry, the counters are not
 // exported.
 func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace,
@@ -67,7 +67,7 @@ const (
 		FROM (SELECT due_at FROM webhook_works LIMIT 100000) waiting`
 )
 
-// count counts attempts whose outcome is stored.
+// count adds attempts whose outcome is stored.
 func (r results) count(attempts []*attempt) {
 	for _, a := range attempts {
 		switch {

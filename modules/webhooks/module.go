@@ -30,9 +30,9 @@ var Module = fx.Module("webhooks",
 		func(s *db.Signals) Signals { return s },
 		func(n *node.Node) Node { return n },
 	),
-	// Fx runs this before the first hook, so the bus has not started.
+	// Fx runs this before the first start hook, so the bus has not started.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
-		if c := s.newConsumer(); len(c.Types) > 0 { // otherwise no enabled module publishes events
+		if c := s.newConsumer(); len(c.Types) > 0 { // otherwise none of the enabled modules publishes events
 			b.Register(c)
 		}
 		lc.Append(fx.Hook{

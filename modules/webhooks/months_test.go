@@ -29,8 +29,8 @@ func (w *world) byMonth(t *testing.T) *world {
 	return w
 }
 
-// eachForm runs a test with a plain deliveries table and with one split by month, which has no unique index
-// of event and endpoint.
+// eachForm runs a test with a plain deliveries table and with one split by month, which cannot have a unique
+// index on event and endpoint.
 func eachForm(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -45,7 +45,7 @@ func eachForm(t *testing.T, test func(t *testing.T, w *world)) {
 	}
 }
 
-func (w *world) tell(t *testing.T, facts ...event.Fact) {
+func (w *world) applyFacts(t *testing.T, facts ...event.Fact) {
 	t.Helper()
 	if err := w.db.InHotTx(t.Context(),
 		func(tx *sql.Tx) error { return w.handleFacts(t.Context(), tx, facts) }); err != nil {
@@ -56,29 +56,29 @@ func (w *world) tell(t *testing.T, facts ...event.Fact) {
 // factOfAge returns a fact of the given age.
 func (w *world) factOfAge(t *testing.T, age time.Duration) event.Fact {
 	t.Helper()
-	f := event.New(ada, event.EmailSent, time.Now().Add(-age), sample(event.EmailSent))
+	f := event.New(ada, event.EmailSent, time.Now().Add(-age), samplePayload(event.EmailSent))
 	f.ID = id.Since(id.Fact, time.Now().Add(-age))[:14] + f.ID[14:]
 	return f
 }
 
-// The id of a delivery is valid, has the time of its event and is derived from event and endpoint.
+// A delivery id is valid, contains the time of its event and is derived from event and endpoint.
 func TestDeliveryIDDerivesFromEventAndEndpoint(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
 		for range 3 {
-			made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+			made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
 			w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
 		}
 		facts := []event.Fact{w.factOfAge(t, 0), w.factOfAge(t, time.Hour), w.factOfAge(t, 29*24*time.Hour)}
 		ids := func() (all []string) {
-			w.tell(t, facts...)
+			w.applyFacts(t, facts...)
 			rows, err := w.db.Ent.WebhookDelivery.Query().Order(webhookdelivery.ByID()).All(t.Context())
 			if err != nil || len(rows) != 9 {
 				t.Fatalf("3 events have %d deliveries to 3 endpoints, %v; want 9", len(rows), err)
 			}
 			for _, d := range rows {
 				if !id.Is(id.WebhookDelivery, d.ID) || !id.Time(d.ID).Equal(id.Time(d.EventID)) {
-					t.Errorf("delivery of event %s has id %s with time %s, want the event's time", d.EventID, d.ID,
+					t.Errorf("delivery of event %s has id %s with time %s, want the time of the event", d.EventID, d.ID,
 						id.Time(d.ID))
 				}
 				all = append(all, d.ID)
@@ -88,16 +88,16 @@ func TestDeliveryIDDerivesFromEventAndEndpoint(t *testing.T) {
 		first := ids()
 		w.exec(t, `TRUNCATE webhook_deliveries, webhook_works`)
 		if again := ids(); !slices.Equal(first, again) {
-			t.Errorf("created again, the ids are %v; before they were %v", again, first)
+			t.Errorf("the second fan-out created ids %v, want %v as before", again, first)
 		}
 	})
 }
 
-// An event has one delivery per endpoint, no matter how many processes create it, at the same time or later.
+// An event has one delivery per endpoint, no matter how many processes create it, concurrently or later.
 func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
-		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+		made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
 		w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
 		var facts []event.Fact
 		for n := range 60 {
@@ -107,7 +107,7 @@ func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		for range 4 {
-			all.Go(func() { w.tell(t, facts...) })
+			all.Go(func() { w.applyFacts(t, facts...) })
 			all.Go(func() {
 				if _, err := w.Recover(t.Context(), ada, made.ID,
 					Recovery{Since: time.Now().Add(-time.Hour)}); err != nil {
@@ -118,7 +118,7 @@ func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 		all.Wait()
 		if n, pairs := w.count(t, `SELECT count(*) FROM webhook_deliveries`), w.count(t,
 			`SELECT count(DISTINCT (event_id, webhook_id)) FROM webhook_deliveries`); n != 60 || pairs != 60 {
-			t.Errorf("60 events have %d deliveries of %d pairs, want 60 and 60", n, pairs)
+			t.Errorf("60 events have %d deliveries to %d pairs, want 60 and 60", n, pairs)
 		}
 		if n := w.count(t, `SELECT count(*) FROM webhook_works`); n != 60 {
 			t.Errorf("60 deliveries have %d work rows, want 60", n)
@@ -126,12 +126,12 @@ func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 	})
 }
 
-// Older versions gave deliveries random ids. An event with such a delivery gets no second one if it arrives
-// late or is recovered.
+// Older versions gave deliveries random ids. An event that has such a delivery gets no second one when it
+// arrives late or is recovered.
 func TestFindsDeliveriesWithLegacyIDs(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
-		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+		made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
 		w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
 		late := w.factOfAge(t, 2*lateAfter)
 		w.exec(t,
@@ -139,34 +139,34 @@ func TestFindsDeliveriesWithLegacyIDs(t *testing.T) {
 			late.ID, ada, late.Type, late.CreatedAt)
 		w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, failed)
 			VALUES ($1, $2, $3, $4, 'email.sent', now(), 'failed', 5, 0, '', now(), true)`, id.New(id.WebhookDelivery), ada, made.ID, late.ID)
-		w.tell(t, late, w.factOfAge(t, 0))
+		w.applyFacts(t, late, w.factOfAge(t, 0))
 		if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1`, late.ID); n != 1 {
 			t.Errorf("event with a delivery of an older version has %d deliveries, want 1", n)
 		}
 		done, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: time.Now().Add(-time.Hour)})
 		if n := w.count(t, `SELECT count(*) FROM webhook_deliveries`); err != nil || done.Count != 1 || n != 2 {
-			t.Errorf("Recover = %+v, %v with %d deliveries; want one recovered, 2 deliveries", done, err, n)
+			t.Errorf("Recover = %+v, %v with %d deliveries; want 1 recovered and 2 deliveries", done, err, n)
 		}
 	})
 }
 
-// In a split table, expired deliveries remain until their month is dropped. They are not shown, and the
+// In a split table, expired deliveries remain until their month is dropped. They are hidden, and the stored
 // responses of endpoints are deleted.
 func TestHidesExpiredDeliveriesOfSplitTable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).byMonth(t)
-	made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+	made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
 	now := time.Now()
 	old, older, young := now.Add(-deleteAfter-time.Hour), now.Add(-monthWaits-32*24*time.Hour), now.Add(-Retention)
 	for _, at := range []time.Time{old, older, young} {
-		w.delivered(t, ada, made.ID, "failed", 1, at, time.Second)
+		w.addDelivery(t, ada, made.ID, "failed", 1, at, time.Second)
 	}
 	w.exec(t,
 		`INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr) SELECT id, account_id, 1, 1, now(), '', 'an answer', '' FROM webhook_deliveries`)
 	w.exec(t,
 		`INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, now() + interval '1 day', 1, 1, 1 FROM webhook_deliveries`)
 	if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
-		t.Errorf("Sweep deleted %d rows, %v; want the one of an overdue month", n, err)
+		t.Errorf("Sweep deleted %d rows, %v; want the one from an overdue month", n, err)
 	}
 	for table, want := range map[string]int{"webhook_deliveries": 2, "webhook_attempts": 1, "webhook_works": 1} {
 		if n := w.count(t, `SELECT count(*) FROM `+table); n != want {
@@ -183,18 +183,18 @@ func TestHidesExpiredDeliveriesOfSplitTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Delivery(t.Context(), ada, hidden); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("Delivery of an expired delivery: %v, want not found", err)
+		t.Errorf("Delivery of an expired delivery returned %v, want not found", err)
 	}
 	if _, err := w.Replay(t.Context(), ada, hidden, nil); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("Replay of an expired delivery: %v, want not found", err)
+		t.Errorf("Replay of an expired delivery returned %v, want not found", err)
 	}
 	if latest, err := w.Latest(t.Context(), ada, "", 10, made.ID); err != nil || len(latest[made.ID]) != 1 {
 		t.Errorf("Latest = %v, %v; want the recent delivery", latest, err)
 	}
 }
 
-// A month is unneeded when its last delivery has expired and none is pending.
-func TestUnneededDeliveryMonths(t *testing.T) {
+// A month can be dropped when its last delivery has expired and none is pending.
+func TestDropsMonthsWithoutNeededDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	now := time.Now()
@@ -207,7 +207,7 @@ func TestUnneededDeliveryMonths(t *testing.T) {
 		return yes
 	}
 	if ask(now.Add(-deleteAfter+time.Hour)) || !ask(now.Add(-deleteAfter-time.Hour)) {
-		t.Error("only deliveries of the last 31 days must be needed")
+		t.Error("only months of the last 31 days must be needed")
 	}
 	w.exec(t,
 		`INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) VALUES ($1, 'wh_1', now(), 0, 0, 0)`, id.Since(id.WebhookDelivery, now.Add(-deleteAfter-2*time.Hour)))

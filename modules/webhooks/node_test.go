@@ -13,19 +13,19 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// numbered is a test node with an id, which may claim until a time.
-type numbered struct {
+// numberedNode is a test node with an id that may claim until a given time.
+type numberedNode struct {
 	node.None
 
 	id    int32
 	until time.Time
 }
 
-func (n numbered) ID() int32              { return n.id }
-func (n numbered) ClaimsUntil() time.Time { return n.until }
+func (n numberedNode) ID() int32              { return n.id }
+func (n numberedNode) ClaimsUntil() time.Time { return n.until }
 
-// newOtherProcess returns a service of another process on the same database, not started.
-func (w *world) newOtherProcess(t *testing.T, n numbered) *Service {
+// newOtherProcess returns a service that acts as another process on the same database. It is not started.
+func (w *world) newOtherProcess(t *testing.T, n numberedNode) *Service {
 	t.Helper()
 	signals, err := db.NewSignals(w.db, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -44,7 +44,7 @@ func (w *world) newOtherProcess(t *testing.T, n numbered) *Service {
 	return s
 }
 
-// queueEvents creates deliveries of the given number of events.
+// queueEvents creates deliveries for the given number of events.
 func (w *world) queueEvents(t *testing.T, events int) {
 	t.Helper()
 	entry, _ := event.Lookup(event.EmailSent)
@@ -55,8 +55,8 @@ func (w *world) queueEvents(t *testing.T, events int) {
 	}
 }
 
-// The rate of an endpoint applies across all processes: three that claim as fast as they can never claim more
-// together than one would, and still claim everything in time.
+// The rate limit of an endpoint applies across all processes: three that claim as fast as possible together
+// claim no more than one would, and still claim everything in time.
 func TestRateLimitAppliesAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -66,10 +66,10 @@ func TestRateLimitAppliesAcrossProcesses(t *testing.T) {
 	if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: limited.URL, RateLimit: &every}); err != nil {
 		t.Fatal(err)
 	}
-	w.endpoint(t, ada, free.URL)
+	w.addEndpoint(t, ada, free.URL)
 	w.queueEvents(t, events)
 	for range 3 {
-		s := w.newOtherProcess(t, numbered{})
+		s := w.newOtherProcess(t, numberedNode{})
 		if err := s.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -79,8 +79,8 @@ func TestRateLimitAppliesAcrossProcesses(t *testing.T) {
 			}
 		}()
 	}
-	within(t, "both endpoints have received everything",
-		func() bool { return len(limited.heard()) >= events && len(free.heard()) >= events })
+	eventually(t, "both endpoints have received everything",
+		func() bool { return len(limited.received()) >= events && len(free.received()) >= events })
 	taken, err := db.All(t.Context(), w.db.SQL, db.Value[float64], `SELECT extract(epoch FROM a.started_at) FROM webhook_attempts a JOIN webhook_deliveries d ON d.id = a.delivery_id
 		JOIN webhooks w ON w.id = d.webhook_id WHERE w.rate_limit IS NOT NULL ORDER BY a.started_at`)
 	if err != nil || len(taken) != events {
@@ -96,9 +96,9 @@ func TestRateLimitAppliesAcrossProcesses(t *testing.T) {
 	t.Logf("%d deliveries at %d/s took %.2f s", events, rate, taken[events-1]-taken[0])
 }
 
-// A claim that was delayed has an older now() than one that began later and finished first. The row written
-// by the other claim still counts, although it is further ahead than a burst. It is ignored only after a step
-// of the clock.
+// A delayed claim has an older now() than one that began later and finished first. The row written by the other
+// claim still counts, although it is further ahead than a burst. It is ignored only after the clock stepped
+// back.
 func TestDelayedClaimKeepsRateLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -107,10 +107,10 @@ func TestDelayedClaimKeepsRateLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.queueEvents(t, 20)
-	s := w.newOtherProcess(t, numbered{id: 7})
+	s := w.newOtherProcess(t, numberedNode{id: 7})
 	for _, c := range []struct {
 		ahead string
-		want  int // an endpoint without an answer yet gets one at a time
+		want  int // an endpoint that has not answered yet gets one at a time
 	}{{"5 seconds", 0}, {"1 hour", 1}} {
 		w.exec(t, `UPDATE webhooks SET rate_full_at = now() + $1::interval`, c.ahead)
 		if jobs, err := s.claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {
@@ -119,14 +119,14 @@ func TestDelayedClaimKeepsRateLimit(t *testing.T) {
 	}
 }
 
-// Deliveries claimed by a dead node are due immediately, and their interrupted attempts are unknown. An
-// outcome that the node stores later has no effect.
+// Deliveries claimed by a dead node become due immediately, and the outcome of their interrupted attempts is
+// unknown. An outcome that the node stores later has no effect.
 func TestHandsBackDeliveriesOfDeadNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	hook, _ := w.endpoint(t, ada, newReceiver(t).URL)
+	hook, _ := w.addEndpoint(t, ada, newReceiver(t).URL)
 	w.queueEvents(t, 1)
-	dead, other := w.newOtherProcess(t, numbered{id: 7}), w.newOtherProcess(t, numbered{id: 8})
+	dead, other := w.newOtherProcess(t, numberedNode{id: 7}), w.newOtherProcess(t, numberedNode{id: 8})
 	jobs, err := dead.claim(t.Context(), 10, lease)
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("claimed %d, %v", len(jobs), err)
@@ -144,34 +144,34 @@ func TestHandsBackDeliveriesOfDeadNode(t *testing.T) {
 	}
 	again, err := other.claim(t.Context(), 10, lease)
 	if err != nil || len(again) != 1 || again[0].attempt != 2 {
-		t.Fatalf("claimed after the hand-back: %+v, %v; want attempt 2", again, err)
+		t.Fatalf("claimed after the release: %+v, %v; want attempt 2", again, err)
 	}
 	if err := dead.settle(t.Context(),
 		[]worker.Result[delivery, answer]{{Job: jobs[0],
 			Value: answer{Result: post.Result{Status: 200}}}}); err != nil {
 		t.Fatal(err)
 	}
-	if d := w.only(t, hook.ID); d.State != "pending" || d.Attempts != 2 {
-		t.Errorf("the late outcome of the dead node changed the delivery: %+v", d)
+	if d := w.onlyDelivery(t, hook.ID); d.State != "pending" || d.Attempts != 2 {
+		t.Errorf("a late outcome from the dead node changed the delivery: %+v", d)
 	}
 	if n := w.count(t, `SELECT count(*) FROM webhook_attempts WHERE number = 1 AND node = 7`); n != 1 {
 		t.Errorf("%d first attempts of node 7, want 1", n)
 	}
 }
 
-// A claim that runs after the time until which its process may claim takes nothing.
+// A claim that runs after its process's deadline for claims takes nothing.
 func TestLateClaimTakesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.endpoint(t, ada, newReceiver(t).URL)
+	w.addEndpoint(t, ada, newReceiver(t).URL)
 	w.queueEvents(t, 1)
 	for _, c := range []struct {
 		until time.Duration
 		want  int
 	}{{-time.Second, 0}, {time.Minute, 1}} {
-		if jobs, err := w.newOtherProcess(t, numbered{until: time.Now().Add(c.until)}).
+		if jobs, err := w.newOtherProcess(t, numberedNode{until: time.Now().Add(c.until)}).
 			claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {
-			t.Errorf("a claim allowed until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
+			t.Errorf("a claim with a deadline %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
 		}
 	}
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// replaySQL queues settled deliveries again, with the full retry schedule. No attempt reuses an earlier
-// fencing number.
+// replaySQL queues settled deliveries again with the full retry schedule. Fencing numbers are never reused.
 const replaySQL = `
 WITH again AS (
 	UPDATE webhook_deliveries SET state = 'pending', failed = NULL, due_at = now(), replays = replays + 1, settled_at = NULL
@@ -26,12 +25,12 @@ WITH again AS (
 INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round)
 SELECT id, webhook_id, due_at, (SELECT coalesce(max(a.fence), 0) + 1 FROM webhook_attempts a WHERE a.delivery_id = again.id), attempts, 0 FROM again`
 
-// StoreReplayResponse stores the caller's response in the transaction that queues a delivery again. Its error rolls
-// back both and is returned.
+// StoreReplayResponse stores the caller's response in the transaction that queues a delivery again. Its error
+// rolls back the transaction and is returned.
 type StoreReplayResponse func(ctx context.Context, tx idempotency.Execer, queued *ent.WebhookDelivery) error
 
-// Replay delivers an event again, whatever the earlier outcome. keep may be nil. Errors: Conflict while the
-// delivery is pending, or if its endpoint is disabled or deleted, or if the event was erased.
+// Replay queues the delivery of an event again, whatever its earlier outcome. keep may be nil. It returns
+// Conflict if the delivery is pending, if its endpoint is disabled or deleted, or if the event was erased.
 func (s *Service) Replay(ctx context.Context, accountID, deliveryID string,
 	keep StoreReplayResponse) (*ent.WebhookDelivery, error) {
 	found, err := s.Delivery(ctx, accountID, deliveryID)
@@ -84,12 +83,13 @@ func pendingConflict(err error) error {
 }
 
 const (
-	// Retention is how long after their events deliveries can be read and replayed, and how far back Recover goes.
+	// Retention is how long after their events deliveries can be read and replayed. Recover goes back equally
+	// far.
 	Retention = 30 * 24 * time.Hour
-	// deleteAfter is the age at which deliveries are deleted. The last ones that Recover creates have a day for
-	// their attempts.
+	// deleteAfter is the age at which deliveries are deleted. It leaves one day for the attempts of the oldest
+	// deliveries that Recover can create.
 	deleteAfter = Retention + 24*time.Hour
-	// recoverMost is the maximum number of deliveries per call of Recover; a further call continues.
+	// recoverMost is the maximum number of deliveries per call of Recover; another call continues.
 	recoverMost = 10_000
 	recoverPage = 500
 )
@@ -98,9 +98,10 @@ const (
 type Recovery struct {
 	Since      time.Time
 	Until      *time.Time // nil: now
-	OnlyFailed bool       // only failed deliveries, not events without one
-	// Keep stores the caller's response in the last transaction of Recover; it may be nil. Its error rolls
-	// back that transaction and is returned. Deliveries queued earlier stay queued, and are not queued twice.
+	OnlyFailed bool       // failed deliveries only, not events without a delivery
+	// Keep stores the caller's response in the last transaction of Recover and may be nil. Its error rolls back
+	// that transaction and is returned. Deliveries that earlier transactions queued stay queued, and are not
+	// queued twice.
 	Keep func(ctx context.Context, tx idempotency.Execer, done Recovered) error
 }
 
@@ -110,9 +111,8 @@ type Recovered struct {
 	HasMore bool // more remain; call again
 }
 
-// Recover queues the events of a period that an endpoint subscribes to and did not receive: failed
-// deliveries, and events for which it has none because it was disabled. Calling it again queues nothing
-// twice.
+// Recover queues the events of a period that an endpoint subscribes to and did not receive: failed deliveries,
+// and events that have no delivery because the endpoint was disabled. A second call queues nothing twice.
 func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in Recovery) (Recovered, error) {
 	var done Recovered
 	endpoint, err := s.Get(ctx, accountID, webhookID)
@@ -155,7 +155,7 @@ func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in R
 	return done, nil
 }
 
-// missedSQL reads the next events that the endpoint subscribes to and did not receive.
+// missedSQL reads the next events that the endpoint subscribes to and has not received.
 const missedSQL = `
 SELECT f.id, f.type, f.created_at, coalesce(d.id, '') FROM facts f
 LEFT JOIN webhook_deliveries d ON d.webhook_id = $2 AND d.event_id = f.id
@@ -163,18 +163,18 @@ WHERE f.account_id = $1 AND f.id > $3 AND f.id < $4 AND f.type = ANY($5) AND f.c
 	AND (d.state = 'failed' OR (d.id IS NULL AND NOT $8))
 ORDER BY f.id LIMIT $9`
 
-// missed is an event that an endpoint did not receive.
-type missed struct {
+// missedEvent is an event that an endpoint did not receive.
+type missedEvent struct {
 	fact       event.Fact
-	deliveryID string // empty: none exists
+	deliveryID string // empty: the event has no delivery
 }
 
-// recoverPage queues the next deliveries and adds them to the result. last is empty at the end.
+// recoverPage queues the next deliveries and adds them to the result. last is empty after the last page.
 func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Recovery, after string,
 	done Recovered) (next Recovered, last string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		next = done
-		// The lock keeps the endpoint from being disabled or deleted in the meantime.
+		// The lock prevents the endpoint from being disabled or deleted in the meantime.
 		if _, err := tx.Webhook.Query().Where(webhook.ID(endpoint.ID), webhook.AccountID(endpoint.AccountID),
 			webhook.Enabled(true)).ForShare().Only(ctx); err != nil {
 			if ent.IsNotFound(err) {
@@ -182,7 +182,7 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 			}
 			return err
 		}
-		list, err := db.All(ctx, tx, func(m *missed) []any {
+		list, err := db.All(ctx, tx, func(m *missedEvent) []any {
 			return []any{&m.fact.ID, &m.fact.Type, &m.fact.CreatedAt,
 				&m.deliveryID}
 		},
@@ -210,7 +210,7 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 
 // queueMissed queues the missed events of an endpoint and returns the number of queued deliveries.
 func (s *Service) queueMissed(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook,
-	list []missed) (queued int, err error) {
+	list []missedEvent) (queued int, err error) {
 	var again []string
 	for _, m := range list {
 		if m.deliveryID != "" {

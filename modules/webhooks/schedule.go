@@ -10,13 +10,13 @@ import (
 	"github.com/postrider/postrider/modules/webhooks/post"
 )
 
-// retryPauses are the pauses after each failed attempt. The first attempt is made immediately.
+// retryPauses are the pauses after failed attempts. The first attempt is immediate.
 var retryPauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 2 * time.Minute}
 
-// briefRetryPauses are the pauses for endpoints that match Brief: all five attempts fit into ten seconds.
+// briefRetryPauses are the pauses for endpoints that match Brief. All five attempts fit into ten seconds.
 var briefRetryPauses = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 3 * time.Second}
 
-// pausesFor returns the pauses for an endpoint URL. Both schedules have the same length.
+// pausesFor returns the retry pauses for an endpoint URL. Both schedules have the same length.
 func (s *deliverer) pausesFor(url string) []time.Duration {
 	if s.brief != "" && strings.HasPrefix(url, s.brief) {
 		return briefRetryPauses
@@ -33,19 +33,19 @@ type answer struct {
 	post.Result
 
 	took  time.Duration
-	final bool // another attempt cannot succeed
-	cut   bool // interrupted because this process stopped; says nothing about the endpoint
+	final bool // further attempts cannot succeed
+	cut   bool // interrupted because this process stopped; not the endpoint's fault
 }
 
-// verdict is the effect of an answer on its delivery.
+// verdict is the consequence of an answer for its delivery.
 type verdict struct {
 	state   webhookdelivery.State
 	outcome webhookattempt.Outcome
-	wait    time.Duration // until the next attempt, if pending
+	wait    time.Duration // until the next attempt, if the delivery stays pending
 }
 
-// decideVerdict returns the verdict. round is the number of attempts since the delivery was queued or replayed,
-// including this one.
+// decideVerdict returns the consequence of an answer. round counts the attempts since the delivery was queued
+// or replayed, including this one.
 func decideVerdict(a answer, round int, waits []time.Duration) verdict {
 	switch {
 	case a.Delivered():

@@ -26,11 +26,11 @@ type Signals interface {
 	Subscribe(channel string) (<-chan struct{}, func())
 }
 
-// Node is this process among those that share the database.
+// Node identifies this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32              // 0: no node
-	ClaimsUntil() time.Time // by the database clock, for claims; zero: no limit
+	ID() int32              // 0: not a node
+	ClaimsUntil() time.Time // deadline for claims, by the database clock; zero: none
 	OnDead(what string, f node.ReleaseFunc)
 }
 
@@ -45,11 +45,11 @@ type Params struct {
 	DB      *db.DB
 	Box     *secret.Box
 	Signals Signals
-	Node    Node `optional:"true"` // nil: a process without a node
+	Node    Node `optional:"true"` // nil: this process is not a node
 	Cursors *page.Codec
 	Logger  *slog.Logger
 	Workers *worker.Metrics
-	Offer   event.Offer    `optional:"true"` // nil: all events are possible
+	Offer   event.Offer    `optional:"true"` // nil: all events may occur
 	Brief   BriefURLPrefix `optional:"true"`
 
 	Registry prometheus.Registerer `optional:"true"`
@@ -63,10 +63,10 @@ type Service struct {
 	signals  Signals
 	cursors  *page.Codec
 	poster   *post.Poster
-	offer    event.Offer   // events that endpoints can subscribe to
+	offer    event.Offer   // events that endpoints may subscribe to
 	interest *bus.Interest // accounts with enabled endpoints
-	queued   atomic.Bool   // whether deliveries of the current bus transaction are not committed yet
-	tasks    *worker.Tasks // refreshes interest, and wakes the worker
+	queued   atomic.Bool   // set while deliveries of the current bus transaction are not committed
+	tasks    *worker.Tasks // refreshes interest and wakes the worker
 	*deliverer
 }
 
@@ -81,20 +81,21 @@ type deliverer struct {
 	worker  *worker.Worker[delivery, answer]
 	idle    bool // this process makes no deliveries
 	brief   string
-	observed
+	observability
 }
 
-// observed contains the logger, metrics and traces of attempts.
-type observed struct {
+// observability holds the logger, metrics and traces of attempts.
+type observability struct {
 	log     *slog.Logger
 	results results
 	tracing *telemetry.Tracing // nil: off
 }
 
-// lateFactor is the factor by which POSTs in flight may exceed the concurrency, because late ones do not count.
+// lateFactor bounds the POSTs in flight at this multiple of the concurrency, because late ones do not count
+// against it.
 const lateFactor = 4
 
-// New creates the service. Nothing runs before Start.
+// New creates the service. Nothing runs until Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -110,12 +111,12 @@ func New(p Params) (*Service, error) {
 	poster := post.New(c.Config, p.Logger)
 	return &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, poster: poster, offer: p.Offer,
 		interest: newInterest(p.DB, p.Signals), tasks: worker.NewTasks(p.Logger, p.Workers),
-		deliverer: newDeliverer(p, c, poster, observed{p.Logger, counters, p.Tracing})}, nil
+		deliverer: newDeliverer(p, c, poster, observability{p.Logger, counters, p.Tracing})}, nil
 }
 
-func newDeliverer(p Params, c Config, poster *post.Poster, told observed) *deliverer {
+func newDeliverer(p Params, c Config, poster *post.Poster, told observability) *deliverer {
 	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster,
-		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observed: told}
+		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observability: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,
 	}, worker.Config{Concurrency: lateFactor * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease,
@@ -141,7 +142,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop waits for POSTs in flight until ctx ends.
+// Stop waits until ctx ends for POSTs in flight.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	err := s.worker.Stop(ctx)

@@ -16,11 +16,11 @@ import (
 // failingAfter is the number of consecutive failed deliveries after which an endpoint is disabled.
 const failingAfter = 30
 
-// settleSQL always stores the outcome of an attempt, no matter which process holds the delivery now. The
-// delivery changes only under the fencing number of the claim that made the attempt. The fencing number
-// rises, or the work row is deleted, so that a batch can be repeated if the result of its commit was lost.
-// Only the holder of a work row changes the row of its delivery. If the event has been erased, the response
-// is not stored, because it may repeat the event.
+// settleSQL always stores the outcome of an attempt, no matter which process holds the delivery by now. The
+// delivery changes only under the fencing number of the claim that made the attempt. Settling raises the
+// fencing number or deletes the work row, so a batch can be repeated if the result of its commit was lost. Only
+// the holder of a work row changes the row of its delivery. If the event was erased, the response is not stored
+// because it may quote the event.
 var settleSQL = db.Compile(`
 WITH done AS (
 	SELECT * FROM ` + attemptRows.Source() + `
@@ -44,7 +44,7 @@ UPDATE webhook_deliveries d SET state = v.state, attempts = v.attempt, status_co
 FROM done v JOIN held h ON h.id = v.id WHERE d.id = v.id
 RETURNING d.webhook_id, d.state`)
 
-// attempt is a claimed delivery with its answer and verdict.
+// attempt is a claimed delivery with its answer and its verdict.
 type attempt struct {
 	delivery
 	answer
@@ -70,8 +70,8 @@ const switchOffSQL = `
 UPDATE webhooks SET enabled = false, disabled_at = now(), disabled_reason = $2, updated_at = clock_timestamp()
 WHERE id = $1 AND enabled RETURNING account_id`
 
-// failingSQL checks the latest deliveries settled since the endpoint was last changed, so that an endpoint
-// starts from zero when it is enabled again.
+// failingSQL checks the latest deliveries settled since the endpoint was last changed, so that enabling an
+// endpoint resets the count.
 const failingSQL = `
 SELECT count(*) = $2 AND bool_and(latest.state = 'failed') FROM webhooks w CROSS JOIN LATERAL (
 	SELECT d.state FROM webhook_deliveries d
@@ -80,7 +80,7 @@ SELECT count(*) = $2 AND bool_and(latest.state = 'failed') FROM webhooks w CROSS
 
 type settledDelivery struct{ webhookID, state string }
 
-// settle stores the outcomes of a batch of attempts. Usually no delivery has failed permanently, and a single
+// settle stores the outcomes of a batch of attempts. Usually none has failed permanently, and a single
 // statement suffices.
 func (s *deliverer) settle(ctx context.Context, results []worker.Result[delivery, answer]) error {
 	attempts, failures := s.judgeAll(results)
@@ -103,7 +103,7 @@ func storeOutcomes(ctx context.Context, on db.Execer, attempts []*attempt) ([]se
 	return stored, nil
 }
 
-// settleFailures also disables endpoints that answered 410 or have failed for too long.
+// settleFailures also disables endpoints that answered 410 or have failed too often.
 func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) error {
 	gone := map[string]bool{}
 	var off []func()
@@ -165,7 +165,7 @@ func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string,
 	}, nil
 }
 
-// judgeAll returns the attempts with their verdicts, and whether a delivery has failed permanently.
+// judgeAll returns the attempts with their verdicts and whether any delivery has failed permanently.
 func (s *deliverer) judgeAll(results []worker.Result[delivery, answer]) (attempts []*attempt, failures bool) {
 	attempts = make([]*attempt, len(results))
 	for i, r := range results {

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// computeSignature computes the signature header as a receiver would, by the steps in the documentation.
-func computeSignature(t testing.TB, got heard, tokens ...secret.String) string {
+// computeSignature computes the signature header as a receiver would, following the documentation.
+func computeSignature(t testing.TB, got receivedPost, tokens ...secret.String) string {
 	t.Helper()
 	stamp, _, found := strings.Cut(strings.TrimPrefix(got.header.Get("Service-Signature"), "t="), ",")
 	if !found {

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// delivered inserts a delivery created at a time and settled after took.
-func (w *world) delivered(t *testing.T, account, webhook, state string, attempts int, at time.Time,
+// addDelivery inserts a delivery that was created at a time and settled after took.
+func (w *world) addDelivery(t *testing.T, account, webhook, state string, attempts int, at time.Time,
 	took time.Duration) {
 	t.Helper()
 	least := id.Since(id.WebhookDelivery, at)
@@ -22,17 +22,17 @@ func (w *world) delivered(t *testing.T, account, webhook, state string, attempts
 		VALUES ($1, $2, $3, $4, 'email.sent', $5, $6::varchar, $7, 0, '', $5, $8, CASE WHEN $6::varchar = 'failed' THEN true END)`, least[:len(least)-12]+id.New(id.WebhookDelivery)[len(least)-12:], account, webhook, id.New(id.Fact), at, state, attempts, at.Add(took))
 }
 
-// Deliveries within the range are counted for each endpoint of the account and in total.
+// Deliveries in the range are counted in total and per endpoint of the account.
 func TestEndpointStatistics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	mine, _ := w.endpoint(t, ada, "https://a.example/")
-	quiet, _ := w.endpoint(t, ada, "https://b.example/")
-	theirs, _ := w.endpoint(t, eve, "https://c.example/")
+	mine, _ := w.addEndpoint(t, ada, "https://a.example/")
+	quiet, _ := w.addEndpoint(t, ada, "https://b.example/")
+	theirs, _ := w.addEndpoint(t, eve, "https://c.example/")
 	now := time.Now().UTC().Truncate(time.Second)
 	put := func(account, webhook, state string, attempts int, age, took time.Duration) {
 		t.Helper()
-		w.delivered(t, account, webhook, state, attempts, now.Add(-age), took)
+		w.addDelivery(t, account, webhook, state, attempts, now.Add(-age), took)
 	}
 	for _, took := range []time.Duration{time.Second, 2 * time.Second, 9 * time.Second} {
 		put(ada, mine.ID, "delivered", 1, time.Hour, took)
@@ -56,26 +56,26 @@ func TestEndpointStatistics(t *testing.T) {
 	}
 	if one, err := ask(quiet.ID, now.Add(-time.Hour)); err != nil || len(one.Endpoints) != 1 ||
 		one.Totals != (DeliveryCounts{}) {
-		t.Errorf("figures of an endpoint without deliveries: %+v, %v; want zeros", one, err)
+		t.Errorf("statistics of an endpoint without deliveries: %+v, %v; want zeros", one, err)
 	}
 	if _, err := ask(theirs.ID, now.Add(-time.Hour)); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("figures of another account's endpoint: %v, want not found", err)
+		t.Errorf("statistics of another account's endpoint returned %v, want not found", err)
 	}
 	for _, since := range []time.Time{now, now.Add(time.Hour), now.Add(-32 * 24 * time.Hour)} {
 		if _, err := ask("", since); fault.From(err).Fields["range"] == "" {
-			t.Errorf("since %v before the end: %v, want an error of field range", now.Sub(since), err)
+			t.Errorf("since %v before the end returned %v, want an error in field range", now.Sub(since), err)
 		}
 	}
 }
 
-// Answers have one bucket per period in the time zone, including empty ones. Deliveries outside the periods
-// do not count.
+// Results have one bucket per period in the time zone, including empty ones. Deliveries outside the periods are
+// not counted.
 func TestStatisticsByPeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	mine, _ := w.endpoint(t, ada, "https://a.example/")
-	other, _ := w.endpoint(t, ada, "https://b.example/")
-	theirs, _ := w.endpoint(t, eve, "https://c.example/")
+	mine, _ := w.addEndpoint(t, ada, "https://a.example/")
+	other, _ := w.addEndpoint(t, ada, "https://b.example/")
+	theirs, _ := w.addEndpoint(t, eve, "https://c.example/")
 	day := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
 	vienna := day.Add(-time.Hour) // midnight in Vienna
 	for _, d := range []struct {
@@ -92,7 +92,7 @@ func TestStatisticsByPeriod(t *testing.T) {
 		{ada, mine.ID, "delivered", 1, vienna.Add(72 * time.Hour), time.Hour}, // the day after
 		{eve, theirs.ID, "delivered", 1, vienna, time.Hour},
 	} {
-		w.delivered(t, d.account, d.webhook, d.state, d.attempts, d.at, d.took)
+		w.addDelivery(t, d.account, d.webhook, d.state, d.attempts, d.at, d.took)
 	}
 	q := timeseries.Query{Range: timeseries.Range{Since: day.Add(9 * time.Hour),
 		Until: day.Add(48*time.Hour + time.Minute)}, Interval: timeseries.Day, Timezone: "Europe/Vienna"}
@@ -113,15 +113,15 @@ func TestStatisticsByPeriod(t *testing.T) {
 	}
 	byID := cmp.Comparer(func(a, b *ent.Webhook) bool { return a.ID == b.ID })
 	if diff := cmp.Diff(want, got, byID); err != nil || diff != "" {
-		t.Errorf("Ask: error %v, answer (-want +got):\n%s", err, diff)
+		t.Errorf("Ask returned error %v, result (-want +got):\n%s", err, diff)
 	}
 	alone, err := w.Ask(t.Context(), ada, other.ID, q)
 	if err != nil || len(alone.Endpoints) != 1 || alone.Totals != want.Endpoints[1].Figures ||
 		alone.Buckets[0].Figures.Deliveries != 1 {
-		t.Errorf("Ask for one endpoint: %+v, %v", alone, err)
+		t.Errorf("Ask for one endpoint returned %+v, %v", alone, err)
 	}
 	if _, err := w.Ask(t.Context(), ada, theirs.ID, q); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("Ask for another account's endpoint: %v, want not found", err)
+		t.Errorf("Ask for another account's endpoint returned %v, want not found", err)
 	}
 	for field, change := range map[string]func(*timeseries.Query){
 		"range":    func(q *timeseries.Query) { q.Range.Until = q.Range.Since },
@@ -132,7 +132,7 @@ func TestStatisticsByPeriod(t *testing.T) {
 		asked := q
 		change(&asked)
 		if _, err := w.Ask(t.Context(), ada, "", asked); fault.From(err).Fields[strings.TrimSpace(field)] == "" {
-			t.Errorf("invalid %s: %v, want an error of that field", field, err)
+			t.Errorf("invalid %s returned %v, want an error in that field", field, err)
 		}
 	}
 }

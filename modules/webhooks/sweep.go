@@ -15,13 +15,13 @@ import (
 // sweepBatch keeps the transactions of a sweep short.
 const sweepBatch = 500
 
-// monthWaits is how long after the end of a month its deliveries are deleted one by one, for example if the
-// processes may not drop the partition.
+// monthWaits is how long after the end of a month its deliveries are deleted row by row, for example because
+// the processes may not drop the partition.
 const monthWaits = deleteAfter + 9*24*time.Hour
 
-// Sweep deletes deliveries, with their attempts, whose events are more than 31 days old by the database
+// Sweep deletes deliveries with their attempts once their events are more than 31 days old by the database
 // clock. This includes deliveries that are still pending because their endpoint is disabled. If the table is
-// split by month, the rows of deliveries remain until their month is dropped (unneeded).
+// split by month, the rows remain until their month is dropped (unneededMonths).
 func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
 	// Rows locked by a claim are skipped, and so are their deliveries.
 	const (
@@ -73,8 +73,8 @@ func (s *Service) sweep(ctx context.Context, statement, before string) (swept in
 
 const deliveriesTable = "webhook_deliveries"
 
-// unneededMonths reports whether a month of deliveries can be dropped. All accounts keep them equally long, and
-// everything that refers to a row is deleted separately.
+// unneededMonths reports whether a month of deliveries can be dropped. All accounts have the same retention,
+// and rows that refer to a delivery are deleted separately.
 func unneededMonths() months.DropRule {
 	return months.DropRule{Table: deliveriesTable,
 		Ask: func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error) {
@@ -86,8 +86,8 @@ func unneededMonths() months.DropRule {
 		}}
 }
 
-// eraseSQL erases a person. A response may repeat the event in any spelling. Therefore, the responses to all
-// events that contain the address, are about one of the emails, or no longer exist are deleted.
+// eraseSQL erases a person. A response may quote the event in any form. Therefore the responses to all events
+// that contain the address, concern one of the emails, or no longer exist are deleted.
 const eraseSQL = `
 WITH tests AS (
 	UPDATE webhook_deliveries SET data = NULL WHERE account_id = $1 AND data IS NOT NULL AND strpos(lower(data::text), $2) > 0 RETURNING id

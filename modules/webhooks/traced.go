@@ -13,8 +13,8 @@ import (
 
 func endNoSpan(answer) {}
 
-// startSpan starts the span of an attempt in the trace of the event's email; end ends the span. Without tracing,
-// or if the event has no email, it does nothing.
+// startSpan starts the span of an attempt in the trace of the event's email, and returns a function that ends
+// it. Without tracing, or if the event has no email, it does nothing.
 func (s *deliverer) startSpan(ctx context.Context, d delivery) (_ context.Context, end func(answer)) {
 	if !s.tracing.On() {
 		return ctx, endNoSpan
@@ -27,7 +27,7 @@ func (s *deliverer) startSpan(ctx context.Context, d delivery) (_ context.Contex
 	}
 	ctx, span := s.tracing.Message(ctx, about.EmailID, "webhook attempt", time.Now())
 	return ctx, func(a answer) {
-		// The URL is left out, because it may contain a token.
+		// The URL is omitted because it may contain a token.
 		span.SetAttributes(attribute.String(telemetry.KeyWebhookID, d.webhookID),
 			attribute.String(telemetry.KeyDeliveryID, d.id), attribute.String(telemetry.KeyFactID, d.eventID),
 			attribute.String(telemetry.KeyEvent, string(d.eventType)), attribute.Int(telemetry.KeyAttempt, d.attempt),

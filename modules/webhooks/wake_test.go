@@ -8,15 +8,15 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Queued deliveries are made because the commit wakes the worker: here the poll interval is an hour.
+// The commit that queues a delivery wakes the worker. The test uses a poll interval of one hour.
 func TestCommitWakesDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.Poll = time.Hour }).run(t)
 	r := newReceiver(t)
-	w.endpoint(t, ada, r.URL, string(event.EmailDelivered))
+	w.addEndpoint(t, ada, r.URL, string(event.EmailDelivered))
 	for n := range 10 {
 		w.publishSample(t, ada, event.EmailDelivered)
 		expect.EventuallyWithin(t, 10*time.Second, "the event to be delivered",
-			func() bool { return len(r.heard()) == n+1 })
+			func() bool { return len(r.received()) == n+1 })
 	}
 }

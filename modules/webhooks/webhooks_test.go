@@ -33,7 +33,7 @@ const (
 	eve = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 )
 
-// world is an installation in a test, with receivers on this machine.
+// world is a test installation with receivers on this machine.
 type world struct {
 	*Service
 
@@ -71,7 +71,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		t.Fatal(err)
 	}
 	w.bus.Register(w.newConsumer())
-	t.Cleanup(func() { // every failed delivery must be in the index of failed ones
+	t.Cleanup(func() { // every failed delivery must be in the partial index of failed deliveries
 		var astray int
 		if err := w.db.SQL.QueryRowContext(context.Background(),
 			`SELECT count(*) FROM webhook_deliveries WHERE (failed IS NOT NULL) <> (state = 'failed')`).Scan(&astray); err != nil || astray > 0 {
@@ -103,7 +103,7 @@ func (w *world) run(t testing.TB) *world {
 	return w
 }
 
-func (w *world) endpoint(t testing.TB, accountID, url string, events ...string) (*ent.Webhook, secret.String) {
+func (w *world) addEndpoint(t testing.TB, accountID, url string, events ...string) (*ent.Webhook, secret.String) {
 	t.Helper()
 	made, token, err := w.Create(t.Context(), accountID, NewEndpoint{URL: url, Events: events})
 	if err != nil {
@@ -139,8 +139,8 @@ func (w *world) count(t testing.TB, query string, args ...any) (n int) {
 	return n
 }
 
-// only returns the single delivery of an endpoint.
-func (w *world) only(t testing.TB, webhookID string) *ent.WebhookDelivery {
+// onlyDelivery returns the single delivery of an endpoint.
+func (w *world) onlyDelivery(t testing.TB, webhookID string) *ent.WebhookDelivery {
 	t.Helper()
 	found, err := w.Deliveries(t.Context(), ada, webhookID, Filter{Request: page.Request{Limit: 2}})
 	if err != nil || len(found.Items) != 1 {
@@ -149,13 +149,13 @@ func (w *world) only(t testing.TB, webhookID string) *ent.WebhookDelivery {
 	return found.Items[0]
 }
 
-func within(t testing.TB, what string, holds func() bool) {
+func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	expect.EventuallyWithin(t, 20*time.Second, what, holds)
 }
 
-// heard is a received POST.
-type heard struct {
+// receivedPost is a received POST.
+type receivedPost struct {
 	header http.Header
 	body   string
 	at     time.Time
@@ -166,7 +166,7 @@ type receiver struct {
 	*httptest.Server
 
 	mu     sync.Mutex
-	posts  []heard
+	posts  []receivedPost
 	status int
 	answer string
 	block  chan struct{} // closed to release requests; nil: answer immediately
@@ -181,7 +181,7 @@ func newReceiver(t testing.TB) *receiver {
 			t.Error(err)
 		}
 		r.mu.Lock()
-		r.posts = append(r.posts, heard{header: in.Header.Clone(), body: string(body), at: time.Now()})
+		r.posts = append(r.posts, receivedPost{header: in.Header.Clone(), body: string(body), at: time.Now()})
 		status, answer, block := r.status, r.answer, r.block
 		r.mu.Unlock()
 		if block != nil {
@@ -199,37 +199,37 @@ func newReceiver(t testing.TB) *receiver {
 	return r
 }
 
-func (r *receiver) answers(status int, body string) {
+func (r *receiver) setAnswer(status int, body string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status, r.answer = status, body
 }
 
-func (r *receiver) heard() []heard {
+func (r *receiver) received() []receivedPost {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]heard{}, r.posts...)
+	return append([]receivedPost{}, r.posts...)
 }
 
 func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	all, some, other, foreign := newReceiver(t), newReceiver(t), newReceiver(t), newReceiver(t)
-	first, token := w.endpoint(t, ada, all.URL+"/hook?token=in-the-url")
-	w.endpoint(t, ada, some.URL, "email.bounced", "email.sent")
-	w.endpoint(t, ada, other.URL, "email.opened")
-	w.endpoint(t, eve, foreign.URL)
-	off, _ := w.endpoint(t, ada, other.URL)
+	first, token := w.addEndpoint(t, ada, all.URL+"/hook?token=in-the-url")
+	w.addEndpoint(t, ada, some.URL, "email.bounced", "email.sent")
+	w.addEndpoint(t, ada, other.URL, "email.opened")
+	w.addEndpoint(t, eve, foreign.URL)
+	off, _ := w.addEndpoint(t, ada, other.URL)
 	no := false
 	if _, err := w.Update(t.Context(), ada, off.ID, Change{Enabled: &no}); err != nil {
 		t.Fatal(err)
 	}
 	fact := w.publishSample(t, ada, event.EmailBounced)
-	w.publishSample(t, ada, event.EmailRescheduled) // not public
-	within(t, "both deliveries are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 2 })
-	within(t, "both endpoints have received it", func() bool { return len(all.heard()) == 1 && len(some.heard()) == 1 })
-	within(t, "the delivery is settled", func() bool { return w.only(t, first.ID).State == "delivered" })
-	got := all.heard()[0]
+	w.publishSample(t, ada, event.EmailRescheduled) // not a public event
+	eventually(t, "both deliveries are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 2 })
+	eventually(t, "both endpoints have received it", func() bool { return len(all.received()) == 1 && len(some.received()) == 1 })
+	eventually(t, "the delivery is settled", func() bool { return w.onlyDelivery(t, first.ID).State == "delivered" })
+	got := all.received()[0]
 	var sent struct {
 		Type string
 		Data json.RawMessage
@@ -245,7 +245,7 @@ func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got.header.Get(name), want)
 		}
 	}
-	d := w.only(t, first.ID)
+	d := w.onlyDelivery(t, first.ID)
 	made, err := w.Attempts(t.Context(), ada, d.ID)
 	attempts := made[d.ID]
 	if err != nil || len(attempts) != 1 || attempts[0].Response != "thanks" || *attempts[0].StatusCode != 200 ||
@@ -256,7 +256,7 @@ func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 	if err != nil || string(body) != got.body {
 		t.Errorf("Body = %s, sent %s, %v", body, got.body, err)
 	}
-	if len(other.heard())+len(foreign.heard()) != 0 {
+	if len(other.received())+len(foreign.received()) != 0 {
 		t.Error("an endpoint received an event that it did not subscribe to")
 	}
 	for _, hidden := range []string{token.Reveal(), "in-the-url"} {
@@ -283,35 +283,35 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 	return bytes.Equal(p, q)
 }
 
-// A fact that the bus delivers twice creates one delivery.
+// A fact that the bus delivers twice creates only one delivery.
 func TestRepeatedFactCreatesOneDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	made, _ := w.endpoint(t, ada, newReceiver(t).URL)
+	made, _ := w.addEndpoint(t, ada, newReceiver(t).URL)
 	fact := w.publishSample(t, ada, event.EmailSent)
 	for range 2 {
 		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if d := w.only(t, made.ID); d.EventID != fact.ID || !id.Is(id.WebhookDelivery, d.ID) {
+	if d := w.onlyDelivery(t, made.ID); d.EventID != fact.ID || !id.Is(id.WebhookDelivery, d.ID) {
 		t.Errorf("a fact handled twice has delivery %+v, want one for fact %s", d, fact.ID)
 	}
 }
 
 // Failed attempts are retried on schedule (the test moves due times instead of waiting). The fifth failure is
-// final, and a replay has five attempts again.
+// final, and a replay starts over with five attempts.
 func TestRetriesFailuresOnSchedule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
-	r.answers(http.StatusInternalServerError, "broken")
-	made, _ := w.endpoint(t, ada, r.URL)
+	r.setAnswer(http.StatusInternalServerError, "broken")
+	made, _ := w.addEndpoint(t, ada, r.URL)
 	fact := w.publishSample(t, ada, event.EmailSent)
-	within(t, "the event is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
+	eventually(t, "the event is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
 	for attempt, wait := range []float64{5, 30, 120, 120} {
 		var due float64
-		within(t, "the attempt is settled", func() bool {
+		eventually(t, "the attempt is settled", func() bool {
 			return w.db.SQL.QueryRowContext(t.Context(), `SELECT extract(epoch FROM d.due_at - a.finished_at) FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
 				WHERE d.webhook_id = $1 AND a.number = $2 AND a.outcome = 'failed'`, made.ID, attempt+1).Scan(&due) == nil
 		})
@@ -320,22 +320,22 @@ func TestRetriesFailuresOnSchedule(t *testing.T) {
 		}
 		w.exec(t, `UPDATE webhook_works SET due_at = now() WHERE webhook_id = $1`, made.ID)
 	}
-	within(t, "the delivery has failed", func() bool { return w.only(t, made.ID).State == "failed" })
-	d := w.only(t, made.ID)
-	if posts := r.heard(); len(posts) != 5 || d.DueAt != nil || d.Attempts != 5 || *d.StatusCode != 500 {
+	eventually(t, "the delivery has failed", func() bool { return w.onlyDelivery(t, made.ID).State == "failed" })
+	d := w.onlyDelivery(t, made.ID)
+	if posts := r.received(); len(posts) != 5 || d.DueAt != nil || d.Attempts != 5 || *d.StatusCode != 500 {
 		t.Fatalf("%d POSTs and delivery %+v, want 5 attempts and status 500", len(posts), d)
 	}
-	r.answers(http.StatusNoContent, "")
+	r.setAnswer(http.StatusNoContent, "")
 	if _, err := w.Replay(t.Context(), ada, d.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "the replay is delivered", func() bool { return w.only(t, made.ID).State == "delivered" })
-	for i, p := range r.heard() {
+	eventually(t, "the replay is delivered", func() bool { return w.onlyDelivery(t, made.ID).State == "delivered" })
+	for i, p := range r.received() {
 		if p.header.Get("Service-Event-Id") != fact.ID {
 			t.Errorf("POST %d has event id %s", i, p.header.Get("Service-Event-Id"))
 		}
 	}
-	if last := r.heard()[5]; last.header.Get("Service-Delivery-Attempt") != "6" {
+	if last := r.received()[5]; last.header.Get("Service-Delivery-Attempt") != "6" {
 		t.Errorf("the replay is attempt %s, want 6", last.header.Get("Service-Delivery-Attempt"))
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // a machine may have no time zone database
+	_ "time/tzdata" // embeds the time zone database, because the machine may not have one
 )
 
-// Days are the names of the days of the week.
+// Days are the abbreviated names of the days of the week.
 var Days = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 var zoneForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`)
 
-// Zone returns the time zone with a name in the IANA database. The error explains what is wrong with the
-// field. Unlike Go, it rejects "" and Local.
+// Zone returns the time zone with a name from the IANA database. The error message is written to follow the
+// name of the field. Unlike time.LoadLocation, Zone rejects "" and Local.
 func Zone(name string) (*time.Location, error) {
 	if !zoneForm.MatchString(name) || strings.EqualFold(name, "local") {
 		return nil, errors.New("must be a name of the IANA time zone database, such as Europe/Berlin")
@@ -50,18 +50,19 @@ func parseTimeOfDay(text string) (int, error) {
 	return 0, errors.New("must be a time of day from 00:00 to 24:00")
 }
 
-// At returns the instant of a local time. minutes count from midnight and may exceed a day. It is the first of two
-// instants when clocks go back, and the instant of the change when clocks go forward over the time.
+// At returns the instant of a local time. minutes count from midnight and may exceed a day. If clocks go back
+// over the time, it is the first of the two instants. If clocks go forward over it, it is the instant of the
+// change.
 func At(year int, month time.Month, day, minutes int, zone *time.Location) time.Time {
 	return instantsOf(year, month, day, minutes, zone)[0]
 }
 
-// instantsOf returns the instants of a local time in order: one, or two when clocks go back.
+// instantsOf returns the instants of a local time in order: one, or two if clocks go back over it.
 func instantsOf(year int, month time.Month, day, minutes int, zone *time.Location) []time.Time {
-	// The wall clock time, counted as if the zone were UTC.
+	// The local time, computed as if the zone were UTC.
 	wall := time.Date(year, month, day, 0, minutes, 0, 0, time.UTC)
-	// The offsets that the zone can have around this time. Two days cover every change, including that of
-	// Apia in 2011, which skipped a day.
+	// The offsets that may apply around this time. Two days cover every change, including that of Apia in 2011,
+	// which skipped a day.
 	_, before := wall.Add(-48 * time.Hour).In(zone).Zone()
 	_, after := wall.Add(48 * time.Hour).In(zone).Zone()
 	_, near := wall.Add(-time.Duration(before) * time.Second).In(zone).Zone()
@@ -79,23 +80,23 @@ func instantsOf(year int, month time.Month, day, minutes int, zone *time.Locatio
 	return found
 }
 
-// endOfGap returns the instant of the change that skips a wall clock time.
+// endOfGap returns the instant of the change that skips a local time.
 func endOfGap(wall time.Time, before int, zone *time.Location) time.Time {
-	// By the offset before the change, the time is after the change.
+	// With the offset from before the change, the time is after the change.
 	late := wall.Add(-time.Duration(before) * time.Second)
 	start, _ := late.In(zone).ZoneBounds()
 	return start.UTC()
 }
 
-// Window is a part of the day. If To is before From, the window ends on the next day.
+// Window is a part of the day. If To is before From, it ends on the next day.
 type Window struct {
 	From, To string   // validated by CheckTimeOfDay
-	Days     []string // days on which the window begins; empty for every day
+	Days     []string // days on which the window begins; empty: every day
 }
 
-// Next returns the first instant that is not before now at which the clock of the zone is inside the window. A window
-// that a change of the clock skips entirely opens right after the change. Next looks at most 15 days ahead, in which
-// every day of the week occurs twice; ok is false if no window begins in that time.
+// Next returns the first instant, not before now, at which local time is inside the window. A window that a
+// clock change skips entirely opens right after the change. Next searches the next 15 days, in which every day
+// of the week occurs twice; ok is false if no window begins in that time.
 func (w Window) Next(now time.Time, zone *time.Location) (at time.Time, ok bool) {
 	from, err := parseTimeOfDay(w.From)
 	if err != nil {
@@ -114,7 +115,7 @@ func (w Window) Next(now time.Time, zone *time.Location) (at time.Time, ok bool)
 	if at, ok = w.nextOpening(now, from, to, zone); !ok {
 		return now, false
 	}
-	// When clocks go back, they can go back into a window.
+	// When clocks go back, they may go back into a window.
 	if _, change := now.In(zone).ZoneBounds(); !change.IsZero() && change.Before(at) &&
 		w.contains(change, from, to, zone) {
 		return change.UTC(), true
@@ -128,7 +129,7 @@ func (w Window) nextOpening(now time.Time, from, to int, zone *time.Location) (t
 	for ahead := -1; ahead <= 15; ahead++ {
 		year, month, day := local.Date()
 		date := time.Date(year, month, day+ahead, 12, 0, 0, 0, time.UTC)
-		if !w.on(date.Weekday()) {
+		if !w.includesDay(date.Weekday()) {
 			continue
 		}
 		year, month, day = date.Date()
@@ -142,15 +143,15 @@ func (w Window) nextOpening(now time.Time, from, to int, zone *time.Location) (t
 	return now, false
 }
 
-// contains reports whether the clock of the zone is inside the window. from and to are in minutes since midnight.
+// contains reports whether local time is inside the window. from and to are in minutes since midnight.
 func (w Window) contains(at time.Time, from, to int, zone *time.Location) bool {
 	local := at.In(zone)
 	minute := local.Hour()*60 + local.Minute()
 	today := local.Weekday()
 	yesterday := (today + 6) % 7
-	return from <= minute && minute < to && w.on(today) || minute+24*60 < to && w.on(yesterday)
+	return from <= minute && minute < to && w.includesDay(today) || minute+24*60 < to && w.includesDay(yesterday)
 }
 
-func (w Window) on(day time.Weekday) bool {
+func (w Window) includesDay(day time.Weekday) bool {
 	return len(w.Days) == 0 || slices.Contains(w.Days, Days[(int(day)+6)%7])
 }

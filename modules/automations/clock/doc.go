@@ -1,8 +1,8 @@
-// Package clock computes instants for times of day in a time zone, including times that a change of the
-// zone's offset skips or repeats.
+// Package clock computes instants for local times in a time zone, including times that a change of the zone's
+// offset skips or repeats.
 //
-// A skipped time of day becomes the first instant after the gap, and a repeated one its first occurrence.
-// time.Date guarantees neither.
+// A skipped local time becomes the first instant after the gap, and a repeated one becomes its first
+// occurrence. time.Date guarantees neither.
 //
-// It also parses durations in ISO 8601 form.
+// It also parses ISO 8601 durations.
 package clock

@@ -15,17 +15,17 @@ const (
 	MaxDuration = 366 * 24 * time.Hour
 )
 
-// Duration is a length of time in the form in which its author wrote it: ISO 8601 without years and
-// months. A day has 24 hours.
+// Duration is a length of time together with its text, in ISO 8601 without years and months. A day has 24
+// hours.
 type Duration struct {
 	Text string
 	time.Duration
 }
 
-// The parts: weeks, days, hours, minutes, seconds.
+// Groups: weeks, days, hours, minutes, seconds.
 var durationForm = regexp.MustCompile(DurationPattern)
 
-// DurationPattern is a regular expression for durations. It does not check their limits.
+// DurationPattern is a regular expression for durations. It does not check the limits.
 const DurationPattern = `^P(?:(\d{1,3})W)?(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,7})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`
 
 var (
@@ -34,8 +34,8 @@ var (
 	errDurationBounds = errors.New(`must be between 1 second and 366 days`)
 )
 
-// ParseDuration parses P(nW)(nD)(T(nH)(nM)(nS)) with at least one part. The error explains what is wrong
-// with the field.
+// ParseDuration parses P(nW)(nD)(T(nH)(nM)(nS)) with at least one part. The error message is written to follow
+// the name of the field.
 func ParseDuration(text string) (Duration, error) {
 	parts := durationForm.FindStringSubmatch(text)
 	if parts == nil {
@@ -48,7 +48,7 @@ func ParseDuration(text string) (Duration, error) {
 	if text == "P" || strings.HasSuffix(text, "T") {
 		return Duration{}, errDurationForm
 	}
-	total := 0.0 // seconds; exact far beyond the limits, and cannot overflow
+	total := 0.0 // in seconds, a float64 is exact far beyond the limits and cannot overflow
 	for i, unit := range []float64{7 * 86400, 86400, 3600, 60, 1} {
 		if parts[i+1] != "" {
 			number, err := strconv.ParseFloat(parts[i+1], 64)

@@ -1,13 +1,13 @@
 package definition
 
-// Condition is the type of steps that follow one of two paths.
+// Condition is the type of steps that take one of two paths.
 const Condition = "condition"
 
-var _ = register(Condition, conditionStep{})
+var _ = registerType(Condition, conditionStep{})
 
 type conditionStep struct{ plainStep }
 
-func (conditionStep) about() string {
+func (conditionStep) describe() string {
 	return "continues according to a CEL expression, such as `event.data.amount > 500`. An expression that cannot be evaluated is false, for example if a field is missing or a call exceeds its limits"
 }
 
@@ -17,7 +17,7 @@ func (conditionStep) members() []member {
 }
 
 func (conditionStep) ways(s *Step) []Way {
-	return []Way{way("on_true", s.OnTrue, Continue), way("on_false", s.OnFalse, Ends)}
+	return []Way{newWay("on_true", s.OnTrue, Continue), newWay("on_false", s.OnFalse, Ends)}
 }
 
 func (conditionStep) summary(s *Step) string { return "If " + s.If }

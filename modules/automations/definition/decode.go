@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Decode parses and validates a definition, except for its expressions and its Liquid. The returned
-// fields name every error by its path, such as steps[2].timeout; they are empty for a valid definition.
-// Steps without a key get one.
+// Decode parses and validates a definition, except for its expressions and its Liquid. The returned fields name
+// every error by its path, such as steps[2].timeout; they are empty for a valid definition. Decode assigns keys
+// to steps that have none.
 func Decode(document []byte) (Definition, fault.Fields) {
 	wrong := fault.Fields{}
 	if len(document) > MaxBytes*4 {
@@ -39,7 +39,7 @@ func Decode(document []byte) (Definition, fault.Fields) {
 	}
 	d.nameSteps()
 	d.tidyBodies(wrong)
-	d.judge(wrong)
+	d.validateParts(wrong)
 	if canonical, err := json.Marshal(d); err != nil || len(canonical) > MaxBytes {
 		wrong.Add("definition", "has %d bytes; the limit is %d", len(canonical), MaxBytes)
 	}
@@ -76,7 +76,7 @@ func (d *Definition) tidyBodies(wrong fault.Fields) {
 	}
 }
 
-// nameSteps assigns keys to steps without one: <type>_<n> with the first free number n.
+// nameSteps assigns keys to steps without one: <type>_<n>, where n is the first free number.
 func (d *Definition) nameSteps() {
 	taken := map[string]bool{}
 	for i := range d.Steps {

@@ -19,19 +19,19 @@ const (
 	MaxHeaders = 10
 )
 
-// Definition is an automation as its author wrote it. Every step has a key.
+// Definition is an automation as its author wrote it. After Decode, every step has a key.
 type Definition struct {
 	Name        string  `json:"name"`
 	Description string  `json:"description,omitempty"`
 	Trigger     Trigger `json:"trigger"`
 	Steps       []Step  `json:"steps"`
-	Timezone    string  `json:"timezone,omitempty"` // IANA name; empty for UTC
+	Timezone    string  `json:"timezone,omitempty"` // IANA name; empty: UTC
 }
 
-// Trigger selects the events that start a run and those that cancel it.
+// Trigger selects the events that start a run and the events that cancel it.
 type Trigger struct {
 	Event      string   `json:"event"`
-	Conditions string   `json:"conditions,omitempty"` // CEL; empty for always
+	Conditions string   `json:"conditions,omitempty"` // CEL; empty: always true
 	Cancel     []Cancel `json:"cancel_on_events,omitempty"`
 	ReEntry    ReEntry  `json:"re_entry,omitzero"`
 }
@@ -43,7 +43,7 @@ type Step struct {
 	Name string `json:"name,omitempty"`
 	Next Target `json:"next,omitzero"`
 
-	// messages
+	// for messages
 	To           Texts          `json:"to,omitempty"`
 	CC           Texts          `json:"cc,omitempty"`
 	BCC          Texts          `json:"bcc,omitempty"`
@@ -61,7 +61,7 @@ type Step struct {
 	OnSuppressed Target         `json:"on_suppressed,omitzero"`
 	OnError      Target         `json:"on_error,omitzero"`
 
-	// time
+	// for waits on time
 	Duration clock.Duration `json:"duration,omitzero"`
 	Window   *Window        `json:"window,omitempty"`
 	At       string         `json:"at,omitempty"` // CEL
@@ -69,16 +69,16 @@ type Step struct {
 	Timezone string         `json:"timezone,omitempty"`
 	OnPast   Target         `json:"on_past,omitzero"`
 
-	// awaited events
+	// for waits on events
 	Event      Texts          `json:"event,omitempty"`
 	Timeout    clock.Duration `json:"timeout,omitzero"`
 	Conditions string         `json:"conditions,omitempty"` // CEL
-	OfStep     string         `json:"step,omitempty"`       // only built-in events about the email of this step count
+	OfStep     string         `json:"step,omitempty"`       // match only built-in events about the email of this step
 	Since      string         `json:"since,omitempty"`
 	OnEvent    Target         `json:"on_event,omitzero"`
 	OnTimeout  Target         `json:"on_timeout,omitzero"`
 
-	// decisions
+	// for decisions
 	If        string    `json:"if,omitempty"` // CEL
 	OnTrue    Target    `json:"on_true,omitzero"`
 	OnFalse   Target    `json:"on_false,omitzero"`
@@ -86,28 +86,28 @@ type Step struct {
 	Otherwise Target    `json:"otherwise,omitzero"`
 	Variants  []Variant `json:"variants,omitempty"`
 
-	// requests
+	// for requests
 	URL     string          `json:"url,omitempty"`
 	Method  string          `json:"method,omitempty"`
 	Body    json.RawMessage `json:"body,omitempty"`
 	Capture bool            `json:"capture,omitempty"`
 
-	// the end of a run
+	// for the end of a run
 	Outcome string `json:"outcome,omitempty"`
 }
 
-// Template refers to a published template and contains the values of its variables.
+// Template refers to a published template and supplies values for its variables.
 type Template struct {
 	ID        string         `json:"id,omitempty"`
 	Alias     string         `json:"alias,omitempty"`
 	Variables map[string]any `json:"variables,omitempty"`
 }
 
-// Window is a part of the day in a time zone. If To is before From, the window ends on the next day.
+// Window is a part of the day in a time zone. If To is before From, it ends on the next day.
 type Window struct {
-	From string   `json:"from"` // 09:00
+	From string   `json:"from"` // such as 09:00
 	To   string   `json:"to"`
-	Days []string `json:"days,omitempty"` // mon to sun; empty for every day
+	Days []string `json:"days,omitempty"` // mon to sun; empty: every day
 }
 
 // Case is one path of a branch.
@@ -123,7 +123,7 @@ type Variant struct {
 	Goto   string `json:"goto,omitempty"`
 }
 
-// Step returns the position of the step with a key; -1 if there is none.
+// Step returns the index of the step with a key, or -1 if there is none.
 func (d *Definition) Step(key string) int {
 	for i := range d.Steps {
 		if d.Steps[i].Key == key {
@@ -133,13 +133,13 @@ func (d *Definition) Step(key string) int {
 	return -1
 }
 
-// Values of Since: when the events of a wait begin to count.
+// Values of Since, the time from which events end a wait.
 const (
 	SinceRun  = "run"  // from the start of the run; the default
 	SinceStep = "step" // from the start of the wait
 )
 
-// Recipients returns the addressees of an email: To, or the person of the event.
+// Recipients returns the recipients of an email: To, or the person of the event.
 func (s *Step) Recipients() Texts {
 	if len(s.To) == 0 {
 		return Texts{"{{event.email}}"}

@@ -52,64 +52,64 @@ func TestDefinitionSurvivesEncoding(t *testing.T) {
 	}
 }
 
-// with returns the definition of an automation with one step.
-func with(step string) string {
+// withStep returns the definition of an automation with a single step.
+func withStep(step string) string {
 	return `{"name": "N", "trigger": {"event": "e"}, "steps": [` + step + `]}`
 }
 
-// refused are invalid definitions with the paths of their errors.
+// refused lists invalid definitions with the paths of their errors.
 var refused = map[string]struct {
 	document string
 	paths    []string
 }{
-	"no JSON":              {`{`, []string{"definition"}},
-	"two values":           {`{} {}`, []string{"definition"}},
-	"an array":             {`[]`, []string{"definition"}},
-	"nothing":              {`{}`, []string{"name", "steps", "trigger"}},
-	"unknown fields":       {`{"name": "N", "x": 1, "trigger": {"event": "e", "y": 1}, "steps": [{"type": "end", "z": 1}]}`, []string{"steps[0].z", "trigger.y", "x"}},
-	"no steps":             {with(``), []string{"steps"}},
-	"51 steps":             {with(strings.Repeat(`{"type": "end"},`, 50) + `{"type": "end"}`), []string{"steps"}},
-	"an unknown type":      {with(`{"type": "loop"}`), []string{"steps[0].type"}},
-	"no type":              {with(`{}`), []string{"steps[0].type"}},
-	"null":                 {with(`{"type": "end", "key": null}`), []string{"steps[0].key"}},
-	"another type's field": {with(`{"type": "end", "duration": "P1D"}`), []string{"steps[0].duration"}},
-	"key twice":            {with(`{"key": "a", "type": "end"}, {"key": "a", "type": "end"}`), []string{"steps[1].key"}},
-	"key with a dash":      {with(`{"key": "a-b", "type": "end"}`), []string{"steps[0].key"}},
-	"reserved keys":        {with(`{"key": "in", "type": "end"}, {"key": "size", "type": "end"}`), []string{"steps[0].key", "steps[1].key"}},
-	"goto backward":        {with(`{"key": "a", "type": "delay", "duration": "P1D"}, {"type": "delay", "duration": "P1D", "next": {"goto": "a"}}`), []string{"steps[1].next.goto"}},
-	"goto itself":          {with(`{"key": "a", "type": "delay", "duration": "P1D", "next": {"goto": "a"}}`), []string{"steps[0].next.goto"}},
-	"goto unknown":         {with(`{"type": "wait_for_event", "event": "x", "timeout": "P1D", "on_timeout": {"goto": "b"}}`), []string{"steps[0].on_timeout.goto"}},
-	"an unknown target": {with(`{"type": "condition", "if": "true", "on_false": "stop"}, {"type": "condition", "if": "true", "on_true": {"go": 1}}`),
+	"not JSON":                {`{`, []string{"definition"}},
+	"two values":              {`{} {}`, []string{"definition"}},
+	"an array":                {`[]`, []string{"definition"}},
+	"nothing":                 {`{}`, []string{"name", "steps", "trigger"}},
+	"unknown fields":          {`{"name": "N", "x": 1, "trigger": {"event": "e", "y": 1}, "steps": [{"type": "end", "z": 1}]}`, []string{"steps[0].z", "trigger.y", "x"}},
+	"no steps":                {withStep(``), []string{"steps"}},
+	"51 steps":                {withStep(strings.Repeat(`{"type": "end"},`, 50) + `{"type": "end"}`), []string{"steps"}},
+	"an unknown type":         {withStep(`{"type": "loop"}`), []string{"steps[0].type"}},
+	"no type":                 {withStep(`{}`), []string{"steps[0].type"}},
+	"null":                    {withStep(`{"type": "end", "key": null}`), []string{"steps[0].key"}},
+	"a field of another type": {withStep(`{"type": "end", "duration": "P1D"}`), []string{"steps[0].duration"}},
+	"duplicate key":           {withStep(`{"key": "a", "type": "end"}, {"key": "a", "type": "end"}`), []string{"steps[1].key"}},
+	"key with a dash":         {withStep(`{"key": "a-b", "type": "end"}`), []string{"steps[0].key"}},
+	"reserved keys":           {withStep(`{"key": "in", "type": "end"}, {"key": "size", "type": "end"}`), []string{"steps[0].key", "steps[1].key"}},
+	"backward goto":           {withStep(`{"key": "a", "type": "delay", "duration": "P1D"}, {"type": "delay", "duration": "P1D", "next": {"goto": "a"}}`), []string{"steps[1].next.goto"}},
+	"goto to itself":          {withStep(`{"key": "a", "type": "delay", "duration": "P1D", "next": {"goto": "a"}}`), []string{"steps[0].next.goto"}},
+	"goto to an unknown step": {withStep(`{"type": "wait_for_event", "event": "x", "timeout": "P1D", "on_timeout": {"goto": "b"}}`), []string{"steps[0].on_timeout.goto"}},
+	"an unknown target": {withStep(`{"type": "condition", "if": "true", "on_false": "stop"}, {"type": "condition", "if": "true", "on_true": {"go": 1}}`),
 		[]string{"steps[0].on_false", "steps[1].on_true.go", "steps[1].on_true.goto"}},
-	"case backward":     {with(`{"key": "a", "type": "end"}, {"type": "branch", "cases": [{"if": "true", "goto": "a"}]}`), []string{"steps[1].cases[0].goto"}},
-	"weights":           {with(`{"type": "split", "variants": [{"key": "a", "weight": 0}, {"key": "b", "weight": 1.5}]}`), []string{"steps[0].variants[0].weight", "steps[0].variants[1].weight"}},
-	"variant twice":     {with(`{"type": "split", "variants": [{"key": "a", "weight": 1}, {"key": "a", "weight": 1}]}`), []string{"steps[0].variants[1].key"}},
+	"backward case":     {withStep(`{"key": "a", "type": "end"}, {"type": "branch", "cases": [{"if": "true", "goto": "a"}]}`), []string{"steps[1].cases[0].goto"}},
+	"weights":           {withStep(`{"type": "split", "variants": [{"key": "a", "weight": 0}, {"key": "b", "weight": 1.5}]}`), []string{"steps[0].variants[0].weight", "steps[0].variants[1].weight"}},
+	"duplicate variant": {withStep(`{"type": "split", "variants": [{"key": "a", "weight": 1}, {"key": "a", "weight": 1}]}`), []string{"steps[0].variants[1].key"}},
 	"name with NUL":     {`{"name": "a\u0000", "trigger": {"event": "e"}, "steps": [{"type": "end"}]}`, []string{"name"}},
-	"the service's own": {`{"name": "a", "trigger": {"event": "$x.y"}, "steps": [{"type": "end"}]}`, []string{"trigger.event"}},
+	"a reserved event":  {`{"name": "a", "trigger": {"event": "$x.y"}, "steps": [{"type": "end"}]}`, []string{"trigger.event"}},
 	"blanks around event names": {`{"name": "a", "trigger": {"event": " e", "cancel_on_events": ["c\u0020", {"event": "\td"}]},
 		"steps": [{"type": "wait_for_event", "event": ["x", "y "], "timeout": "P1D"}]}`,
 		[]string{"steps[0].event[1]", "trigger.cancel_on_events[0]", "trigger.cancel_on_events[1].event", "trigger.event"}},
 	"blank required texts": {`{"name": " ", "trigger": {"event": ""}, "steps": [{"type": "delay", "duration": ""}]}`,
 		[]string{"name", "steps[0].duration", "trigger.event"}},
-	"a long header": {with(`{"type": "send_email", "template": {"id": "a"}, "headers": {"X-A": "` + strings.Repeat("x", 999) + `"}}`),
+	"a long header": {withStep(`{"type": "send_email", "template": {"id": "a"}, "headers": {"X-A": "` + strings.Repeat("x", 999) + `"}}`),
 		[]string{"steps[0].headers.X-A"}},
 	"zones": {`{"name": "a", "timezone": "Local", "trigger": {"event": "e"}, "steps": [{"type": "wait_until", "at": "now", "timezone": "../etc"}]}`, []string{"steps[0].timezone", "timezone"}},
 	"cancel": {`{"name": "a", "trigger": {"event": "e", "cancel_on_events": ["a", 3, {"conditions": "true"}], "re_entry": "twice"}, "steps": [{"type": "end"}]}`,
 		[]string{"trigger.cancel_on_events[1]", "trigger.cancel_on_events[2].event", "trigger.re_entry"}},
-	"an email without all":   {with(`{"type": "send_email"}`), []string{"steps[0].from", "steps[0].html", "steps[0].subject"}},
-	"an invalid sender":      {with(`{"type": "send_email", "from": "x", "subject": "s", "text": "t"}`), []string{"steps[0].from"}},
-	"line breaks in headers": {with(`{"type": "send_email", "from": "a@example.com", "subject": "a\r\nBcc: x", "text": "t", "headers": {"X-A": "b\nc"}}`), []string{"steps[0].headers.X-A", "steps[0].subject"}},
-	"template and body": {with(`{"type": "send_email", "template": {"id": "a", "alias": "b"}, "html": "x"}`),
+	"an email without required fields": {withStep(`{"type": "send_email"}`), []string{"steps[0].from", "steps[0].html", "steps[0].subject"}},
+	"an invalid sender":                {withStep(`{"type": "send_email", "from": "x", "subject": "s", "text": "t"}`), []string{"steps[0].from"}},
+	"line breaks in headers":           {withStep(`{"type": "send_email", "from": "a@example.com", "subject": "a\r\nBcc: x", "text": "t", "headers": {"X-A": "b\nc"}}`), []string{"steps[0].headers.X-A", "steps[0].subject"}},
+	"template and body": {withStep(`{"type": "send_email", "template": {"id": "a", "alias": "b"}, "html": "x"}`),
 		[]string{"steps[0].html", "steps[0].template"}},
-	"URLs":                       {with(`{"type": "webhook", "url": "https://u:p@example.com"}, {"type": "webhook", "url": "ftp://example.com"}, {"type": "webhook", "url": "https://{{event.data.x}}/"}, {"type": "webhook", "url": "http://example.com"}`), []string{"steps[0].url", "steps[1].url", "steps[2].url", "steps[3].url"}},
-	"headers of requests":        {with(`{"type": "webhook", "url": "https://example.com", "headers": {"Host": "a", "X Y": "b"}}`), []string{"steps[0].headers.Host", "steps[0].headers.X Y"}},
-	"window without length":      {with(`{"type": "wait_until", "window": {"from": "09:00", "to": "09:00"}}`), []string{"steps[0].window.to"}},
-	"times of day":               {with(`{"type": "wait_until", "window": {"from": "9:00", "to": "25:00", "days": ["monday"]}}`), []string{"steps[0].window.days[0]", "steps[0].window.from", "steps[0].window.to"}},
-	"wait until nothing":         {with(`{"type": "wait_until"}`), []string{"steps[0].window"}},
-	"offset of nothing":          {with(`{"type": "wait_until", "window": {"from": "09:00", "to": "10:00"}, "offset": "P1D"}`), []string{"steps[0].offset"}},
-	"a condition too long":       {with(`{"type": "condition", "if": "` + strings.Repeat("x", 5000) + `"}`), []string{"steps[0].if"}},
-	"eleven events":              {with(`{"type": "wait_for_event", "event": ["1","2","3","4","5","6","7","8","9","10","11"], "timeout": "P1D"}`), []string{"steps[0].event"}},
-	"a next that an end has not": {with(`{"type": "end", "next": "end"}`), []string{"steps[0].next"}},
+	"URLs":                     {withStep(`{"type": "webhook", "url": "https://u:p@example.com"}, {"type": "webhook", "url": "ftp://example.com"}, {"type": "webhook", "url": "https://{{event.data.x}}/"}, {"type": "webhook", "url": "http://example.com"}`), []string{"steps[0].url", "steps[1].url", "steps[2].url", "steps[3].url"}},
+	"headers of requests":      {withStep(`{"type": "webhook", "url": "https://example.com", "headers": {"Host": "a", "X Y": "b"}}`), []string{"steps[0].headers.Host", "steps[0].headers.X Y"}},
+	"an empty window":          {withStep(`{"type": "wait_until", "window": {"from": "09:00", "to": "09:00"}}`), []string{"steps[0].window.to"}},
+	"times of day":             {withStep(`{"type": "wait_until", "window": {"from": "9:00", "to": "25:00", "days": ["monday"]}}`), []string{"steps[0].window.days[0]", "steps[0].window.from", "steps[0].window.to"}},
+	"a wait without a time":    {withStep(`{"type": "wait_until"}`), []string{"steps[0].window"}},
+	"an offset without a time": {withStep(`{"type": "wait_until", "window": {"from": "09:00", "to": "10:00"}, "offset": "P1D"}`), []string{"steps[0].offset"}},
+	"a condition too long":     {withStep(`{"type": "condition", "if": "` + strings.Repeat("x", 5000) + `"}`), []string{"steps[0].if"}},
+	"eleven events":            {withStep(`{"type": "wait_for_event", "event": ["1","2","3","4","5","6","7","8","9","10","11"], "timeout": "P1D"}`), []string{"steps[0].event"}},
+	"a next after an end":      {withStep(`{"type": "end", "next": "end"}`), []string{"steps[0].next"}},
 }
 
 func TestDecodeReportsErrorsByPath(t *testing.T) {
@@ -119,7 +119,7 @@ func TestDecodeReportsErrorsByPath(t *testing.T) {
 			t.Parallel()
 			_, wrong := definition.Decode([]byte(test.document))
 			if diff := cmp.Diff(test.paths, slices.Sorted(maps.Keys(wrong))); diff != "" {
-				t.Errorf("paths of wrong fields (-want +got):\n%s\n%v", diff, wrong)
+				t.Errorf("paths of invalid fields (-want +got):\n%s\n%v", diff, wrong)
 			}
 		})
 	}
@@ -147,13 +147,13 @@ func TestBlankTextsOfOptionalMembersAreOmitted(t *testing.T) {
 func TestHeadersOfThreadsMayBeLong(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("<0123456789@example.com> ", 200)
-	document := with(`{"type": "send_email", "template": {"id": "a"}, "headers": {"References": "` + long + `"}}`)
+	document := withStep(`{"type": "send_email", "template": {"id": "a"}, "headers": {"References": "` + long + `"}}`)
 	if _, wrong := definition.Decode([]byte(document)); len(wrong) > 0 {
 		t.Errorf("References of %d bytes: %v", len(long), wrong)
 	}
 }
 
-func TestDurations(t *testing.T) {
+func TestParseDuration(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
 		"PT1S": time.Second, "PT1.5S": 1500 * time.Millisecond, "P1W": 7 * 24 * time.Hour,
@@ -178,11 +178,11 @@ func TestDurations(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(verify))
-	f.Add([]byte(with(`{"type": "delay", "duration": "P1D"}`)))
+	f.Add([]byte(withStep(`{"type": "delay", "duration": "P1D"}`)))
 	for _, test := range refused {
 		f.Add([]byte(test.document))
 	}
-	schema := compiled(f)
+	schema := compileSchema(f)
 	f.Fuzz(func(t *testing.T, document []byte) {
 		d, wrong := definition.Decode(document)
 		if len(wrong) > 0 {
@@ -195,7 +195,7 @@ func FuzzDecode(f *testing.F) {
 		if _, wrong := definition.Decode(written); len(wrong) > 0 {
 			t.Errorf("the encoded definition is rejected: %v", wrong)
 		}
-		if err := schema.Validate(instance(t, document)); err != nil {
+		if err := schema.Validate(parseInstance(t, document)); err != nil {
 			t.Errorf("the schema rejects a definition that Decode accepts: %v\n%s", err, document)
 		}
 	})

@@ -3,11 +3,11 @@ package definition
 // Delay is the type of steps that wait for a duration.
 const Delay = "delay"
 
-var _ = register(Delay, delayStep{})
+var _ = registerType(Delay, delayStep{})
 
 type delayStep struct{ plainStep }
 
-func (delayStep) about() string {
+func (delayStep) describe() string {
 	return "waits for a `duration`, such as `PT30M` or `P3D`. A day has 24 hours"
 }
 

@@ -18,7 +18,7 @@ var (
 	typeRow   = regexp.MustCompile("(?m)^\\| `(\\w+)`")
 )
 
-// The rows of the page are the about texts of the types. Their order stays; -update appends new types.
+// The rows of the table are the descriptions of the types. They keep their order; -update appends new types.
 func TestDocumentationListsEveryStepType(t *testing.T) {
 	t.Parallel()
 	const path = "../../../docs/automations.md"
@@ -44,7 +44,7 @@ func TestDocumentationListsEveryStepType(t *testing.T) {
 	}
 	var want strings.Builder
 	for _, name := range names {
-		want.WriteString("| `" + name + "` | " + stepTypes[name].about() + " |\n")
+		want.WriteString("| `" + name + "` | " + stepTypes[name].describe() + " |\n")
 	}
 	if *update {
 		page = slices.Concat(page[:table[4]], []byte(want.String()), page[table[5]:])

@@ -3,11 +3,11 @@ package definition
 // End is the type of steps that end the run.
 const End = "end"
 
-var _ = register(End, endStep{})
+var _ = registerType(End, endStep{})
 
 type endStep struct{ plainStep }
 
-func (endStep) about() string { return "ends the run as `completed` or `failed`" }
+func (endStep) describe() string { return "ends the run as `completed` or `failed`" }
 
 func (endStep) members() []member {
 	return []member{{"outcome", oneOf("completed", "failed"), false, "Defaults to completed."}}
@@ -15,4 +15,4 @@ func (endStep) members() []member {
 
 func (endStep) isLast() bool { return true }
 
-func (endStep) summary(s *Step) string { return "End as " + or(s.Outcome, "completed") }
+func (endStep) summary(s *Step) string { return "End as " + firstNonEmpty(s.Outcome, "completed") }

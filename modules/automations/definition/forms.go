@@ -13,7 +13,7 @@ import (
 // Target is where a run continues. The zero Target means the default of its field, which Or fills in.
 type Target struct {
 	Kind string // continue, end, fail, goto
-	Key  string // of the step to go to
+	Key  string // key of the step to go to
 }
 
 // Kinds of targets.
@@ -79,10 +79,10 @@ func (t Texts) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(t))
 }
 
-// Headers are header fields, which JSON represents as an object.
+// Headers are header fields, encoded in JSON as an object.
 type Headers []shape.Header
 
-// UnmarshalJSON accepts an object and sorts its members by name.
+// UnmarshalJSON accepts an object and sorts its fields by name.
 func (h *Headers) UnmarshalJSON(data []byte) error {
 	var members map[string]string
 	if err := json.Unmarshal(data, &members); err != nil {
@@ -108,7 +108,7 @@ func (h Headers) MarshalJSON() ([]byte, error) {
 type Cancel struct {
 	Event      string `json:"event"`
 	Conditions string `json:"conditions,omitempty"` // CEL
-	OfStep     string `json:"step,omitempty"`       // only built-in events about the email of this step count
+	OfStep     string `json:"step,omitempty"`       // match only built-in events about the email of this step
 }
 
 // UnmarshalJSON accepts an event name or an object.
@@ -120,7 +120,7 @@ func (c *Cancel) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*object)(c))
 }
 
-// MarshalJSON returns the event name if nothing else is set.
+// MarshalJSON returns the event name if no other field is set.
 func (c Cancel) MarshalJSON() ([]byte, error) {
 	if c.Conditions == "" && c.OfStep == "" {
 		return json.Marshal(c.Event)
@@ -137,9 +137,9 @@ const (
 	AtMostEvery     = "at_most_every"
 )
 
-// ReEntry determines whether a person who had a run may have another one.
+// ReEntry determines whether a person who has had a run may have another.
 type ReEntry struct {
-	Mode  string         // empty for every_time
+	Mode  string         // empty: every_time
 	Every clock.Duration // with at_most_every
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// judge checks the parts of a definition against each other.
-func (d *Definition) judge(wrong fault.Fields) {
+// validateParts checks the parts of a definition against each other.
+func (d *Definition) validateParts(wrong fault.Fields) {
 	positions := map[string]int{}
 	for i := range d.Steps {
 		key := d.Steps[i].Key
@@ -23,12 +23,12 @@ func (d *Definition) judge(wrong fault.Fields) {
 		path := fmt.Sprintf("steps[%d]", i)
 		for _, way := range step.Ways() {
 			if way.Target.Kind == Goto {
-				checkGoto(join(path, way.Path), way.Target.Key, i, positions, wrong)
+				checkGoto(joinPath(path, way.Path), way.Target.Key, i, positions, wrong)
 			}
 		}
-		step.judge(path, wrong)
+		step.validateFields(path, wrong)
 		if step.OfStep != "" {
-			d.judgeOfStep(join(path, "step"), step.OfStep, step.Event, i, wrong)
+			d.judgeOfStep(joinPath(path, "step"), step.OfStep, step.Event, i, wrong)
 		}
 	}
 	for i, c := range d.Trigger.Cancel {
@@ -39,7 +39,8 @@ func (d *Definition) judge(wrong fault.Fields) {
 	}
 }
 
-// judgeOfStep checks the step whose email events must be about: it must send email and come earlier.
+// judgeOfStep checks the step named by the field step, whose email the events must be about. It must send email
+// and come earlier.
 func (d *Definition) judgeOfStep(path, key string, events Texts, before int, wrong fault.Fields) {
 	switch at := d.Step(key); {
 	case at < 0:
@@ -68,14 +69,14 @@ func checkGoto(path, key string, from int, positions map[string]int, wrong fault
 	}
 }
 
-// Way is one target of a step, with its default filled in.
+// Way is one target of a step with its default filled in.
 type Way struct {
-	Path   string // of the field within the step
+	Path   string // name of the field within the step
 	Target Target
 }
 
-// way returns the target of a field, or the default of the field if it was omitted.
-func way(field string, t Target, otherwise string) Way {
+// newWay returns the target of a field, or the field's default if it was omitted.
+func newWay(field string, t Target, otherwise string) Way {
 	if t.Kind == Goto {
 		field += ".goto"
 	}
@@ -88,12 +89,12 @@ func (s *Step) Ways() []Way {
 	if t == nil || t.isLast() {
 		return nil
 	}
-	return append(t.ways(s), way("next", s.Next, Continue))
+	return append(t.ways(s), newWay("next", s.Next, Continue))
 }
 
-// judge reports fields of the step that contradict each other.
-func (s *Step) judge(path string, wrong fault.Fields) {
+// validateFields reports fields of the step that contradict each other.
+func (s *Step) validateFields(path string, wrong fault.Fields) {
 	if t := stepTypes[s.Type]; t != nil {
-		t.judge(s, path, wrong)
+		t.validate(s, path, wrong)
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-// compiled returns the JSON Schema compiled by a third-party validator.
-func compiled(tb testing.TB) *jsonschema.Schema {
+// compileSchema returns the JSON Schema compiled by a third-party validator.
+func compileSchema(tb testing.TB) *jsonschema.Schema {
 	tb.Helper()
 	document, err := json.Marshal(definition.Schema())
 	if err != nil {
-		tb.Fatalf("the schema cannot be written: %v", err)
+		tb.Fatalf("cannot encode the schema: %v", err)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("automation.json", instance(tb, document)); err != nil {
-		tb.Fatalf("the schema cannot be read: %v", err)
+	if err := c.AddResource("automation.json", parseInstance(tb, document)); err != nil {
+		tb.Fatalf("cannot decode the schema: %v", err)
 	}
 	schema, err := c.Compile("automation.json")
 	if err != nil {
@@ -30,7 +30,7 @@ func compiled(tb testing.TB) *jsonschema.Schema {
 	return schema
 }
 
-func instance(tb testing.TB, document []byte) any {
+func parseInstance(tb testing.TB, document []byte) any {
 	tb.Helper()
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
@@ -39,32 +39,32 @@ func instance(tb testing.TB, document []byte) any {
 	return value
 }
 
-// onlyDecoded are invalid definitions that a schema cannot detect, because the error is a relation
-// between two parts or in an embedded language.
+// onlyDecoded lists invalid definitions that a schema cannot reject, because the error involves two parts of
+// the definition or an embedded language.
 var onlyDecoded = map[string]bool{
-	"key twice": true, "goto backward": true, "goto itself": true, "goto unknown": true, "case backward": true, "variant twice": true,
-	"name with NUL": true, "the service's own": true, "zones": true, "an invalid sender": true, "window without length": true, "headers of requests": true, "a long header": true,
+	"duplicate key": true, "backward goto": true, "goto to itself": true, "goto to an unknown step": true, "backward case": true, "duplicate variant": true,
+	"name with NUL": true, "a reserved event": true, "zones": true, "an invalid sender": true, "an empty window": true, "headers of requests": true, "a long header": true,
 }
 
-// Decode and the schema are generated from one table, so they accept the same definitions.
-func TestSchemaRejectsWhatDecodeRejects(t *testing.T) {
+// Decode and the schema come from one table, so they accept the same definitions.
+func TestSchemaRejectsInvalidDefinitions(t *testing.T) {
 	t.Parallel()
-	schema := compiled(t)
+	schema := compileSchema(t)
 	for name, test := range refused {
 		if !json.Valid([]byte(test.document)) {
 			continue
 		}
-		err := schema.Validate(instance(t, []byte(test.document)))
+		err := schema.Validate(parseInstance(t, []byte(test.document)))
 		if takes := err == nil; takes != onlyDecoded[name] {
-			t.Errorf("%s: the schema accepts it: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name],
+			t.Errorf("%s: accepted by the schema: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name],
 				test.document)
 		}
 	}
 }
 
-func TestSchemaAcceptsWhatDecodeAccepts(t *testing.T) {
+func TestSchemaAcceptsValidDefinitions(t *testing.T) {
 	t.Parallel()
-	schema := compiled(t)
+	schema := compileSchema(t)
 	page, err := os.ReadFile("../../../docs/automations.md")
 	if err != nil {
 		t.Fatal(err)
@@ -83,13 +83,13 @@ func TestSchemaAcceptsWhatDecodeAccepts(t *testing.T) {
 		`{"type": "send_email", "template": {"id": "tpl_x", "variables": {"a": 1}}, "to": ["a@example.com"], "tags": [{"name": "a", "value": "b"}], "unsubscribe": false}`,
 		`{"type": "branch", "cases": [{"if": "true", "goto": "over"}], "otherwise": "end"}, {"key": "over", "type": "end"}`,
 	} {
-		documents = append(documents, []byte(with(step)))
+		documents = append(documents, []byte(withStep(step)))
 	}
 	for _, document := range documents {
 		_, wrong := definition.Decode(document)
-		err := schema.Validate(instance(t, document))
+		err := schema.Validate(parseInstance(t, document))
 		if (len(wrong) == 0) != (err == nil) {
-			t.Errorf("Decode returns %v and the schema %v, want both to accept or both to reject it:\n%s", wrong,
+			t.Errorf("Decode returned %v and the schema %v, want both to accept or both to reject it:\n%s", wrong,
 				err, document)
 		}
 	}

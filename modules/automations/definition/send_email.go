@@ -10,11 +10,11 @@ import (
 // SendEmail is the type of steps that send an email.
 const SendEmail = "send_email"
 
-var _ = register(SendEmail, emailStep{})
+var _ = registerType(SendEmail, emailStep{})
 
 type emailStep struct{ plainStep }
 
-func (emailStep) about() string {
+func (emailStep) describe() string {
 	return "sends an email to the person, or to `to`. The content is Liquid over `event`, `run`, `steps` and `automation`, or a published `template`"
 }
 
@@ -24,23 +24,23 @@ func (emailStep) members() []member {
 		{"cc", addresses, false, "Recipients of copies, with Liquid."},
 		{"bcc", addresses, false, "Recipients of blind copies, with Liquid."},
 		{"reply_to", addresses, false, "The addresses that replies are sent to, with Liquid."},
-		{"from", text(1000, checkFrom), false, "The sender, without Liquid. Defaults to that of the template."},
-		{"subject", text(MaxString, checkSubject).as(line), false, "The subject, with Liquid."},
+		{"from", textForm(1000, checkFrom), false, "The sender, without Liquid. Defaults to that of the template."},
+		{"subject", textForm(MaxString, checkSubject).withSchema(line), false, "The subject, with Liquid."},
 		{"html", content, false, "The HTML body, with Liquid. Values are escaped."},
 		{"text", content, false, "The plain text body, with Liquid."},
-		{"template", object(
-			member{"id", text(100, nil), false, "ID of the template. Send either alias or id."},
-			member{"alias", text(200, nil), false, "Alias of the template. Send either alias or id."},
+		{"template", objectForm(
+			member{"id", textForm(100, nil), false, "ID of the template. Send either alias or id."},
+			member{"alias", textForm(200, nil), false, "Alias of the template. Send either alias or id."},
 			member{"variables", variables, false,
 				"Liquid in strings. A string that consists of one output keeps the type of the value."},
-		).as(map[string]any{"oneOf": []any{requires("id"), requires("alias")}}).titled("StepTemplate"), false, "A published template."},
-		{"tags", list(1, 10, object(member{"name", text(256, nil), true, "The name of the tag."},
-			member{"value", text(256, nil), true, "The value of the tag, with Liquid."}).titled("StepTag")), false,
+		).withSchema(map[string]any{"oneOf": []any{requireField("id"), requireField("alias")}}).titled("StepTemplate"), false, "A published template."},
+		{"tags", listForm(1, 10, objectForm(member{"name", textForm(256, nil), true, "The name of the tag."},
+			member{"value", textForm(256, nil), true, "The value of the tag, with Liquid."}).titled("StepTag")), false,
 			"The tags that are stored with the email."},
-		{"headers", members(50, checkHeader, text(address.MaxThreadValue, checkSubject).as(line)), false,
+		{"headers", mapForm(50, checkHeader, textForm(address.MaxThreadValue, checkSubject).withSchema(line)), false,
 			"Custom header fields by name, with Liquid in the values."},
-		{"category", text(200, nil), false, "The kind of mail. An unsubscribe then applies to this category only."},
-		{"unsubscribe", boolean(), false, "Whether Postrider manages unsubscribes."},
+		{"category", textForm(200, nil), false, "The kind of mail. An unsubscribe then applies to this category only."},
+		{"unsubscribe", booleanForm(), false, "Whether Postrider manages unsubscribes."},
 		expiresAfter, {"on_suppressed", target, false, "What happens if a recipient is suppressed. Defaults to continue."}, onError,
 	}
 }
@@ -48,43 +48,43 @@ func (emailStep) members() []member {
 func (emailStep) isEffect() bool { return true }
 func (emailStep) sends() Medium  { return MediumEmail }
 
-func (emailStep) together() map[string]any {
+func (emailStep) jointSchema() map[string]any {
 	return map[string]any{"anyOf": []any{
 		map[string]any{"required": []string{"template"}, "properties": map[string]any{"html": false, "text": false}},
-		map[string]any{"required": []string{"from", "subject", "html"}, "not": requires("template")},
-		map[string]any{"required": []string{"from", "subject", "text"}, "not": requires("template")},
+		map[string]any{"required": []string{"from", "subject", "html"}, "not": requireField("template")},
+		map[string]any{"required": []string{"from", "subject", "text"}, "not": requireField("template")},
 	}}
 }
 
 func (emailStep) ways(s *Step) []Way {
-	return []Way{way("on_suppressed", s.OnSuppressed, Continue), way("on_error", s.OnError, Fails)}
+	return []Way{newWay("on_suppressed", s.OnSuppressed, Continue), newWay("on_error", s.OnError, Fails)}
 }
 
-func (emailStep) judge(s *Step, path string, wrong fault.Fields) {
+func (emailStep) validate(s *Step, path string, wrong fault.Fields) {
 	for _, h := range s.Headers {
 		if limit := address.MaxFieldValue(h.Name); len(h.Value) > limit {
-			wrong.Add(join(join(path, "headers"), h.Name), "has %d bytes; the limit is %d", len(h.Value), limit)
+			wrong.Add(joinPath(joinPath(path, "headers"), h.Name), "has %d bytes; the limit is %d", len(h.Value), limit)
 		}
 	}
 	if t := s.Template; t != nil {
 		if (t.ID == "") == (t.Alias == "") {
-			wrong.Add(join(path, "template"), "must have exactly one of id and alias")
+			wrong.Add(joinPath(path, "template"), "must have exactly one of id and alias")
 		}
 		for name, body := range map[string]string{"html": s.HTML, "text": s.Text} {
 			if body != "" {
-				wrong.Add(join(path, name), "cannot be combined with a template")
+				wrong.Add(joinPath(path, name), "cannot be combined with a template")
 			}
 		}
 		return
 	}
 	if s.From == "" {
-		wrong.Add(join(path, "from"), "is required without a template")
+		wrong.Add(joinPath(path, "from"), "is required without a template")
 	}
 	if s.Subject == "" {
-		wrong.Add(join(path, "subject"), "is required without a template")
+		wrong.Add(joinPath(path, "subject"), "is required without a template")
 	}
 	if s.HTML == "" && s.Text == "" {
-		wrong.Add(join(path, "html"), "html, text or template is required")
+		wrong.Add(joinPath(path, "html"), "html, text or template is required")
 	}
 }
 

@@ -5,19 +5,19 @@ import "strings"
 // SendSMS is the type of steps that send a text message.
 const SendSMS = "send_sms"
 
-var _ = register(SendSMS, smsStep{})
+var _ = registerType(SendSMS, smsStep{})
 
 type smsStep struct{ plainStep }
 
-func (smsStep) about() string {
+func (smsStep) describe() string {
 	return "sends a [text message](sms.md) to a number, such as `{{event.data.phone}}`"
 }
 
 func (smsStep) members() []member {
 	return []member{
-		{"to", text(MaxString, nil), true, "Recipient in Liquid, such as {{event.data.phone}}. It must render to a number such as +4915112345678."},
-		{"text", text(MaxString, nil), true, "Liquid; at most 10 segments once it is filled."},
-		{"from", text(34, checkSender), false, "The sender, without Liquid. Defaults to the sender in the SMS settings."},
+		{"to", textForm(MaxString, nil), true, "Recipient in Liquid, such as {{event.data.phone}}. It must render to a number such as +4915112345678."},
+		{"text", textForm(MaxString, nil), true, "Liquid; at most 10 segments once it is filled."},
+		{"from", textForm(34, checkSender), false, "The sender, without Liquid. Defaults to the sender in the SMS settings."},
 		expiresAfter, {"on_suppressed", target, false,
 			"What happens if the owner of the number has sent STOP. Defaults to continue."}, onError,
 	}
@@ -27,7 +27,7 @@ func (smsStep) isEffect() bool { return true }
 func (smsStep) sends() Medium  { return MediumText }
 
 func (smsStep) ways(s *Step) []Way {
-	return []Way{way("on_suppressed", s.OnSuppressed, Continue), way("on_error", s.OnError, Fails)}
+	return []Way{newWay("on_suppressed", s.OnSuppressed, Continue), newWay("on_error", s.OnError, Fails)}
 }
 
 func (smsStep) summary(s *Step) string { return "Send a text message to " + strings.Join(s.To, ", ") }

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// form is the expected form of a value: a check and its JSON Schema.
+// form is the expected form of a value: a check and the matching JSON Schema.
 type form struct {
 	judge  func(path string, value any, wrong fault.Fields)
 	schema map[string]any
@@ -28,8 +28,8 @@ type member struct {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// object returns the form of an object with these members and no others.
-func object(members ...member) form {
+// objectForm returns the form of an object that has only these members.
+func objectForm(members ...member) form {
 	byName := map[string]member{}
 	properties := map[string]any{}
 	required := []string{}
@@ -56,17 +56,17 @@ func object(members ...member) form {
 			case known && !m.required && m.form.omitsBlank(given[name]):
 				delete(given, name)
 			case !known:
-				wrong.Add(join(path, name), "is not a known field; must be one of %s",
+				wrong.Add(joinPath(path, name), "is not a known field; must be one of %s",
 					strings.Join(sortedKeys(byName), ", "))
 			case given[name] == nil:
-				wrong.Add(join(path, name), "cannot be null; omit it")
+				wrong.Add(joinPath(path, name), "cannot be null; omit it")
 			default:
-				m.form.judge(join(path, name), given[name], wrong)
+				m.form.judge(joinPath(path, name), given[name], wrong)
 			}
 		}
 		for _, m := range members {
 			if _, has := given[m.name]; m.required && !has {
-				wrong.Add(join(path, m.name), "is required")
+				wrong.Add(joinPath(path, m.name), "is required")
 			}
 		}
 	}}
@@ -97,19 +97,19 @@ func describeMember(m member) map[string]any {
 	return schema
 }
 
-// maxMember bounds the bytes of a member name that the author chooses.
+// maxMember is the maximum size in bytes of a member name that the author chooses.
 const maxMember = 200
 
-// shown returns a name as an error repeats it, bounded in length.
-func shown(name string) string {
+// shortenName returns a name, shortened, for use in an error message.
+func shortenName(name string) string {
 	if name = strings.ToValidUTF8(name, "�"); len(name) > maxMember {
 		return strings.ToValidUTF8(name[:maxMember], "") + "…"
 	}
 	return name
 }
 
-func join(path, name string) string {
-	name = shown(name)
+func joinPath(path, name string) string {
+	name = shortenName(name)
 	if path == "" {
 		return name
 	}
@@ -123,8 +123,8 @@ func orDocument(path string) string {
 	return path
 }
 
-// text returns the form of a string with a maximum number of bytes; check finds other errors.
-func text(most int, check func(string) error) form {
+// textForm returns the form of a string with a maximum number of bytes; check reports other errors.
+func textForm(most int, check func(string) error) form {
 	return form{schema: map[string]any{"type": "string", "minLength": 1, "maxLength": most},
 		judge: func(path string, value any, wrong fault.Fields) {
 			s, is := value.(string)
@@ -147,15 +147,15 @@ func text(most int, check func(string) error) form {
 		}}
 }
 
-// as returns the form with a narrower schema.
-func (f form) as(more map[string]any) form {
+// withSchema returns the form with a stricter schema.
+func (f form) withSchema(more map[string]any) form {
 	schema := maps.Clone(f.schema)
 	maps.Copy(schema, more)
 	return form{f.judge, schema}
 }
 
 // titled returns the form with a title, which names its type in the OpenAPI document.
-func (f form) titled(title string) form { return f.as(map[string]any{"title": title}) }
+func (f form) titled(title string) form { return f.withSchema(map[string]any{"title": title}) }
 
 func oneOf(words ...string) form {
 	return form{schema: map[string]any{"type": "string", "enum": words},
@@ -166,7 +166,7 @@ func oneOf(words ...string) form {
 		}}
 }
 
-func boolean() form {
+func booleanForm() form {
 	return form{schema: map[string]any{"type": "boolean"}, judge: func(path string, value any, wrong fault.Fields) {
 		if _, is := value.(bool); !is {
 			wrong.Add(path, "must be true or false")
@@ -174,7 +174,7 @@ func boolean() form {
 	}}
 }
 
-func integer(least, most int64) form {
+func integerForm(least, most int64) form {
 	return form{schema: map[string]any{"type": "integer", "minimum": least, "maximum": most},
 		judge: func(path string, value any, wrong fault.Fields) {
 			number, is := value.(json.Number)
@@ -185,8 +185,8 @@ func integer(least, most int64) form {
 		}}
 }
 
-// list returns the form of an array with a bounded number of elements.
-func list(least, most int, element form) form {
+// listForm returns the form of an array with a bounded number of elements.
+func listForm(least, most int, element form) form {
 	return form{schema: map[string]any{"type": "array", "minItems": least, "maxItems": most, "items": element.schema},
 		judge: func(path string, value any, wrong fault.Fields) {
 			elements, is := value.([]any)
@@ -206,7 +206,7 @@ func list(least, most int, element form) form {
 		}}
 }
 
-// textOr returns the form of a string, or of something else.
+// textOr returns the form of a string or of another value.
 func textOr(s, other form) form {
 	return form{schema: map[string]any{"oneOf": []any{s.schema, other.schema}},
 		judge: func(path string, value any, wrong fault.Fields) {
@@ -218,8 +218,8 @@ func textOr(s, other form) form {
 		}}
 }
 
-// members returns the form of an object with arbitrary names and values of one form.
-func members(most int, name func(string) error, value form) form {
+// mapForm returns the form of an object with arbitrary names whose values have one form.
+func mapForm(most int, name func(string) error, value form) form {
 	return form{schema: map[string]any{"type": "object", "maxProperties": most, "additionalProperties": value.schema},
 		judge: func(path string, given any, wrong fault.Fields) {
 			object, is := given.(map[string]any)
@@ -233,10 +233,10 @@ func members(most int, name func(string) error, value form) form {
 			}
 			for _, n := range sortedKeys(object) {
 				if err := name(n); err != nil {
-					wrong.Add(join(path, n), "%s", err)
+					wrong.Add(joinPath(path, n), "%s", err)
 					continue
 				}
-				value.judge(join(path, n), object[n], wrong)
+				value.judge(joinPath(path, n), object[n], wrong)
 			}
 		}}
 }
@@ -244,7 +244,7 @@ func members(most int, name func(string) error, value form) form {
 // maxNesting bounds the depth of nested objects and arrays.
 const maxNesting = 16
 
-// checkMember validates a name that the author chose.
+// checkMember validates a member name that the author chose.
 func checkMember(name string) error {
 	switch {
 	case strings.ContainsRune(name, 0):
@@ -278,10 +278,10 @@ func anyValue() form {
 		case map[string]any:
 			for _, name := range sortedKeys(v) {
 				if err := checkMember(name); err != nil {
-					wrong.Add(join(path, name), "%s", err)
+					wrong.Add(joinPath(path, name), "%s", err)
 					continue
 				}
-				judge(join(path, name), v[name], depth+1, wrong)
+				judge(joinPath(path, name), v[name], depth+1, wrong)
 			}
 		}
 	}

@@ -10,18 +10,18 @@ import (
 // Split is the type of steps that choose a path by weight.
 const Split = "split"
 
-var _ = register(Split, splitStep{})
+var _ = registerType(Split, splitStep{})
 
 type splitStep struct{ plainStep }
 
-func (splitStep) about() string {
+func (splitStep) describe() string {
 	return "chooses a variant by weight. A person always gets the same variant"
 }
 
 func (splitStep) members() []member {
-	return []member{{"variants", list(2, 5,
-		object(member{"key", keyText, true, "The name of the variant."},
-			member{"weight", integer(1, 1_000_000), true, "The weight of the variant among all."},
+	return []member{{"variants", listForm(2, 5,
+		objectForm(member{"key", keyText, true, "The name of the variant."},
+			member{"weight", integerForm(1, 1_000_000), true, "The weight of the variant among all."},
 			member{"goto", keyText, false, "The key of a later step. Defaults to the next in the list."}).
 			titled("SplitVariant")), true,
 		"The variants. A person always gets the same one."}}
@@ -36,7 +36,7 @@ func (splitStep) ways(s *Step) (ways []Way) {
 	return ways
 }
 
-func (splitStep) judge(s *Step, path string, wrong fault.Fields) {
+func (splitStep) validate(s *Step, path string, wrong fault.Fields) {
 	seen := map[string]bool{}
 	for i, v := range s.Variants {
 		if seen[v.Key] {

@@ -8,35 +8,35 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// stepType is one type of step. Each type has a file of its own, named after it, which
-// registers the type. The schema, Decode, Ways, Summary and docs/automations.md follow from it;
-// how a run takes such a step is in the file of the same name in package machine.
+// stepType is one type of step. Each type has a file, named after it, that registers the type. The schema,
+// Decode, Ways, Summary and docs/automations.md are derived from it. The file of the same name in package
+// machine implements such steps.
 type stepType interface {
-	// about returns the type's row in docs/automations.md, in Markdown.
-	about() string
+	// describe returns the type's row in docs/automations.md, in Markdown.
+	describe() string
 	// members returns the fields of the type, in addition to stepMembers.
 	members() []member
 	// summary describes a step in one line.
 	summary(s *Step) string
 
-	// The embedded plainStep provides the methods below to types that do not need them.
+	// Types that do not need the methods below embed plainStep.
 
 	// isEffect reports whether such a step acts outside the run.
 	isEffect() bool
-	// sends returns what such a step sends to recipients; "" if it sends nothing.
+	// sends returns the medium that such a step sends to recipients, or "" if it sends nothing.
 	sends() Medium
 	// isLast reports whether a run never continues after such a step, so that it has no next.
 	isLast() bool
-	// together returns the part of the schema about fields that depend on each other; judge reports the
-	// same errors to the author.
-	together() map[string]any
+	// jointSchema returns the part of the schema about fields that depend on each other; validate reports these
+	// errors to the author.
+	jointSchema() map[string]any
 	// ways returns the targets of a step, except next.
 	ways(s *Step) []Way
-	// judge reports fields of a step that contradict each other.
-	judge(s *Step, path string, wrong fault.Fields)
+	// validate reports fields of a step that contradict each other.
+	validate(s *Step, path string, wrong fault.Fields)
 }
 
-// Medium is what a step sends to recipients, who may be suppressed.
+// Medium is the kind of message that a step sends to recipients, who may be suppressed.
 type Medium string
 
 // The media.
@@ -45,20 +45,21 @@ const (
 	MediumText  Medium = "text message"
 )
 
-// plainStep is a type that only waits or decides and whose fields are independent.
+// plainStep implements the optional methods for types that only wait or decide and whose fields are
+// independent.
 type plainStep struct{}
 
-func (plainStep) isEffect() bool                    { return false }
-func (plainStep) sends() Medium                     { return "" }
-func (plainStep) isLast() bool                      { return false }
-func (plainStep) together() map[string]any          { return nil }
-func (plainStep) ways(*Step) []Way                  { return nil }
-func (plainStep) judge(*Step, string, fault.Fields) {}
+func (plainStep) isEffect() bool                       { return false }
+func (plainStep) sends() Medium                        { return "" }
+func (plainStep) isLast() bool                         { return false }
+func (plainStep) jointSchema() map[string]any          { return nil }
+func (plainStep) ways(*Step) []Way                     { return nil }
+func (plainStep) validate(*Step, string, fault.Fields) {}
 
 var stepTypes = map[string]stepType{}
 
-// register adds a type under the name that the field type of its steps has.
-func register(name string, t stepType) stepType { //nolint:unparam // the result lets `var _ =` call it
+// registerType adds a type under the name that its steps have in the field type.
+func registerType(name string, t stepType) stepType { //nolint:unparam // the result allows calls in `var _ =`
 	stepTypes[name] = t
 	return t
 }
@@ -72,7 +73,7 @@ func IsEffect(name string) bool {
 	return known && t.isEffect()
 }
 
-// Sends returns what steps of a type send to recipients; "" if they send nothing.
+// Sends returns the medium that steps of a type send to recipients, or "" if they send nothing.
 func Sends(name string) Medium {
 	if t, known := stepTypes[name]; known {
 		return t.sends()
@@ -85,8 +86,7 @@ func TypesSending(m Medium) []string {
 	return slices.DeleteFunc(Types(), func(name string) bool { return Sends(name) != m })
 }
 
-// stepForms returns the form of the steps of each type. It is built on first use, after all types have
-// registered.
+// stepForms returns the form of each type's steps. It is built on first use, after all types have registered.
 var stepForms = sync.OnceValue(func() map[string]form {
 	forms := map[string]form{}
 	for name, t := range stepTypes {
@@ -94,16 +94,16 @@ var stepForms = sync.OnceValue(func() map[string]form {
 		if t.isLast() {
 			all = slices.DeleteFunc(all, func(m member) bool { return m.name == "next" })
 		}
-		forms[name] = object(append(all, t.members()...)...).as(t.together())
+		forms[name] = objectForm(append(all, t.members()...)...).withSchema(t.jointSchema())
 	}
 	return forms
 })
 
 var definitionForm = sync.OnceValue(func() form {
-	return object(append(slices.Clone(definitionMembers), member{"steps", list(1, MaxSteps, anyStep()), true, ""})...)
+	return objectForm(append(slices.Clone(definitionMembers), member{"steps", listForm(1, MaxSteps, anyStep()), true, ""})...)
 })
 
-// anyStep returns the form of a step, which its type selects.
+// anyStep returns the form of a step of any type.
 func anyStep() form {
 	forms := stepForms()
 	var schemas []any
@@ -127,19 +127,19 @@ func anyStep() form {
 		}}
 }
 
-// Schema returns the JSON Schema (2020-12) of a definition. It accepts everything that Decode accepts.
-// Only Decode rejects what a schema cannot express: targets, duplicate keys, expressions.
+// Schema returns the JSON Schema (2020-12) of a definition. It accepts everything that Decode accepts. Targets,
+// duplicate keys and expressions cannot be checked by a schema; only Decode rejects errors in them.
 func Schema() map[string]any {
-	return definitionForm().as(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema",
+	return definitionForm().withSchema(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema",
 		"title": "Automation"}).schema
 }
 
 // TriggerSchema returns the part of Schema about the trigger.
-func TriggerSchema() map[string]any { return properties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // made in object
+func TriggerSchema() map[string]any { return schemaProperties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // created by object
 
 // StepSchema returns the part of Schema about steps of a type. The caller must not change it.
 func StepSchema(name string) map[string]any { return stepForms()[name].schema }
 
-func properties(schema map[string]any) map[string]any {
-	return schema["properties"].(map[string]any) //nolint:forcetypeassert // made in object
+func schemaProperties(schema map[string]any) map[string]any {
+	return schema["properties"].(map[string]any) //nolint:forcetypeassert // created by object
 }

@@ -2,7 +2,7 @@ package definition
 
 import "strings"
 
-// maxSummary bounds the characters of a summary.
+// maxSummary is the maximum number of characters of a summary.
 const maxSummary = 200
 
 // Summary describes the step in one line.
@@ -30,7 +30,7 @@ func collectNames[T any](list []T, name func(T) string) []string {
 	return out
 }
 
-func or(s, otherwise string) string {
+func firstNonEmpty(s, otherwise string) string {
 	if s == "" {
 		return otherwise
 	}

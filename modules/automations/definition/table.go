@@ -15,7 +15,7 @@ import (
 
 var keyForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// CEL cannot parse steps.in, and Liquid defines first, last and size on any object.
+// CEL cannot parse steps.in, and Liquid defines first, last and size on every object.
 var reservedKeys = []string{"in", "true", "false", "null", "first", "last", "size"}
 
 func checkKey(key string) error {
@@ -28,7 +28,7 @@ func checkKey(key string) error {
 	return nil
 }
 
-// CheckEventName validates the name of an event that a caller may send.
+// CheckEventName validates the name of an event that a caller sends.
 func CheckEventName(name string) error {
 	switch n := utf8.RuneCountInString(name); {
 	case n == 0:
@@ -45,8 +45,7 @@ func CheckEventName(name string) error {
 	return nil
 }
 
-// OwnEvents are the built-in events to which an automation may listen: $ and the type of the fact they
-// report.
+// OwnEvents are the built-in events that an automation may listen to. The name is $ and the type of the fact.
 var OwnEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered",
 	"$email.opened", "$email.received"}
 
@@ -77,7 +76,7 @@ func checkDuration(s string) error { _, err := clock.ParseDuration(s); return er
 func checkOffset(s string) error   { _, err := clock.ParseOffset(s); return err }
 func checkZone(s string) error     { _, err := clock.Zone(s); return err }
 
-// checkStepZone also accepts Liquid, which is validated once it is rendered.
+// checkStepZone also accepts Liquid, which is validated after it is rendered.
 func checkStepZone(s string) error {
 	if strings.Contains(s, "{{") {
 		return nil
@@ -97,7 +96,7 @@ func checkFrom(s string) error {
 	return err
 }
 
-// checkSender accepts anything that could be a number or a word; the provider decides when the message is
+// checkSender accepts anything that could be a number or a word; the provider validates it when the message is
 // sent.
 func checkSender(s string) error {
 	if strings.TrimSpace(s) == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -115,45 +114,45 @@ func checkSubject(s string) error {
 
 func checkHeader(name string) error { return address.ValidateHeader(name, "x") }
 
-// The forms that the tables consist of.
+// The forms that make up the tables.
 var (
-	keyText = text(40, checkKey).
-		as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
-	title      = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
-	eventName  = text(4*MaxName, CheckListened).as(map[string]any{"maxLength": MaxName, "pattern": `^\S(.*\S)?$`})
-	duration   = text(64, checkDuration).as(map[string]any{"pattern": clock.DurationPattern})
+	keyText = textForm(40, checkKey).
+		withSchema(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
+	title      = textForm(4*MaxName, checkName).withSchema(map[string]any{"maxLength": MaxName, "pattern": `\S`})
+	eventName  = textForm(4*MaxName, CheckListened).withSchema(map[string]any{"maxLength": MaxName, "pattern": `^\S(.*\S)?$`})
+	duration   = textForm(64, checkDuration).withSchema(map[string]any{"pattern": clock.DurationPattern})
 	line       = map[string]any{"pattern": `^[^\r\n]*$`}
-	expression = text(MaxExpression, nil)
-	content    = text(MaxContent, nil)
-	addresses  = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil))).titled("StepAddresses")
-	events     = textOr(eventName, list(1, MaxEvents, eventName)).titled("StepEvents")
+	expression = textForm(MaxExpression, nil)
+	content    = textForm(MaxContent, nil)
+	addresses  = textOr(textForm(MaxString, nil), listForm(1, 50, textForm(MaxString, nil))).titled("StepAddresses")
+	events     = textOr(eventName, listForm(1, MaxEvents, eventName)).titled("StepEvents")
 	target     = textOr(oneOf(Continue, Ends, Fails),
-		object(member{"goto", keyText, true, "The key of a later step."}).titled("StepGoto")).titled("StepTarget")
-	timeOfDay = text(5, clock.CheckTimeOfDay).as(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
-	variables = members(1000, checkMember, anyValue())
+		objectForm(member{"goto", keyText, true, "The key of a later step."}).titled("StepGoto")).titled("StepTarget")
+	timeOfDay = textForm(5, clock.CheckTimeOfDay).withSchema(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
+	variables = mapForm(1000, checkMember, anyValue())
 )
 
 const ofStep = "The key of a send_email step. Only events about its email match."
 
-// MaxExpression bounds the bytes of a CEL expression.
+// MaxExpression is the maximum size of a CEL expression in bytes.
 const MaxExpression = 4 << 10
 
 var definitionMembers = []member{
 	{"name", title, true, "The name of the automation."},
-	{"description", text(MaxString, nil), false, "A description of the automation."},
-	{"timezone", text(100, checkZone), false, "A time zone of the IANA database, such as Europe/Berlin. Defaults to UTC."},
-	{"trigger", object(
+	{"description", textForm(MaxString, nil), false, "A description of the automation."},
+	{"timezone", textForm(100, checkZone), false, "A time zone of the IANA database, such as Europe/Berlin. Defaults to UTC."},
+	{"trigger", objectForm(
 		member{"event", eventName, true, "The name of the events that start a run."},
 		member{"conditions", expression, false,
 			"A CEL expression over the event; it starts a run only if this is true."},
-		member{"cancel_on_events", list(1, MaxEvents, textOr(eventName, object(
+		member{"cancel_on_events", listForm(1, MaxEvents, textOr(eventName, objectForm(
 			member{"event", eventName, true, "The name of the events that cancel the run."},
 			member{"conditions", expression, false,
 				"A CEL expression. event is the incoming event, trigger the event that started the run."},
 			member{"step", keyText, false, ofStep},
 		).titled("CancelEvent")).titled("CancelRule")), false, "Events of the same person that cancel the run."},
 		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion),
-			object(member{AtMostEvery, duration, true, "The minimum time between the starts of two runs of a person."}).
+			objectForm(member{AtMostEvery, duration, true, "The minimum time between the starts of two runs of a person."}).
 				titled("ReEntryInterval")).titled("ReEntry"), false,
 			"Whether a person can have another run after the first. Defaults to every_time."},
 	), true, "The event that starts a run."},
@@ -171,4 +170,4 @@ var (
 		"The step is skipped if it starts later than this after it was due."}
 )
 
-func requires(name string) map[string]any { return map[string]any{"required": []string{name}} }
+func requireField(name string) map[string]any { return map[string]any{"required": []string{name}} }

@@ -9,34 +9,34 @@ import (
 	"strings"
 )
 
-// Webhook is the type of steps that call the author's URL.
+// Webhook is the type of steps that call a URL.
 const Webhook = "webhook"
 
-var _ = register(Webhook, webhookStep{})
+var _ = registerType(Webhook, webhookStep{})
 
 type webhookStep struct{ plainStep }
 
-func (webhookStep) about() string {
+func (webhookStep) describe() string {
 	return "calls your URL. Without a 2xx response, it retries for about four hours"
 }
 
 func (webhookStep) members() []member {
 	return []member{
-		{"url", text(2000, checkURL).as(map[string]any{"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}), true,
+		{"url", textForm(2000, checkURL).withSchema(map[string]any{"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}), true,
 			"An https URL, without Liquid."},
 		{"method", oneOf("POST", "PUT"), false, "The method of the request. Defaults to POST."},
-		{"headers", members(MaxHeaders, checkRequestHeader, text(998, checkSubject).as(line)), false, "Header fields of the request by name."},
-		{"body", anyValue().as(map[string]any{"not": map[string]any{"type": "null"}}), false,
+		{"headers", mapForm(MaxHeaders, checkRequestHeader, textForm(998, checkSubject).withSchema(line)), false, "Header fields of the request by name."},
+		{"body", anyValue().withSchema(map[string]any{"not": map[string]any{"type": "null"}}), false,
 			"JSON with Liquid in strings. A string that consists of one output keeps the type of the value."},
-		{"capture", boolean(), false, "Whether to keep up to 16 KB of a JSON response as steps.<key>.body."}, onError,
+		{"capture", booleanForm(), false, "Whether to keep up to 16 KB of a JSON response as steps.<key>.body."}, onError,
 	}
 }
 
 func (webhookStep) isEffect() bool { return true }
 
-func (webhookStep) ways(s *Step) []Way { return []Way{way("on_error", s.OnError, Fails)} }
+func (webhookStep) ways(s *Step) []Way { return []Way{newWay("on_error", s.OnError, Fails)} }
 
-func (webhookStep) summary(s *Step) string { return or(s.Method, "POST") + " " + s.URL }
+func (webhookStep) summary(s *Step) string { return firstNonEmpty(s.Method, "POST") + " " + s.URL }
 
 func checkURL(s string) error {
 	u, err := url.Parse(s)
@@ -44,7 +44,7 @@ func checkURL(s string) error {
 	case err != nil || u.Host == "" || u.Opaque != "":
 		return errors.New("must be a URL")
 	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
-		// http is only for this machine in development, which the activation checks
+		// http is allowed only for this machine in development, which activation checks
 		return errors.New("must start with https://")
 	case u.User != nil:
 		return errors.New("cannot contain a user name or password")

@@ -15,37 +15,37 @@ const (
 	Added   = "added"
 	Removed = "removed"
 	Changed = "changed"
-	Moved   = "moved" // its place among the common steps changed, and nothing else
+	Moved   = "moved" // only its place among the common steps changed
 )
 
-// FieldChange is a field that differs. A nil value was omitted.
+// FieldChange is a field that differs. A nil value means that the field was omitted.
 type FieldChange struct {
 	Path          string
 	Before, After any
 }
 
-// StepChange is a step, by key, of one or both definitions.
+// StepChange compares the step with one key in both definitions.
 type StepChange struct {
 	Key, Type     string
 	Change        string
-	Before, After int           // positions; -1 if absent
-	Fields        []FieldChange // of a changed step
+	Before, After int           // indexes; -1 if absent
+	Fields        []FieldChange // set if the step changed
 }
 
 // Difference is the difference between two definitions.
 type Difference struct {
 	Fields []FieldChange // outside the steps
-	Steps  []StepChange  // in the order of the newer definition, followed by the removed steps
+	Steps  []StepChange  // in the order of the newer definition, then the removed steps
 }
 
-// Of compares two definitions, step by step by their keys.
+// Of compares two definitions, step by step, using their keys.
 func Of(before, after *definition.Definition) Difference {
 	out := Difference{Fields: []FieldChange{}, Steps: []StepChange{}}
 	old, young := fieldsOf(before), fieldsOf(after)
 	delete(old, "steps")
 	delete(young, "steps")
 	for _, name := range []string{"name", "description", "timezone"} {
-		out.Fields = compare(out.Fields, name, old[name], young[name])
+		out.Fields = compareFields(out.Fields, name, old[name], young[name])
 	}
 	out.Fields = compareObjects(out.Fields, "trigger.", old["trigger"], young["trigger"])
 	order := placesOf(before, after)
@@ -77,7 +77,7 @@ func Of(before, after *definition.Definition) Difference {
 	return out
 }
 
-// placesOf returns the common steps whose place among the common steps has changed.
+// placesOf returns the common steps whose place among the common steps changed.
 func placesOf(before, after *definition.Definition) map[string]bool {
 	common := func(d, other *definition.Definition) (keys []string) {
 		for i := range d.Steps {
@@ -95,7 +95,7 @@ func placesOf(before, after *definition.Definition) map[string]bool {
 	return moved
 }
 
-// fieldsOf returns the members of a value's JSON object.
+// fieldsOf returns the fields of a value's JSON object.
 func fieldsOf(value any) map[string]any {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -121,12 +121,12 @@ func compareObjects(list []FieldChange, prefix string, before, after any) []Fiel
 		names[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		list = compare(list, prefix+name, old[name], young[name])
+		list = compareFields(list, prefix+name, old[name], young[name])
 	}
 	return list
 }
 
-func compare(list []FieldChange, path string, before, after any) []FieldChange {
+func compareFields(list []FieldChange, path string, before, after any) []FieldChange {
 	if reflect.DeepEqual(before, after) {
 		return list
 	}

@@ -18,15 +18,15 @@ func TestOfComparesStepsByKey(t *testing.T) {
 	}
 	a, b, c := delay("a", "P1D"), delay("b", "P2D"), delay("c", "P3D")
 	for name, test := range map[string]struct{ before, after, want string }{
-		"nothing":          {a + "," + b, a + "," + b, ""},
-		"one more":         {a + "," + c, a + "," + b + "," + c, "b added -1 1"},
-		"one less":         {a + "," + b + "," + c, b + "," + c, "a removed 0 -1"},
-		"another duration": {a + "," + b, a + "," + delay("b", "P4D"), `b changed 1 1 duration "P2D" "P4D"`},
-		"another order":    {a + "," + b + "," + c, b + "," + a + "," + c, "b moved 1 0; a moved 0 1"},
-		"another type":     {a, `{"key": "a", "type": "end"}`, `a changed 0 0 duration "P1D" <nil> type "delay" "end"`},
+		"nothing":            {a + "," + b, a + "," + b, ""},
+		"one step more":      {a + "," + c, a + "," + b + "," + c, "b added -1 1"},
+		"one step less":      {a + "," + b + "," + c, b + "," + c, "a removed 0 -1"},
+		"different duration": {a + "," + b, a + "," + delay("b", "P4D"), `b changed 1 1 duration "P2D" "P4D"`},
+		"different order":    {a + "," + b + "," + c, b + "," + a + "," + c, "b moved 1 0; a moved 0 1"},
+		"different type":     {a, `{"key": "a", "type": "end"}`, `a changed 0 0 duration "P1D" <nil> type "delay" "end"`},
 	} {
-		old, wrong := definition.Decode([]byte(with(test.before)))
-		young, more := definition.Decode([]byte(with(test.after)))
+		old, wrong := definition.Decode([]byte(withSteps(test.before)))
+		young, more := definition.Decode([]byte(withSteps(test.after)))
 		if len(wrong)+len(more) > 0 {
 			t.Fatalf("%s: %v %v", name, wrong, more)
 		}
@@ -56,6 +56,6 @@ func TestOfComparesOtherFields(t *testing.T) {
 	}
 }
 
-func with(steps string) string {
+func withSteps(steps string) string {
 	return `{"name": "N", "trigger": {"event": "e"}, "steps": [` + steps + `]}`
 }

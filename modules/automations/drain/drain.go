@@ -18,7 +18,7 @@ const Channel = "automation_drains"
 const (
 	step    = 1000             // runs per transaction
 	every   = 10 * time.Second // interval between searches for work
-	shortly = time.Second      // delay before rows that other transactions locked are tried again
+	shortly = time.Second      // delay before rows locked by other transactions are tried again
 )
 
 // Signals wakes other processes, and reports their wake-ups.
@@ -35,7 +35,7 @@ type Params struct {
 	Versions *runs.Store
 }
 
-// Service drains automations. Safe for concurrent use.
+// Service drains automations. It is safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	bus      ingest.Bus
@@ -46,7 +46,7 @@ type Service struct {
 // New creates the service.
 func New(p Params) *Service { return &Service{p.DB, p.Bus, p.Signals, p.Versions} }
 
-// Task drains automations periodically and when it is woken.
+// Task drains automations periodically and whenever it is woken.
 func (s *Service) Task() worker.Task {
 	woken, unsubscribe := s.signals.Subscribe(Channel)
 	return worker.Task{Name: "held and cancelled runs of automations", Woken: woken, After: unsubscribe,
@@ -63,12 +63,12 @@ func (s *Service) Task() worker.Task {
 type job struct {
 	automationID string
 	cancels      bool       // cancel the runs; otherwise release them
-	before       *time.Time // only runs that started before; nil for all
-	noted        bool       // the automation has a note in automations.draining
+	before       *time.Time // only runs that started before; nil: all
+	noted        bool       // the automation has work recorded in automations.draining
 }
 
-// jobsSQL finds automations that have a note, and those with parked runs that nothing holds any more. It
-// skips from one automation to the next in the index of parked work.
+// jobsSQL finds automations with recorded work, and those with parked runs that are no longer held. It skips
+// from one automation to the next in the index of parked work.
 const jobsSQL = `
 WITH RECURSIVE parked AS (
 	(SELECT automation_id FROM automation_works WHERE parked ORDER BY automation_id LIMIT 1)
@@ -82,8 +82,8 @@ SELECT p.automation_id, a.id IS NULL OR a.status = 'archived', NULL, false
 FROM parked p LEFT JOIN automations a ON a.id = p.automation_id
 WHERE p.automation_id IS NOT NULL AND a.draining IS NULL AND (a.id IS NULL OR a.status = 'archived' OR NOT a.held)`
 
-// Run does all pending work, one step per automation at a time. It reports whether there is more, locked
-// by other transactions at the moment.
+// Run does all pending work, one batch per automation at a time. It reports whether more remains that other
+// transactions have locked.
 func (s *Service) Run(ctx context.Context) (more bool, err error) {
 	jobs, err := db.All(ctx, s.db.SQL,
 		func(j *job) []any { return []any{&j.automationID, &j.cancels, &j.before, &j.noted} }, jobsSQL)
@@ -93,7 +93,7 @@ func (s *Service) Run(ctx context.Context) (more bool, err error) {
 	for len(jobs) > 0 {
 		var left []job
 		for _, j := range jobs {
-			n, err := s.step(ctx, j)
+			n, err := s.drainBatch(ctx, j)
 			if err != nil {
 				return true, fmt.Errorf("drain %s: %w", j.automationID, err)
 			}
@@ -101,7 +101,7 @@ func (s *Service) Run(ctx context.Context) (more bool, err error) {
 				left = append(left, j)
 				continue
 			}
-			next, err := s.finish(ctx, j)
+			next, err := s.finishJob(ctx, j)
 			if err != nil {
 				return true, fmt.Errorf("drain %s: %w", j.automationID, err)
 			}
@@ -113,8 +113,8 @@ func (s *Service) Run(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// step drains the next runs of an automation and returns how many there were.
-func (s *Service) step(ctx context.Context, j job) (n int, err error) {
+// drainBatch drains the next batch of an automation's runs and returns its size.
+func (s *Service) drainBatch(ctx context.Context, j job) (n int, err error) {
 	if !j.cancels {
 		released, err := runs.Unpark(ctx, s.db.SQL, j.automationID, step)
 		if released > 0 {
@@ -135,8 +135,8 @@ func (s *Service) step(ctx context.Context, j job) (n int, err error) {
 	return n, err
 }
 
-// finishedSQL removes the note when none of its runs is left. Runs that were parked while others were
-// cancelled are released next.
+// finishedSQL clears the recorded work when no run is left. Runs that were parked while others were cancelled
+// are released next.
 const finishedSQL = `
 UPDATE automations a SET draining = CASE WHEN a.draining = 'cancel' AND NOT a.held THEN 'release' END, drain_before = NULL
 WHERE a.id = $1 AND CASE WHEN $2 THEN a.draining = 'cancel' AND a.drain_before IS NOT DISTINCT FROM $3 AND NOT EXISTS (
@@ -144,29 +144,29 @@ WHERE a.id = $1 AND CASE WHEN $2 THEN a.draining = 'cancel' AND a.drain_before I
 	ELSE a.draining = 'release' AND NOT EXISTS (SELECT FROM automation_works w WHERE w.automation_id = a.id AND w.parked) END
 RETURNING coalesce(a.draining, '')`
 
-// next is the work that remains after a step that found nothing.
-type next struct {
+// remaining is the work that remains after a batch found no runs.
+type remaining struct {
 	jobs  []job
-	later bool // other transactions hold runs at the moment
+	later bool // other transactions have locked runs
 }
 
-// finish removes the note. For an automation without a note, it reports whether parked runs are left,
-// because a step skips those that other transactions hold.
-func (s *Service) finish(ctx context.Context, j job) (next, error) {
+// finishJob clears the recorded work. For an automation without any, it reports whether parked runs are left,
+// because a batch skips runs that other transactions have locked.
+func (s *Service) finishJob(ctx context.Context, j job) (remaining, error) {
 	if !j.noted {
 		left, err := db.One(ctx, s.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM automation_works WHERE automation_id = $1 AND parked)`, j.automationID)
-		return next{later: left}, err
+		return remaining{later: left}, err
 	}
 	list, err := db.All(ctx, s.db.SQL, db.Value[string], finishedSQL, j.automationID, j.cancels, j.before)
 	switch {
 	case err != nil:
-		return next{}, err
+		return remaining{}, err
 	case len(list) == 0:
-		return next{later: true}, nil
+		return remaining{later: true}, nil
 	case list[0] != "":
-		return next{jobs: []job{{automationID: j.automationID, noted: true}}}, nil
+		return remaining{jobs: []job{{automationID: j.automationID, noted: true}}}, nil
 	}
-	return next{}, nil
+	return remaining{}, nil
 }
 
 // Cancel ends live runs whose rows the caller has locked.
@@ -183,7 +183,7 @@ func (s *Service) Cancel(ctx context.Context, tx db.Execer, list []*runs.Live) e
 	return err
 }
 
-// strayedSQL finds automations that are archived or deleted and have a live run, started by an event that
+// strayedSQL finds automations that are archived or deleted and still have a live run, started by an event that
 // was in progress at that time.
 const strayedSQL = `
 WITH RECURSIVE live AS (
@@ -195,8 +195,8 @@ WITH RECURSIVE live AS (
 SELECT l.automation_id FROM live l LEFT JOIN automations a ON a.id = l.automation_id
 WHERE l.automation_id IS NOT NULL AND (a.id IS NULL OR a.status = 'archived' AND a.draining IS NULL)`
 
-// Sweep cancels live runs that events in progress started while their automation was archived or deleted.
-// It returns how many there were.
+// Sweep cancels live runs that events in progress started while their automation was being archived or deleted,
+// and returns how many there were.
 func (s *Service) Sweep(ctx context.Context) (cancelled int64, err error) {
 	ids, err := db.All(ctx, s.db.SQL, db.Value[string], strayedSQL)
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *Service) Sweep(ctx context.Context) (cancelled int64, err error) {
 	}
 	for _, id := range ids {
 		for {
-			n, err := s.step(ctx, job{automationID: id, cancels: true})
+			n, err := s.drainBatch(ctx, job{automationID: id, cancels: true})
 			if err != nil {
 				return cancelled, fmt.Errorf("cancel runs of %s: %w", id, err)
 			}

@@ -14,13 +14,13 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// Limits of one call. CEL computes the cost of a call after it returns, and a single call could build
-// gigabytes of text or match an expression for minutes.
+// Limits of one call. CEL computes the cost of a call after it returns, but a single call could build gigabytes
+// of text or match a regular expression for minutes.
 const (
-	maxMade     = 256 << 10 // bytes of text that a call builds
+	maxMade     = 256 << 10 // bytes of text that one call may build
 	maxPattern  = 1000      // bytes of a regular expression
-	maxProgram  = 500       // its instructions, about one per character to match
-	maxMatching = 5_000_000 // instructions times bytes of text: about 50 ms
+	maxProgram  = 500       // instructions of the compiled expression, about one per character to match
+	maxMatching = 5_000_000 // instructions times bytes of text, about 50 ms
 )
 
 var (
@@ -37,14 +37,14 @@ type allowance struct{ left int64 }
 
 type allowanceKey struct{}
 
-// Together bounds the total cost of all expressions evaluated under the context to that of five of the
-// most expensive ones.
+// Together limits the total cost of all expressions evaluated under the returned context to the cost of five of
+// the most expensive ones.
 func Together(ctx context.Context) context.Context {
 	return context.WithValue(ctx, allowanceKey{}, &allowance{5 * maxCost})
 }
 
-// IsExpensive reports whether the expressions under a context of Together have cost more than one expression
-// may.
+// IsExpensive reports whether the expressions evaluated under a context of Together have cost more than a
+// single expression may.
 func IsExpensive(ctx context.Context) bool {
 	a, _ := ctx.Value(allowanceKey{}).(*allowance)
 	return a != nil && a.left < 4*maxCost
@@ -52,8 +52,7 @@ func IsExpensive(ctx context.Context) bool {
 
 var errTogether = errors.New("was not evaluated, because the conditions before it took too much")
 
-// allowanceOf returns the remaining allowance; nil if there is no limit. It is an error if nothing is
-// left.
+// allowanceOf returns the remaining allowance, or nil if there is no limit. It fails if nothing is left.
 func allowanceOf(ctx context.Context) (*allowance, error) {
 	a, _ := ctx.Value(allowanceKey{}).(*allowance)
 	if a != nil && a.left <= 0 {
@@ -62,7 +61,7 @@ func allowanceOf(ctx context.Context) (*allowance, error) {
 	return a, nil
 }
 
-// spend subtracts the cost of an evaluation. An interrupted evaluation reports no cost.
+// spend subtracts the cost of an evaluation. Interrupted evaluations report no cost.
 func (a *allowance) spend(details *cel.EvalDetails) {
 	switch {
 	case a == nil:
@@ -73,10 +72,10 @@ func (a *allowance) spend(details *cel.EvalDetails) {
 	}
 }
 
-// boundedCalls are the functions that can be too expensive in a single call, with limits. They return nil
-// for arguments that they do not handle, which leaves the call to the library.
-var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matches, "replace": replace, "join": join,
-	"format": format}
+// boundedCalls limits the functions that can be too expensive in a single call. They return nil for arguments
+// that they do not handle, which leaves the call to the library.
+var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matchBounded, "replace": replaceBounded, "join": joinBounded,
+	"format": formatBounded}
 
 func boundCost(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, is := i.(interpreter.InterpretableCall)
@@ -121,7 +120,7 @@ func textsOf(args []ref.Val) []string {
 	return out
 }
 
-func matches(args []ref.Val) ref.Val {
+func matchBounded(args []ref.Val) ref.Val {
 	texts := textsOf(args)
 	if len(texts) != 2 {
 		return nil
@@ -136,32 +135,32 @@ func matches(args []ref.Val) ref.Val {
 	return types.Bool(found)
 }
 
-// estimateMatching estimates the cost of matching a regular expression. It exceeds maxMatching if the expression is
-// too large.
+// estimateMatching estimates the cost of matching a regular expression. The result exceeds maxMatching if the
+// expression is too large.
 func estimateMatching(pattern string, length int) int {
 	if len(pattern) > maxPattern {
 		return maxMatching + 1
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return 0 // matches reports the error
+		return 0 // matches reports this error
 	}
-	size := instructions(parsed)
+	size := countInstructions(parsed)
 	if size > maxProgram {
 		return maxMatching + 1
 	}
 	return size * length
 }
 
-// instructions estimates the size of a program without compiling it. It stops counting once the program
-// is too large.
-func instructions(re *syntax.Regexp) int {
+// countInstructions estimates the size of a compiled regular expression without compiling it. It stops counting once
+// the size is too large.
+func countInstructions(re *syntax.Regexp) int {
 	n := 1
 	if re.Op == syntax.OpLiteral {
 		n = len(re.Rune)
 	}
 	for _, sub := range re.Sub {
-		n += instructions(sub)
+		n += countInstructions(sub)
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= max(re.Min, re.Max, 1)
@@ -169,7 +168,7 @@ func instructions(re *syntax.Regexp) int {
 	return min(n, maxProgram+1)
 }
 
-func replace(args []ref.Val) ref.Val {
+func replaceBounded(args []ref.Val) ref.Val {
 	texts := textsOf(args[:min(3, len(args))])
 	if len(texts) != 3 {
 		return nil
@@ -192,7 +191,7 @@ func replace(args []ref.Val) ref.Val {
 	return types.String(strings.Replace(text, old, with, times))
 }
 
-func join(args []ref.Val) ref.Val {
+func joinBounded(args []ref.Val) ref.Val {
 	list, is := args[0].(traits.Lister)
 	between := textsOf(args[1:])
 	if !is || len(between) != len(args)-1 {
@@ -215,8 +214,8 @@ func join(args []ref.Val) ref.Val {
 	return types.String(made.String())
 }
 
-// format leaves the work to the library unless the arguments are too large, because each is written once.
-func format(args []ref.Val) ref.Val {
+// formatBounded leaves the work to the library unless the arguments are too large; each of them is written once.
+func formatBounded(args []ref.Val) ref.Val {
 	size := 0
 	for _, arg := range args {
 		size += estimateBytes(arg)
@@ -227,7 +226,7 @@ func format(args []ref.Val) ref.Val {
 	return nil
 }
 
-// costs computes the cost of calls that CEL considers cheap whatever the size of their arguments.
+// costs computes the cost of calls that CEL considers cheap regardless of the size of their arguments.
 type costs struct{}
 
 // CallCost implements cost.ActualCostEstimator. It returns nil to use the library's estimate.
@@ -253,14 +252,15 @@ func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	return &cost
 }
 
-// isAsked reports whether a function examines an argument without reading all of it.
+// isAsked reports whether a function inspects an argument without reading all of it.
 func isAsked(function string, arg ref.Val) bool {
 	_, isMap := arg.(traits.Mapper)
 	_, isList := arg.(traits.Lister)
 	return function == "size" && (isMap || isList) || function == "@in" && isMap
 }
 
-// estimateBytes estimates the bytes of a value. It stops counting once the value is too large for every call.
+// estimateBytes estimates the size of a value in bytes. It stops counting once the value is too large for any
+// call.
 func estimateBytes(v any) int {
 	const enough, each = 2 * maxMade, 8
 	switch v := v.(type) {

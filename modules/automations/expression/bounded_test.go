@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-func TestSingleCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is measured
-	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 150_000)+`", "l": [`+
+func TestLimitsCostOfSingleCall(t *testing.T) { //nolint:paralleltest // measures memory
+	values := decodeScope(t, `{"data": {"s": "`+strings.Repeat("a", 150_000)+`", "l": [`+
 		strings.TrimSuffix(strings.Repeat(`"a",`, 20_000), ",")+`], "p": "(a?){500}a{500}b"}}`)
 	for text, want := range map[string]string{
 		`event.data.s.matches(event.data.p)`:                                                                 "",
@@ -42,7 +42,7 @@ func TestSingleCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is 
 		took := expect.MeasureCPU(t, func() { _, err = p.True(t.Context(), values) })
 		runtime.ReadMemStats(&after)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s ends with %v, want an error with %q", text, err, want)
+			t.Errorf("%s returned %v, want an error that contains %q", text, err, want)
 		}
 		if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 50 || took > 5*time.Second {
 			t.Errorf("%s took %d MB and %s", text, made, took)
@@ -50,9 +50,9 @@ func TestSingleCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is 
 	}
 }
 
-func TestTogetherBoundsTotalCost(t *testing.T) {
+func TestTogetherLimitsTotalCost(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 20_000)+`", "n": 1}}`)
+	values := decodeScope(t, `{"data": {"s": "`+strings.Repeat("a", 20_000)+`", "n": 1}}`)
 	dear, err := expression.Compile(`event.data.s.matches("(a?){9}(b|c|aa?)*a{20}b")`, expression.Boolean)
 	if err != nil {
 		t.Fatal(err)
@@ -74,16 +74,16 @@ func TestTogetherBoundsTotalCost(t *testing.T) {
 		}
 	}
 	if err == nil || !strings.Contains(err.Error(), "took too much") || done < 5 || done > 50 {
-		t.Errorf("after %d expensive conditions the error is %v, want an error after a few", done, err)
+		t.Errorf("after %d expensive conditions the error is %v, want one after a few", done, err)
 	}
 	if is, err := cheap.True(t.Context(), values); err != nil || !is {
-		t.Errorf("a condition on its own returned %t and %v, want true", is, err)
+		t.Errorf("a single condition returned %t and %v, want true", is, err)
 	}
 }
 
 func TestBoundedCallsMatchLibrary(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"s": "Ada Lovelace", "list": ["a", "b"], "mixed": ["a", 1], "n": 1}}`)
+	values := decodeScope(t, `{"data": {"s": "Ada Lovelace", "list": ["a", "b"], "mixed": ["a", 1], "n": 1}}`)
 	for text, want := range map[string]string{
 		`event.data.s.matches("^A.a")`:                                           "",
 		`!matches(event.data.s, "^b")`:                                           "",
@@ -115,7 +115,7 @@ func TestBoundedCallsMatchLibrary(t *testing.T) {
 		case want == "" && (err != nil || !got):
 			t.Errorf("%s returned %t and %v, want true", text, got, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-			t.Errorf("%s ends with %v, want an error with %q", text, err, want)
+			t.Errorf("%s returned %v, want an error that contains %q", text, err, want)
 		}
 	}
 }

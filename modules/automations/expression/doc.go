@@ -1,7 +1,7 @@
 // Package expression compiles and evaluates the conditions of automations, which are written in CEL.
 //
-// An expression is bounded in length and depth when it is compiled, and in cost and time when it is
-// evaluated. It sees only Names, and no function reaches a clock, a network or a file.
+// Compilation limits the length and depth of an expression; evaluation limits its cost and time. An expression
+// sees only Names, and none of its functions can reach a clock, a network or a file.
 //
 // In CEL, a missing field is an error. Callers treat an error as false and keep its text for the author.
 package expression

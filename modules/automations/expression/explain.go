@@ -18,26 +18,26 @@ import (
 // Limits of an explanation.
 const (
 	maxParts = 50
-	maxValue = 1 << 10 // bytes of a value as JSON
+	maxValue = 1 << 10 // bytes of a value in JSON
 )
 
-// Part is a part of an expression with its value.
+// Part is a part of an expression and its value.
 type Part struct {
 	Text  string
-	Value any    // in JSON form
+	Value any    // as JSON
 	Error string // why it has no value
 }
 
-// Explanation is an expression with its value and those of its parts.
+// Explanation is an expression with its value and the values of its parts.
 type Explanation struct {
 	Text   string
 	Result bool
 	Error  string // why it has no value, which counts as false
-	Parts  []Part // from the whole to the smallest parts, in the order of the text
+	Parts  []Part // from the whole expression to the smallest parts, in the order of the text
 }
 
-// Explain evaluates a condition and every part of it, including those that could not change the result.
-// Parts of a loop over a list are left out, because they have one value per element.
+// Explain evaluates a condition and every part of it, including parts that could not change the result. It
+// leaves out the parts of a loop over a list, which have one value per element.
 func (p *Program) Explain(ctx context.Context, scope Scope) Explanation {
 	out := Explanation{Text: p.Text}
 	result, err := p.True(ctx, scope)
@@ -49,7 +49,7 @@ func (p *Program) Explain(ctx context.Context, scope Scope) Explanation {
 		return out
 	}
 	info := p.checked.NativeRep().SourceInfo()
-	for _, e := range parts(p.checked.NativeRep().Expr(), nil) {
+	for _, e := range listParts(p.checked.NativeRep().Expr(), nil) {
 		value, known := state.Value(e.ID())
 		text, err := cel.ExprToString(e, info)
 		if !known || err != nil || len(out.Parts) == maxParts {
@@ -71,33 +71,33 @@ func (p *Program) exhaust(ctx context.Context, scope Scope) (state interpreter.E
 	if err != nil {
 		return nil
 	}
-	_, details, _ := program.ContextEval(ctx, scope.values()) // the part with the error shows it
+	_, details, _ := program.ContextEval(ctx, scope.values()) // the part with the error reports it
 	if details == nil {
 		return nil
 	}
 	return details.State()
 }
 
-// parts returns the parts of an expression that are worth a line: calls, operators and whole paths, but
-// no constants.
-func parts(e ast.Expr, list []ast.Expr) []ast.Expr {
+// listParts returns the parts of an expression that are worth a line: calls, operators and whole paths, but not
+// constants.
+func listParts(e ast.Expr, list []ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.CallKind:
 		list = append(list, e)
 		if c := e.AsCall(); c.IsMemberFunction() {
-			list = parts(c.Target(), list)
+			list = listParts(c.Target(), list)
 		}
 		for _, argument := range e.AsCall().Args() {
-			list = parts(argument, list)
+			list = listParts(argument, list)
 		}
 	case ast.SelectKind, ast.IdentKind:
 		list = append(list, e)
 	case ast.ListKind:
 		for _, element := range e.AsList().Elements() {
-			list = parts(element, list)
+			list = listParts(element, list)
 		}
 	case ast.ComprehensionKind:
-		list = parts(e.AsComprehension().IterRange(), append(list, e))
+		list = listParts(e.AsComprehension().IterRange(), append(list, e))
 	case ast.LiteralKind, ast.MapKind, ast.StructKind, ast.UnspecifiedExprKind:
 	}
 	return list
@@ -119,7 +119,7 @@ func partOf(text string, value ref.Val) Part {
 	return part
 }
 
-// toJSON converts a value to JSON form. Values nested too deeply are left out.
+// toJSON converts a value to JSON. Values nested too deeply are left out.
 func toJSON(value ref.Val, depth int) any {
 	if depth > 16 {
 		return nil

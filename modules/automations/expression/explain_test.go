@@ -13,7 +13,7 @@ import (
 
 func TestExplainShowsEveryPart(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"name": "e", "data": {"amount": 20, "plan": "pro", "list": [1, 2], "zero": 0}}`)
+	values := decodeScope(t, `{"name": "e", "data": {"amount": 20, "plan": "pro", "list": [1, 2], "zero": 0}}`)
 	for text, want := range map[string]string{
 		`event.data.amount > 50`: `false: event.data.amount > 50 = false, event.data.amount = 20`,
 		`event.data.amount > 50 && event.data.plan == "pro"`: `false: event.data.amount > 50 && event.data.plan == "pro" = false, event.data.amount > 50 = false, ` +
@@ -33,14 +33,14 @@ func TestExplainShowsEveryPart(t *testing.T) {
 			t.Errorf("%s does not compile: %v", text, err)
 			continue
 		}
-		if diff := cmp.Diff(want, line(t, p.Explain(t.Context(), values))); diff != "" {
+		if diff := cmp.Diff(want, formatLine(t, p.Explain(t.Context(), values))); diff != "" {
 			t.Errorf("the explanation of %s (-want +got):\n%s", text, diff)
 		}
 	}
 }
 
-// line formats an explanation in one line.
-func line(t *testing.T, e expression.Explanation) string {
+// formatLine formats an explanation as one line.
+func formatLine(t *testing.T, e expression.Explanation) string {
 	t.Helper()
 	var list []string
 	for _, part := range e.Parts {
@@ -61,10 +61,10 @@ func line(t *testing.T, e expression.Explanation) string {
 	return result + ": " + strings.Join(list, ", ")
 }
 
-// Neither the author's text nor the event can make an explanation large.
-func TestExplanationIsBounded(t *testing.T) {
+// Neither the author's text nor the event can make an explanation too large.
+func TestLimitsSizeOfExplanation(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"text": "`+strings.Repeat("x", 100_000)+`"}}`)
+	values := decodeScope(t, `{"data": {"text": "`+strings.Repeat("x", 100_000)+`"}}`)
 	p, err := expression.Compile(strings.Repeat(`event.data.text == "" || `, 100)+`false`, expression.Boolean)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ const (
 	maxBytes   = 4 << 10
 	maxNesting = 50
 	maxCost    = 50_000
-	everyLoops = 100 // iterations of a comprehension between two checks of the context
+	everyLoops = 100 // iterations of a comprehension between checks of the context
 )
 
 // Names are the variables that an expression can use.
@@ -33,7 +33,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.Variable("run", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("steps", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("now", cel.TimestampType),
-		// so that explanations can show macros as they were written
+		// lets explanations show macros as they were written
 		cel.OptionalTypes(), ext.Strings(), cel.EnableMacroCallTracking(),
 		cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
 		cel.ParserExpressionSizeLimit(maxBytes), cel.ParserRecursionLimit(maxNesting),
@@ -58,7 +58,7 @@ type Program struct {
 	env     *cel.Env
 }
 
-// Compile compiles an expression. The error is meant for its author.
+// Compile compiles an expression. The error message is for its author.
 func Compile(text string, kind Kind) (*Program, error) {
 	env, err := environment()
 	if err != nil {
@@ -83,7 +83,7 @@ func Compile(text string, kind Kind) (*Program, error) {
 	return &Program{text, kind, program, checked, env}, nil
 }
 
-// firstIssue returns the first message of the compiler in one line, with its position.
+// firstIssue returns the compiler's first message on one line, with its position.
 func firstIssue(issues *cel.Issues) string {
 	list := issues.Errors()
 	if len(list) == 0 {
@@ -97,7 +97,7 @@ func firstIssue(issues *cel.Issues) string {
 	return fmt.Sprintf("line %d, column %d: %s", first.Location.Line(), first.Location.Column()+1, message)
 }
 
-// Scope contains the values of an expression's variables, in the form that Decode returns.
+// Scope contains the values of an expression's variables, as returned by Decode.
 type Scope struct {
 	Trigger, Event, Run, Steps map[string]any
 	Now                        time.Time
@@ -115,8 +115,8 @@ func orEmpty(m map[string]any) map[string]any {
 	return m
 }
 
-// True evaluates a condition. The error explains why it has no value: a missing field, two types that
-// cannot be compared, a division by zero.
+// True evaluates a condition. The error explains why it has no value, such as a missing field, two types that
+// cannot be compared, or a division by zero.
 func (p *Program) True(ctx context.Context, scope Scope) (bool, error) {
 	value, err := p.evaluate(ctx, scope)
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *Program) evaluate(ctx context.Context, scope Scope) (value ref.Val, err
 	return value, nil
 }
 
-// shortenError shortens an error to one line.
+// shortenError returns an error text of one line.
 func shortenError(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	if len(line) > 300 {

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-func scope(t *testing.T, event string) expression.Scope {
+func decodeScope(t *testing.T, event string) expression.Scope {
 	t.Helper()
 	values, err := expression.Decode([]byte(event))
 	if err != nil {
@@ -19,7 +19,7 @@ func scope(t *testing.T, event string) expression.Scope {
 
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"n": 3, "f": 2.5, "big": 9007199254740993, "s": "Ada", "list": [1, 2], "empty": {}}}`)
+	values := decodeScope(t, `{"data": {"n": 3, "f": 2.5, "big": 9007199254740993, "s": "Ada", "list": [1, 2], "empty": {}}}`)
 	for text, want := range map[string]bool{
 		`event.data.n == 3`:                        true,
 		`event.data.n == 3.0`:                      true,
@@ -46,7 +46,7 @@ func TestConditions(t *testing.T) {
 
 func TestEvaluationErrors(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"n": 3, "zero": 0}}`)
+	values := decodeScope(t, `{"data": {"n": 3, "zero": 0}}`)
 	for text, want := range map[string]string{
 		`event.data.gone == 1`:              "no such key: gone",
 		`1 / event.data.zero == 1`:          "zero",
@@ -60,7 +60,7 @@ func TestEvaluationErrors(t *testing.T) {
 			continue
 		}
 		if got, err := p.True(t.Context(), values); got || err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s is %t with the error %v, want false and an error with %q", text, got, err, want)
+			t.Errorf("%s is %t with the error %v, want false and an error that contains %q", text, got, err, want)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestCompileRejectsExpressions(t *testing.T) {
 			strings.Repeat(")", 60), strings.Repeat(" ", 5000) + "true",
 	} {
 		if _, err := expression.Compile(text, expression.Boolean); err == nil {
-			t.Errorf("%.40q is accepted as a condition", text)
+			t.Errorf("%.40q was accepted as a condition", text)
 		} else if strings.Contains(err.Error(), "\n") {
 			t.Errorf("the error for %.40q has several lines: %v", text, err)
 		}
@@ -81,7 +81,7 @@ func TestCompileRejectsExpressions(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	t.Parallel()
-	values := scope(t, `{"data": {"at": "2026-02-01T10:00:00+01:00", "n": 1}}`)
+	values := decodeScope(t, `{"data": {"at": "2026-02-01T10:00:00+01:00", "n": 1}}`)
 	want := time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC)
 	for _, text := range []string{`timestamp(event.data.at)`, `event.data.at`} {
 		p, err := expression.Compile(text, expression.Timestamp)
@@ -97,7 +97,7 @@ func TestTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := p.Time(t.Context(), values); err == nil {
-		t.Errorf("a number is accepted as the time %s", got)
+		t.Errorf("a number was accepted as the time %s", got)
 	}
 }
 

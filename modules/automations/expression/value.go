@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Decode parses a JSON object for the languages of automations: a 64-bit integer becomes an int64, any
-// other number a float64.
+// Decode parses a JSON object for the languages of automations. A 64-bit integer becomes an int64, any other
+// number a float64.
 func Decode(document []byte) (map[string]any, error) {
 	object, err := decodeObject(document)
 	if err != nil {
@@ -24,8 +24,8 @@ func Decode(document []byte) (map[string]any, error) {
 	return out, nil
 }
 
-// DecodeExact is Decode for data that comes from a caller: it refuses numbers that Decode would change. The error names
-// the first of them.
+// DecodeExact is like Decode, for data from a caller. It rejects numbers that Decode would change; the error
+// names the first of them.
 func DecodeExact(document []byte) (map[string]any, error) {
 	object, err := decodeObject(document)
 	if err != nil {
@@ -38,21 +38,21 @@ func DecodeExact(document []byte) (map[string]any, error) {
 	return out, nil
 }
 
-// NumberError is a number that neither an int64 nor a float64 can hold.
+// NumberError reports a number that neither an int64 nor a float64 can hold.
 type NumberError struct{ Path, Number string }
 
-// Error is a message about the field that contains the number.
+// Error returns a message that is written to follow the name of the field.
 func (e *NumberError) Error() string {
 	return fmt.Sprintf("has the number %s at %s, which a 64-bit number cannot hold exactly; send it as a string",
 		e.Number, e.Path)
 }
 
-// checkNumbers returns a NumberError for the first number, in the order of the paths, that would change.
+// checkNumbers returns a NumberError for the first number, in path order, that would change.
 func checkNumbers(v any, path string) error {
 	switch v := v.(type) {
 	case json.Number:
 		if !isExact(v.String()) {
-			return &NumberError{strings.TrimPrefix(path, "."), shorten(v.String())}
+			return &NumberError{strings.TrimPrefix(path, "."), shortenNumber(v.String())}
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -73,8 +73,8 @@ func checkNumbers(v any, path string) error {
 // maxDigits is the number of significant digits that identify a float64.
 const maxDigits = 17
 
-// isExact reports whether an int64 or a float64 holds a number of JSON: it is in range, and has no digits that would be
-// lost.
+// isExact reports whether an int64 or a float64 holds a JSON number exactly: it is in range and loses no
+// digits.
 func isExact(number string) bool {
 	if _, err := strconv.ParseInt(number, 10, 64); err == nil {
 		return true
@@ -92,7 +92,7 @@ func isExact(number string) bool {
 	return strings.ReplaceAll(kept, ".", "") == digits
 }
 
-func shorten(number string) string {
+func shortenNumber(number string) string {
 	if len(number) > 40 {
 		return number[:40] + "…"
 	}
@@ -112,8 +112,8 @@ func decodeObject(document []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// Value converts the numbers of decoded JSON to those that Decode returns. It changes objects and arrays
-// in place.
+// Value converts the numbers of decoded JSON to the types that Decode returns. It changes objects and arrays in
+// place.
 func Value(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -136,7 +136,7 @@ func Value(v any) any {
 	return v
 }
 
-// DecodeAny is Decode for any JSON value.
+// DecodeAny is like Decode, for any JSON value.
 func DecodeAny(document []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-func TestNumbersAreKeptOrRefused(t *testing.T) {
+func TestKeepsOrRejectsNumbers(t *testing.T) {
 	t.Parallel()
 	for number, kept := range map[string]bool{
 		"0": true, "-0": true, "0.0": true, "1": true, "1.10": true, "-2.5e-3": true, "0.1": true, "1e20": true, "1E308": true,
@@ -20,7 +20,7 @@ func TestNumbersAreKeptOrRefused(t *testing.T) {
 		_, err := expression.DecodeExact([]byte(`{"a": {"list": ["x", ` + number + `]}}`))
 		var inexact *expression.NumberError
 		if kept != (err == nil) || err != nil && !errors.As(err, &inexact) {
-			t.Errorf("%s: %v, want kept %t", number, err, kept)
+			t.Errorf("%s returned %v, want it kept: %t", number, err, kept)
 		}
 		if err != nil && !strings.Contains(err.Error(), "a.list[1]") {
 			t.Errorf("%s: the error %q does not name a.list[1]", number, err)

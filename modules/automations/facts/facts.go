@@ -19,41 +19,41 @@ import (
 )
 
 const (
-	// storedChannel is woken when events were stored.
+	// storedChannel is woken when events have been stored.
 	storedChannel = "automation_facts"
-	// listenersChannel is woken when an account begins to listen to such events.
+	// listenersChannel is woken when an account begins to listen to mail events.
 	listenersChannel = "automation_fact_listeners"
 
 	poll = 5 * time.Second // maximum interval between searches for stored events
 )
 
-// Taker applies events that were stored.
+// Taker applies stored events.
 type Taker interface {
 	TakeOwn(ctx context.Context) error
 }
 
-// Service turns facts into events. Safe for concurrent use.
+// Service turns facts into events. It is safe for concurrent use.
 type Service struct {
 	interest *bus.Interest
 	signals  bus.Signals
 	taker    Taker
-	stored   atomic.Bool // the bus has not yet committed events that were stored
+	stored   atomic.Bool // the bus has not yet committed some stored events
 }
 
 // New creates the service.
 func New(d *db.DB, signals bus.Signals, taker Taker) *Service {
 	s := &Service{signals: signals, taker: taker}
 	s.interest = bus.NewInterest("automations that listen to mail", listenersChannel, signals,
-		func(ctx context.Context) (map[string]int, error) { return listeners(ctx, d) })
+		func(ctx context.Context) (map[string]int, error) { return loadListeners(ctx, d) })
 	return s
 }
 
-// listenersSQL returns the accounts with an automation that listens to built-in events.
+// listenersSQL returns the accounts that have an automation listening to built-in events.
 const listenersSQL = `
 SELECT l.account_id, count(*) FROM automation_listens l JOIN automations a ON a.id = l.automation_id
 WHERE l.event LIKE '$%' AND a.status <> 'archived' GROUP BY 1`
 
-func listeners(ctx context.Context, d *db.DB) (map[string]int, error) {
+func loadListeners(ctx context.Context, d *db.DB) (map[string]int, error) {
 	type listener struct {
 		accountID string
 		n         int
@@ -66,7 +66,7 @@ func listeners(ctx context.Context, d *db.DB) (map[string]int, error) {
 	return accounts, err
 }
 
-// Listens must be called after the commit with which an account begins to listen to such events.
+// Listens must be called after the commit that makes an account begin to listen to such events.
 func (s *Service) Listens(accountID string) { s.interest.Appeared(accountID) }
 
 // Consumer returns the consumer of facts.
@@ -79,10 +79,10 @@ func (s *Service) Consumer() bus.Consumer {
 		Refresh: s.interest.Refresh, Committed: s.wakeAfterCommit}
 }
 
-// Tasks keep the set of listening accounts current and apply stored events.
+// Tasks refresh the set of listening accounts and apply stored events.
 func (s *Service) Tasks() []worker.Task {
 	woken, unsubscribe := s.signals.Subscribe(storedChannel)
-	return []worker.Task{s.interest.Task(), {Name: "events of automations about mail", Woken: woken, After: unsubscribe,
+	return []worker.Task{s.interest.Task(), {Name: "mail events of automations", Woken: woken, After: unsubscribe,
 		Step: func(ctx context.Context) (time.Duration, error) { return poll, s.taker.TakeOwn(ctx) }}}
 }
 
@@ -106,7 +106,7 @@ func (s *Service) wakeAfterCommit() {
 	}
 }
 
-// ownOf returns the person that a fact is about, and the email that caused it.
+// ownOf returns the person that a fact is about and the email that caused it.
 func ownOf(fact event.Fact) (ingest.BuiltInEvent, error) {
 	own := ingest.BuiltInEvent{Fact: fact}
 	var data struct {
@@ -125,7 +125,7 @@ func ownOf(fact event.Fact) (ingest.BuiltInEvent, error) {
 			own.Email = from.AddrSpec()
 		}
 		if answered, _, _ := strings.Cut(data.InReplyTo, "@"); id.Is(id.Email, answered) {
-			own.AboutID = answered // Message-IDs of this service begin with the id of the email
+			own.AboutID = answered // Message-IDs of this service start with the id of the email
 		}
 	case event.ContactUnsubscribed:
 		own.Email, own.AboutID = data.Email, data.EmailID

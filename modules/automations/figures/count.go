@@ -10,17 +10,17 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Kinds of counted rows.
+// Kinds of rows.
 const (
-	ofStarted = "started" // runs
-	ofEnded   = "ended"   // runs, by status
-	ofSteps   = "steps"   // by status
+	ofStarted = "started" // number of runs
+	ofEnded   = "ended"   // number of runs by status
+	ofSteps   = "steps"   // number of steps by status
 	ofLive    = "live"    // runs at a step, by the state of their work
 )
 
-// countSQL counts everything in one snapshot, within index ranges of the automations. Automations of
-// other accounts are removed at the end, because no index has the account. Completed runs are those that
-// the other counts leave. Trials are not counted.
+// countSQL counts everything in one snapshot, using index ranges of the automations. No index contains the
+// account, so automations of other accounts are removed at the end. Completed runs are the total minus the
+// other counts. Trials are not counted.
 const countSQL = `
 WITH counted AS (
 	SELECT 'started' AS what, automation_id, 0 AS version, 0 AS step_index, '' AS status, count(*) AS n
@@ -41,19 +41,19 @@ SELECT c.what, c.automation_id, c.version, c.step_index, c.status, c.n, coalesce
 FROM counted c JOIN automations a ON a.id = c.automation_id AND a.account_id = $1
 	LEFT JOIN automation_versions v ON v.automation_id = c.automation_id AND v.number = c.version`
 
-// counted is one row.
-type counted struct {
+// countRow is one row of counts.
+type countRow struct {
 	what, automationID, status, key string
 	version, index, n               int
 }
 
-func (c *counted) columns() []any {
+func (c *countRow) columns() []any {
 	return []any{&c.what, &c.automationID, &c.version, &c.index, &c.status, &c.n, &c.key}
 }
 
-// count counts the outcomes of runs and steps of automations. Automations of other accounts are left out.
+// count counts the outcomes of runs and steps of automations. It leaves out automations of other accounts.
 func (s *Service) count(ctx context.Context, accountID string, automationIDs []string) (map[string]*Figures, error) {
-	rows, err := db.All(ctx, s.db.SQL, (*counted).columns, countSQL, accountID, db.Array(automationIDs))
+	rows, err := db.All(ctx, s.db.SQL, (*countRow).columns, countSQL, accountID, db.Array(automationIDs))
 	if err != nil {
 		return nil, fmt.Errorf("count runs and steps: %w", err)
 	}
@@ -62,7 +62,7 @@ func (s *Service) count(ctx context.Context, accountID string, automationIDs []s
 		out[id] = &Figures{Steps: map[StepPosition]StepFigures{}, Messages: map[StepPosition]Texts{}}
 	}
 	for _, row := range rows {
-		out[row.automationID].take(row)
+		out[row.automationID].addRow(row)
 	}
 	for _, f := range out {
 		f.Runs.Completed = f.Runs.Started - f.Runs.Running - f.Runs.Waiting - f.Runs.Failed - f.Runs.Cancelled
@@ -70,7 +70,7 @@ func (s *Service) count(ctx context.Context, accountID string, automationIDs []s
 	return out, s.countTexts(ctx, accountID, automationIDs, out)
 }
 
-func (f *Figures) take(row counted) {
+func (f *Figures) addRow(row countRow) {
 	at := StepPosition{row.version, row.key}
 	step := f.Steps[at]
 	switch row.what {
@@ -78,14 +78,14 @@ func (f *Figures) take(row counted) {
 		f.Runs.Started += row.n
 		return
 	case ofEnded:
-		if row.status == runs.StatusFailed { // the step is counted among those that ended
+		if row.status == runs.StatusFailed { // the step is already counted among those that ended
 			f.Runs.Failed += row.n
 			return
 		}
 		f.Runs.Cancelled += row.n
 		step.Cancelled += row.n
 	case ofSteps:
-		step = step.plus(countEnded(row.status, row.n))
+		step = step.add(countEnded(row.status, row.n))
 	case ofLive:
 		if row.status == runs.Waiting {
 			f.Runs.Waiting += row.n
@@ -101,8 +101,8 @@ const keysSQL = `
 SELECT automation_id, number, n - 1, s->>'key' FROM automation_versions, jsonb_array_elements(definition->'steps') WITH ORDINALITY AS e (s, n)
 WHERE account_id = $1 AND automation_id = ANY ($2::text[]) AND s->>'type' = ANY ($3::text[])`
 
-// keyed is the position of a step.
-type keyed struct {
+// keyedStep is the position of a step with its key.
+type keyedStep struct {
 	automationID   string
 	version, index int
 }
@@ -117,9 +117,9 @@ func (s *Service) countTexts(ctx context.Context, accountID string, automationID
 	if err != nil || len(counts) == 0 {
 		return err
 	}
-	keys := map[keyed]string{}
+	keys := map[keyedStep]string{}
 	err = db.Each(ctx, s.db.SQL, func(row db.Row) error {
-		var at keyed
+		var at keyedStep
 		var key string
 		err := row.Scan(&at.automationID, &at.version, &at.index, &key)
 		keys[at] = key
@@ -129,7 +129,7 @@ func (s *Service) countTexts(ctx context.Context, accountID string, automationID
 		return fmt.Errorf("read the keys of steps: %w", err)
 	}
 	for _, c := range counts {
-		f, at := out[c.AutomationID], StepPosition{c.Version, keys[keyed{c.AutomationID, c.Version, c.StepIndex}]}
+		f, at := out[c.AutomationID], StepPosition{c.Version, keys[keyedStep{c.AutomationID, c.Version, c.StepIndex}]}
 		t := f.Messages[at]
 		t.Sent += c.Count
 		switch c.Status {

@@ -10,10 +10,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MostEmails bounds the emails counted per step to the newest ones.
+// MostEmails is the number of newest emails counted per step.
 const MostEmails = 10_000
 
-// atOnce bounds the emails per request to the modules that own them.
+// atOnce is the maximum number of emails per request to the modules that own them.
 const atOnce = 50_000
 
 // Emails counts the outcomes of the emails of a step.
@@ -22,14 +22,14 @@ type Emails struct {
 	tracking.Reach
 }
 
-// ByStep contains the figures of an automation's emails by step key.
+// ByStep contains the email figures of an automation, keyed by step.
 type ByStep struct{ Steps map[string]Emails }
 
 // Step returns the figures of a step.
 func (b *ByStep) Step(key string) Emails { return b.Steps[key] }
 
-// emailsSQL lists the newest emails of each step that sends email, in all versions or in one. Email ids
-// are ordered by time.
+// emailsSQL lists the newest emails of each step that sends email, in one version or in all. Email ids are
+// ordered by time.
 const emailsSQL = `
 WITH place AS (
 	SELECT v.number AS version, (e.n - 1)::int AS step_index, e.step->>'key' AS key
@@ -71,7 +71,7 @@ func (s *Service) countEmails(ctx context.Context, accountID, automationID strin
 	return out, flush()
 }
 
-// addEmails adds the counts of the modules that own emails; ids[i] is an email of the step keys[i].
+// addEmails adds the counts from the modules that own emails; ids[i] is an email of the step keys[i].
 func (s *Service) addEmails(ctx context.Context, accountID string, keys, ids []string, out *ByStep) error {
 	if len(ids) == 0 {
 		return nil

@@ -8,14 +8,14 @@ type Runs struct {
 }
 
 // StepFigures counts the runs that reached a step and their outcomes there. A retried run counts once for each
-// time the step ended.
+// time that the step ended.
 type StepFigures struct {
-	Waiting   int // live runs there: the step waits, or is next
+	Waiting   int // live runs at the step, which waits or is next
 	Completed int // the step succeeded, or its wait ended
-	TimedOut  int // of these, waits that no event ended in time
+	TimedOut  int // the part of Completed whose wait timed out
 	Skipped   int // suppressed or expired, so nothing was sent
 	Failed    int // the step ended with an error, even if the run continued
-	Cancelled int // runs cancelled there
+	Cancelled int // runs that were cancelled at the step
 }
 
 // Entered returns how often runs reached the step.
@@ -23,7 +23,7 @@ func (s StepFigures) Entered() int {
 	return s.Waiting + s.Completed + s.Skipped + s.Failed + s.Cancelled
 }
 
-func (s StepFigures) plus(o StepFigures) StepFigures {
+func (s StepFigures) add(o StepFigures) StepFigures {
 	return StepFigures{Waiting: s.Waiting + o.Waiting, Completed: s.Completed + o.Completed,
 		TimedOut: s.TimedOut + o.TimedOut, Skipped: s.Skipped + o.Skipped,
 		Failed: s.Failed + o.Failed, Cancelled: s.Cancelled + o.Cancelled}
@@ -49,7 +49,7 @@ type Figures struct {
 func (f *Figures) Step(key string, version int) (sum StepFigures) {
 	for p, s := range f.Steps {
 		if p.Key == key && (version == 0 || p.Version == version) {
-			sum = sum.plus(s)
+			sum = sum.add(s)
 		}
 	}
 	return sum

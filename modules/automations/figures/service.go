@@ -17,8 +17,8 @@ import (
 
 const (
 	keptFor = 10 * time.Second
-	most    = 10_000           // cached automations
-	patient = 20 * time.Second // for one count, which continues after the caller has left
+	most    = 10_000           // number of cached automations
+	patient = 20 * time.Second // time limit of a count, which continues after the caller has left
 )
 
 // Mails counts the outcomes of emails by group.
@@ -41,11 +41,11 @@ type Near struct {
 	fx.In
 
 	Emails Mails
-	Visits Visits       `optional:"true"` // nil if the module tracking is off
-	Texts  TextMessages `optional:"true"` // nil if the module sms is off
+	Visits Visits       `optional:"true"` // nil if the module tracking is disabled
+	Texts  TextMessages `optional:"true"` // nil if the module sms is disabled
 }
 
-// Service counts outcomes and caches the results for ten seconds. Safe for concurrent use.
+// Service counts outcomes and caches the results for ten seconds. It is safe for concurrent use.
 type Service struct {
 	db     *db.DB
 	near   Near
@@ -63,8 +63,8 @@ func New(d *db.DB, near Near) *Service {
 // Tracked reports whether opens and clicks are counted.
 func (s *Service) Tracked() bool { return s.near.Visits != nil }
 
-// Of returns the figures of an account's automations by id. The figures of an automation of another
-// account are all 0.
+// Of returns the figures of an account's automations, keyed by id. For an automation of another account, all of
+// them are 0.
 func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...string) (map[string]*Figures, error) {
 	keys := make([]string, len(automationIDs))
 	for i, id := range automationIDs {
@@ -92,8 +92,8 @@ func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...str
 	return out, nil
 }
 
-// Emails returns the figures of the emails of an account's automations by automation id, in one version;
-// 0 means all versions.
+// Emails returns the email figures of an account's automations, keyed by automation id, in one version; 0 means
+// all versions.
 func (s *Service) Emails(ctx context.Context, accountID string, version int,
 	automationIDs ...string) (map[string]*ByStep, error) {
 	out := make(map[string]*ByStep, len(automationIDs))
@@ -110,7 +110,7 @@ func (s *Service) Emails(ctx context.Context, accountID string, version int,
 	return out, nil
 }
 
-const separator = " " // appears in no id
+const separator = " " // never occurs in an id
 
 // cacheKey returns a cache key that includes the account, so that no account can read another's figures.
 func cacheKey(accountID, automationID string) string { return accountID + separator + automationID }

@@ -23,12 +23,12 @@ const SourceSystem = "system"
 // BuiltInEvent is an event that the service derives from a fact.
 type BuiltInEvent struct {
 	Fact    event.Fact
-	Email   string // of the person; may be empty
-	AboutID string // the email, possibly sent by a run; may be empty
+	Email   string // person; may be empty
+	AboutID string // email, which a run may have sent; may be empty
 }
 
-// storeOwnSQL stores an event if an automation listens to it. If a run sent the email, the event is one
-// deeper in the chain of causes than the run.
+// storeOwnSQL stores an event if an automation listens to it. If a run sent the email, the event's depth is
+// that of the run plus one.
 const storeOwnSQL = `
 INSERT INTO custom_events (id, account_id, name, email, email_key, data, source, depth, matches, pending, created_at)
 SELECT $1::text, $2::text, $3::text, NULLIF($4::text, ''), NULLIF($5::text, ''), $6::jsonb, '` + SourceSystem + `', coalesce((
@@ -36,8 +36,8 @@ SELECT $1::text, $2::text, $3::text, NULLIF($4::text, ''), NULLIF($5::text, ''),
 WHERE EXISTS (SELECT FROM automation_listens WHERE account_id = $2::text AND event = $3::text)
 ON CONFLICT (id) DO NOTHING`
 
-// StoreBuiltIn stores a built-in event in the caller's transaction. It takes effect in TakeOwn. Its id is
-// derived from that of the fact, so a repetition stores nothing. It reports whether an event was stored.
+// StoreBuiltIn stores a built-in event in the caller's transaction and reports whether it stored one. TakeOwn
+// applies the event. Its id is derived from that of the fact, so a repetition stores nothing.
 func StoreBuiltIn(ctx context.Context, tx db.Execer, o BuiltInEvent) (bool, error) {
 	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, OwnName(o.Fact.Type), o.Email,
 		runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID)
@@ -47,15 +47,15 @@ func StoreBuiltIn(ctx context.Context, tx db.Execer, o BuiltInEvent) (bool, erro
 	return n > 0, nil
 }
 
-// OwnName returns the name of the event for facts of a type.
+// OwnName returns the event name for facts of a type.
 func OwnName(t event.Type) string { return "$" + string(t) }
 
-// ownID returns the id of the event for a fact.
+// ownID returns the event id for a fact.
 func ownID(factID string) string {
 	return string(id.CustomEvent) + factID[len(id.Fact):]
 }
 
-// ownBatch bounds the built-in events that take effect in one transaction.
+// ownBatch is the maximum number of built-in events applied in one transaction.
 const ownBatch = 128
 
 const waitsSQL = `SELECT EXISTS (SELECT FROM custom_events WHERE pending)`
@@ -64,14 +64,14 @@ const pendingSQL = `
 SELECT id, account_id, name, coalesce(email, ''), coalesce(email_key, ''), data::text, depth FROM custom_events
 WHERE pending AND id > $1 ORDER BY id LIMIT $2`
 
-// stillSQL selects the events that were not erased in the meantime.
+// stillSQL selects the events that have not been erased in the meantime.
 const stillSQL = `SELECT id FROM custom_events WHERE id = ANY($1::text[]) AND pending`
 
-// turnSQL lets only one process at a time apply built-in events, so that they take effect in order.
+// turnSQL lets only one process at a time apply built-in events, so that they are applied in order.
 const turnSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('own events of automations', 0))`
 
-// TakeOwn applies stored built-in events, oldest first. One that fails does not delay the others and is
-// retried at the next call.
+// TakeOwn applies stored built-in events, oldest first. An event that fails does not delay the others and is
+// retried by the next call.
 func (s *Service) TakeOwn(ctx context.Context) error {
 	waits, err := db.One(ctx, s.db.SQL, db.Value[bool], waitsSQL)
 	if err != nil || !waits {
@@ -99,8 +99,8 @@ func (s *Service) TakeOwn(ctx context.Context) error {
 	}
 }
 
-// takeSome applies the next events after an id in one transaction. It returns the events it found, even
-// with an error.
+// takeSome applies the next events after an id in one transaction. It returns the events it found, even after
+// an error.
 func (s *Service) takeSome(ctx context.Context, after string, limit int) (list []*posting, err error) {
 	err = s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) (err error) {
 		list = nil
@@ -112,7 +112,7 @@ func (s *Service) takeSome(ctx context.Context, after string, limit int) (list [
 		if mine, err := db.One(ctx, tx, db.Value[bool], turnSQL); err != nil || !mine {
 			return err
 		}
-		if list, err = pending(ctx, tx, after, limit); err != nil || len(list) == 0 {
+		if list, err = loadPending(ctx, tx, after, limit); err != nil || len(list) == 0 {
 			return err
 		}
 		return s.takeOwn(ctx, tx, list)
@@ -127,7 +127,7 @@ func (s *Service) takeSome(ctx context.Context, after string, limit int) (list [
 	return list, nil
 }
 
-// pendingRow is an event that has not taken effect.
+// pendingRow is an event that has not been applied.
 type pendingRow struct {
 	id, accountID, name, email, emailKey, data string
 	depth                                      int
@@ -137,7 +137,7 @@ func (r *pendingRow) columns() []any {
 	return []any{&r.id, &r.accountID, &r.name, &r.email, &r.emailKey, &r.data, &r.depth}
 }
 
-func pending(ctx context.Context, tx db.Execer, after string, limit int) ([]*posting, error) {
+func loadPending(ctx context.Context, tx db.Execer, after string, limit int) ([]*posting, error) {
 	rows, err := db.All(ctx, tx, (*pendingRow).columns, pendingSQL, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
@@ -165,9 +165,9 @@ var takenSQL = db.Compile(`
 UPDATE custom_events e SET pending = false, matches = v.matches::jsonb, created_at = v.created_at::timestamptz
 FROM ` + takenRows.Source() + ` WHERE e.id = v.id`)
 
-// takeOwn applies stored events, except those that were erased before their persons were locked.
+// takeOwn applies stored events, except those erased before their persons were locked.
 func (s *Service) takeOwn(ctx context.Context, tx db.Execer, list []*posting) error {
-	r, err := s.round(ctx, tx, list)
+	r, err := s.prepareRound(ctx, tx, list)
 	if err != nil {
 		return err
 	}

@@ -14,24 +14,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// entries are the most recent runs of persons, by automation and hash.
+// entries are the latest runs of persons, by automation and hash.
 type entries struct {
 	hashes [][]byte
 	known  map[entryName]time.Time
 	fresh  []entry
-	asked  map[string]bool // automations whose re-entry rule needs them
+	asked  map[string]bool // automations whose re-entry rule needs the entries
 }
 
 type entryName struct{ automationID, hash string }
 
-// entry is a run that a person has started.
+// entry is a run that a person started.
 type entry struct {
 	accountID, automationID string
 	hash                    []byte
 	at                      time.Time
 }
 
-// hashNames returns the keyed hashes of names, in their order.
+// hashNames returns the keyed hashes of names, in the same order.
 func hashNames(key []byte, accountID string, names []machine.Name) [][]byte {
 	out := make([][]byte, len(names))
 	for i, name := range names {
@@ -44,7 +44,7 @@ func hashNames(key []byte, accountID string, names []machine.Name) [][]byte {
 
 const entriesSQL = `SELECT automation_id, person, last_at FROM automation_entries WHERE automation_id = ANY($1::text[]) AND person = ANY($2::bytea[])`
 
-// readEntries reads when the persons last had runs of automations whose re-entry rule needs to know.
+// readEntries reads when the persons last had runs of automations whose re-entry rule depends on it.
 func (r *round) readEntries(ctx context.Context, persons []runs.Person) error {
 	r.entries = entries{hashes: r.hashes, known: map[entryName]time.Time{}, asked: map[string]bool{}}
 	var automations []string
@@ -83,8 +83,8 @@ func (r *round) readEntries(ctx context.Context, persons []runs.Person) error {
 	return nil
 }
 
-// last returns when a matching person last had a run of an automation.
-func (e *entries) last(automationID string, p *posting) (last time.Time, had bool) {
+// lastEntry returns when the person last had a run of an automation.
+func (e *entries) lastEntry(automationID string, p *posting) (last time.Time, had bool) {
 	for _, key := range e.hashes {
 		for _, h := range hashNames(key, p.AccountID, p.identity().MatchingNames()) {
 			if at, known := e.known[entryName{automationID, string(h)}]; known {
@@ -98,8 +98,8 @@ func (e *entries) last(automationID string, p *posting) (last time.Time, had boo
 	return last, had
 }
 
-// enter records a run.
-func (e *entries) enter(automationID string, p *posting) {
+// addEntry records a run.
+func (e *entries) addEntry(automationID string, p *posting) {
 	if !e.asked[automationID] {
 		return
 	}
@@ -120,7 +120,7 @@ var entryRows = batch.New("v",
 var entrySQL = db.Compile(entryRows.Insert("automation_entries AS e") + `
 ON CONFLICT (automation_id, person) DO UPDATE SET runs = e.runs + 1, last_at = greatest(e.last_at, excluded.last_at)`)
 
-// storeEntries stores the runs that persons have started, only the newest per person.
+// storeEntries stores the runs that persons started, only the newest per person.
 func (r *round) storeEntries(ctx context.Context) error {
 	var list []entry
 	place := map[entryName]int{}

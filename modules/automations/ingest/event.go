@@ -28,22 +28,22 @@ const (
 	maxValues = 50_000
 )
 
-// Post is an event that an account reports.
+// Post is an event reported by an account.
 type Post struct {
 	AccountID string
 	Name      string
 	UserID    string
 	Email     string
-	Data      json.RawMessage // an object; empty for {}
+	Data      json.RawMessage // an object; empty: {}
 	Source    string          // api
-	Depth     int             // number of runs in the chain of causes before it
-	Cause     string          // from the webhook step that caused it, which determines Depth; may be empty
+	Depth     int             // number of runs in the chain of causes
+	Cause     string          // Cause from the webhook step that caused the event; determines Depth; may be empty
 
 	Claim  *idempotency.Claim
-	Render func(Result) idempotency.Response // encodes the answer that is stored under the Claim
+	Render func(Result) idempotency.Response // encodes the answer stored under the Claim
 }
 
-// Result is the result of an event.
+// Result is the result of posting an event.
 type Result struct {
 	Event                       Event
 	Matched, Resumed, Cancelled int
@@ -59,21 +59,21 @@ type Event struct {
 	CreatedAt                       time.Time
 }
 
-// posting is a Post on its way into the database.
+// posting is a Post that is being stored.
 type posting struct {
 	Post
 
 	event    *machine.Event
 	emailKey string
-	data     json.RawMessage // in stored form
+	data     json.RawMessage // as stored
 	matches  []shape.EventMatch
 	answer   Result
 	at       time.Time
 	trial    bool
 }
 
-// shown returns the event in the form of the answer.
-func (p *posting) shown() Event {
+// toEvent returns the event as the answer shows it.
+func (p *posting) toEvent() Event {
 	return Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data,
 		Matches: p.matches, CreatedAt: p.at}
 }
@@ -86,8 +86,8 @@ func (p *posting) identity() machine.Identity {
 	return machine.Identity{UserID: p.UserID, EmailKey: p.emailKey}
 }
 
-// EventOf validates an event and returns it in the form that runs use, with its person. It stores
-// nothing. Built-in events are allowed. The error is Invalid with all wrong fields.
+// EventOf validates an event and returns it in the form that runs use, with its person. It stores nothing.
+// Built-in events are allowed. The error is Invalid with all invalid fields.
 func EventOf(p Post) (*machine.Event, machine.Identity, error) {
 	judged, err := judgeAs(p, definition.CheckListened)
 	if err != nil {
@@ -96,8 +96,8 @@ func EventOf(p Post) (*machine.Event, machine.Identity, error) {
 	return judged.event, judged.identity(), nil
 }
 
-// judge validates an event. The fields name every error.
-func judge(p Post) (*posting, error) { return judgeAs(p, definition.CheckEventName) }
+// validatePost validates an event. The fields name every error.
+func validatePost(p Post) (*posting, error) { return judgeAs(p, definition.CheckEventName) }
 
 func judgeAs(p Post, checkName func(string) error) (*posting, error) {
 	wrong := fault.Fields{}
@@ -141,7 +141,7 @@ func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 	if len(trimmed) > MaxData {
 		return nil, nil, fmt.Errorf("has %d bytes; the limit is %d", len(trimmed), MaxData)
 	}
-	if nesting(trimmed) > maxDepth {
+	if measureNesting(trimmed) > maxDepth {
 		return nil, nil, fmt.Errorf("cannot be nested more than %d levels deep", maxDepth)
 	}
 	data, err := expression.DecodeExact(trimmed)
@@ -165,8 +165,8 @@ func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 	return data, bytes.TrimSpace(out.Bytes()), nil
 }
 
-// nesting returns the depth of nested objects and arrays.
-func nesting(document []byte) (deepest int) {
+// measureNesting returns the maximum depth of nested objects and arrays.
+func measureNesting(document []byte) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(document); i++ {
 		switch c := document[i]; {

@@ -6,18 +6,18 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// A blank at an end is a mistake that is hard to see, and names another event or person.
-func TestBlanksAtTheEndsAreRefused(t *testing.T) {
+// White space at either end is a mistake that is hard to see, and would name another event or person.
+func TestRejectsSurroundingWhiteSpace(t *testing.T) {
 	t.Parallel()
 	for field, p := range map[string]Post{
 		"name":    {Name: "order.paid "},
 		"user_id": {Name: "order.paid", UserID: "\u00a0u-1"},
 	} {
-		if _, err := judge(p); fault.From(err).Fields[field] != "cannot begin or end with white space" {
-			t.Errorf("%q with user_id %q: %v, want a reason for %s", p.Name, p.UserID, err, field)
+		if _, err := validatePost(p); fault.From(err).Fields[field] != "cannot begin or end with white space" {
+			t.Errorf("%q with user_id %q returned %v, want an error in field %s", p.Name, p.UserID, err, field)
 		}
 	}
-	if _, err := judge(Post{Name: "order paid", UserID: "u 1"}); err != nil {
-		t.Errorf("blanks inside: %v", err)
+	if _, err := validatePost(Post{Name: "order paid", UserID: "u 1"}); err != nil {
+		t.Errorf("white space inside the name returned %v", err)
 	}
 }

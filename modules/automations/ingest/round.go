@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Outcomes of an event for an automation.
+// Outcomes of an event for one automation.
 const (
 	Started        = "started"
 	Resumed        = "resumed"
@@ -30,13 +30,13 @@ const (
 
 // Limits on the effects of an event.
 const (
-	maxDepthOfCause = 10  // length of a chain of runs that cause one another
+	maxDepthOfCause = 10  // length of a chain of runs, each caused by the previous one
 	maxLive         = 100 // live runs per automation and person
 	maxMatches      = 20  // stored with an event
 )
 
-// listen is a version that reacts to events with a name.
-type listen struct {
+// listener is a version that reacts to events with one name.
+type listener struct {
 	accountID, event, automationID string
 	version                        int
 	starts, waits, cancels         bool
@@ -50,53 +50,53 @@ JOIN automation_listens l ON l.account_id = p.account_id AND l.event = p.event
 JOIN automations a ON a.id = l.automation_id
 ORDER BY l.automation_id, l.version`
 
-// named is a name of events of an account.
-type named struct{ accountID, event string }
+// eventName is one account's event name.
+type eventName struct{ accountID, event string }
 
-// listens returns the listening versions by account and event name.
-func (s *Service) listens(ctx context.Context, tx db.Execer, list []*posting) (map[named][]listen, error) {
+// loadListeners returns the listening versions, by account and event name.
+func (s *Service) loadListeners(ctx context.Context, tx db.Execer, list []*posting) (map[eventName][]listener, error) {
 	var accounts, names []string
 	for _, p := range list {
 		accounts, names = append(accounts, p.AccountID), append(names, p.Name)
 	}
-	rows, err := db.All(ctx, tx, func(l *listen) []any {
+	rows, err := db.All(ctx, tx, func(l *listener) []any {
 		return []any{&l.accountID, &l.event, &l.automationID, &l.version, &l.starts, &l.waits, &l.cancels, &l.paused}
 	}, listensSQL, db.Array(accounts), db.Array(names))
 	if err != nil {
 		return nil, fmt.Errorf("read listening versions: %w", err)
 	}
-	out := map[named][]listen{}
+	out := map[eventName][]listener{}
 	for _, l := range rows {
-		out[named{l.accountID, l.event}] = append(out[named{l.accountID, l.event}], l)
+		out[eventName{l.accountID, l.event}] = append(out[eventName{l.accountID, l.event}], l)
 	}
 	return out, nil
 }
 
-// round contains the effects of the events of one transaction. apply stores them.
+// round collects the effects of the events in one transaction. apply stores them.
 type round struct {
 	*Service
 
 	tx      db.Execer
-	listens map[named][]listen
-	now     time.Time // by the database clock, after the locks
+	listens map[eventName][]listener
+	now     time.Time // database time after the locks were acquired
 	entries entries
-	live    []*tracked // runs of the persons, ordered by id
+	live    []*trackedRun // runs of the persons, ordered by id
 	started []*runs.Settlement
 }
 
-// tracked is a live run and its changes in this round.
-type tracked struct {
+// trackedRun is a live run with its changes in this round.
+type trackedRun struct {
 	*runs.Live
 
 	version   *runs.Version
-	fresh     bool           // started in this round
-	resumedBy *machine.Event // the event that ends its wait
+	fresh     bool           // the run started in this round
+	resumedBy *machine.Event // the event that ends the run's wait
 	cancelled bool
 }
 
-// round prepares the effects of some events: it reads the listening versions and takes the locks.
-func (s *Service) round(ctx context.Context, tx db.Execer, list []*posting) (*round, error) {
-	listens, err := s.listens(ctx, tx, list)
+// prepareRound prepares for the effects of events: it reads the listening versions and acquires the locks.
+func (s *Service) prepareRound(ctx context.Context, tx db.Execer, list []*posting) (*round, error) {
+	listens, err := s.loadListeners(ctx, tx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -109,19 +109,19 @@ func (r *round) takeAll(ctx context.Context, list []*posting) error {
 	for i, p := range list {
 		p.at = r.now.Add(time.Duration(i) * time.Microsecond)
 		p.event.CreatedAt = p.at
-		if err := r.take(ctx, p); err != nil {
+		if err := r.applyEvent(ctx, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// prepare locks the persons whose events have listeners, then reads their runs. A statement after the
-// locks has a snapshot with every change made under them.
+// prepare locks the persons whose events have listeners, then reads their runs. The snapshot of a statement
+// after the locks contains every change made under them.
 func (r *round) prepare(ctx context.Context, list []*posting) error {
 	var persons []runs.Person
 	for _, p := range list {
-		if len(r.listens[named{p.AccountID, p.Name}]) > 0 && !p.identity().IsZero() &&
+		if len(r.listens[eventName{p.AccountID, p.Name}]) > 0 && !p.identity().IsZero() &&
 			!slices.Contains(persons, p.person()) {
 			persons = append(persons, p.person())
 		}
@@ -146,27 +146,27 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 		if err != nil {
 			return err
 		}
-		r.live = append(r.live, &tracked{Live: l, version: v})
+		r.live = append(r.live, &trackedRun{Live: l, version: v})
 	}
 	return r.readEntries(ctx, persons)
 }
 
-// take applies one event: it cancels runs, ends waits and starts runs, in this order. Other events wait
-// for the round, so all conditions share the cost limit of a few.
-func (r *round) take(ctx context.Context, p *posting) error {
+// applyEvent applies one event: it cancels runs, ends waits and starts runs, in this order. Other events wait for the
+// round, so all conditions share the cost limit of a few.
+func (r *round) applyEvent(ctx context.Context, p *posting) error {
 	ctx = expression.Together(ctx)
 	defer func() {
 		if expression.IsExpensive(ctx) {
-			r.dear.note(p.AccountID)
+			r.dear.addAccount(p.AccountID)
 		}
 	}()
 	for _, t := range r.live {
 		if t.cancelled || t.AccountID != p.AccountID || !t.Run.Identity.Matches(p.identity()) {
 			continue
 		}
-		r.touch(ctx, t, p)
+		r.applyToRun(ctx, t, p)
 	}
-	for _, l := range r.listens[named{p.AccountID, p.Name}] {
+	for _, l := range r.listens[eventName{p.AccountID, p.Name}] {
 		if l.starts {
 			if err := r.start(ctx, l, p); err != nil {
 				return err
@@ -176,18 +176,18 @@ func (r *round) take(ctx context.Context, p *posting) error {
 	return nil
 }
 
-// touch lets an event cancel a run of its person or end its wait.
-func (r *round) touch(ctx context.Context, t *tracked, p *posting) {
-	l := listen{automationID: t.Run.AutomationID, version: t.Run.Version}
+// applyToRun lets an event cancel a run of its person or end the run's wait.
+func (r *round) applyToRun(ctx context.Context, t *trackedRun, p *posting) {
+	l := listener{automationID: t.Run.AutomationID, version: t.Run.Version}
 	is, err := t.version.Cancels(ctx, t.Run, t.State, p.event)
 	switch {
 	case is:
 		t.cancelled = true
 		p.answer.Cancelled++
-		p.note(l, Cancelled, t.Run.ID, nil)
+		p.addMatch(l, Cancelled, t.Run.ID, nil)
 		return
 	case err != nil:
-		p.note(l, ConditionError, t.Run.ID, err)
+		p.addMatch(l, ConditionError, t.Run.ID, err)
 	}
 	if t.Work != runs.Waiting || t.resumedBy != nil {
 		return
@@ -197,14 +197,14 @@ func (r *round) touch(ctx context.Context, t *tracked, p *posting) {
 	case is:
 		t.resumedBy = p.event
 		p.answer.Resumed++
-		p.note(l, Resumed, t.Run.ID, nil)
+		p.addMatch(l, Resumed, t.Run.ID, nil)
 	case err != nil:
-		p.note(l, ConditionError, t.Run.ID, err)
+		p.addMatch(l, ConditionError, t.Run.ID, err)
 	}
 }
 
-// note records an automation's reaction to the event.
-func (p *posting) note(l listen, outcome, runID string, err error) {
+// addMatch records an automation's reaction to an event.
+func (p *posting) addMatch(l listener, outcome, runID string, err error) {
 	if len(p.matches) == maxMatches {
 		return
 	}
@@ -216,9 +216,9 @@ func (p *posting) note(l listen, outcome, runID string, err error) {
 }
 
 // start starts a run unless a rule prevents it.
-func (r *round) start(ctx context.Context, l listen, p *posting) error {
+func (r *round) start(ctx context.Context, l listener, p *posting) error {
 	if l.paused {
-		p.note(l, Paused, "", nil)
+		p.addMatch(l, Paused, "", nil)
 		return nil
 	}
 	v, err := r.versions.Get(ctx, r.tx, l.automationID, l.version)
@@ -228,33 +228,33 @@ func (r *round) start(ctx context.Context, l listen, p *posting) error {
 	is, err := v.Starts(ctx, p.event)
 	switch {
 	case err != nil:
-		p.note(l, ConditionError, "", err)
+		p.addMatch(l, ConditionError, "", err)
 		return nil
 	case !is:
-		p.note(l, ConditionFalse, "", nil)
+		p.addMatch(l, ConditionFalse, "", nil)
 		return nil
 	}
 	if p.Depth > maxDepthOfCause {
-		p.note(l, LoopGuard, "", nil)
+		p.addMatch(l, LoopGuard, "", nil)
 		return nil
 	}
 	if refusal := r.refusesEntry(v, l, p); refusal != "" {
-		p.note(l, refusal, "", nil)
+		p.addMatch(l, refusal, "", nil)
 		return nil
 	}
 	r.begin(ctx, v, l, p)
 	return nil
 }
 
-// refusesEntry returns why a person cannot have another run; "" if allowed.
-func (r *round) refusesEntry(v *runs.Version, l listen, p *posting) string {
+// refusesEntry returns why a person may not have another run, or "" if it may.
+func (r *round) refusesEntry(v *runs.Version, l listener, p *posting) string {
 	live := 0
 	for _, t := range r.live {
 		if !t.cancelled && t.Run.AutomationID == l.automationID && t.Run.Identity.Matches(p.identity()) {
 			live++
 		}
 	}
-	last, had := r.entries.last(l.automationID, p)
+	last, had := r.entries.lastEntry(l.automationID, p)
 	re := v.Definition.Trigger.ReEntry
 	switch {
 	case live >= maxLive:
@@ -267,12 +267,12 @@ func (r *round) refusesEntry(v *runs.Version, l listen, p *posting) string {
 	return ""
 }
 
-// begin starts a run and takes the steps that need nothing external.
-func (r *round) begin(ctx context.Context, v *runs.Version, l listen, p *posting) {
+// begin starts a run and takes its first steps as long as they need nothing external.
+func (r *round) begin(ctx context.Context, v *runs.Version, l listener, p *posting) {
 	run := machine.Run{ID: id.New(id.Run), AutomationID: l.automationID, Version: l.version, Trigger: p.event,
 		Identity: p.identity(), StartedAt: p.at}
 	state, outcome := v.Advance(ctx, run, machine.State{}, machine.Input{Now: p.at})
-	t := &tracked{Live: &runs.Live{Run: run, AccountID: p.AccountID, State: state, Work: runs.Ready, Depth: p.Depth},
+	t := &trackedRun{Live: &runs.Live{Run: run, AccountID: p.AccountID, State: state, Work: runs.Ready, Depth: p.Depth},
 		version: v, fresh: true}
 	if outcome.Waiting != nil {
 		t.Work = runs.Waiting
@@ -282,9 +282,9 @@ func (r *round) begin(ctx context.Context, v *runs.Version, l listen, p *posting
 	if outcome.Ended == "" && !run.Identity.IsZero() {
 		r.live = append(r.live, t)
 	}
-	r.entries.enter(l.automationID, p)
+	r.entries.addEntry(l.automationID, p)
 	p.answer.Matched++
-	p.note(l, Started, run.ID, nil)
+	p.addMatch(l, Started, run.ID, nil)
 }
 
 // apply stores the decisions of the round.

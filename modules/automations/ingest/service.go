@@ -20,12 +20,12 @@ type Bus interface {
 	Wake()
 }
 
-// Answers returns the stored answer of a used idempotency key.
+// Answers returns the answer stored under a used idempotency key.
 type Answers interface {
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
 }
 
-// Signals wakes the stepping processes after a commit.
+// Signals wakes the processes that take steps, after a commit.
 type Signals interface {
 	Wake(channel string)
 }
@@ -44,7 +44,7 @@ type Params struct {
 	Prover   *proof.Prover
 }
 
-// Service accepts events. Safe for concurrent use.
+// Service accepts events. It is safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	bus      Bus
@@ -53,15 +53,15 @@ type Service struct {
 	versions *runs.Store
 	prover   *proof.Prover
 	hashes   [][]byte // keys for hashing persons; the first is for new rows
-	ways     ways
+	ways     queues
 	dear     slowAccounts
 }
 
-// ways are the ways in which events are stored.
-type ways struct {
-	joint *db.Joiner[*posting] // many in one transaction
-	apart *db.Joiner[*posting] // one at a time: events whose key another request holds
-	slow  *db.Joiner[*posting] // one at a time: events of accounts whose conditions take long
+// queues are the queues through which events are stored.
+type queues struct {
+	joint *db.Joiner[*posting] // many events per transaction
+	apart *db.Joiner[*posting] // one event per transaction: events whose key another request holds
+	slow  *db.Joiner[*posting] // one event per transaction: events of accounts with slow conditions
 }
 
 // New creates the service.
@@ -81,15 +81,15 @@ func New(p Params) *Service {
 	return s
 }
 
-// Stop stops accepting events and returns when waiting ones are stored.
+// Stop stops accepting events and returns when the waiting ones are stored.
 func (s *Service) Stop() {
 	s.ways.joint.Close()
 	s.ways.slow.Close()
 	s.ways.apart.Close()
 }
 
-// Post stores an event and applies it. Errors: Invalid with all wrong fields, Conflict for a concurrent
-// request with the same key and another body, Unavailable if nothing was stored.
+// Post stores an event and applies it. It returns Invalid with all invalid fields, Conflict for a concurrent
+// request with the same key and another body, or Unavailable if nothing was stored.
 func (s *Service) Post(ctx context.Context, in Post) (Result, error) {
 	if in.Cause != "" {
 		depth, err := s.prover.Depth(in.AccountID, in.Cause)
@@ -98,12 +98,12 @@ func (s *Service) Post(ctx context.Context, in Post) (Result, error) {
 		}
 		in.Depth = depth
 	}
-	p, err := judge(in)
+	p, err := validatePost(in)
 	if err != nil {
 		return Result{}, err
 	}
 	way := s.ways.joint
-	if s.dear.next(p.AccountID) {
+	if s.dear.takeSlow(p.AccountID) {
 		way = s.ways.slow
 	}
 	if err = way.Do(ctx, p); errors.Is(err, idempotency.ErrBusy) {
@@ -125,20 +125,20 @@ func (s *Service) Post(ctx context.Context, in Post) (Result, error) {
 	return p.answer, nil
 }
 
-// errTaken marks a posting whose idempotency key another request used first.
+// errTaken marks a posting whose idempotency key is used by another request.
 var errTaken = errors.New("idempotency key was used by another request")
 
 const (
-	// keyPatience is how long a batch waits for a key that another request holds.
+	// keyPatience is how long a batch waits for a key held by another request.
 	keyPatience = 50 * time.Millisecond
-	// keyWaits bounds the keys this process waits for, each on a database connection.
+	// keyWaits is the maximum number of keys that this process waits for, each on its own database connection.
 	keyWaits = 4
-	// slowWaits bounds the waiting events of accounts whose conditions take long.
+	// slowWaits is the maximum number of waiting events of accounts with slow conditions.
 	slowWaits = 64
 )
 
-// flush stores events in one transaction. If another request holds the key of one, the events without a
-// key are stored, and the others get ErrBusy.
+// flush stores events in one transaction. If another request holds the key of one of them, only the events
+// without a key are stored, and the others fail with ErrBusy.
 func (s *Service) flush(ctx context.Context, list []*posting) []error {
 	errs := s.flushWith(ctx, list, keyPatience)
 	if !errors.Is(errs[0], idempotency.ErrBusy) {
@@ -159,8 +159,8 @@ func (s *Service) flush(ctx context.Context, list []*posting) []error {
 	return errs
 }
 
-// flushWith stores events in one transaction, which waits for a key that another request holds; 0 means
-// as long as the database allows.
+// flushWith stores events in one transaction. It waits for at most the given time for a key held by another request; 0
+// means as long as the database allows.
 func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.Duration) []error {
 	errs := make([]error, len(list))
 	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
@@ -173,7 +173,7 @@ func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.
 			return err
 		}
 		return idempotency.Complete(ctx, tx,
-			claims(fresh, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
+			listResponses(fresh, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
 	})
 	if err != nil {
 		for i := range errs {
@@ -183,8 +183,8 @@ func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.
 	return errs
 }
 
-// takeKeys claims idempotency keys before anything is locked, and returns the postings that got theirs.
-// Their answers are stored when the counters are known.
+// takeKeys claims idempotency keys before anything is locked and returns the postings that got theirs. Their
+// answers are stored once the counters are known.
 func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, errs []error,
 	patience time.Duration) ([]*posting, error) {
 	empty := idempotency.Response{Status: 202, Body: []byte("{}")}
@@ -194,7 +194,7 @@ func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, e
 			return idempotency.TryStoreMany(ctx, tx, answers, patience)
 		}
 	}
-	taken, err := store(ctx, tx, claims(list, func(*posting) idempotency.Response { return empty }))
+	taken, err := store(ctx, tx, listResponses(list, func(*posting) idempotency.Response { return empty }))
 	if err != nil {
 		return nil, fmt.Errorf("take idempotency keys: %w", err)
 	}
@@ -209,7 +209,7 @@ func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, e
 	return fresh, nil
 }
 
-func claims(list []*posting, answer func(*posting) idempotency.Response) []idempotency.ClaimedResponse {
+func listResponses(list []*posting, answer func(*posting) idempotency.Response) []idempotency.ClaimedResponse {
 	out := make([]idempotency.ClaimedResponse, len(list))
 	for i, p := range list {
 		if p.Claim != nil {
@@ -225,7 +225,7 @@ func (s *Service) store(ctx context.Context, tx db.Execer, list []*posting) erro
 		p.matches, p.answer = nil, Result{}
 		p.event.ID = id.New(id.CustomEvent)
 	}
-	r, err := s.round(ctx, tx, list)
+	r, err := s.prepareRound(ctx, tx, list)
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (s *Service) store(ctx context.Context, tx db.Execer, list []*posting) erro
 		return err
 	}
 	for _, p := range list {
-		p.answer.Event = p.shown()
+		p.answer.Event = p.toEvent()
 	}
 	return nil
 }

@@ -2,17 +2,17 @@ package ingest
 
 import "sync"
 
-// slowFor is how many events an account stays in slowAccounts.
+// slowFor is the number of events for which an account stays in slowAccounts.
 const slowFor = 100
 
-// slowAccounts are the accounts whose conditions recently took long. Their events share no transaction
-// with those of others, which would have to wait for them. Safe for concurrent use.
+// slowAccounts tracks the accounts whose conditions recently were slow. Their events do not share transactions
+// with the events of other accounts, which would have to wait. It is safe for concurrent use.
 type slowAccounts struct {
 	mutex sync.Mutex
-	left  map[string]int // events
+	left  map[string]int // remaining events
 }
 
-func (d *slowAccounts) note(accountID string) {
+func (d *slowAccounts) addAccount(accountID string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.left == nil {
@@ -21,8 +21,8 @@ func (d *slowAccounts) note(accountID string) {
 	d.left[accountID] = slowFor
 }
 
-// next reports whether the next event of an account needs a transaction of its own.
-func (d *slowAccounts) next(accountID string) bool {
+// takeSlow reports whether the next event of an account requires a separate transaction, and counts it.
+func (d *slowAccounts) takeSlow(accountID string) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	left := d.left[accountID]

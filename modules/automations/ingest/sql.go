@@ -26,7 +26,7 @@ var eventRows = batch.New("v",
 	batch.Time("created_at", postedAt),
 )
 
-// storedMatches returns the matches in their stored form.
+// storedMatches encodes matches for storage.
 func (p *posting) storedMatches() []shape.EventMatch {
 	if p.matches == nil {
 		return []shape.EventMatch{}

@@ -15,15 +15,15 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Trial is an event with which a person tests one automation. No other automation sees it.
+// Trial is an event that tests one automation. Other automations do not see it.
 type Trial struct {
 	Post
 
-	// Run returns the run that the event starts, and the automation's reaction; nil if none starts.
+	// Run returns the run that the event starts, or nil if it starts none, and the automation's reaction.
 	Run func(e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch)
 }
 
-// Try stores the event of a trial and starts its run. It returns the errors of Post.
+// Try stores the event of a trial and starts its run. It returns the same errors as Post.
 func (s *Service) Try(ctx context.Context, t Trial) (Result, error) {
 	p, err := judgeAs(t.Post, definition.CheckListened)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Service) storeTrial(ctx context.Context, tx *db.PreparedTx, t Trial, p 
 			return err
 		}
 	}
-	p.answer.Event = p.shown()
+	p.answer.Event = p.toEvent()
 	return idempotency.Complete(ctx, tx,
-		claims([]*posting{p}, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
+		listResponses([]*posting{p}, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
 }

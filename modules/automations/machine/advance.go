@@ -22,34 +22,34 @@ type Run struct {
 
 // State is the progress of a run.
 type State struct {
-	Step    int                       // the next step, or the one that waits
+	Step    int                       // the next step, or the step that waits
 	Ready   time.Time                 // when that step became due
-	Waiting *Waiting                  // nil if the step has not begun
-	Outputs map[string]map[string]any // of the steps that ended, by key
+	Waiting *Waiting                  // nil before the step has begun
+	Outputs map[string]map[string]any // outputs of the steps that ended, by key
 }
 
-// Waiting is what a step waits for.
+// Waiting describes the wait of a step.
 type Waiting struct {
 	Until  time.Time `json:"until"`
-	Events []string  `json:"events,omitempty"` // names; empty to wait for time only
-	Since  time.Time `json:"since"`            // earliest event that counts; zero for none before the wait
+	Events []string  `json:"events,omitempty"` // event names; empty to wait for the time only
+	Since  time.Time `json:"since"`            // start of the events that count; zero if events before the wait do not count
 	Began  time.Time `json:"began"`
 }
 
 // Awaits reports whether events with a name can end the wait.
 func (w *Waiting) Awaits(name string) bool { return slices.Contains(w.Events, name) }
 
-// Input is what Advance continues from. At most one of Event, Result and Fired is set; with none, the
-// step begins.
+// Input is the input of Advance. At most one of Event, Result and Fired is set; if none is, the next step
+// begins.
 type Input struct {
 	Now     time.Time
-	Fired   bool    // the time of the wait has come
-	Event   *Event  // arrived for a wait
-	Result  *Result // of the effect
-	Assumed bool    // the event did not arrive, but a trial continues as if it had
+	Fired   bool    // the time of the wait has passed
+	Event   *Event  // event that ends the wait
+	Result  *Result // result of the effect
+	Assumed bool    // no event arrived, but a trial continues as if one had
 }
 
-// Statuses with which a step ends.
+// Statuses of steps that ended.
 const (
 	StatusDone       = "completed"
 	StatusSent       = "sent"
@@ -64,29 +64,29 @@ const (
 type Result struct {
 	Status string // sent, suppressed, completed or failed
 	Output map[string]any
-	Error  string // of a failure, as code: sentence
+	Error  string // reason of a failure, as code: sentence
 }
 
-// Record is one step that ended.
+// Record is a step that ended.
 type Record struct {
 	Index   int
 	Key     string
 	Type    string
 	Status  string
 	Output  map[string]any
-	Error   string // why it failed, even if on_error continued the run
-	Failed  bool   // the run ended here, because of this step
+	Error   string // why the step failed, even if on_error let the run continue
+	Failed  bool   // the run ended because of this step
 	Started time.Time
 	Ended   time.Time
 }
 
-// Decision is the decision of Advance.
+// Decision is the result of Advance.
 type Decision struct {
 	Records []Record
 	Effect  Effect   // to be performed now
 	Waiting *Waiting // to be waited for
 	Ended   string   // completed or failed; empty while the run is live
-	Error   string   // of failed
+	Error   string   // reason if Status is failed
 }
 
 func (p *Program) scope(run Run, s State, event *Event, now time.Time) expression.Scope {
@@ -102,7 +102,7 @@ func (p *Program) scope(run Run, s State, event *Event, now time.Time) expressio
 			"id": run.ID, "automation_id": run.AutomationID, "version": int64(run.Version), "started_at": run.StartedAt.UTC().Format(timeLayout)}}
 }
 
-// Advance takes a run as far as it can go without external input. It does not modify the given state.
+// Advance takes a run as far as possible without external input. It does not modify the given state.
 func (p *Program) Advance(ctx context.Context, run Run, before State, in Input) (State, Decision) {
 	a := &advance{Program: p, ctx: ctx, run: run, state: before, now: in.Now}
 	a.state.Outputs = make(map[string]map[string]any, len(before.Outputs)+1)
@@ -113,7 +113,7 @@ func (p *Program) Advance(ctx context.Context, run Run, before State, in Input) 
 	}
 	a.answer(in)
 	if in.Fired && before.Waiting != nil && a.outcome.Ended == "" {
-		a.state.Ready = before.Waiting.Until // the next step is late by as much as the timer was
+		a.state.Ready = before.Waiting.Until // the next step is as late as the timer was
 	}
 	for a.outcome.Ended == "" && a.outcome.Waiting == nil && a.outcome.Effect == nil {
 		a.begin()
@@ -121,10 +121,10 @@ func (p *Program) Advance(ctx context.Context, run Run, before State, in Input) 
 	return a.state, a.outcome
 }
 
-// advance is one call of Advance.
+// advance is the state of one call of Advance.
 type advance struct {
 	*Program
-	ctx     context.Context //nolint:containedctx // lives as long as the call
+	ctx     context.Context //nolint:containedctx // lives only as long as the call
 	run     Run
 	state   State
 	now     time.Time
@@ -133,7 +133,7 @@ type advance struct {
 
 func (a *advance) step() *definition.Step { return &a.Definition.Steps[a.state.Step] }
 
-// answer ends the step that waited or whose effect is done.
+// answer ends the step whose wait or effect is done.
 func (a *advance) answer(in Input) {
 	s := a.step()
 	switch {
@@ -146,7 +146,7 @@ func (a *advance) answer(in Input) {
 		}
 		a.finish(Record{Status: StatusReceived, Output: output}, s.OnEvent.Or(definition.Continue))
 	case in.Fired && a.state.Waiting != nil:
-		typeOf(s).fired(a, s)
+		typeOf(s).timeOut(a, s)
 	}
 }
 
@@ -184,7 +184,7 @@ func (a *advance) beginEffect(s *definition.Step) {
 		a.finish(Record{Status: StatusExpired}, definition.Target{Kind: definition.Continue})
 		return
 	}
-	effect, err := a.effect(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now))
+	effect, err := a.renderEffect(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now))
 	if err != nil {
 		a.finish(Record{Status: StatusFailed, Error: "render_failed: " + err.Error()}, s.OnError.Or(definition.Fails))
 		return
@@ -201,7 +201,7 @@ func (a *advance) condition(c *expression.Program, output map[string]any) bool {
 	return is
 }
 
-// finish ends the step and follows the target. The target continue follows next.
+// finish ends the step and follows the target. For the target continue, it follows next.
 func (a *advance) finish(r Record, target definition.Target) {
 	s := a.step()
 	if target.Kind == definition.Continue {

@@ -7,13 +7,13 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-var _ = register(definition.Branch, branchStep{})
+var _ = registerType(definition.Branch, branchStep{})
 
 type branchStep struct{ plainStep }
 
 func (branchStep) compile(c *compiler, path string, s *definition.Step, out *compiledStep) {
 	for i, way := range s.Cases {
-		out.cases = append(out.cases, c.expression(fmt.Sprintf("%scases[%d].if", path, i), way.If, expression.Boolean))
+		out.cases = append(out.cases, c.compileExpression(fmt.Sprintf("%scases[%d].if", path, i), way.If, expression.Boolean))
 	}
 }
 

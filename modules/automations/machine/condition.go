@@ -7,12 +7,12 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-var _ = register(definition.Condition, conditionStep{})
+var _ = registerType(definition.Condition, conditionStep{})
 
 type conditionStep struct{ plainStep }
 
 func (conditionStep) compile(c *compiler, path string, s *definition.Step, out *compiledStep) {
-	out.condition = c.expression(path+"if", s.If, expression.Boolean)
+	out.condition = c.compileExpression(path+"if", s.If, expression.Boolean)
 }
 
 func (conditionStep) decisions(c *compiledStep) []*expression.Program {

@@ -4,7 +4,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-var _ = register(definition.Delay, delayStep{})
+var _ = registerType(definition.Delay, delayStep{})
 
 type delayStep struct{ plainStep }
 

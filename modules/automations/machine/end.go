@@ -4,7 +4,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-var _ = register(definition.End, endStep{})
+var _ = registerType(definition.End, endStep{})
 
 type endStep struct{ plainStep }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Event is a custom event as runs see it.
+// Event is a custom event in the form that runs use.
 type Event struct {
 	ID        string         `json:"id"`
 	Name      string         `json:"name"`
@@ -16,10 +16,10 @@ type Event struct {
 	CreatedAt time.Time      `json:"created_at"`
 }
 
-// timeLayout is that of times in the API: with milliseconds.
+// timeLayout is the format of times in the API, with milliseconds.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// values returns the event in the form that expressions and Liquid see.
+// values returns the event in the form that expressions and Liquid use.
 func (e *Event) values() map[string]any {
 	if e == nil {
 		return map[string]any{}
@@ -42,11 +42,11 @@ func (e *Event) values() map[string]any {
 // Identity identifies a person.
 type Identity struct {
 	UserID   string
-	EmailKey string // the address in comparable form; may be empty
+	EmailKey string // normalized address; may be empty
 }
 
-// Matches reports whether two identities belong to one person. If both have a user id, only the user ids
-// decide; otherwise the addresses do.
+// Matches reports whether two identities belong to the same person. If both have a user id, only the user ids
+// are compared; otherwise the addresses are.
 func (i Identity) Matches(other Identity) bool {
 	if i.UserID != "" && other.UserID != "" {
 		return i.UserID == other.UserID
@@ -54,15 +54,15 @@ func (i Identity) Matches(other Identity) bool {
 	return i.EmailKey != "" && i.EmailKey == other.EmailKey
 }
 
-// Name is one of the names under which a run of a person is remembered. Names can be hashed: two identities match if
-// Names of one and MatchingNames of the other have a name in common.
+// Name is one of the names under which a person's runs are remembered. Names can be hashed: two identities
+// match if Names of one and MatchingNames of the other have a name in common.
 type Name struct {
 	Kind  string
 	Value string
 }
 
-// Kinds of names. The address of a person with a user id has its own kind, because it matches only persons without a
-// user id.
+// Kinds of names. The address of a person with a user id has a separate kind, because it matches only persons
+// without a user id.
 const (
 	nameUser        = "user"
 	nameEmail       = "email"
@@ -96,7 +96,7 @@ func (i Identity) MatchingNames() (names []Name) {
 	return names
 }
 
-// IsZero reports whether the identity is empty, so that it matches no person.
+// IsZero reports whether the identity is empty and so matches no person.
 func (i Identity) IsZero() bool { return i == Identity{} }
 
 // splitSeed returns the seed that selects a person's variant of a split.

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An event has the same members for expressions as in the API: all of them, and times with milliseconds.
-func TestEventValuesAreThoseOfTheAPI(t *testing.T) {
+// Expressions see an event with the same fields as in the API, including times with milliseconds.
+func TestEventValuesMatchAPI(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2027, 2, 3, 4, 5, 6, 0, time.FixedZone("", 3600))
 	for want, e := range map[string]*Event{

@@ -14,19 +14,19 @@ import (
 // roots are the variables that Liquid may use.
 var roots = []string{"event", "run", "steps", "automation"}
 
-// gap is a text with Liquid in it.
-type gap struct {
-	literal string // without Liquid
+// liquidText is a text that contains Liquid.
+type liquidText struct {
+	literal string // true if the text has no Liquid
 	part    *language.CompiledSource
-	path    []string // of the value, if the text is exactly one output without a filter
+	path    []string // path of the value, if the text is exactly one output without a filter
 }
 
 // oneOutput matches a text that is a single output of a path.
 var oneOutput = regexp.MustCompile(`^\{\{-?\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*-?\}\}$`)
 
-func (c *compiler) gap(path, text string, html, typed bool) *gap {
+func (c *compiler) newLiquidText(path, text string, html, typed bool) *liquidText {
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
-		return &gap{literal: text}
+		return &liquidText{literal: text}
 	}
 	engine := language.Text
 	if html {
@@ -43,14 +43,14 @@ func (c *compiler) gap(path, text string, html, typed bool) *gap {
 			return nil
 		}
 	}
-	g := &gap{part: part}
+	g := &liquidText{part: part}
 	if m := oneOutput.FindStringSubmatch(strings.TrimSpace(text)); typed && m != nil && m[1] != "unsubscribe_url" {
 		g.path = strings.Split(m[1], ".")
 	}
 	return g
 }
 
-// refusalOf returns why Liquid cannot use a variable; "" if it can.
+// refusalOf returns why Liquid may not use a variable, or "" if it may.
 func (c *compiler) refusalOf(variable string) string {
 	parts := strings.Split(variable, ".")
 	if !slices.Contains(roots, parts[0]) {
@@ -62,8 +62,8 @@ func (c *compiler) refusalOf(variable string) string {
 	return ""
 }
 
-// liquidValues returns the values of the roots. Values that Liquid does not support are left out and
-// render empty.
+// liquidValues returns the values of the roots. Values that Liquid does not support are omitted and render
+// empty.
 func liquidValues(scope expression.Scope, name, id string) map[string]any {
 	return map[string]any{
 		"event": liquidObject(scope.Trigger), "run": liquidObject(scope.Run), "steps": liquidObject(scope.Steps),
@@ -71,7 +71,7 @@ func liquidValues(scope expression.Scope, name, id string) map[string]any {
 	}
 }
 
-// liquidObject converts each member separately, because the limits apply to each.
+// liquidObject converts each field separately, because the limits apply to each.
 func liquidObject(values map[string]any) language.Object {
 	out := language.Object{}
 	for name, value := range values {
@@ -82,20 +82,20 @@ func liquidObject(values map[string]any) language.Object {
 	return out
 }
 
-// render returns the text with its outputs filled in.
-func (g *gap) render(budget *language.Budget, values map[string]any) (string, error) {
+// render returns the text with its outputs rendered.
+func (g *liquidText) render(budget *language.Budget, values map[string]any) (string, error) {
 	if g.part == nil {
 		return g.literal, nil
 	}
 	return g.part.Render(budget, values)
 }
 
-// value returns the JSON value of a text that is a single output, otherwise the text.
-func (g *gap) value(budget *language.Budget, values map[string]any, scope expression.Scope) (any, error) {
+// renderValue returns the JSON value of a text that is a single output, or else the rendered text.
+func (g *liquidText) renderValue(budget *language.Budget, values map[string]any, scope expression.Scope) (any, error) {
 	if g.path == nil {
 		return g.render(budget, values)
 	}
-	var at any = map[string]any{"event": scope.Trigger, "run": scope.Run, "steps": scope.Steps, "automation": map[string]any(values["automation"].(language.Object))} //nolint:forcetypeassert // made in liquidValues
+	var at any = map[string]any{"event": scope.Trigger, "run": scope.Run, "steps": scope.Steps, "automation": map[string]any(values["automation"].(language.Object))} //nolint:forcetypeassert // created by liquidValues
 	for _, part := range g.path {
 		object, is := at.(map[string]any)
 		if !is {
@@ -119,8 +119,8 @@ func (p *Program) textsOf(ctx context.Context, step int, run Run, scope expressi
 		scope}
 }
 
-// at renders the text of a path; "" if the step has none.
-func (t *texts) at(path string) (string, error) {
+// renderPath renders the text at a path. It returns "" if the step has none.
+func (t *texts) renderPath(path string) (string, error) {
 	g := t.step.texts[path]
 	if g == nil {
 		return "", nil
@@ -132,15 +132,15 @@ func (t *texts) at(path string) (string, error) {
 	return text, nil
 }
 
-// fill renders the strings within a JSON value.
-func (t *texts) fill(path string, value any) (any, error) {
+// fillValue renders the strings in a JSON value.
+func (t *texts) fillValue(path string, value any) (any, error) {
 	switch v := value.(type) {
 	case string:
 		g := t.step.texts[path]
 		if g == nil {
 			return v, nil
 		}
-		filled, err := g.value(t.budget, t.values, t.scope)
+		filled, err := g.renderValue(t.budget, t.values, t.scope)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -148,7 +148,7 @@ func (t *texts) fill(path string, value any) (any, error) {
 	case []any:
 		out := make([]any, len(v))
 		for i, element := range v {
-			filled, err := t.fill(fmt.Sprintf("%s[%d]", path, i), element)
+			filled, err := t.fillValue(fmt.Sprintf("%s[%d]", path, i), element)
 			if err != nil {
 				return nil, err
 			}
@@ -158,7 +158,7 @@ func (t *texts) fill(path string, value any) (any, error) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			filled, err := t.fill(path+"."+name, member)
+			filled, err := t.fillValue(path+"."+name, member)
 			if err != nil {
 				return nil, err
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-// Starts reports whether an event starts a run. An error comes from the condition.
+// Starts reports whether an event starts a run. Its errors come from the condition.
 func (p *Program) Starts(ctx context.Context, e *Event) (bool, error) {
 	if p.start == nil {
 		return true, nil
@@ -49,7 +49,7 @@ func (p *Program) Awaits(ctx context.Context, run Run, s State, e *Event) (bool,
 	return condition.True(ctx, p.scope(run, s, e, e.CreatedAt))
 }
 
-// isAbout reports whether an event is about the email of a step; "" means any.
+// isAbout reports whether an event concerns the email of a step; "" means any email.
 func (s State) isAbout(step string, e *Event) bool {
 	if step == "" {
 		return true
@@ -58,7 +58,7 @@ func (s State) isAbout(step string, e *Event) bool {
 	return is && sent != "" && e.Data["email_id"] == sent
 }
 
-// hasUsed reports whether another wait of the run already consumed the event.
+// hasUsed reports whether another wait of the run has already used the event.
 func (p *Program) hasUsed(s State, e *Event) bool {
 	for _, output := range s.Outputs {
 		if had, is := output["event"].(map[string]any); is && had["id"] == e.ID && e.ID != "" {

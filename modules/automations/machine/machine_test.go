@@ -20,11 +20,11 @@ import (
 
 var start = time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC)
 
-func program(t *testing.T, document string) *machine.Program {
+func compileProgram(t *testing.T, document string) *machine.Program {
 	t.Helper()
 	d, wrong := definition.Decode([]byte(document))
 	if len(wrong) > 0 {
-		t.Fatalf("the definition is refused: %v\n%s", wrong, document)
+		t.Fatalf("the definition is rejected: %v\n%s", wrong, document)
 	}
 	p, wrong := machine.Compile(d)
 	if len(wrong) > 0 {
@@ -40,8 +40,8 @@ func runOf(data map[string]any) machine.Run {
 			CreatedAt: start}}
 }
 
-// play runs to the end: effects succeed, waits time out.
-func play(
+// playRun takes a run to its end: effects succeed and waits time out.
+func playRun(
 	t *testing.T, p *machine.Program, run machine.Run, answer func(machine.Effect) machine.Result,
 ) (records []string, ended string) {
 	t.Helper()
@@ -66,9 +66,9 @@ func play(
 	return nil, ""
 }
 
-func sent(machine.Effect) machine.Result { return machine.Result{Status: machine.StatusSent} }
+func reportSent(machine.Effect) machine.Result { return machine.Result{Status: machine.StatusSent} }
 
-func TestRunsFollowTheirTargets(t *testing.T) {
+func TestRunsFollowTargets(t *testing.T) {
 	t.Parallel()
 	steps := func(s string) string {
 		return `{"name": "N", "trigger": {"event": "e"}, "steps": [` + s + `]}`
@@ -89,34 +89,34 @@ func TestRunsFollowTheirTargets(t *testing.T) {
 		records  []string
 		ended    string
 	}{
-		"delay and mail": {steps(`{"key": "d", "type": "delay", "duration": "P1D"}, ` + email + `}`), sent,
+		"delay and mail": {steps(`{"key": "d", "type": "delay", "duration": "P1D"}, ` + email + `}`), reportSent,
 			[]string{"d completed", "mail sent"}, "completed"},
 		"a false condition ends": {steps(`{"key": "c", "type": "condition", "if": "event.data.n > 5"}, ` + email +
-			`}`), sent, []string{"c completed"}, "completed"},
-		"an error counts as false": {steps(`{"key": "c", "type": "condition", "if": "event.data.gone > 5", "on_false": {"goto": "x"}}, ` + email + `}, {"key": "x", "type": "end"}`), sent, []string{"c completed", "x completed"}, "completed"},
+			`}`), reportSent, []string{"c completed"}, "completed"},
+		"an error counts as false": {steps(`{"key": "c", "type": "condition", "if": "event.data.gone > 5", "on_false": {"goto": "x"}}, ` + email + `}, {"key": "x", "type": "end"}`), reportSent, []string{"c completed", "x completed"}, "completed"},
 		"a branch": {steps(`{"key": "b", "type": "branch", "cases": [{"if": "event.data.n == 1", "goto": "x"}, {"if": "event.data.n == 3", "goto": "y"}]}, {"key": "x", "type": "end"}, {"key": "y", "type": "end"}`),
-			sent, []string{"b completed", "y completed"}, "completed"},
-		"a wait times out": {steps(`{"key": "w", "type": "wait_for_event", "event": "x", "timeout": "PT1H", "on_timeout": "fail"}`), sent, []string{"w timed_out"}, "failed: wait_timed_out: no event x arrived within PT1H"},
+			reportSent, []string{"b completed", "y completed"}, "completed"},
+		"a wait times out": {steps(`{"key": "w", "type": "wait_for_event", "event": "x", "timeout": "PT1H", "on_timeout": "fail"}`), reportSent, []string{"w timed_out"}, "failed: wait_timed_out: no event x arrived within PT1H"},
 		"a send fails": {steps(email + `}, {"key": "x", "type": "end"}`), result(machine.StatusFailed),
 			[]string{"mail failed"}, "failed: template_not_published: the template is not published"},
-		"on_error goes on": {steps(email + `, "on_error": "continue"}, {"key": "x", "type": "end"}`),
+		"on_error continues": {steps(email + `, "on_error": "continue"}, {"key": "x", "type": "end"}`),
 			result(machine.StatusFailed), []string{"mail failed", "x completed"}, "completed"},
-		"suppressed goes on": {steps(email + `}, {"key": "x", "type": "end"}`), result(machine.StatusSuppressed),
+		"suppressed continues": {steps(email + `}, {"key": "x", "type": "end"}`), result(machine.StatusSuppressed),
 			[]string{"mail suppressed", "x completed"}, "completed"},
-		"suppressed goes to": {steps(email +
+		"suppressed goes to a step": {steps(email +
 			`, "on_suppressed": {"goto": "y"}}, {"key": "x", "type": "end"}, {"key": "y", "type": "end", "outcome": "failed"}`), result(machine.StatusSuppressed), []string{"mail suppressed", "y completed"}, "failed: ended_failed: the step y ends the run as failed"},
-		"next":               {steps(email + `, "next": "end"}, {"key": "x", "type": "end"}`), sent, []string{"mail sent"}, "completed"},
-		"a time in the past": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2026-01-01T00:00:00Z')", "on_past": "end"}, ` + email + `}`), sent, []string{"u completed"}, "completed"},
-		"a time too far": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2036-01-01T00:00:00Z')"}`),
-			sent, []string{"u failed"}, "failed: invalid_time: at is more than 366 days ahead"},
+		"next":               {steps(email + `, "next": "end"}, {"key": "x", "type": "end"}`), reportSent, []string{"mail sent"}, "completed"},
+		"a time in the past": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2026-01-01T00:00:00Z')", "on_past": "end"}, ` + email + `}`), reportSent, []string{"u completed"}, "completed"},
+		"a time too far ahead": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2036-01-01T00:00:00Z')"}`),
+			reportSent, []string{"u failed"}, "failed: invalid_time: at is more than 366 days ahead"},
 		"earlier outputs": {steps(email +
-			`}, {"key": "c", "type": "condition", "if": "steps.mail.status == 'sent'", "on_false": "fail"}`), sent,
+			`}, {"key": "c", "type": "condition", "if": "steps.mail.status == 'sent'", "on_false": "fail"}`), reportSent,
 			[]string{"mail sent", "c completed"}, "completed"},
-		"a value Liquid refuses": {steps(`{"key": "mail", "type": "send_email", "from": "a@example.com", "subject": "{{ event.data.n | divided_by: 0 }}", "text": "T"}`), sent, []string{"mail failed"}, ""},
+		"a value that Liquid rejects": {steps(`{"key": "mail", "type": "send_email", "from": "a@example.com", "subject": "{{ event.data.n | divided_by: 0 }}", "text": "T"}`), reportSent, []string{"mail failed"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			records, ended := play(t, program(t, test.document), runOf(map[string]any{"n": int64(3)}), test.answer)
+			records, ended := playRun(t, compileProgram(t, test.document), runOf(map[string]any{"n": int64(3)}), test.answer)
 			if diff := cmp.Diff(test.records, records); diff != "" {
 				t.Errorf("steps that ended (-want +got):\n%s", diff)
 			}
@@ -127,9 +127,9 @@ func TestRunsFollowTheirTargets(t *testing.T) {
 	}
 }
 
-func TestTextsAreRenderedWithTheEvent(t *testing.T) {
+func TestRendersTextsWithEvent(t *testing.T) {
 	t.Parallel()
-	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com", "to": ["{{event.email}}", "b@example.com"], "subject": "Hi {{event.data.name}}",
+	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com", "to": ["{{event.email}}", "b@example.com"], "subject": "Hi {{event.data.name}}",
 		"html": "<b>{{event.data.name}}</b>", "text": "{{event.data.gone}}{{ automation.name }}", "tags": [{"name": "plan", "value": "{{event.data.plan}}"}]}]}`)
 	run := runOf(map[string]any{"name": "<Ada>", "plan": "pro"})
 	_, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: start})
@@ -140,14 +140,14 @@ func TestTextsAreRenderedWithTheEvent(t *testing.T) {
 	got := []string{strings.Join(e.To, " "), e.Subject, e.HTML, e.Text, e.Tags[0].Value}
 	if diff := cmp.Diff([]string{"ada@example.com b@example.com", "Hi <Ada>", "<b>&lt;Ada&gt;</b>", "N", "pro"},
 		got); diff != "" {
-		t.Errorf("filled texts (-want +got):\n%s", diff)
+		t.Errorf("rendered texts (-want +got):\n%s", diff)
 	}
 }
 
-// Event data is stored before the run reads it, so a value that cannot be sent as it is must not fail the run.
-func TestRenderedValuesAreCleaned(t *testing.T) {
+// Event data is stored before the run reads it, so a value that cannot be sent unchanged must not fail the run.
+func TestCleansRenderedValues(t *testing.T) {
 	t.Parallel()
-	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com",
+	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com",
 		"to": ["{{event.data.name}} <{{event.email}}>"], "cc": ["{{event.data.manager}}"], "subject": "{{event.data.title}}", "text": "{{event.data.name}}",
 		"tags": [{"name": "plan", "value": "{{event.data.plan}}"}, {"name": "none", "value": "{{event.data.none}}"}],
 		"headers": {"X-Title": "{{event.data.title}}", "X-None": "{{event.data.none}}"}}]}`)
@@ -167,9 +167,9 @@ func TestRenderedValuesAreCleaned(t *testing.T) {
 	}
 }
 
-func TestOneOutputKeepsItsType(t *testing.T) {
+func TestSingleOutputKeepsType(t *testing.T) {
 	t.Parallel()
-	p := program(t,
+	p := compileProgram(t,
 		`{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": "https://example.com", "body": {"items": "{{ event.data.items }}", "n": "{{event.data.n}}", "text": "n={{event.data.n}}", "gone": "{{event.data.gone}}", "literal": 1}}]}`)
 	_, out := p.Advance(t.Context(), runOf(map[string]any{"items": []any{int64(1), "b"}, "n": int64(9007199254740993)}),
 		machine.State{}, machine.Input{Now: start})
@@ -179,9 +179,9 @@ func TestOneOutputKeepsItsType(t *testing.T) {
 	}
 }
 
-func TestWaitsTakeTheirEventOnce(t *testing.T) {
+func TestWaitsUseEachEventOnce(t *testing.T) {
 	t.Parallel()
-	p := program(t, `{"name": "N", "trigger": {"event": "e", "cancel_on_events": [{"event": "stop", "conditions": "event.data.n == trigger.data.n"}]}, "steps": [
+	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e", "cancel_on_events": [{"event": "stop", "conditions": "event.data.n == trigger.data.n"}]}, "steps": [
 		{"key": "a", "type": "wait_for_event", "event": "x", "timeout": "P1D", "conditions": "event.data.n == trigger.data.n"},
 		{"key": "b", "type": "wait_for_event", "event": ["x", "e"], "timeout": "P1D"}]}`)
 	run := runOf(map[string]any{"n": int64(1)})
@@ -197,40 +197,40 @@ func TestWaitsTakeTheirEventOnce(t *testing.T) {
 	other := &machine.Event{ID: "ae_2", Name: "x", Data: map[string]any{"n": int64(2)}, CreatedAt: start}
 	right := &machine.Event{ID: "ae_3", Name: "x", Data: map[string]any{"n": int64(1)}, CreatedAt: start}
 	if awaits(state, other) || !awaits(state, right) || awaits(state, &machine.Event{ID: "ae_4", Name: "y"}) {
-		t.Error("the wait must take only the event for which its condition is true")
+		t.Error("the wait must accept only the event for which its condition is true")
 	}
 	state, out = p.Advance(t.Context(), run, state, machine.Input{Now: start, Event: right})
 	if out.Waiting == nil || state.Step != 1 {
 		t.Fatalf("after the event, the run is at %+v", state)
 	}
 	if awaits(state, right) {
-		t.Error("the second wait takes the event of the first")
+		t.Error("the second wait accepted the event of the first")
 	}
 	if awaits(state, run.Trigger) {
-		t.Error("a wait takes the event that started the run")
+		t.Error("a wait accepted the event that started the run")
 	}
 	if !awaits(state, other) {
-		t.Error("the second wait does not take a new event")
+		t.Error("the second wait did not accept a new event")
 	}
 	if is, _ := p.Cancels(t.Context(), run, state,
 		&machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(2)}}); is {
-		t.Error("an event cancels although its condition is false")
+		t.Error("an event cancelled the run although its condition is false")
 	}
 	if is, err := p.Cancels(t.Context(), run, state,
 		&machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(1)}}); !is {
-		t.Errorf("an event does not cancel although its condition is true: %v", err)
+		t.Errorf("an event did not cancel the run although its condition is true: %v", err)
 	}
 }
 
 func TestLateStepsExpire(t *testing.T) {
 	t.Parallel()
-	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"key": "d", "type": "delay", "duration": "P1D"},
+	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"key": "d", "type": "delay", "duration": "P1D"},
 		{"key": "m", "type": "send_email", "from": "a@example.com", "subject": "S", "text": "T", "expires_after": "PT1H"}]}`)
 	state, out := p.Advance(t.Context(), runOf(nil), machine.State{}, machine.Input{Now: start})
 	onTime := out.Waiting.Until
 	_, out = p.Advance(t.Context(), runOf(nil), state, machine.Input{Now: onTime.Add(30 * time.Minute), Fired: true})
 	if out.Effect == nil {
-		t.Errorf("half an hour late, nothing was sent: %+v", out)
+		t.Errorf("half an hour late, the step sent nothing: %+v", out)
 	}
 	_, out = p.Advance(t.Context(), runOf(nil), state, machine.Input{Now: onTime.Add(3 * 24 * time.Hour), Fired: true})
 	if out.Effect != nil || len(out.Records) != 2 || out.Records[1].Status != machine.StatusExpired {
@@ -238,7 +238,7 @@ func TestLateStepsExpire(t *testing.T) {
 	}
 }
 
-func TestSourcesOfUnknownNamesAreRefused(t *testing.T) {
+func TestRejectsInvalidSources(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ step, path string }{
 		"an unknown root": {`{"type": "send_email", "from": "a@example.com", "subject": "{{name}}", "text": "T"}`, "steps[0].subject"},
@@ -253,16 +253,16 @@ func TestSourcesOfUnknownNamesAreRefused(t *testing.T) {
 	} {
 		d, wrong := definition.Decode([]byte(`{"name": "N", "trigger": {"event": "e"}, "steps": [` + test.step + `]}`))
 		if len(wrong) > 0 {
-			t.Fatalf("%s: refused too early: %v", name, wrong)
+			t.Fatalf("%s: rejected too early: %v", name, wrong)
 		}
 		_, wrong = machine.Compile(d)
 		if diff := cmp.Diff([]string{test.path}, slices.Sorted(maps.Keys(wrong))); diff != "" {
-			t.Errorf("%s: wrong fields (-want +got):\n%s", name, diff)
+			t.Errorf("%s: invalid fields (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func TestIdentities(t *testing.T) {
+func TestIdentityMatches(t *testing.T) {
 	t.Parallel()
 	id := func(user, email string) machine.Identity { return machine.Identity{UserID: user, EmailKey: email} }
 	for _, test := range []struct {
@@ -278,8 +278,8 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// Re-entry compares stored names, live runs compare identities: both must be the same rule.
-func TestNamesFollowTheIdentityRule(t *testing.T) {
+// Re-entry compares stored names and live runs compare identities. Both must follow the same rule.
+func TestNamesMatchLikeIdentities(t *testing.T) {
 	t.Parallel()
 	var all []machine.Identity
 	for _, user := range []string{"", "1", "2"} {
@@ -298,7 +298,7 @@ func TestNamesFollowTheIdentityRule(t *testing.T) {
 	}
 }
 
-// randomDefinition is a definition of any steps whose targets point forward.
+// randomDefinition returns a definition with random steps whose targets point forward.
 func randomDefinition(r *rand.Rand) string {
 	n := 1 + r.IntN(definition.MaxSteps)
 	target := func(i int) any {
@@ -356,16 +356,16 @@ func randomDefinition(r *rand.Rand) string {
 	return string(document)
 }
 
-// For any definition and inputs, a run ends within 50 steps and never goes back, and equal inputs produce
+// For every definition and all inputs, a run ends within 50 steps and never goes back, and equal inputs produce
 // equal outcomes.
-func TestEveryRunEndsAndNeverGoesBack(t *testing.T) {
+func TestRandomRunsEnd(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		document := randomDefinition(rand.New(rand.NewPCG(seed, 1)))
-		p := program(t, document)
+		p := compileProgram(t, document)
 		once := randomRun(t, p, seed)
 		if twice := randomRun(t, p, seed); !cmp.Equal(once, twice) {
-			t.Errorf("seed %d: equal inputs produce\n%v\nand\n%v", seed, once, twice)
+			t.Errorf("seed %d: equal inputs produced\n%v\nand\n%v", seed, once, twice)
 		}
 	}
 }
@@ -380,7 +380,7 @@ func randomRun(t *testing.T, p *machine.Program, seed uint64) (taken []string) {
 	for {
 		for _, record := range out.Records {
 			if record.Index <= last {
-				t.Fatalf("seed %d: the run goes back from step %d to %d", seed, last, record.Index)
+				t.Fatalf("seed %d: the run went back from step %d to %d", seed, last, record.Index)
 			}
 			last = record.Index
 			ended++

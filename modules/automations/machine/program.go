@@ -11,48 +11,48 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Program is a definition ready to run. Safe for concurrent use.
+// Program is a compiled definition. It is safe for concurrent use.
 type Program struct {
 	Definition definition.Definition
 
-	start  *expression.Program       // nil: always
-	cancel map[string][]cancellation // by event
+	start  *expression.Program       // nil: always true
+	cancel map[string][]cancellation // keyed by event name
 	steps  []compiledStep
 }
 
-// cancellation is one way in which an event cancels a run.
+// cancellation is one way for an event to cancel a run.
 type cancellation struct {
-	condition *expression.Program // nil: always
-	ofStep    string              // only events about the email of this step; empty for any
+	condition *expression.Program // nil: always true
+	ofStep    string              // key of the step whose email the event must concern; empty: any
 }
 
 // compiledStep contains the compiled texts of a step.
 type compiledStep struct {
-	condition *expression.Program // of a wait or a condition; nil: always
+	condition *expression.Program // condition of a wait or a condition step; nil: always true
 	at        *expression.Program
 	cases     []*expression.Program
-	texts     map[string]*gap // by the path within the step
+	texts     map[string]*liquidText // keyed by the path within the step
 }
 
 // compiler collects errors.
 type compiler struct {
 	wrong fault.Fields
-	known []string // keys of the steps before this one
+	known []string // keys of the steps before the current one
 }
 
-// Compile compiles a definition that Decode accepted. The fields name expressions and Liquid that do not
-// compile, by path.
+// Compile compiles a definition that Decode accepted. The fields name the expressions and the Liquid that do
+// not compile, by path.
 func Compile(d definition.Definition) (*Program, fault.Fields) {
 	c := &compiler{wrong: fault.Fields{}}
 	p := &Program{Definition: d, cancel: map[string][]cancellation{}}
-	p.start = c.expression("trigger.conditions", d.Trigger.Conditions, expression.Boolean)
+	p.start = c.compileExpression("trigger.conditions", d.Trigger.Conditions, expression.Boolean)
 	for i, cancel := range d.Trigger.Cancel {
-		condition := c.expression(fmt.Sprintf("trigger.cancel_on_events[%d].conditions", i), cancel.Conditions,
+		condition := c.compileExpression(fmt.Sprintf("trigger.cancel_on_events[%d].conditions", i), cancel.Conditions,
 			expression.Boolean)
 		p.cancel[cancel.Event] = append(p.cancel[cancel.Event], cancellation{condition, cancel.OfStep})
 	}
 	for i := range d.Steps {
-		p.steps = append(p.steps, c.step(fmt.Sprintf("steps[%d].", i), &d.Steps[i]))
+		p.steps = append(p.steps, c.compileStep(fmt.Sprintf("steps[%d].", i), &d.Steps[i]))
 		c.known = append(c.known, d.Steps[i].Key)
 	}
 	return p, c.wrong
@@ -71,7 +71,7 @@ func Parse(document []byte) (*Program, error) {
 	return p, nil
 }
 
-func (c *compiler) expression(path, text string, kind expression.Kind) *expression.Program {
+func (c *compiler) compileExpression(path, text string, kind expression.Kind) *expression.Program {
 	if text == "" {
 		return nil
 	}
@@ -82,12 +82,12 @@ func (c *compiler) expression(path, text string, kind expression.Kind) *expressi
 	return program
 }
 
-func (c *compiler) step(path string, s *definition.Step) compiledStep {
-	out := compiledStep{texts: map[string]*gap{}}
+func (c *compiler) compileStep(path string, s *definition.Step) compiledStep {
+	out := compiledStep{texts: map[string]*liquidText{}}
 	kind := typeOf(s)
 	kind.compile(c, path, s, &out)
 	for _, t := range kind.texts(s) {
-		out.texts[t.path] = c.gap(path+t.path, t.source, t.html, t.json)
+		out.texts[t.path] = c.newLiquidText(path+t.path, t.source, t.html, t.json)
 	}
 	return out
 }
@@ -125,7 +125,7 @@ func findLiquid(path string, value any) (out []source) {
 	return out
 }
 
-// Listens returns the events to which runs of the program react: start, wait, cancel.
+// Listens returns the names of the events that start a run of the program, end its waits or cancel it.
 func (p *Program) Listens() map[string][]string {
 	kinds := map[string][]string{}
 	add := func(event, kind string) {

@@ -11,16 +11,16 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-var _ = register(definition.SendEmail, emailStep{})
+var _ = registerType(definition.SendEmail, emailStep{})
 
 type emailStep struct{ effectStep }
 
-// Email is an email with its texts filled in, except those of its template.
+// Email is an email with its texts rendered, except those of its template.
 type Email struct {
 	From                 string
 	To, CC, BCC, ReplyTo []string
 	Subject, HTML, Text  string
-	Template             *definition.Template // its variables are filled
+	Template             *definition.Template // its variables are rendered
 	Tags                 []shape.Tag
 	Headers              []shape.Header
 	Category             string
@@ -60,7 +60,7 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 	list := func(name string, texts definition.Texts) []string {
 		out := make([]string, 0, len(texts))
 		for i := range texts {
-			text, err := t.at(fmt.Sprintf("%s[%d]", name, i))
+			text, err := t.renderPath(fmt.Sprintf("%s[%d]", name, i))
 			if err != nil && failed == nil {
 				failed = err
 			}
@@ -69,7 +69,7 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 		return out
 	}
 	one := func(name string) string {
-		text, err := t.at(name)
+		text, err := t.renderPath(name)
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -91,7 +91,7 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 		}
 	}
 	if s.Template != nil && failed == nil {
-		variables, err := t.fill("template.variables", asObject(s.Template.Variables))
+		variables, err := t.fillValue("template.variables", asObject(s.Template.Variables))
 		if err != nil {
 			return nil, err
 		}
@@ -100,14 +100,14 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 			filled = map[string]any{}
 		}
 		if _, given := filled["event"]; !given {
-			filled["event"] = t.scope.Trigger // for declared variables as event.data.plan
+			filled["event"] = t.scope.Trigger // supplies declared variables such as event.data.plan
 		}
 		e.Template = &definition.Template{ID: s.Template.ID, Alias: s.Template.Alias, Variables: filled}
 	}
 	return e, failed
 }
 
-// withoutBlank removes addresses that rendered empty. An email needs a recipient, but no copy.
+// withoutBlank removes addresses that rendered empty. An email needs a recipient, but can do without a copy.
 func withoutBlank(list []string) []string {
 	return slices.DeleteFunc(list, func(address string) bool { return address == "" })
 }
@@ -115,8 +115,8 @@ func withoutBlank(list []string) []string {
 // notInTag matches the characters that the value of a tag cannot have.
 var notInTag = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// cleanTag returns a rendered value as the value of a tag, with hyphens in place of other characters. It is empty if
-// the value has no valid character.
+// cleanTag returns a rendered value as a valid tag value, with hyphens in place of invalid characters. It is
+// empty if no character is valid.
 func cleanTag(value string) string {
 	if notInTag.MatchString(value) {
 		value = strings.Trim(notInTag.ReplaceAllString(value, "-"), "-")

@@ -7,11 +7,11 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-var _ = register(definition.SendSMS, smsStep{})
+var _ = registerType(definition.SendSMS, smsStep{})
 
 type smsStep struct{ effectStep }
 
-// SMS is a text message with its texts filled in.
+// SMS is a text message with its texts rendered.
 type SMS struct {
 	To, From, Text string
 }
@@ -24,10 +24,10 @@ func (smsStep) texts(s *definition.Step) (out []source) {
 }
 
 func (smsStep) render(t *texts, s *definition.Step) (Effect, error) {
-	to, err := t.at("to[0]")
+	to, err := t.renderPath("to[0]")
 	if err != nil {
 		return nil, err
 	}
-	text, err := t.at("text")
+	text, err := t.renderPath("text")
 	return &SMS{To: strings.TrimSpace(to), From: s.From, Text: text}, err
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-var _ = register(definition.Split, splitStep{})
+var _ = registerType(definition.Split, splitStep{})
 
 type splitStep struct{ plainStep }
 
-// begin chooses by a hash, so that a person always gets the same variant.
+// begin chooses the variant by a hash, so that a person always gets the same one.
 func (splitStep) begin(a *advance, s *definition.Step) {
 	total := 0
 	for _, v := range s.Variants {

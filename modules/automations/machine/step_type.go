@@ -8,28 +8,27 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-// stepType is how a run takes the steps of one type. Each type has a file of its own, named
-// after it, which registers the type; its fields are in the file of the same name in package
-// definition.
+// stepType implements the steps of one type. Each type has a file, named after it, that registers the type; its
+// fields are in the file of the same name in package definition.
 type stepType interface {
-	// begin begins a step: it finishes the step, waits, or asks for an effect.
+	// begin begins a step: it finishes the step, waits, or requests an effect.
 	begin(a *advance, s *definition.Step)
 
-	// The embedded plainStep provides the methods below to types that do not need them.
+	// Types that do not need the methods below embed plainStep.
 
-	// compile compiles the expressions of a step; path is that of the step.
+	// compile compiles the expressions of a step; path is the path of the step.
 	compile(c *compiler, path string, s *definition.Step, out *compiledStep)
 	// texts returns the texts of a step that may contain Liquid.
 	texts(s *definition.Step) []source
-	// fired finishes a step when its wait ends without an event.
-	fired(a *advance, s *definition.Step)
-	// decisions returns the conditions that decide where a step leads.
+	// timeOut finishes a step when its wait ends without an event.
+	timeOut(a *advance, s *definition.Step)
+	// decisions returns the conditions that decide where a step continues.
 	decisions(c *compiledStep) []*expression.Program
-	// render returns what a step does outside the run, with its texts filled in.
+	// render returns the effect of a step with its texts rendered.
 	render(t *texts, s *definition.Step) (Effect, error)
 }
 
-// plainStep is a type without expressions, texts and effect.
+// plainStep implements the optional methods for types without expressions, texts and effect.
 type plainStep struct{}
 
 func (plainStep) compile(*compiler, string, *definition.Step, *compiledStep) {}
@@ -37,17 +36,17 @@ func (plainStep) texts(*definition.Step) []source                            { r
 func (plainStep) decisions(*compiledStep) []*expression.Program              { return nil }
 func (plainStep) render(*texts, *definition.Step) (Effect, error)            { return nil, errors.ErrUnsupported }
 
-func (plainStep) fired(a *advance, _ *definition.Step) {
+func (plainStep) timeOut(a *advance, _ *definition.Step) {
 	output := map[string]any{"until": a.state.Waiting.Until.UTC().Format(time.RFC3339)}
 	a.finish(Record{Status: StatusDone, Output: output}, definition.Target{Kind: definition.Continue})
 }
 
-// effectStep is a type that acts outside the run.
+// effectStep is embedded by types that act outside the run.
 type effectStep struct{ plainStep }
 
 func (effectStep) begin(a *advance, s *definition.Step) { a.beginEffect(s) }
 
-// unknownStep is a type of a stored definition that this program does not know.
+// unknownStep handles a type in a stored definition that this program does not know.
 type unknownStep struct{ plainStep }
 
 func (unknownStep) begin(a *advance, s *definition.Step) {
@@ -57,8 +56,8 @@ func (unknownStep) begin(a *advance, s *definition.Step) {
 
 var stepTypes = map[string]stepType{}
 
-// register adds a type under its name in package definition.
-func register(name string, t stepType) stepType { //nolint:unparam // the result lets `var _ =` call it
+// registerType adds a type under the name it has in package definition.
+func registerType(name string, t stepType) stepType { //nolint:unparam // the result allows calls in `var _ =`
 	stepTypes[name] = t
 	return t
 }

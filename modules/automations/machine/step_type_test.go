@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-// A type that Decode accepts and the machine does not know would end runs with an internal error, and an
-// effect without a rendering would never be performed.
+// A type that Decode accepts but the machine does not know would end runs with an internal error, and an effect
+// that is never rendered would never be performed.
 func TestMachineSupportsEveryStepType(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff(definition.Types(), slices.Sorted(maps.Keys(stepTypes))); diff != "" {
@@ -27,7 +27,7 @@ func TestMachineSupportsEveryStepType(t *testing.T) {
 		e, err := kind.render(p.textsOf(t.Context(), 0, Run{}, expression.Scope{}), &p.Definition.Steps[0])
 		renders := err == nil && e != nil
 		if renders != definition.IsEffect(name) {
-			t.Errorf("%s: renders an effect: %t (%v); definition.IsEffect says %t", name, renders, err,
+			t.Errorf("%s: renders an effect: %t (%v); definition.IsEffect returned %t", name, renders, err,
 				definition.IsEffect(name))
 		}
 	}

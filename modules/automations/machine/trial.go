@@ -18,7 +18,7 @@ func (p *Program) AdvanceTrial(ctx context.Context, run Run, before State, in In
 	return state, outcome
 }
 
-// Assume returns an input that ends the wait immediately, and the state to apply it to.
+// Assume returns an input that ends the wait immediately and the state to apply it to.
 func Assume(s State, now time.Time) (State, Input) {
 	if len(s.Waiting.Events) > 0 {
 		return s, Input{Now: now, Assumed: true, Event: &Event{Name: s.Waiting.Events[0], Data: map[string]any{},

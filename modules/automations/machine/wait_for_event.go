@@ -8,12 +8,12 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-var _ = register(definition.WaitForEvent, eventStep{})
+var _ = registerType(definition.WaitForEvent, eventStep{})
 
 type eventStep struct{ plainStep }
 
 func (eventStep) compile(c *compiler, path string, s *definition.Step, out *compiledStep) {
-	out.condition = c.expression(path+"conditions", s.Conditions, expression.Boolean)
+	out.condition = c.compileExpression(path+"conditions", s.Conditions, expression.Boolean)
 }
 
 func (eventStep) begin(a *advance, s *definition.Step) {
@@ -35,7 +35,7 @@ func (a *advance) since(s *definition.Step) time.Time {
 	return a.run.StartedAt.Add(-back.Duration)
 }
 
-func (eventStep) fired(a *advance, s *definition.Step) {
+func (eventStep) timeOut(a *advance, s *definition.Step) {
 	target := s.OnTimeout.Or(definition.Continue)
 	r := Record{Status: StatusTimedOut}
 	if target.Kind == definition.Fails {

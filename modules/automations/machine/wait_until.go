@@ -9,12 +9,12 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-var _ = register(definition.WaitUntil, untilStep{})
+var _ = registerType(definition.WaitUntil, untilStep{})
 
 type untilStep struct{ plainStep }
 
 func (untilStep) compile(c *compiler, path string, s *definition.Step, out *compiledStep) {
-	out.at = c.expression(path+"at", s.At, expression.Timestamp)
+	out.at = c.compileExpression(path+"at", s.At, expression.Timestamp)
 }
 
 func (untilStep) texts(s *definition.Step) []source {
@@ -24,8 +24,7 @@ func (untilStep) texts(s *definition.Step) []source {
 	return addText(nil, "timezone", s.Timezone)
 }
 
-// begin waits for a time, for a part of the day, or for both: the first part of the day
-// from that time on.
+// begin waits for a time, for a part of the day, or for both: the first such part of the day after that time.
 func (untilStep) begin(a *advance, s *definition.Step) {
 	at, output := a.now, map[string]any{}
 	if program := a.steps[a.state.Step].at; program != nil {
@@ -63,12 +62,12 @@ func (untilStep) begin(a *advance, s *definition.Step) {
 	a.wait(Waiting{Until: at})
 }
 
-// zone returns the zone of the step, else that of the automation, else UTC. An unknown rendered name is
+// zone returns the time zone of the step, or else of the automation, or else UTC. An unknown rendered name is
 // noted in the output and skipped.
 func (a *advance) zone(s *definition.Step, output map[string]any) *time.Location {
 	name := s.Timezone
 	if a.steps[a.state.Step].texts["timezone"] != nil {
-		rendered, err := a.textsOf(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now)).at("timezone")
+		rendered, err := a.textsOf(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now)).renderPath("timezone")
 		if name = rendered; err != nil {
 			name = ""
 		}

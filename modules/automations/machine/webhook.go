@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-var _ = register(definition.Webhook, webhookStep{})
+var _ = registerType(definition.Webhook, webhookStep{})
 
 type webhookStep struct{ effectStep }
 
@@ -17,7 +17,7 @@ type webhookStep struct{ effectStep }
 type Post struct {
 	URL, Method string
 	Headers     []shape.Header
-	Body        []byte // JSON
+	Body        []byte // JSON body
 	Capture     bool
 }
 
@@ -41,7 +41,7 @@ func (webhookStep) render(t *texts, s *definition.Step) (Effect, error) {
 	if err != nil {
 		return nil, fmt.Errorf("body: %w", err)
 	}
-	filled, err := t.fill("body", body)
+	filled, err := t.fillValue("body", body)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 // CauseHeader carries a cause.
 const CauseHeader = "Postrider-Cause"
 
-// Prover signs and checks. Safe for concurrent use.
+// Prover signs requests and verifies causes. It is safe for concurrent use.
 type Prover struct {
 	secrets [][]byte // keys of the accounts' secrets, newest master key first
 	causes  [][]byte
@@ -30,22 +30,22 @@ func New(box *secret.Box) *Prover {
 	return &Prover{box.DeriveEach("automation webhook steps"), box.DeriveEach("automation causes")}
 }
 
-// Secret returns the secret that verifies an account's webhook signatures.
+// Secret returns the secret that verifies the signatures of an account's webhook steps.
 func (p *Prover) Secret(accountID string) secret.String {
 	return secret.New(secretOf(p.secrets[0], accountID))
 }
 
 func secretOf(key []byte, accountID string) string {
-	return webhooksig.FormatSecret(sum(key, accountID))
+	return webhooksig.FormatSecret(computeMAC(key, accountID))
 }
 
-// earlierSecretOf returns the secret in the form that releases before Standard Webhooks showed. It still verifies
+// earlierSecretOf returns the secret in the form used before Standard Webhooks. It still verifies
 // Service-Signature.
 func earlierSecretOf(key []byte, accountID string) string {
-	return webhooksig.SecretPrefix + base64.RawURLEncoding.EncodeToString(sum(key, accountID))
+	return webhooksig.SecretPrefix + base64.RawURLEncoding.EncodeToString(computeMAC(key, accountID))
 }
 
-// Sign sets the header fields with the signatures of a body. The id stays the same when a request is repeated.
+// Sign sets the signature header fields for a body. The id stays the same when a request is repeated.
 func (p *Prover) Sign(header http.Header, accountID, id string, at time.Time, body []byte) {
 	var secrets, earlier []string
 	for _, key := range p.secrets {
@@ -58,7 +58,7 @@ func (p *Prover) Sign(header http.Header, accountID, id string, at time.Time, bo
 // Cause returns a token that names a run of an account as the cause of a request.
 func (p *Prover) Cause(accountID, runID string, depth int) string {
 	text := runID + "." + strconv.Itoa(depth)
-	return text + "." + mac(p.causes[0], accountID, text)
+	return text + "." + signText(p.causes[0], accountID, text)
 }
 
 // Depth returns the length of the chain of runs that ends with a cause. The error names the header.
@@ -70,7 +70,7 @@ func (p *Prover) Depth(accountID, cause string) (int, error) {
 		return 0, refuseProof()
 	}
 	for _, key := range p.causes {
-		if hmac.Equal([]byte(cause[end+1:]), []byte(mac(key, accountID, cause[:end]))) {
+		if hmac.Equal([]byte(cause[end+1:]), []byte(signText(key, accountID, cause[:end]))) {
 			return n + 1, nil
 		}
 	}
@@ -79,14 +79,14 @@ func (p *Prover) Depth(accountID, cause string) (int, error) {
 
 func refuseProof() error {
 	return fault.InvalidField(CauseHeader,
-		"is not what a webhook step of this account was given; give it back as it came, or leave it out")
+		"must be the unchanged value from a webhook step of this account, or omitted")
 }
 
-func mac(key []byte, accountID, text string) string {
-	return base64.RawURLEncoding.EncodeToString(sum(key, fmt.Sprintf("%s\x00%s", accountID, text)))
+func signText(key []byte, accountID, text string) string {
+	return base64.RawURLEncoding.EncodeToString(computeMAC(key, fmt.Sprintf("%s\x00%s", accountID, text)))
 }
 
-func sum(key []byte, text string) []byte {
+func computeMAC(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))
 	return h.Sum(nil)

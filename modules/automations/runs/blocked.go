@@ -8,13 +8,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Blocked is why a step was tried but not finished. The run waits, and the step is retried.
+// Blocked is the reason why a step was tried but not finished. The run waits, and the step is retried.
 type Blocked struct {
 	Code    string    `json:"code"`
 	Message string    `json:"message"`
-	Since   time.Time `json:"since"` // of the first of consecutive tries
+	Since   time.Time `json:"since"` // time of the first of consecutive tries
 
-	Until     time.Time `json:"-"` // when the step is tried again
+	Until     time.Time `json:"-"` // time of the next try
 	ByAccount bool      `json:"-"` // a change to the account or its plan makes the step due earlier
 	Counted   bool      `json:"-"` // the try counts toward the limit after which the run fails
 }
@@ -22,19 +22,19 @@ type Blocked struct {
 // String returns a code, a colon and a sentence, like the errors of runs.
 func (b *Blocked) String() string { return b.Code + ": " + b.Message }
 
-// document encodes the reason; "" for a step that is not blocked.
-func (b *Blocked) document() string {
+// encode encodes the reason. It returns "" for a step that is not blocked.
+func (b *Blocked) encode() string {
 	if b == nil {
 		return ""
 	}
 	text, err := json.Marshal(b)
 	if err != nil {
-		panic("runs: a reason cannot be encoded: " + err.Error()) // strings and a time
+		panic("runs: a reason cannot be encoded: " + err.Error()) // contains only strings and a time
 	}
 	return string(text)
 }
 
-// ReadBlocked decodes the reason stored in a row of work; nil for no document.
+// ReadBlocked decodes the reason stored in a row of work. It returns nil for an empty document.
 func ReadBlocked(document []byte) (*Blocked, error) {
 	if len(document) == 0 {
 		return nil, nil //nolint:nilnil // the step is not blocked
@@ -43,13 +43,13 @@ func ReadBlocked(document []byte) (*Blocked, error) {
 	return b, json.Unmarshal(document, b)
 }
 
-// believed is how long a process may use an outdated account.
+// believed is how long a process may use outdated account data.
 const believed = `interval '5 seconds'`
 
-// retryRefusedSQL makes steps due that were refused because of their account, once the account or its
-// plan has changed. Steps refused before the change are due immediately. Steps refused shortly after it,
-// by a process that did not know of it yet, are due when every process does. It skips from one account to
-// the next in the index of refused work.
+// retryRefusedSQL makes steps due that were rejected because of their account, once the account or its plan has
+// changed. Steps rejected before the change become due immediately. Steps rejected shortly after it, by a
+// process that had not seen it yet, become due when every process has. The query skips from one account to the
+// next in the index of rejected work.
 const retryRefusedSQL = `
 WITH RECURSIVE refused AS (
 	(SELECT account_id FROM automation_works WHERE refused_at IS NOT NULL ORDER BY account_id LIMIT 1)
@@ -67,9 +67,9 @@ WITH RECURSIVE refused AS (
 )
 UPDATE automation_works w SET due_at = now() FROM due d WHERE w.id = d.id`
 
-// RetryRefused makes steps due that were refused because of accounts that have changed since, up
-// to limit for each account, and returns how many there were.
+// RetryRefused makes steps due that were rejected because of accounts that have changed since, up to limit per
+// account, and returns how many there were.
 func RetryRefused(ctx context.Context, on db.Execer, limit int) (int, error) {
 	n, err := db.Exec(ctx, on, retryRefusedSQL, limit)
-	return n, wrapError(err, "retry what accounts were refused")
+	return n, wrapError(err, "retry steps rejected because of accounts")
 }

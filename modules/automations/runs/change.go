@@ -40,9 +40,9 @@ var workRows = batch.New("w",
 	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
 	batch.Text("state", func(s *Settlement) string { return s.work() }),
 	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }).OrNull().As("jsonb"),
-	batch.Time("ready_at", func(s *Settlement) time.Time { return s.ready() }),
+	batch.Time("ready_at", func(s *Settlement) time.Time { return s.readyAt() }),
 	batch.Time("due_at", func(s *Settlement) time.Time { return s.dueAt() }),
-	batch.Int("lane", func(s *Settlement) int { return lane(s.Live.AccountID) }),
+	batch.Int("lane", func(s *Settlement) int { return laneOf(s.Live.AccountID) }),
 	batch.Computed[*Settlement]("parked", "false"),
 	batch.Computed[*Settlement]("fence", "0"),
 	batch.Computed[*Settlement]("claims", "0"),
@@ -53,7 +53,7 @@ var (
 	insertWorksSQL = db.Compile(workRows.Insert("automation_works"))
 )
 
-// findIdentity returns the identity by which events find the run; a trial has none.
+// findIdentity returns the identity by which events find the run. A trial has none.
 func (s *Settlement) findIdentity() machine.Identity {
 	if s.Live.Trial != nil {
 		return machine.Identity{}
@@ -61,7 +61,7 @@ func (s *Settlement) findIdentity() machine.Identity {
 	return s.Live.Run.Identity
 }
 
-// publicFacts returns a fact of the run; a trial publishes none.
+// publicFacts returns the facts to publish about the run. A trial publishes none.
 func (s *Settlement) publicFacts(fact func(*Settlement) event.Fact) []event.Fact {
 	if s.Live.Trial != nil {
 		return nil
@@ -69,8 +69,8 @@ func (s *Settlement) publicFacts(fact func(*Settlement) event.Fact) []event.Fact
 	return []event.Fact{fact(s)}
 }
 
-// Begin stores runs that have just started, with the steps they have already taken. If one begins with a
-// wait, it looks back like every wait.
+// Begin stores runs that have just started, with the steps they have already taken. A run that begins with a
+// wait looks back for earlier events like every wait.
 func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error {
 	if len(list) == 0 {
 		return nil
@@ -97,11 +97,11 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 			return wrapError(err, "publish facts of runs")
 		}
 	}
-	if err := record(ctx, tx, bus, list); err != nil {
+	if err := storeEnded(ctx, tx, bus, list); err != nil {
 		return err
 	}
 	return lookBack(ctx, tx, slices.DeleteFunc(living, func(s *Settlement) bool {
-		w := s.Outcome.Waiting // the caller knows the events since the start, which belong to this transaction
+		w := s.Outcome.Waiting // the caller knows the events since the start, which are in this transaction
 		return w != nil && !w.Since.Before(s.Live.Run.StartedAt)
 	}))
 }
@@ -114,10 +114,10 @@ WITH run AS (
 INSERT INTO automation_works (id, account_id, automation_id, version, user_id, email_key, step_index, state, ready_at, parked, due_at, lane, fence, claims)
 SELECT id, account_id, automation_id, version, user_id, email_key, step_index, 'ready', now(), false, now(), $3, 0, 0 FROM run`
 
-// Restart resumes failed runs, each from the step that failed. It returns how many of them had failed
-// within 30 days.
+// Restart resumes failed runs, each at the step that failed. It returns how many of them had failed within the
+// last 30 days.
 func Restart(ctx context.Context, tx db.Execer, accountID string, runIDs ...string) (int, error) {
-	made, err := db.Exec(ctx, tx, restartSQL, accountID, db.Array(runIDs), lane(accountID))
+	made, err := db.Exec(ctx, tx, restartSQL, accountID, db.Array(runIDs), laneOf(accountID))
 	return made, wrapError(err, "restart runs")
 }
 
@@ -131,8 +131,8 @@ type Cancelled struct {
 	Program *machine.Program
 }
 
-// Cancel ends runs whose rows the caller has locked. Once it has committed they send nothing, because a
-// send only commits if its row of work exists.
+// Cancel ends runs whose rows the caller has locked. Once it has committed, they send nothing, because a send
+// commits only if its row of work exists.
 func Cancel(ctx context.Context, tx db.Execer, bus Bus, list []Cancelled, at time.Time) (int, error) {
 	if len(list) == 0 {
 		return 0, nil

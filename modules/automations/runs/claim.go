@@ -8,11 +8,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// claimSQL takes due runs, one of each lane before the second of any lane, so that an account with many
-// due runs does not delay others. A wait whose time has come is decided here: from now on no event ends
-// it. Work of an automation that is held, or whose runs are being cancelled, is parked once and not read
-// again until it is released. A trial has version 0 and is never held, because it follows a definition of
-// its own and a person waits for it.
+// claimSQL takes due runs, one from each lane before a second from any lane, so that an account with many due
+// runs does not delay others. The claim decides waits whose time has come: from then on, no event ends them.
+// Work of an automation that is held, or whose runs are being cancelled, is parked once and not read again
+// until it is released. A trial has version 0. It is never held, because it follows its own definition and a
+// user is waiting for it.
 const claimSQL = `
 WITH due AS MATERIALIZED (
 	SELECT d.id, d.due_at, d.automation_id, d.version, l.lane FROM generate_series(0, ` + lanesText + ` - 1) AS l (lane) CROSS JOIN LATERAL (
@@ -35,7 +35,7 @@ WITH due AS MATERIALIZED (
 )
 SELECT ` + liveColumns + `, now() FROM w JOIN automation_runs r ON r.id = w.id`
 
-// Lanes is the number of lanes over which accounts are spread.
+// Lanes is the number of lanes to which accounts are assigned.
 const Lanes = 64
 
 const lanesText = `64`
@@ -44,23 +44,23 @@ const lanesText = `64`
 type Claimed struct {
 	*Live
 
-	at   time.Time // by the database clock, when it was claimed
-	here time.Time // by this process's clock, at the same moment or a little later
+	at   time.Time // database time of the claim
+	here time.Time // time of this process's clock at the same moment or slightly later
 }
 
-// Now returns the time by the database clock.
+// Now returns the current time of the database clock.
 func (c *Claimed) Now() time.Time { return c.at.Add(time.Since(c.here)) }
 
-// Claim takes due runs under a lease. until is the time, by the database clock, after which nothing is
-// taken; nil for no limit.
+// Claim takes due runs under a lease. After until, by the database clock, it takes nothing; nil means no
+// deadline.
 func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, until *time.Time) ([]*Claimed, error) {
-	rows, err := db.All(ctx, on, func(r *row) []any { return append(r.columns(), &r.now) }, claimSQL, limit,
+	rows, err := db.All(ctx, on, func(r *liveRow) []any { return append(r.columns(), &r.now) }, claimSQL, limit,
 		lease.Microseconds(), until)
 	if err != nil {
 		return nil, fmt.Errorf("claim runs: %w", err)
 	}
 	here := time.Now()
-	list, err := lives(rows)
+	list, err := decodeLives(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ WHERE w.id = v.id AND w.fence = v.fence`
 // Return is a claim that ends without an outcome.
 type Return struct {
 	Live    *Live
-	Wait    time.Duration // until it is due again
-	Counted bool          // it was a try
+	Wait    time.Duration // pause before it is due again
+	Counted bool          // the claim counts as a try
 }
 
 // Release makes claimed runs due again.
@@ -111,9 +111,9 @@ UPDATE automation_works SET parked = false WHERE id IN (
 	SELECT w.id FROM automation_works w JOIN automations a ON a.id = w.automation_id
 	WHERE w.automation_id = $1 AND w.parked AND NOT a.held AND a.draining IS DISTINCT FROM 'cancel' ORDER BY w.id LIMIT $2 FOR UPDATE OF w SKIP LOCKED)`
 
-// Unpark makes up to limit runs due that came due while their automation was held, if it is no longer
-// held. It returns how many there were.
+// Unpark makes up to limit runs due that became due while their automation was held, if it is no longer held.
+// It returns how many there were.
 func Unpark(ctx context.Context, on db.Execer, automationID string, limit int) (int, error) {
 	n, err := db.Exec(ctx, on, unparkSQL, automationID, limit)
-	return n, wrapError(err, "let runs go")
+	return n, wrapError(err, "release held runs")
 }

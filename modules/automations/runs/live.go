@@ -17,9 +17,9 @@ import (
 
 // The states of a row of work.
 const (
-	Ready    = "ready"     // the step begins
-	Waiting  = "waiting"   // for an event or for its time
-	TimedOut = "timed_out" // its time has come, and no event ends the wait any more
+	Ready    = "ready"     // the step is about to begin
+	Waiting  = "waiting"   // waiting for an event or for its time
+	TimedOut = "timed_out" // the time of the wait has come, and events no longer end it
 )
 
 // Live is a run that has not ended.
@@ -32,14 +32,14 @@ type Live struct {
 	Fence     int64
 	Claims    int // since the last settlement
 	Depth     int
-	Trial     json.RawMessage // the definition that a trial follows; nil for a run that follows its version
-	Blocked   *Blocked        // why the last try did not finish the step; nil if there was none
+	Trial     json.RawMessage // the definition that a trial follows; nil for other runs
+	Blocked   *Blocked        // why the last try did not finish the step; nil if not blocked
 }
 
-// Person identifies a person, so that events and runs find each other.
+// Person identifies a person, so that events and runs match.
 type Person struct{ AccountID, UserID, EmailKey string }
 
-// IsAny reports whether the person matches one of a list.
+// IsAny reports whether the person matches any in a list.
 func (p Person) IsAny(list []Person) bool {
 	return slices.ContainsFunc(list, func(other Person) bool {
 		return p.AccountID == other.AccountID && p.Identity().Matches(other.Identity())
@@ -51,22 +51,23 @@ func (p Person) Identity() machine.Identity {
 	return machine.Identity{UserID: p.UserID, EmailKey: p.EmailKey}
 }
 
-// Locks returns the person's advisory lock numbers, one per name.
+// Locks returns the numbers of the person's advisory locks, one per name.
 func (p Person) Locks() []int64 {
 	var keys []int64
 	for kind, name := range map[string]string{"user": p.UserID, "email": p.EmailKey} {
 		if name != "" {
 			h := fnv.New64a()
-			// a hash cannot fail
+			// hash.Hash.Write never fails
 			_, _ = h.Write([]byte("automations\x00" + p.AccountID + "\x00" + kind + "\x00" + name))
-			// any 64 bits are a key
+			// any 64 bits make a valid key
 			keys = append(keys, int64(h.Sum64()))
 		}
 	}
 	return keys
 }
 
-// EmailKey returns the form in which addresses are compared; "" for an invalid one.
+// EmailKey returns the normalized form of an address, in which addresses are compared. It returns "" for an
+// invalid one.
 func EmailKey(email string) string {
 	parsed, err := address.New("", email)
 	if err != nil {
@@ -80,8 +81,8 @@ const liveColumns = `w.id, w.account_id, w.automation_id, w.version, coalesce(r.
 	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), coalesce(w.blocked::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth,
 	coalesce(r.definition::text, '')`
 
-// row is a Live as the database has it.
-type row struct {
+// liveRow is a Live as stored in the database.
+type liveRow struct {
 	id, accountID, automationID string
 	version                     int
 	userID, emailKey            string
@@ -98,13 +99,13 @@ type row struct {
 	now                         time.Time
 }
 
-func (r *row) columns() []any {
+func (r *liveRow) columns() []any {
 	return []any{&r.id, &r.accountID, &r.automationID, &r.version, &r.userID, &r.emailKey, &r.step, &r.state,
 		&r.waiting, &r.input, &r.blocked, &r.ready, &r.fence, &r.claims,
 		&r.event, &r.started, &r.depth, &r.trial}
 }
 
-func (r *row) live() (*Live, error) {
+func (r *liveRow) toLive() (*Live, error) {
 	trigger, err := ReadEvent(r.event)
 	if err != nil {
 		return nil, fmt.Errorf("read the event of %s: %w", r.id, err)
@@ -146,7 +147,7 @@ func ReadEvent(document string) (*machine.Event, error) {
 		return e, err
 	}
 	var err error
-	e.Data, err = expression.Decode(raw.Data) // numbers in the form that expressions need
+	e.Data, err = expression.Decode(raw.Data) // decodes numbers as expressions need them
 	return e, err
 }
 
@@ -180,8 +181,8 @@ func readOutputs(ctx context.Context, on db.Execer, list []*Live) error {
 	return nil
 }
 
-// ofPersonsSQL finds the live runs of persons, then locks them in the order of their ids:
-// FOR UPDATE and UNION do not mix.
+// ofPersonsSQL finds the live runs of persons, then locks them in id order, because FOR UPDATE cannot be
+// combined with UNION.
 const ofPersonsSQL = `
 WITH person AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS p (account_id, user_id, email_key)),
 found AS MATERIALIZED (
@@ -193,7 +194,7 @@ SELECT id FROM automation_works WHERE id IN (SELECT id FROM found) ORDER BY id F
 
 const byIDSQL = `SELECT ` + liveColumns + ` FROM automation_works w JOIN automation_runs r ON r.id = w.id WHERE w.id = ANY($1::text[]) ORDER BY w.id`
 
-// Lock returns the live runs of persons and locks them until the transaction ends.
+// Lock locks the live runs of persons until the transaction ends, and returns them.
 func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) {
 	var accounts, users, emails []string
 	for _, p := range persons {
@@ -203,66 +204,64 @@ func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) 
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "lock live runs")
 	}
-	return read(ctx, tx, ids)
+	return readLives(ctx, tx, ids)
 }
 
 const waitingSQL = `
 SELECT id FROM automation_works WHERE account_id = $1 AND (user_id = $2 AND $2 <> '' OR email_key = $3 AND $3 <> '') AND state = 'waiting' ORDER BY id LIMIT $4`
 
-// Waits returns up to limit waiting runs that share the user id or the address of a person. It locks
-// nothing.
+// Waits returns up to limit waiting runs that share the user id or the address of a person. It locks nothing.
 func Waits(ctx context.Context, on db.Execer, p Person, limit int) ([]*Live, error) {
 	ids, err := db.All(ctx, on, db.Value[string], waitingSQL, p.AccountID, p.UserID, p.EmailKey, limit)
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "read runs that wait")
 	}
-	return read(ctx, on, ids)
+	return readLives(ctx, on, ids)
 }
 
 const lockSomeSQL = `
 SELECT w.id FROM automation_works w JOIN automation_runs r ON r.id = w.id
 WHERE w.automation_id = $1 AND w.version > 0 AND ($2::timestamptz IS NULL OR r.started_at < $2) ORDER BY w.id LIMIT $3 FOR UPDATE OF w SKIP LOCKED`
 
-// LockSome locks and returns up to limit live runs of an automation that started before a time; nil for
-// any time. Runs that another transaction holds are skipped, and so are trials, as everywhere an
-// automation's runs are counted.
+// LockSome locks and returns up to limit live runs of an automation that started before a time; nil means any
+// time. It skips runs locked by another transaction, and trials, which never count among an automation's runs.
 func LockSome(ctx context.Context, tx db.Execer, automationID string, before *time.Time, limit int) ([]*Live, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], lockSomeSQL, automationID, before, limit)
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "lock runs of an automation")
 	}
-	return read(ctx, tx, ids)
+	return readLives(ctx, tx, ids)
 }
 
-// LockOne locks and returns a live run of an account; nil if it is not live.
+// LockOne locks and returns a live run of an account. It returns nil if the run is not live.
 func LockOne(ctx context.Context, tx db.Execer, accountID, runID string) (*Live, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], `SELECT id FROM automation_works WHERE account_id = $1 AND id = $2 FOR UPDATE`, accountID, runID)
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "lock a run")
 	}
-	list, err := read(ctx, tx, ids)
+	list, err := readLives(ctx, tx, ids)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	return list[0], nil
 }
 
-func read(ctx context.Context, tx db.Execer, ids []string) ([]*Live, error) {
-	rows, err := db.All(ctx, tx, (*row).columns, byIDSQL, db.Array(ids))
+func readLives(ctx context.Context, tx db.Execer, ids []string) ([]*Live, error) {
+	rows, err := db.All(ctx, tx, (*liveRow).columns, byIDSQL, db.Array(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read live runs: %w", err)
 	}
-	list, err := lives(rows)
+	list, err := decodeLives(rows)
 	if err != nil {
 		return nil, err
 	}
 	return list, readOutputs(ctx, tx, list)
 }
 
-func lives(rows []row) ([]*Live, error) {
+func decodeLives(rows []liveRow) ([]*Live, error) {
 	list := make([]*Live, 0, len(rows))
 	for i := range rows {
-		l, err := rows[i].live()
+		l, err := rows[i].toLive()
 		if err != nil {
 			return nil, err
 		}
@@ -280,8 +279,8 @@ func wrapError(err error, doing string) error {
 
 const lockSQL = `SELECT pg_advisory_xact_lock(k) FROM (SELECT DISTINCT k FROM unnest($1::bigint[]) AS l (k) ORDER BY k) AS l`
 
-// LockPerson locks persons until the transaction ends. No other transaction starts runs for them
-// meanwhile.
+// LockPerson locks persons until the transaction ends. No other transaction starts runs for them in the
+// meantime.
 func LockPerson(ctx context.Context, tx db.Execer, persons ...Person) error {
 	var locks []int64
 	for _, p := range persons {

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// backSQL finds events of a person that may end a wait, oldest first. Events that have not taken effect
-// yet will find the wait themselves.
+// backSQL finds events of a person that may end a wait, oldest first. Events that have not been applied yet are
+// excluded, because they will find the wait.
 const backSQL = `
 SELECT id, name, coalesce(user_id, ''), coalesce(email, ''), coalesce(email_key, ''), coalesce(data::text, '{}'), source, created_at FROM custom_events
 WHERE account_id = $1 AND user_id = $2 AND $2 <> '' AND name = ANY($4::text[]) AND created_at >= $5 AND NOT pending AND NOT trial
@@ -34,14 +34,14 @@ func (e *backEvent) columns() []any {
 const resumeSQL = `
 UPDATE automation_works SET state = 'ready', input = $2::jsonb, due_at = now(), parked = false, fence = fence + 1 WHERE id = $1 AND state = 'waiting'`
 
-// lookBack ends waits that have just begun with events from before them.
+// lookBack ends waits that have just begun if an earlier event matches.
 func lookBack(ctx context.Context, tx db.Execer, list []*Settlement) error {
 	for _, s := range list {
 		w := s.Outcome.Waiting
 		if w == nil || len(w.Events) == 0 || s.Live.Run.Identity.IsZero() {
 			continue
 		}
-		found, err := s.earlier(ctx, tx, w)
+		found, err := s.findEarlierEvent(ctx, tx, w)
 		if err != nil {
 			return err
 		}
@@ -55,8 +55,8 @@ func lookBack(ctx context.Context, tx db.Execer, list []*Settlement) error {
 	return nil
 }
 
-// earlier returns the first event that ends the wait; nil if there is none.
-func (s *Settlement) earlier(ctx context.Context, tx db.Execer, w *machine.Waiting) (*machine.Event, error) {
+// findEarlierEvent returns the first event that ends the wait, or nil if none does.
+func (s *Settlement) findEarlierEvent(ctx context.Context, tx db.Execer, w *machine.Waiting) (*machine.Event, error) {
 	run := s.Live.Run
 	events, err := db.All(ctx, tx, (*backEvent).columns, backSQL, s.Live.AccountID, run.Identity.UserID,
 		run.Identity.EmailKey, db.Array(w.Events), w.Since.UTC().Format(time.RFC3339Nano))
@@ -78,7 +78,7 @@ func (s *Settlement) earlier(ctx context.Context, tx db.Execer, w *machine.Waiti
 	return nil, nil
 }
 
-// Resume ends the wait of a run with an event, so that its next step begins. The caller holds the row.
+// Resume ends the wait of a run with an event, so that its next step begins. The caller has locked the row.
 func Resume(ctx context.Context, tx db.Execer, l *Live, e *machine.Event) error {
 	input, err := json.Marshal(e)
 	if err != nil {

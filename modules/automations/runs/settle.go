@@ -25,11 +25,11 @@ type Settlement struct {
 	State   machine.State
 	Outcome machine.Decision
 	Blocked *Blocked // why the effect of Outcome could not be finished yet; may be nil
-	EmailID string   // of the step that has sent one
+	EmailID string   // id of the email if the step sent one
 	Now     time.Time
 }
 
-// The statuses of a run.
+// Statuses of a run.
 const (
 	StatusRunning   = "running"
 	StatusWaiting   = "waiting"
@@ -68,8 +68,8 @@ func (s *Settlement) dueAt() time.Time {
 	return s.Now
 }
 
-// claims returns how many tries count so far.
-func (s *Settlement) claims() int {
+// countClaims returns how many tries have counted so far.
+func (s *Settlement) countClaims() int {
 	switch {
 	case s.Blocked == nil:
 		return 0
@@ -79,7 +79,7 @@ func (s *Settlement) claims() int {
 	return max(s.Live.Claims-1, 0)
 }
 
-func (s *Settlement) ready() time.Time {
+func (s *Settlement) readyAt() time.Time {
 	if s.State.Ready.IsZero() {
 		return s.Now
 	}
@@ -92,15 +92,15 @@ func (s *Settlement) waiting() string {
 	}
 	text, err := json.Marshal(s.Outcome.Waiting)
 	if err != nil {
-		panic("runs: a wait cannot be encoded: " + err.Error()) // times and strings
+		panic("runs: a wait cannot be encoded: " + err.Error()) // contains only times and strings
 	}
 	return string(text)
 }
 
-// lane spreads accounts.
-func lane(accountID string) int {
+// laneOf assigns an account to a lane.
+func laneOf(accountID string) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(accountID)) // a hash cannot fail
+	_, _ = h.Write([]byte(accountID)) // hash.Hash.Write never fails
 	return int(h.Sum32() % Lanes)
 }
 
@@ -113,15 +113,15 @@ var settledRows = batch.New("v",
 	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
 	batch.Text("state", func(s *Settlement) string { return s.work() }),
 	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }),
-	batch.Time("ready_at", func(s *Settlement) time.Time { return s.ready() }),
+	batch.Time("ready_at", func(s *Settlement) time.Time { return s.readyAt() }),
 	batch.Time("due_at", func(s *Settlement) time.Time { return s.dueAt() }),
-	batch.Text("blocked", func(s *Settlement) string { return s.Blocked.document() }),
+	batch.Text("blocked", func(s *Settlement) string { return s.Blocked.encode() }),
 	batch.Bool("by_account", func(s *Settlement) bool { return s.Blocked != nil && s.Blocked.ByAccount }),
-	batch.Int("claims", func(s *Settlement) int { return s.claims() }),
+	batch.Int("claims", func(s *Settlement) int { return s.countClaims() }),
 )
 
-// settleSQL stores the next action under the fencing number of the claim. Rows of work are locked by id.
-// It returns the runs that were still held.
+// settleSQL stores the next action under the fencing number of the claim. It locks rows of work in id order and
+// returns the runs that were still held.
 var settleSQL = db.Compile(`
 WITH v AS MATERIALIZED (SELECT * FROM ` + settledRows.Source() + `),
 held AS MATERIALIZED (
@@ -139,8 +139,8 @@ held AS MATERIALIZED (
 )
 SELECT id FROM held`)
 
-// Settle stores outcomes of claimed runs. held[i] reports whether list[i] was still held; nothing is
-// stored for the others. After an error, the caller must not commit.
+// Settle stores outcomes of claimed runs. held[i] reports whether list[i] was still held; nothing is stored for
+// the others. After an error, the caller must not commit.
 func Settle(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) (held []bool, err error) {
 	held = make([]bool, len(list))
 	if len(list) == 0 {
@@ -160,13 +160,13 @@ func Settle(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) (hel
 			stored = append(stored, s)
 		}
 	}
-	if err := record(ctx, tx, bus, stored); err != nil {
+	if err := storeEnded(ctx, tx, bus, stored); err != nil {
 		return nil, err
 	}
 	return held, lookBack(ctx, tx, stored)
 }
 
-// ended is one step that ended, of a settlement.
+// ended is a step that a settlement ended.
 type endedStep struct {
 	*Settlement
 
@@ -192,8 +192,8 @@ var stepRows = batch.New("v",
 
 var insertStepsSQL = db.Compile(stepRows.Insert("automation_steps"))
 
-// record stores the steps that ended and publishes the facts.
-func record(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error {
+// storeEnded stores the steps that ended and publishes the facts.
+func storeEnded(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error {
 	var steps []endedStep
 	var facts []event.Fact
 	for _, s := range list {
@@ -214,19 +214,19 @@ func record(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) erro
 	return wrapError(bus.Publish(ctx, tx, facts...), "publish facts of runs")
 }
 
-// Began is the fact that the run has started.
+// Began is the fact that a run has started.
 func (s *Settlement) Began() event.Fact {
 	return s.fact(event.AutomationStarted, StatusRunning, 0, s.Program.Definition.Steps[0].Type, "")
 }
 
-// Cancelled is the fact that the run was cancelled.
+// Cancelled is the fact that a run was cancelled.
 func (s *Settlement) Cancelled() event.Fact {
 	return s.fact(event.AutomationCancelled, StatusCancelled, s.State.Step,
 		s.Program.Definition.Steps[s.State.Step].Type, "")
 }
 
-// Facts returns the facts of a settlement: each step that did not fail the run, and the end. A trial has
-// none.
+// Facts returns the facts of a settlement: one for each step that did not fail the run, and one for its end. A
+// trial has none.
 func (s *Settlement) Facts() (facts []event.Fact) {
 	if s.Live.Trial != nil {
 		return nil

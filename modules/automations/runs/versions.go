@@ -21,8 +21,8 @@ type Version struct {
 	AccountID    string
 	AutomationID string
 	Number       int
-	Document     json.RawMessage // the stored definition
-	DomainIDs    []string        // from which it may send; empty for all of the account
+	Document     json.RawMessage // stored definition
+	DomainIDs    []string        // domains from which it may send; empty: all of the account
 }
 
 type versionKey struct {
@@ -30,12 +30,13 @@ type versionKey struct {
 	number       int
 }
 
-// Store returns compiled versions. Versions never change, so compiled ones are cached. Safe for concurrent use.
+// Store returns compiled versions. Versions never change, so the compiled form is cached. It is safe for
+// concurrent use.
 type Store struct {
 	compiled *cache.Cache[versionKey, *Version]
 }
 
-// maxVersions bounds the cached versions.
+// maxVersions is the maximum number of cached versions.
 const maxVersions = 5_000
 
 // NewStore returns a new Store.
@@ -62,7 +63,7 @@ type versionRow struct {
 	domainIDs             []string
 }
 
-// Get returns a version. It reads through on, which may be a transaction. The error is NotFound if it
+// Get returns a version. It reads through on, which may be a transaction. It returns NotFound if the version
 // does not exist.
 func (s *Store) Get(ctx context.Context, on db.Execer, automationID string, number int) (*Version, error) {
 	key := versionKey{automationID, number}

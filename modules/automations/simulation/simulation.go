@@ -15,15 +15,15 @@ import (
 // NotStarted is the status of a run whose trigger condition is not true.
 const NotStarted = "not_started"
 
-// Effects of an arriving event.
+// Effects of an event on the simulated run.
 const (
-	Resumed   = "resumed"   // it ends the wait
-	Cancelled = "cancelled" // it cancels the run
-	Kept      = "kept"      // a later wait finds it when looking back
+	Resumed   = "resumed"   // it ended the wait
+	Cancelled = "cancelled" // it cancelled the run
+	Kept      = "kept"      // a later wait found it when looking back
 	Nothing   = "nothing"
 )
 
-// The outcomes that a caller may choose for a step in place of success.
+// Outcomes that a caller may choose for a step in place of success.
 const (
 	OutcomeSuppressed = "suppressed"
 	OutcomeError      = "error"
@@ -33,24 +33,24 @@ const (
 type Input struct {
 	Program   *machine.Program
 	AccountID string
-	Run       machine.Run      // its trigger happens when it starts
-	Later     []*machine.Event // of the same person, in the order of their times
+	Run       machine.Run      // the run starts when this event occurs
+	Later     []*machine.Event // events of the same person, ordered by time
 	Hurry     bool             // waits take no time, and awaited events count as received
 	// Perform returns the result of an effect instead of performing it. An error ends the simulation.
 	Perform func(ctx context.Context, step *definition.Step, e machine.Effect) (Performed, error)
 }
 
-// Performed is the result that an effect would have.
+// Performed is the simulated result of an effect.
 type Performed struct {
 	Result  machine.Result
-	Preview any // what would leave: *sending.Preview, *sms.Preview or *machine.Post; nil if it would be refused
+	Preview any // the message or request: *sending.Preview, *sms.Preview or *machine.Post; nil if it would be rejected
 }
 
 // StepResult is a step that ended.
 type StepResult struct {
 	machine.Record
 
-	Waited     *machine.Waiting // nil: it did not wait
+	Waited     *machine.Waiting // nil: the step did not wait
 	Conditions []expression.Explanation
 	Performed  Performed
 }
@@ -59,15 +59,15 @@ type StepResult struct {
 type Arrival struct {
 	Event     *machine.Event
 	Outcome   string
-	Key       string // of the step that waited, or would wait
+	Key       string // key of the step that waited or would wait
 	Condition *expression.Explanation
-	Starts    bool // it would also start a run of its own, which is not played
+	Starts    bool // it would also start a separate run, which is not simulated
 }
 
 // Result is the result of a simulation.
 type Result struct {
 	Status    string // completed, failed, cancelled, NotStarted
-	Error     string // of failed
+	Error     string // reason if Status is failed
 	Condition *expression.Explanation
 	Steps     []StepResult
 	Arrivals  []Arrival
@@ -76,24 +76,24 @@ type Result struct {
 	EndedAt   time.Time
 }
 
-// simulation is one call of Play.
+// simulation is the state of one call of Play.
 type simulation struct {
 	Input
 
 	now     time.Time
 	state   machine.State
 	outcome machine.Decision
-	next    int // the first of Later that has not arrived
+	next    int // index of the first event in Later that has not arrived
 	done    Performed
 	result  Result
 }
 
-// Play plays a run to its end. An error comes from Perform or ctx.
+// Play plays a run to its end. Its errors come from Perform or ctx.
 func Play(ctx context.Context, in Input) (Result, error) {
 	s := &simulation{Input: in, now: in.Run.StartedAt}
 	s.result = Result{Condition: in.Program.ExplainStart(ctx, in.Run.Trigger), StartedAt: s.now, EndedAt: s.now,
 		Steps: []StepResult{}, Arrivals: []Arrival{}, Facts: []event.Fact{}}
-	if is, _ := in.Program.Starts(ctx, in.Run.Trigger); !is { // the explanation has the error
+	if is, _ := in.Program.Starts(ctx, in.Run.Trigger); !is { // the explanation contains the error
 		s.result.Status = NotStarted
 		return s.result, nil
 	}
@@ -155,8 +155,8 @@ func (s *simulation) settlement() *runs.Settlement {
 		State: s.state, Outcome: s.outcome, Now: s.now}
 }
 
-// wait advances the clock to the end of the wait: an earlier event ends it, one that arrives, or its
-// time.
+// wait advances the clock to the end of the wait. The wait ends with an earlier event, an arriving event, or
+// its timeout.
 func (s *simulation) wait(ctx context.Context) {
 	w := s.outcome.Waiting
 	for i, e := range s.Later[:s.next] {
@@ -184,7 +184,7 @@ func (s *simulation) key() string { return s.Program.Definition.Steps[s.state.St
 func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 	s.next++
 	s.now = e.CreatedAt
-	a := Arrival{Event: e, Outcome: Nothing, Starts: s.starts(ctx, e)}
+	a := Arrival{Event: e, Outcome: Nothing, Starts: s.startsRun(ctx, e)}
 	if is, _ := s.Program.Cancels(ctx, s.Run, s.state, e); is {
 		a.Outcome = Cancelled
 		s.result.Arrivals = append(s.result.Arrivals, a)
@@ -210,12 +210,12 @@ func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 func (s *simulation) arriveAfterTheEnd(ctx context.Context) {
 	for ; s.next < len(s.Later); s.next++ {
 		e := s.Later[s.next]
-		s.result.Arrivals = append(s.result.Arrivals, Arrival{Event: e, Outcome: Nothing, Starts: s.starts(ctx, e)})
+		s.result.Arrivals = append(s.result.Arrivals, Arrival{Event: e, Outcome: Nothing, Starts: s.startsRun(ctx, e)})
 	}
 }
 
-// starts reports whether an event would start a run of its own.
-func (s *simulation) starts(ctx context.Context, e *machine.Event) bool {
+// startsRun reports whether an event would start a separate run.
+func (s *simulation) startsRun(ctx context.Context, e *machine.Event) bool {
 	if e.Name != s.Program.Definition.Trigger.Event {
 		return false
 	}

@@ -22,25 +22,25 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// effect is how the steps of one type act outside the run. Each type that does so has a file of
-// its own, named after it, which registers its effect. The fields of the type are in the file of
-// the same name in package definition, and rendering them is in that of package machine.
+// effect implements the action of one type's steps outside the run. Each such type has a file, named after it,
+// that registers its effect. The fields of the type are in the file of the same name in package definition, and
+// their rendering in that of package machine.
 type effect interface {
-	// check reports what would keep a step from acting. It runs before the activation.
+	// check reports obstacles to the step. It runs before activation.
 	check(ctx context.Context, c Check) error
-	// preview returns what the effect of the step with a key would do. The outcome replaces
+	// preview returns the result that the effect of the step with a key would have. The outcome replaces
 	// success: "", simulation.OutcomeSuppressed or simulation.OutcomeError.
 	preview(
 		ctx context.Context, caller accounts.Caller, key string, e machine.Effect, outcome string,
 	) (simulation.Performed, error)
-	// perform performs the effect of a taken step.
-	perform(ctx context.Context, t *taken) result
+	// perform performs the effect of a claimed step.
+	perform(ctx context.Context, t *claimedRun) result
 }
 
 var constructors = map[string]func(*services) effect{}
 
-// register adds the effect of a step type.
-func register(name string, create func(*services) effect) bool { //nolint:unparam // the result lets `var _ =` call it
+// registerEffect adds the effect of a step type.
+func registerEffect(name string, create func(*services) effect) bool { //nolint:unparam // the result allows calls in `var _ =`
 	constructors[name] = create
 	return true
 }
@@ -71,8 +71,8 @@ type Sender interface {
 	Preview(ctx context.Context, caller accounts.Caller, m sending.Message) (sending.Preview, error)
 }
 
-// Texter stores text messages in a transaction, and hands them over after it. Problem returns why
-// an account cannot send any.
+// Texter stores text messages in a transaction and submits them after it. Problem returns why an account cannot
+// send any.
 type Texter interface {
 	Send(ctx context.Context, tx db.Execer, accountID string, m sms.Message, guard sms.StoreGuard) (sms.Receipt, error)
 	Wake()
@@ -80,17 +80,17 @@ type Texter interface {
 	Preview(ctx context.Context, accountID string, m sms.Message) (sms.Preview, error)
 }
 
-// Modules are the modules through which steps act.
+// Modules are the modules that perform effects.
 type Modules struct {
 	fx.In
 
 	Domains   Domains
 	Templates Templates
 	Sender    Sender
-	Texter    Texter `optional:"true"` // nil if the module sms is off
+	Texter    Texter `optional:"true"` // nil if the module sms is disabled
 }
 
-// services is what effects need.
+// services are the dependencies of effects.
 type services struct {
 	Modules
 
@@ -98,19 +98,19 @@ type services struct {
 	db     *db.DB
 	bus    ingest.Bus
 	prover *proof.Prover
-	nudge  func() // makes the worker look for due steps again
+	nudge  func() // wakes the worker to look for due steps
 }
 
-// Check asks what would keep a step from acting.
+// Check is the input and output of checks for obstacles to a step.
 type Check struct {
-	Caller    accounts.Caller // who would activate the automation
+	Caller    accounts.Caller // the caller that would activate the automation
 	Step      *definition.Step
-	LookUntil time.Time                   // when lookups of names in the DNS must end
-	Report    func(field, problem string) // prevents the activation
-	Warn      func(field, problem string) // may change before the step acts, or afterwards
+	LookUntil time.Time                   // deadline of DNS lookups
+	Report    func(field, problem string) // reports a problem that prevents activation
+	Warn      func(field, problem string) // reports a problem that may change before the step acts, or later
 }
 
-// Check reports what would keep a step from acting. A step that does not act has no problems.
+// Check reports obstacles to a step. A step without an effect has none.
 func (s *Service) Check(ctx context.Context, c Check) error {
 	if e, acts := s.effects[c.Step.Type]; acts {
 		return e.check(ctx, c)
@@ -118,7 +118,7 @@ func (s *Service) Check(ctx context.Context, c Check) error {
 	return nil
 }
 
-// Preview returns what the effect of a step would do. The outcome replaces success: "",
+// Preview returns the result that the effect of a step would have. The outcome replaces success: "",
 // simulation.OutcomeSuppressed or simulation.OutcomeError.
 func (s *Service) Preview(
 	ctx context.Context, caller accounts.Caller, step *definition.Step, e machine.Effect, outcome string,
@@ -126,7 +126,7 @@ func (s *Service) Preview(
 	return s.effects[step.Type].preview(ctx, caller, step.Key, e, outcome)
 }
 
-// refusedPreview is the result of a message that would not be stored. Other errors end the simulation.
+// refusedPreview returns the result of a message that would be rejected. Other errors end the simulation.
 func refusedPreview(err error) (simulation.Performed, error) {
 	refused := fault.From(err)
 	if refused.Kind == fault.Internal || refused.Kind == fault.Unavailable {

@@ -11,7 +11,7 @@ import (
 )
 
 // A type without an effect would crash the process that takes its first step.
-func TestEveryActingStepTypeHasAnEffect(t *testing.T) {
+func TestRegistersEveryEffect(t *testing.T) {
 	t.Parallel()
 	want := slices.DeleteFunc(definition.Types(), func(name string) bool { return !definition.IsEffect(name) })
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(newEffects(&services{})))); diff != "" {

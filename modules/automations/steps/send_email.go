@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-var _ = register(definition.SendEmail, func(s *services) effect { return emailEffect{s} })
+var _ = registerEffect(definition.SendEmail, func(s *services) effect { return emailEffect{s} })
 
 type emailEffect struct{ *services }
 
@@ -42,7 +42,7 @@ func (e emailEffect) check(ctx context.Context, c Check) error {
 	return e.checkSender(ctx, c, content.from)
 }
 
-// emailContent is the content of a step, completed by its template, before rendering.
+// emailContent is the unrendered content of a step, completed by its template.
 type emailContent struct {
 	from, subject, html, text string
 	unsubscribes              bool
@@ -52,8 +52,8 @@ func (e emailContent) hasToken() bool {
 	return unsubscribe.InSubjectOrText(e.subject) || unsubscribe.InMarkup(e.html) || unsubscribe.InSubjectOrText(e.text)
 }
 
-// checkTemplate completes the content of a step by its published template. known is false if there is none, which is
-// reported.
+// checkTemplate completes the content of a step from its published template. known is false if there is no such
+// template, which is reported.
 func (e emailEffect) checkTemplate(ctx context.Context, c Check, content *emailContent) (known bool, err error) {
 	t := c.Step.Template
 	found, err := e.Templates.Get(ctx, c.Caller.AccountID, t.ID+t.Alias)
@@ -93,7 +93,7 @@ func (e emailEffect) checkTemplate(ctx context.Context, c Check, content *emailC
 	return true, nil
 }
 
-// isEventVariable reports whether a template variable is filled from the event itself.
+// isEventVariable reports whether a template variable takes its value from the event.
 func isEventVariable(key string) bool { return key == "event" || len(key) > 6 && key[:6] == "event." }
 
 // checkSender reports why the caller cannot send from an address, or may soon be unable to.
@@ -129,8 +129,8 @@ func (e emailEffect) preview(
 		Result: simulateSend(outcome, definition.MediumEmail, map[string]any{"email_id": "msg_simulated_" + key})}, nil
 }
 
-// perform submits the email of a step. The transaction that stores it settles the step.
-func (e emailEffect) perform(ctx context.Context, t *taken) result {
+// perform submits the email of a step. The transaction that stores the email settles the step.
+func (e emailEffect) perform(ctx context.Context, t *claimedRun) result {
 	m := messageOf(t.outcome.Effect.(*machine.Email)) //nolint:forcetypeassert // rendered by this type
 	caller := accounts.Caller{AccountID: t.AccountID, Scope: rights.ScopeSending, DomainIDs: t.version.DomainIDs}
 	err := e.send(ctx, caller, m, t)
@@ -147,7 +147,7 @@ func (e emailEffect) perform(ctx context.Context, t *taken) result {
 	case fault.IsDatabaseUnavailable(err):
 		return retryLater(t.Claimed, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
-		return t.defect()
+		return t.recordDefect()
 	case f.Code == fault.CodeAccountSuspended:
 		return t.recordRefusal(f, waitSuspended)
 	case f.Kind == fault.Limit && f.RetryAfter > 0 && f.RetryAfter <= maxCapWait:
@@ -156,17 +156,17 @@ func (e emailEffect) perform(ctx context.Context, t *taken) result {
 	return t.recordFailure(ctx, codeOf(f), f.Error())
 }
 
-// noSubject is the subject of an email whose subject rendered blank, also from its template. A retry of the run would
+// noSubject replaces a subject that rendered blank, including one from a template. A retry of the run would
 // render it blank again.
 const noSubject = "(no subject)"
 
-func (e emailEffect) send(ctx context.Context, caller accounts.Caller, m sending.Message, t *taken) error {
+func (e emailEffect) send(ctx context.Context, caller accounts.Caller, m sending.Message, t *claimedRun) error {
 	_, err := e.Sender.Send(ctx, caller, sending.Request{Message: m,
 		Guard: &sending.Guarded{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
 	return err
 }
 
-// codeOf returns a code for why an email was refused.
+// codeOf returns the code of the reason why an email was rejected.
 func codeOf(f *fault.Error) string {
 	if f.Code != fault.CodeValidation {
 		return f.Code
@@ -186,12 +186,12 @@ func codeOf(f *fault.Error) string {
 	return f.Code
 }
 
-// Hold settles the steps of emails that are about to be stored (sending.Guard). An email whose
-// run is cancelled, or held by another claim, is not held.
+// Hold settles the steps of emails that are about to be stored (sending.Guard). It rejects an email if its run
+// was cancelled or is held by another claim.
 func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
 	settlements := make([]*runs.Settlement, 0, len(list))
 	for _, h := range list {
-		t := h.Subject.(*taken) //nolint:forcetypeassert // perform is the only caller that passes this guard
+		t := h.Subject.(*claimedRun) //nolint:forcetypeassert // only perform passes this guard
 		r := machine.Result{Status: machine.StatusSent, Output: map[string]any{"email_id": h.Receipt.ID}}
 		if len(h.Receipt.Suppressed) > 0 {
 			r.Status = machine.StatusSuppressed
@@ -201,9 +201,9 @@ func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held
 	return runs.Settle(ctx, tx, e.bus, settlements)
 }
 
-// messageOf returns the email of a step in the form that module sending accepts.
+// messageOf converts the email of a step to the form that module sending accepts.
 func messageOf(e *machine.Email) sending.Message {
-	m := sending.Message{To: mailboxes(e.To), CC: mailboxes(e.CC), BCC: mailboxes(e.BCC), ReplyTo: mailboxes(e.ReplyTo),
+	m := sending.Message{To: parseMailboxes(e.To), CC: parseMailboxes(e.CC), BCC: parseMailboxes(e.BCC), ReplyTo: parseMailboxes(e.ReplyTo),
 		Subject: e.Subject, HTML: e.HTML, Text: e.Text,
 		Tags: e.Tags, Headers: e.Headers, Category: e.Category, Unsubscribe: e.Unsubscribe}
 	if e.From != "" {
@@ -215,7 +215,7 @@ func messageOf(e *machine.Email) sending.Message {
 	return m
 }
 
-func mailboxes(texts []string) (out []sending.Mailbox) {
+func parseMailboxes(texts []string) (out []sending.Mailbox) {
 	for _, text := range texts {
 		out = append(out, sending.Mailbox{Text: text})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-var _ = register(definition.SendSMS, func(s *services) effect { return smsEffect{s} })
+var _ = registerEffect(definition.SendSMS, func(s *services) effect { return smsEffect{s} })
 
 type smsEffect struct{ *services }
 
@@ -48,9 +48,9 @@ func (e smsEffect) preview(
 	return simulation.Performed{Preview: &preview, Result: simulateSend(outcome, definition.MediumText, output)}, nil
 }
 
-// perform stores the text message of a step. The same transaction settles the step, so a step sends
-// one message, and a run that is cancelled or held by another claim sends none.
-func (e smsEffect) perform(ctx context.Context, t *taken) result {
+// perform stores the text message of a step. The same transaction settles the step, so a step sends one
+// message, and a run that was cancelled or is held by another claim sends none.
+func (e smsEffect) perform(ctx context.Context, t *claimedRun) result {
 	if e.Texter == nil {
 		return t.recordFailure(ctx, sms.CodeNoProvider, smsOff)
 	}
@@ -75,7 +75,7 @@ func (e smsEffect) perform(ctx context.Context, t *taken) result {
 	case fault.IsDatabaseUnavailable(err):
 		return retryLater(t.Claimed, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
-		return t.defect()
+		return t.recordDefect()
 	case f.Code == fault.CodeAccountSuspended:
 		return t.recordRefusal(f, waitSuspended)
 	}
@@ -83,7 +83,7 @@ func (e smsEffect) perform(ctx context.Context, t *taken) result {
 }
 
 // hold settles the step of a message that is about to be stored.
-func (e smsEffect) hold(ctx context.Context, tx db.Execer, t *taken, stored sms.Receipt) (bool, error) {
+func (e smsEffect) hold(ctx context.Context, tx db.Execer, t *claimedRun, stored sms.Receipt) (bool, error) {
 	r := machine.Result{Status: machine.StatusSent,
 		Output: map[string]any{"sms_id": stored.ID, "segments": int64(stored.Segments)}}
 	if stored.Suppressed {

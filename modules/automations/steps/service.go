@@ -14,16 +14,16 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Signals wakes the stepping processes after a commit.
+// Signals wakes the processes that take steps, after a commit.
 type Signals interface {
 	Wake(channel string)
 	Subscribe(channel string) (<-chan struct{}, func())
 }
 
-// Node is this process among those that share the database.
+// Node identifies this process among those that share the database.
 type Node interface {
 	worker.Process
-	ClaimsUntil() time.Time // by the database clock, for claims; zero for no limit
+	ClaimsUntil() time.Time // deadline for claims, by the database clock; zero: none
 }
 
 // claimLease is how long a process holds a run that it claimed.
@@ -31,9 +31,9 @@ const claimLease = time.Minute
 
 // Config configures the worker.
 type Config struct {
-	Idle    bool                  // this process leaves steps to others
-	Client  *http.Client          // of webhook steps; it judges each address that it dials
-	Targets *egress.TargetChecker // checks the URLs of webhook steps before the activation; nil: accept all
+	Idle    bool                  // this process takes no steps
+	Client  *http.Client          // client of webhook steps; it checks each address that it dials
+	Targets *egress.TargetChecker // checks the URLs of webhook steps before activation; nil: accept all
 }
 
 // Params contains the dependencies of the service.
@@ -50,12 +50,12 @@ type Params struct {
 	Workers  *worker.Metrics
 }
 
-// Service takes steps. Safe for concurrent use.
+// Service takes steps. It is safe for concurrent use.
 type Service struct {
 	config   Config
 	db       *db.DB
 	bus      ingest.Bus
-	effects  map[string]effect // by step type
+	effects  map[string]effect // keyed by step type
 	signals  Signals
 	node     Node
 	versions *runs.Store
@@ -63,7 +63,7 @@ type Service struct {
 	tasks    *worker.Tasks
 }
 
-// New creates the service. Nothing runs before Start.
+// New creates the service. Nothing runs until Start.
 func New(p Params) *Service {
 	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, signals: p.Signals, node: p.Node, versions: p.Versions,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
@@ -75,7 +75,7 @@ func New(p Params) *Service {
 	return s
 }
 
-// Start begins taking steps, unless this process leaves them to others.
+// Start begins taking steps, unless this process takes none.
 func (s *Service) Start(ctx context.Context) error {
 	if s.config.Idle {
 		return nil
@@ -95,10 +95,10 @@ func (s *Service) Start(ctx context.Context) error {
 
 const (
 	retryRefusedEvery = 2 * time.Second
-	retryRefusedMost  = 1000 // runs of one account at a time
+	retryRefusedMost  = 1000 // concurrent runs per account
 )
 
-// RetryRefused makes steps due that were refused because of accounts that have changed since.
+// RetryRefused makes steps due that were rejected because of accounts that have changed since.
 func (s *Service) RetryRefused(ctx context.Context) error {
 	n, err := runs.RetryRefused(ctx, s.db.SQL, retryRefusedMost)
 	if n > 0 {
@@ -107,7 +107,7 @@ func (s *Service) RetryRefused(ctx context.Context) error {
 	return err
 }
 
-// Stop waits for steps in progress while ctx lasts.
+// Stop waits until ctx ends for steps in progress.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return s.worker.Stop(ctx)
@@ -133,8 +133,8 @@ func (s *Service) release(ctx context.Context, list []*runs.Claimed) error {
 	return runs.Release(ctx, s.db.Hot, back)
 }
 
-// Drain takes every step that is due now, one after another, and returns how many there were.
-// Tests and the simulation of outages drive runs with it in place of the worker.
+// Drain takes every step that is due now, one after another, and returns how many there were. Tests and the
+// simulation of outages call it instead of running the worker.
 func (s *Service) Drain(ctx context.Context) (taken int, err error) {
 	for {
 		list, err := s.Claim(ctx, 100, time.Minute)

@@ -14,18 +14,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// maxClaims bounds how often a run is claimed without a settlement before it fails.
+// maxClaims is how often a run may be claimed without a settlement before it fails.
 const maxClaims = 20
 
 // Delays before a step is retried.
 const (
-	waitAway      = 2 * time.Second // the database is away
+	waitAway      = 2 * time.Second // the database is unavailable
 	waitDefect    = 10 * time.Second
 	waitSuspended = 5 * time.Minute
-	maxCapWait    = 24 * time.Hour // for a cap to be reset
+	maxCapWait    = 24 * time.Hour // a cap has to be reset
 )
 
-// result is the result of a claimed run: a settlement, a release, or nothing if the guard has settled it.
+// result is the result of a claimed run: a settlement, a release, or nothing if the guard has already settled
+// it.
 type result struct {
 	settlement *runs.Settlement
 	back       *runs.Return
@@ -56,14 +57,14 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 		in.Fired = true
 	}
 	state, outcome := advanceFunc(c.Live, v)(ctx, c.Run, c.State, in)
-	taken := &taken{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
+	taken := &claimedRun{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
 	if outcome.Effect == nil {
 		return result{settlement: taken.settlement()}
 	}
 	return s.effects[taken.definition().Type].perform(ctx, taken)
 }
 
-// advanceFunc returns the function that advances a run; a trial does not wait.
+// advanceFunc returns the function that advances a run. Trials do not wait.
 func advanceFunc(l *runs.Live,
 	v *runs.Version) func(context.Context, machine.Run, machine.State,
 	machine.Input) (machine.State, machine.Decision) {
@@ -85,8 +86,8 @@ func failRun(c *runs.Claimed, v *runs.Version, now time.Time) *runs.Settlement {
 				Output: map[string]any{"status": machine.StatusFailed}}}}}
 }
 
-// taken is a claimed run with its progress.
-type taken struct {
+// claimedRun is a claimed run and its progress.
+type claimedRun struct {
 	*runs.Claimed
 
 	version *runs.Version
@@ -95,21 +96,21 @@ type taken struct {
 	now     time.Time
 }
 
-func (t *taken) settlement() *runs.Settlement {
+func (t *claimedRun) settlement() *runs.Settlement {
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: t.state, Outcome: t.outcome, Now: t.now}
 }
 
 // settleAfter returns the settlement of a finished effect, including the steps before it.
-func (t *taken) settleAfter(ctx context.Context, r machine.Result) *runs.Settlement {
+func (t *claimedRun) settleAfter(ctx context.Context, r machine.Result) *runs.Settlement {
 	now := t.Now()
 	state, outcome := advanceFunc(t.Live, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
 	outcome.Records = append(append([]machine.Record{}, t.outcome.Records...), outcome.Records...)
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
 }
 
-// recordBlocked records why the step could not be finished, and the run's progress before it. The step is
+// recordBlocked records why the step could not be finished, and the progress of the run before it. The step is
 // retried after a wait.
-func (t *taken) recordBlocked(b runs.Blocked, wait time.Duration) result {
+func (t *claimedRun) recordBlocked(b runs.Blocked, wait time.Duration) result {
 	now := t.Now()
 	b.Since, b.Until = now, now.Add(wait)
 	if before := t.Live.Blocked; before != nil && t.state.Step == t.Live.State.Step {
@@ -120,23 +121,23 @@ func (t *taken) recordBlocked(b runs.Blocked, wait time.Duration) result {
 	return result{settlement: s}
 }
 
-// defect is an internal error, which may be gone at the next try.
-func (t *taken) defect() result {
+// recordDefect reports an internal error, which may be gone at the next try.
+func (t *claimedRun) recordDefect() result {
 	return t.recordBlocked(runs.Blocked{Code: "internal",
 		Message: "The step could not be finished because of an internal error", Counted: true}, waitDefect)
 }
 
-// recordRefusal records a refusal that depends on the current state of the account. The step is retried.
-func (t *taken) recordRefusal(f *fault.Error, wait time.Duration) result {
+// recordRefusal records a rejection that depends on the current state of the account. The step is retried.
+func (t *claimedRun) recordRefusal(f *fault.Error, wait time.Duration) result {
 	return t.recordBlocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended ||
 		f.Code == fault.CodePlanLimit}, wait)
 }
 
-func (t *taken) recordFailure(ctx context.Context, code, sentence string) result {
+func (t *claimedRun) recordFailure(ctx context.Context, code, sentence string) result {
 	return result{settlement: t.settleAfter(ctx, machine.Result{Status: machine.StatusFailed, Error: code + ": " + sentence})}
 }
 
-func (t *taken) definition() *definition.Step { return &t.version.Definition.Steps[t.state.Step] }
+func (t *claimedRun) definition() *definition.Step { return &t.version.Definition.Steps[t.state.Step] }
 
 // settle stores the results of claims.
 func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Claimed, result]) error {
@@ -167,7 +168,7 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Clai
 	return nil
 }
 
-// faultOf returns the fault in an error; nil if there is none.
+// faultOf returns the fault in an error chain, or nil if there is none.
 func faultOf(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) {

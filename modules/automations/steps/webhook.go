@@ -19,13 +19,13 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// maxCaptured bounds the bytes of a response that a step keeps.
+// maxCaptured is the maximum number of response bytes that a step keeps.
 const maxCaptured = 16 << 10
 
-// postWaits are the delays before failed requests are retried.
+// postWaits are the pauses before failed requests are retried.
 var postWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour}
 
-var _ = register(definition.Webhook, func(s *services) effect { return webhookEffect{s} })
+var _ = registerEffect(definition.Webhook, func(s *services) effect { return webhookEffect{s} })
 
 type webhookEffect struct{ *services }
 
@@ -58,12 +58,12 @@ func (webhookEffect) preview(
 }
 
 // perform makes the request of a webhook step.
-func (e webhookEffect) perform(ctx context.Context, t *taken) result {
+func (e webhookEffect) perform(ctx context.Context, t *claimedRun) result {
 	p := t.outcome.Effect.(*machine.Post) //nolint:forcetypeassert // rendered by this type
 	status, body, err := e.request(ctx, t, p)
 	switch {
 	case errors.Is(err, egress.ErrRefused):
-		return t.recordFailure(ctx, "webhook_refused", p.URL+" is at an address that may not be called: it is not public")
+		return t.recordFailure(ctx, "webhook_refused", p.URL+" has an address that is not public")
 	case err == nil && status >= 200 && status < 300:
 		output := map[string]any{"http_status": int64(status)}
 		if p.Capture {
@@ -83,9 +83,9 @@ func (e webhookEffect) perform(ctx context.Context, t *taken) result {
 	return t.recordFailure(ctx, code, reason)
 }
 
-// request makes one request, signed like deliveries to webhook endpoints. Every try of the step uses the
-// same Idempotency-Key.
-func (e webhookEffect) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
+// request makes one request, signed like deliveries to webhook endpoints. All tries of the step use the same
+// Idempotency-Key.
+func (e webhookEffect) request(ctx context.Context, t *claimedRun, p *machine.Post) (status int, captured any, err error) {
 	r, err := http.NewRequestWithContext(ctx, p.Method, p.URL, bytes.NewReader(p.Body))
 	if err != nil {
 		return 0, nil, err

@@ -15,7 +15,7 @@ import (
 
 // Domains returns domains of an account.
 type Domains interface {
-	// Get returns one domain of the account. Error: NotFound.
+	// Get returns one domain of the account, or NotFound.
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 }
 
@@ -40,7 +40,8 @@ func NewBook(d *db.DB, domains Domains) *Book {
 		known: cache.New(cache.Config[accountDomain, Rules]{Max: 20_000, TTL: knownFor, LoadTimeout: lookupTimeout})}
 }
 
-// Get returns the rules of a domain of the account. Error: NotFound for the domain.
+// Get returns the rules of a domain of the account. It returns NotFound if the account does not have the
+// domain.
 func (b *Book) Get(ctx context.Context, accountID, domainID string) (Rules, error) {
 	if _, err := b.domains.Get(ctx, accountID, domainID); err != nil {
 		return Rules{}, err
@@ -52,8 +53,8 @@ const putSQL = `
 INSERT INTO address_rule_sets (account_id, domain_id, rules, catch_all) VALUES ($1, $2, $3::jsonb, $4)
 ON CONFLICT (domain_id) DO UPDATE SET account_id = excluded.account_id, rules = excluded.rules, catch_all = excluded.catch_all, updated_at = clock_timestamp()`
 
-// Put replaces the rules of a domain. Other processes apply them within 5 seconds.
-// Errors: NotFound for the domain, Invalid with all invalid fields.
+// Put replaces the rules of a domain. Other processes apply them within 5 seconds. It returns NotFound for an
+// unknown domain, or Invalid with all invalid fields.
 func (b *Book) Put(ctx context.Context, accountID, domainID string, r Rules) (Rules, error) {
 	if _, err := b.domains.Get(ctx, accountID, domainID); err != nil {
 		return Rules{}, err
@@ -66,10 +67,10 @@ func (b *Book) Put(ctx context.Context, accountID, domainID string, r Rules) (Ru
 	}
 	text, err := json.Marshal(r.Rules)
 	if err != nil {
-		return Rules{}, fmt.Errorf("put address rules: %w", err)
+		return Rules{}, fmt.Errorf("store address rules: %w", err)
 	}
 	if _, err := b.db.Hot.ExecContext(ctx, putSQL, accountID, domainID, string(text), r.CatchAll); err != nil {
-		return Rules{}, fmt.Errorf("put address rules: %w", err)
+		return Rules{}, fmt.Errorf("store address rules: %w", err)
 	}
 	b.known.Invalidate(accountDomain{accountID, domainID})
 	return r, nil

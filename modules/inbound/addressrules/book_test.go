@@ -18,7 +18,7 @@ const (
 	domainID = "dom_01kf0m4w7he6x8q2v5b3n9c1ta"
 )
 
-// registry is a test double of the domains module with a single domain.
+// registry is a fake of the domains module with a single domain.
 type registry struct{}
 
 func (registry) Get(_ context.Context, accountID, id string) (*ent.Domain, error) {
@@ -34,13 +34,13 @@ func TestBookUsesLatestRules(t *testing.T) {
 	accepts := func(accountID, local string, want bool) {
 		t.Helper()
 		if got, err := b.Accepts(t.Context(), accountID, domainID, local); err != nil || got != want {
-			t.Errorf("%s exists for %s: %t, %v; want %t", local, accountID, got, err, want)
+			t.Errorf("whether %s exists for %s: got %t, %v; want %t", local, accountID, got, err, want)
 		}
 	}
 	accepts(account, "x", true)
 	want := Rules{Rules: []shape.AddressRule{{Match: "support*", Action: Accept}}}
 	if _, err := b.Put(t.Context(), account, domainID, want); err != nil {
-		t.Fatalf("put rules: %v", err)
+		t.Fatalf("store rules: %v", err)
 	}
 	accepts(account, "x", false)
 	accepts(account, "Support-de", true)
@@ -52,17 +52,17 @@ func TestBookUsesLatestRules(t *testing.T) {
 	}
 }
 
-func TestBookRefusesOtherAccountsAndInvalidRules(t *testing.T) {
+func TestBookRejectsOtherAccountsAndInvalidRules(t *testing.T) {
 	t.Parallel()
 	b := NewBook(dbtest.New(t), registry{})
 	if _, err := b.Get(t.Context(), stranger, domainID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("reading the rules from another account: %v, want not found", err)
+		t.Errorf("reading the rules from another account returned %v, want not found", err)
 	}
 	if _, err := b.Put(t.Context(), stranger, domainID, Rules{}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("replacing the rules from another account: %v, want not found", err)
+		t.Errorf("replacing the rules from another account returned %v, want not found", err)
 	}
 	if _, err := b.Put(t.Context(), account, domainID,
 		Rules{Rules: []shape.AddressRule{{Match: "", Action: Accept}}}); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("rules with an empty pattern: %v, want an invalid error", err)
+		t.Errorf("rules with an empty pattern returned %v, want an Invalid error", err)
 	}
 }

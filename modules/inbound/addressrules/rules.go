@@ -14,19 +14,20 @@ const (
 	Reject = "reject"
 )
 
-// The limits of a domain's rules.
+// Limits of a domain's rules.
 const (
 	MaxRules = 200
-	MaxMatch = 64 // bytes; the maximum of a local part (RFC 5321 section 4.5.3.1.1)
+	MaxMatch = 64 // bytes; the maximum length of a local part (RFC 5321 section 4.5.3.1.1)
 )
 
-// Rules are the rules of one domain. The first match decides. CatchAll reports whether all other addresses exist.
+// Rules are the rules of one domain. The first match decides. CatchAll decides whether all other addresses
+// exist.
 type Rules struct {
 	Rules    []shape.AddressRule
 	CatchAll bool
 }
 
-// acceptAll applies to a domain without rules.
+// acceptAll applies to domains without rules.
 var acceptAll = Rules{CatchAll: true}
 
 // Validate reports every invalid field.
@@ -53,17 +54,17 @@ func checkMatch(match string) string {
 	case len(match) > MaxMatch:
 		return fmt.Sprintf("is longer than %d bytes", MaxMatch)
 	case strings.ContainsRune(match, '@'):
-		return "is the part before the @ only"
+		return "must be only the part before the @"
 	case strings.ContainsFunc(match, func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r == '\uFFFD' || r >= 0x80 &&
 			r < 0xa0
 	}):
-		return "must be text without spaces and control characters"
+		return "cannot contain spaces or control characters"
 	}
 	return ""
 }
 
-// Accepts reports whether the address exists. postmaster always does.
+// Accepts reports whether the address exists. postmaster always exists.
 func (r Rules) Accepts(local string) bool {
 	local = strings.ToLower(local)
 	if local == "postmaster" {

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestRulesMatch(t *testing.T) {
+func TestMatchPattern(t *testing.T) {
 	t.Parallel()
 	for pattern, texts := range map[string][2]string{
 		"support": {"support", "supports xsupport s"}, "*": {"x *", ""}, "a*": {"a ab a.b", "ba"}, "*a": {"a ba", "ab"},

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/plaintext"
 )
 
-// Bodies returns the text and HTML of a forwarded email: the sender's text, then the original. It returns HTML if the
-// sender or the email has HTML.
+// Bodies returns the text and HTML of a forwarded email: the sender's text, followed by the original. It
+// returns HTML if the sender or the email has HTML.
 func Bodies(text, htmlText string, e *ent.ReceivedEmail, m *message.Message) (newText, newHTML string) {
 	lines := [][2]string{{"From", e.From}, {"Date", m.Get("Date")}, {"Subject", e.Subject},
 		{"To", strings.Join(e.To, ", ")}}
@@ -65,17 +65,17 @@ func formatPreformatted(text string) string {
 
 // Content is the message to forward.
 type Content interface {
-	// Files writes each file, decoded, to the writer that to returns for its index.
+	// Files decodes each file and writes it to the writer that to returns for its index.
 	Files(to func(n int) io.Writer) error
 }
 
-// Files returns the files of a forwarded email as attachments, with names and valid content types. Their bytes are
-// stored in into. Blocked extensions and sizes are refused by the send.
+// Files returns the files of a forwarded email as attachments with names and valid content types. Their bytes
+// are stored in into. The send rejects blocked extensions and sizes.
 func Files(ctx context.Context, content Content, m *message.Message,
 	into *intake.Content) ([]sending.Attachment, error) {
-	ends := make([]int64, len(m.Files)) // of each, in into
+	ends := make([]int64, len(m.Files)) // length of each file in into
 	current := -1
-	end := func(next int) { // the files before next are complete
+	end := func(next int) { // files before next are complete
 		for ; current >= 0 && current < min(next, len(ends)); current++ {
 			ends[current] = into.Size()
 		}
@@ -83,7 +83,7 @@ func Files(ctx context.Context, content Content, m *message.Message,
 	}
 	err := content.Files(func(n int) io.Writer {
 		end(n)
-		if n > sending.MaxAttachments || n >= len(ends) { // the send refuses too many files
+		if n > sending.MaxAttachments || n >= len(ends) { // the send rejects too many files
 			return io.Discard
 		}
 		return into.Writer(ctx)
@@ -99,7 +99,7 @@ func Files(ctx context.Context, content Content, m *message.Message,
 	files := make([]sending.Attachment, 0, len(m.Files))
 	var begin int64
 	for i, f := range m.Files {
-		data := []byte{} // of an empty file
+		data := []byte{} // for an empty file
 		if f.Size > 0 {
 			data = octets[begin:ends[i]:ends[i]]
 		}
@@ -126,7 +126,7 @@ func newAttachment(i int, f message.File, data []byte) sending.Attachment {
 	return out
 }
 
-// extensionOf returns the extension with which mail programs open an attached message.
+// extensionOf returns the extension by which mail programs open an attached message.
 func extensionOf(contentType string) string {
 	if contentType == "message/rfc822" {
 		return ".eml"

@@ -25,7 +25,7 @@ func To(e *ent.ReceivedEmail) (to []sending.Mailbox) {
 	return nil
 }
 
-// WithThreadHeaders adds the header fields that join a reply to its thread, if the email has a message id.
+// WithThreadHeaders adds the header fields that put a reply into its thread, if the email has a message id.
 func WithThreadHeaders(headers []shape.Header, e *ent.ReceivedEmail) ([]shape.Header, error) {
 	inReplyTo, references := threadHeaders(e)
 	if inReplyTo == "" {
@@ -43,9 +43,9 @@ func WithThreadHeaders(headers []shape.Header, e *ent.ReceivedEmail) ([]shape.He
 // maxReferences keeps the field below the maximum length of a header value, 998 characters.
 const maxReferences = 900
 
-// threadHeaders returns the thread fields of a reply (RFC 5322 section 3.6.4): the ids in the parent's References, or
-// in its In-Reply-To if it has none, and then the parent's own id. If there are too many, it keeps the first, which
-// started the thread, and the last ones.
+// threadHeaders returns the thread fields of a reply (RFC 5322 section 3.6.4): the ids in the parent's
+// References, or in its In-Reply-To if it has none, followed by the parent's own id. If there are too many, it
+// keeps the first, which started the thread, and the last ones.
 func threadHeaders(e *ent.ReceivedEmail) (inReplyTo, references string) {
 	own := formatMessageID(e.MessageID)
 	if own == "" {
@@ -77,7 +77,7 @@ func threadHeaders(e *ent.ReceivedEmail) (inReplyTo, references string) {
 	return own, references + own
 }
 
-// formatMessageID returns a message id in angle brackets, or an empty string if it is not valid in a header field.
+// formatMessageID returns a message id in angle brackets, or "" if it is not valid in a header field.
 func formatMessageID(id string) string {
 	if id == "" || len(id) > 250 ||
 		strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '>' }) {
@@ -86,10 +86,10 @@ func formatMessageID(id string) string {
 	return "<" + id + ">"
 }
 
-// maxSubject is the longest subject, in characters.
+// maxSubject is the maximum length of a subject in characters.
 const maxSubject = 998
 
-// Subject adds a prefix to a subject, unless it already has it.
+// Subject adds a prefix to a subject that does not have it yet.
 func Subject(prefix, subject string) string {
 	subject = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if address.ValidateSubject(string(r)) != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob/blobtest"
 )
 
-// world has an S3 object store.
+// world is an installation with an S3 object store.
 type world struct {
 	*rooms.Rooms
 
@@ -52,7 +52,7 @@ func (w *world) deliver(t *testing.T, m sending.Message) string {
 	return id
 }
 
-// makeMovesDue makes waiting moves due, except those in a worker's hands: the two would deadlock.
+// makeMovesDue makes waiting moves due, except those claimed by a worker, because the two would deadlock.
 func (w *world) makeMovesDue(t *testing.T) {
 	t.Helper()
 	w.Exec(t, `UPDATE body_moves SET due_at = now() WHERE id IN (SELECT id FROM body_moves FOR UPDATE SKIP LOCKED)`)
@@ -67,7 +67,7 @@ func (w *world) claim(t *testing.T) []bodies.Move {
 	return moves
 }
 
-// runMoves walks, then runs and settles due moves.
+// runMoves runs the walk, then runs and settles the due moves.
 func (w *world) runMoves(t *testing.T) []string {
 	t.Helper()
 	if err := w.Mover.Walk(t.Context()); err != nil {
@@ -91,15 +91,15 @@ func (w *world) recoverStore() {
 	w.store.Fault(func(rw http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(rw, r) })
 }
 
-// countMoved counts the emails whose bodies are only in the store.
+// countMoved counts the emails whose bodies exist only in the store.
 func (w *world) countMoved(t *testing.T) int {
 	t.Helper()
 	return w.Count(t, `emails e WHERE body_key IS NOT NULL AND html IS NULL AND text IS NULL AND mime IS NULL
 		AND NOT EXISTS (SELECT FROM attachments a WHERE a.email_id = e.id AND (a.object_key IS NULL OR a.data <> ''))`)
 }
 
-// seen is everything that a reader sees of an email.
-type seen struct {
+// readerView is everything that a reader can see of an email.
+type readerView struct {
 	Whole   records.EmailDetail
 	Body    *ent.Email
 	Snippet string
@@ -107,7 +107,7 @@ type seen struct {
 	Files   []*ent.Attachment
 }
 
-func (w *world) readAll(t *testing.T, id string) (s seen) {
+func (w *world) readAll(t *testing.T, id string) (s readerView) {
 	t.Helper()
 	var errs [5]error
 	s.Whole, errs[0] = w.Records.Detail(t.Context(), sendingtest.Account, id)
@@ -152,7 +152,7 @@ func everyKind() map[string]sending.Message {
 	const head = "From: ada@example.com\nTo: bob@example.net\nSubject: s\nMIME-Version: 1.0\nContent-Type: "
 	return map[string]sending.Message{
 		"text": body("Hello\n\nBob", ""), "html": body("", "<p>Hello</p>"), "both": body("Hello", "<p>Hello</p>"), "rich": rich, "without a text part": alone,
-		"lines alone": body("-----", "<p>Not shown in lists</p>"), "blank": body(" \n", "<p>Shown</p>"),
+		"only a text part": body("-----", "<p>Not shown in lists</p>"), "blank": body(" \n", "<p>Shown</p>"),
 		"long":    body(strings.Repeat("a line of text\r\n", 40_000), "<p>"+strings.Repeat("<b>ü</b>", 25_000)+"</p>"),
 		"relayed": relayed(head + "text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\ngrüße\n"),
 		"relayed with a file": relayed(head + "multipart/mixed; boundary=x\n\n--x\nContent-Type: text/html; charset=utf-8\n\n<p>Hi</p>\n" +
@@ -161,12 +161,12 @@ func everyKind() map[string]sending.Message {
 	}
 }
 
-// Whatever the kind of email, its body is only in the store after delivery, and every reader sees the same as
+// After delivery, the body of every kind of email exists only in the store, and every reader sees the same as
 // before.
-func TestMovedBodiesReadTheSame(t *testing.T) {
+func TestMovedBodiesStayReadable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	before := map[string]seen{}
+	before := map[string]readerView{}
 	names := map[string]string{}
 	for name, m := range everyKind() {
 		id := w.deliver(t, m)
@@ -178,7 +178,7 @@ func TestMovedBodiesReadTheSame(t *testing.T) {
 		}
 	}
 	if n := w.countMoved(t); n != len(before) || w.Count(t, "body_moves") != 0 {
-		t.Fatalf("%d of %d bodies were moved, and %d moves are left", n, len(before), w.Count(t, "body_moves"))
+		t.Fatalf("%d of %d bodies were moved and %d moves are left", n, len(before), w.Count(t, "body_moves"))
 	}
 	for id, want := range before {
 		if diff := cmp.Diff(want, w.readAll(t, id), sameEmail); diff != "" {
@@ -189,7 +189,7 @@ func TestMovedBodiesReadTheSame(t *testing.T) {
 	objects := w.store.Objects(t)
 	for key := range objects {
 		if !strings.HasPrefix(key, "received/eu/sent/"+month+"/"+sendingtest.Account+"/msg_") {
-			t.Errorf("an object has the key %s", key)
+			t.Errorf("an object has the unexpected key %s", key)
 		}
 	}
 	if len(objects) != len(before)+w.Count(t, "attachments") || w.Count(t, "attachments") == 0 {
@@ -197,16 +197,16 @@ func TestMovedBodiesReadTheSame(t *testing.T) {
 	}
 	if all, err := w.Records.Bodies(t.Context(), sendingtest.Account,
 		slices.Collect(maps.Keys(before))...); err != nil || len(all) != len(before) {
-		t.Errorf("all bodies in one call: %d, %v", len(all), err)
+		t.Errorf("reading all bodies in one call returned %d, %v", len(all), err)
 	}
 	if found, err := w.Records.Bodies(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb",
 		slices.Collect(maps.Keys(before))...); err != nil || len(found) != 0 {
-		t.Errorf("another account reads %d bodies, %v", len(found), err)
+		t.Errorf("reading as another account returned %d bodies, %v", len(found), err)
 	}
 }
 
-// An unsent email keeps its body in the row until all its recipients are settled.
-func TestUnsentBodiesDoNotMove(t *testing.T) {
+// The body of an unsent email stays in its row until all its recipients are settled.
+func TestKeepsBodiesOfUnsentEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	at := time.Now().Add(time.Hour)
@@ -218,10 +218,10 @@ func TestUnsentBodiesDoNotMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := w.Count(t, `body_moves WHERE due_at >= now() + interval '14 minutes'`); n != 2 || len(w.claim(t)) != 0 {
-		t.Errorf("%d of 2 moves wait", n)
+		t.Errorf("%d moves are waiting, want 2", n)
 	}
 	if n := w.Count(t, `body_moves WHERE email_id = '`+scheduled+`' AND due_at > now() + interval '1 hour'`); n != 1 {
-		t.Error("the scheduled email is checked before its time")
+		t.Error("the scheduled email would be checked before its time")
 	}
 	if got := w.runMoves(t); !slices.Equal(got, []string{"unfinished", "unfinished"}) || w.countMoved(t) != 0 {
 		t.Errorf("moves ended as %v", got)
@@ -232,11 +232,11 @@ func TestUnsentBodiesDoNotMove(t *testing.T) {
 		t.Errorf("after the delivery, moves ended as %v", got)
 	}
 	if e, err := w.Records.Get(t.Context(), sendingtest.Account, deferred); err != nil || e.BodyKey == nil {
-		t.Errorf("the delivered one reads as %+v, %v", e, err)
+		t.Errorf("the delivered email reads as %+v, %v", e, err)
 	}
 }
 
-// Resending, or delivering again, uses the same content as the first time.
+// Resending or delivering again uses the same content as the first time.
 func TestMovedBodiesAreResentUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -248,7 +248,7 @@ func TestMovedBodiesAreResentUnchanged(t *testing.T) {
 		}
 		receipt, err := w.Sending.Resend(t.Context(), w.Caller(), sending.Resend{EmailID: id})
 		if err != nil {
-			t.Errorf("%s: send again: %v", name, err)
+			t.Errorf("%s: sending again returned %v", name, err)
 			continue
 		}
 		after := w.readAll(t, receipt.ID)
@@ -258,14 +258,14 @@ func TestMovedBodiesAreResentUnchanged(t *testing.T) {
 		}
 		w.SettleWith(t, w.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
 
-		// As a delivery would load it.
+		// Load it as a delivery would.
 		emails, err := compose.Load(t.Context(), w.DB.SQL, []string{id})
 		if err != nil {
 			t.Fatal(err)
 		}
 		signed, done, err := w.Composer.Sign(t.Context(), emails[id])
 		if err != nil {
-			t.Errorf("%s: deliver again: %v", name, err)
+			t.Errorf("%s: delivering again returned %v", name, err)
 			continue
 		}
 		if !bytes.HasSuffix(signed.Raw, []byte(before.Raw)) {
@@ -286,7 +286,7 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 	if err := w.Mover.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, 30*time.Second, "it was tried", func() bool { return w.Count(t, `body_moves WHERE attempts > 0`) > 0 })
+	expect.EventuallyWithin(t, 30*time.Second, "a move was tried", func() bool { return w.Count(t, `body_moves WHERE attempts > 0`) > 0 })
 	if w.countMoved(t) != 0 {
 		t.Error("bodies moved although the store is unavailable")
 	}
@@ -297,7 +297,7 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 	expect.EventuallyWithin(t, 60*time.Second, "all bodies are in the store",
 		func() bool { w.makeMovesDue(t); return w.countMoved(t) == 20 })
 	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || !needed {
-		t.Errorf("is the store needed: %v, %v", needed, err)
+		t.Errorf("Needed returned %v, %v; want true", needed, err)
 	}
 	if n := w.Count(t, `schema_migrations WHERE oldest = version AND name LIKE '%_sent_bodies.sql'`); n != 1 {
 		t.Error("older versions can still start")
@@ -305,12 +305,12 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 	if _, err := w.Records.Erase(t.Context(), sendingtest.Account, "bob@example.net"); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, 60*time.Second, "no object is left", func() bool {
+	expect.EventuallyWithin(t, 60*time.Second, "all objects are deleted", func() bool {
 		w.makeMovesDue(t)
 		return len(w.store.Objects(t)) == 0 && w.Count(t, "body_moves") == 0
 	})
 	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || needed {
-		t.Errorf("is the store needed without emails: %v, %v", needed, err)
+		t.Errorf("Needed without emails returned %v, %v; want false", needed, err)
 	}
 	if behind, err := w.Mover.Backlog(t.Context()); err != nil || behind != 0 {
 		t.Errorf("with nothing to move, the oldest email is overdue by %s, %v", behind, err)

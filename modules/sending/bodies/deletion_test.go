@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
 )
 
-// However an email loses its body, its object is deleted: after the move, during the move, and when a process
-// died after writing it.
-func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
+// Whenever an email loses its body, its object is deleted: after the move, during the move, and when a process
+// died after writing the object.
+func TestDeletesObjectsWithEmails(t *testing.T) {
 	t.Parallel()
 	for name, deleted := range map[string]func(*world, context.Context, string) error{
 		"deleted": func(w *world, ctx context.Context, id string) error {
@@ -41,7 +41,7 @@ func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 					t.Errorf("%s: %d emails still have a body", when, n)
 				}
 				w.makeMovesDue(t)
-				for range 3 { // a deletion starts with the lease of another
+				for range 3 { // a deletion starts by waiting for another lease
 					w.runMoves(t)
 				}
 				if n := len(w.store.Objects(t)); n != 0 || w.Count(t, "body_moves") != 0 {
@@ -56,7 +56,7 @@ func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(w.store.Objects(t)) != 2 || w.Count(t, `body_moves WHERE remove AND due_at > now()`) != 2 {
-				t.Error("the object is deleted without waiting for readers")
+				t.Error("the object would be deleted without waiting for readers")
 			}
 			gone("moved before")
 
@@ -69,7 +69,7 @@ func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := w.Count(t, `body_moves WHERE remove AND due_at > now() + interval '1 minute'`); n != 2 {
-				t.Errorf("%d deletions wait for the lease", n)
+				t.Errorf("%d deletions are waiting for the lease", n)
 			}
 			if err := w.Mover.SettleMoves(t.Context(), w.Mover.Do(t.Context(), running)); err != nil {
 				t.Fatal(err)
@@ -80,7 +80,7 @@ func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 			if err := w.Mover.Walk(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			w.Mover.Do(t.Context(), w.claim(t)) // and dies
+			w.Mover.Do(t.Context(), w.claim(t)) // the process dies
 			if err := deleted(w, t.Context(), id); err != nil {
 				t.Fatal(err)
 			}

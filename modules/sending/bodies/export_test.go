@@ -34,7 +34,7 @@ func (s *Service) Do(ctx context.Context, moves []Move) (results []Result) {
 			r.Value, err = s.upload(ctx, m)
 		}
 		if err != nil {
-			r.Value = moved{outcome: failed, err: err}
+			r.Value = movedBody{outcome: failed, err: err}
 		}
 		results = append(results, r)
 	}
@@ -46,7 +46,7 @@ func (s *Service) SettleMoves(ctx context.Context, results []Result) error {
 	return s.settleMoves(ctx, results)
 }
 
-// Outcomes returns the results in words.
+// Outcomes describes the results in words.
 func Outcomes(results []Result) (all []string) {
 	for _, r := range results {
 		all = append(all, string(r.Value.outcome))
@@ -54,7 +54,7 @@ func Outcomes(results []Result) (all []string) {
 	return all
 }
 
-// Walk creates the moves of all emails up to now.
+// Walk creates the moves of all existing emails.
 func (s *Service) Walk(ctx context.Context) error {
 	if err := s.beginWalk(ctx); err != nil {
 		return err

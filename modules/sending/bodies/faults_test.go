@@ -18,9 +18,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// While the store is unavailable, nothing is lost, and everything that needs no body works. One move at a
-// time checks the store, and moving resumes when it recovers.
-func TestMovesResumeAfterAStoreOutage(t *testing.T) {
+// While the store is unavailable, nothing is lost, and everything that needs no body works. One move at a time
+// probes the store, and moves resume when it recovers.
+func TestMovesResumeAfterStoreOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first, second := w.deliver(t, rooms.Simple("bob@example.net")), w.deliver(t, rooms.Simple("carol@example.net"))
@@ -34,18 +34,18 @@ func TestMovesResumeAfterAStoreOutage(t *testing.T) {
 	}
 	w.makeMovesDue(t)
 	if moves := w.claim(t); len(moves) != 0 {
-		t.Errorf("right after failures %d moves are claimed", len(moves))
+		t.Errorf("right after the failures %d moves were claimed", len(moves))
 	}
 	w.recoverStore()
-	expect.EventuallyWithin(t, 20*time.Second, "one move is tried after the wait", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "a move is tried after the wait", func() bool {
 		moves := w.claim(t)
 		if len(moves) > 1 {
-			t.Fatalf("%d moves are claimed to check the store, want 1", len(moves))
+			t.Fatalf("%d moves were claimed to probe the store, want 1", len(moves))
 		}
 		return len(moves) == 1 && w.Mover.SettleMoves(t.Context(), w.Mover.Do(t.Context(), moves)) == nil
 	})
 	if w.runMoves(t); w.countMoved(t) != 2 {
-		t.Errorf("%d of 2 bodies were moved when the store was back", w.countMoved(t))
+		t.Errorf("%d bodies were moved after the store recovered, want 2", w.countMoved(t))
 	}
 
 	w.failStore()
@@ -60,23 +60,23 @@ func TestMovesResumeAfterAStoreOutage(t *testing.T) {
 		}
 	}
 	if e, err := w.Records.Get(t.Context(), sendingtest.Account, first); err != nil || e.Status != "delivered" {
-		t.Errorf("the record with the store unavailable: %+v, %v", e, err)
+		t.Errorf("the record with the store unavailable is %+v, %v", e, err)
 	}
 	if page, err := w.Records.List(t.Context(), sendingtest.Account,
 		records.ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(page.Items) != 2 {
-		t.Errorf("the list with the store unavailable: %d, %v", len(page.Items), err)
+		t.Errorf("the list with the store unavailable has %d emails, %v", len(page.Items), err)
 	}
 	if snippets, err := w.Records.Snippets(t.Context(), sendingtest.Account, first, second); err != nil ||
 		snippets[first] != "Hello" || snippets[second] != "Hello" {
-		t.Errorf("snippets with the store unavailable: %v, %v", snippets, err)
+		t.Errorf("the snippets with the store unavailable are %v, %v", snippets, err)
 	}
 }
 
 func errOf[T any](_ T, err error) error { return err }
 
-// A process that dies between writing the object and the commit loses nothing and leaves no second object.
-// Its late result is ignored.
-func TestProcessDiesBetweenObjectAndCommit(t *testing.T) {
+// A process that dies between writing the object and the commit loses nothing and leaves no second object. Its
+// late result is ignored.
+func TestProcessDiesBetweenUploadAndCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.deliver(t, rooms.Simple("bob@example.net"))
@@ -93,7 +93,7 @@ func TestProcessDiesBetweenObjectAndCommit(t *testing.T) {
 		t.Errorf("between the object and the commit it reads differently:\n%s", diff)
 	}
 	if again := w.claim(t); len(again) != 0 {
-		t.Errorf("claimed twice: %v", again)
+		t.Errorf("the move was claimed twice: %v", again)
 	}
 	if got := w.runMoves(t); !slices.Equal(got, []string{"stored"}) || w.countMoved(t) != 1 ||
 		len(w.store.Objects(t)) != 1 {
@@ -104,7 +104,7 @@ func TestProcessDiesBetweenObjectAndCommit(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, w.readAll(t, id), sameEmail); diff != "" || w.Count(t, "body_moves") != 0 ||
 		len(w.store.Objects(t)) != 1 {
-		t.Errorf("the late result changed something:\n%s", diff)
+		t.Errorf("the late result changed the email:\n%s", diff)
 	}
 	// A result whose commit was not confirmed is stored again.
 	next := w.deliver(t, rooms.Simple("carol@example.net"))
@@ -118,13 +118,13 @@ func TestProcessDiesBetweenObjectAndCommit(t *testing.T) {
 		}
 	}
 	if w.readAll(t, next); w.countMoved(t) != 2 || len(w.store.Objects(t)) != 2 || w.Count(t, "body_moves") != 0 {
-		t.Errorf("settled twice: %d moved, %d objects", w.countMoved(t), len(w.store.Objects(t)))
+		t.Errorf("after settling twice: %d moved, %d objects", w.countMoved(t), len(w.store.Objects(t)))
 	}
 }
 
-// An email that is purged between the upload and its commit, by a process unaware of the move, leaves no
-// object.
-func TestBodyPurgedBeforeTheCommitLeavesNoObject(t *testing.T) {
+// An email that is purged between the upload and its commit, by a process that does not know of the move,
+// leaves no object.
+func TestBodyPurgedBeforeCommitLeavesNoObject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.deliver(t, rooms.Simple("bob@example.net"))
@@ -138,11 +138,11 @@ func TestBodyPurgedBeforeTheCommitLeavesNoObject(t *testing.T) {
 	}
 	if got := w.runMoves(t); !slices.Equal(got, []string{"removed"}) || len(w.store.Objects(t)) != 0 ||
 		w.Count(t, "body_moves") != 0 {
-		t.Errorf("the move ended as %v, %d objects are left", got, len(w.store.Objects(t)))
+		t.Errorf("the move ended as %v and %d objects are left", got, len(w.store.Objects(t)))
 	}
 }
 
-func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
+func TestMoveFailsIfStoredObjectDiffers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.deliver(t, rooms.Simple("bob@example.net"))
@@ -160,7 +160,7 @@ func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
 	}
 }
 
-// A body that the store has lost or changed is an error, not an email without a body.
+// A body that the store has lost or changed is an error, and does not read as an email without a body.
 func TestLostOrChangedObjectIsUnavailable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -183,7 +183,7 @@ func TestLostOrChangedObjectIsUnavailable(t *testing.T) {
 			w.store.Fault(answer)
 			if whole, err := w.Records.Detail(t.Context(), sendingtest.Account,
 				id); fault.KindOf(err) != fault.Unavailable {
-				t.Errorf("%s: the email %s is read as %v, %v; want Unavailable", name, kind, whole.HTML, err)
+				t.Errorf("%s: reading email %s returned %v, %v; want Unavailable", name, kind, whole.HTML, err)
 			}
 			w.recoverStore()
 		}

@@ -22,7 +22,7 @@ type move struct {
 	key                string
 	file               *int // position of the attachment; nil for html and text, or the message
 	remove             bool // delete the object
-	used               bool // an email has the key, so nothing is deleted
+	used               bool // an email uses the key, so nothing is deleted
 	attempts           int
 }
 
@@ -33,14 +33,14 @@ const (
 	stored     outcome = "stored"     // the object was written
 	removed    outcome = "removed"    // the object was deleted
 	nothing    outcome = "nothing"    // the email no longer has a body
-	unfinished outcome = "unfinished" // the email is still to be sent
+	unfinished outcome = "unfinished" // the email has not been sent yet
 	failed     outcome = "failed"
 )
 
-type moved struct {
+type movedBody struct {
 	outcome outcome
-	err     error // set if it failed
-	size    int64 // if stored: bytes of the body
+	err     error // set if the move failed
+	size    int64 // size of the body in bytes, if stored
 	snippet string
 }
 
@@ -74,7 +74,7 @@ const releaseSQL = `
 UPDATE body_moves m SET due_at = now(), fence = m.fence + 1, attempts = m.attempts - 1
 FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence) WHERE m.id = v.id AND m.fence = v.fence`
 
-// releaseMoves returns claimed moves that were not begun.
+// releaseMoves returns claimed moves that were not started.
 func (s *Service) releaseMoves(ctx context.Context, moves []move) error {
 	ids, fences := make([]int64, len(moves)), make([]int64, len(moves))
 	for i, m := range moves {
@@ -88,8 +88,8 @@ func (s *Service) releaseMoves(ctx context.Context, moves []move) error {
 
 var errLater = errors.New("object store unavailable, not tried")
 
-func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) moved {
-	var out moved
+func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) movedBody {
+	var out movedBody
 	var err error
 	switch {
 	case !l.Valid():
@@ -105,16 +105,16 @@ func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) moved {
 		out, err = s.upload(ctx, m)
 	}
 	if err != nil {
-		return moved{outcome: failed, err: err}
+		return movedBody{outcome: failed, err: err}
 	}
 	return out
 }
 
-// callStore calls the store, and logs when an outage begins and ends.
+// callStore calls the store and logs when an outage begins and ends.
 func (s *Service) callStore(ctx context.Context, m move, what func() error) error {
 	err := what()
 	if err != nil && ctx.Err() != nil {
-		return err // canceled
+		return err // cancelled by the caller
 	}
 	switch began, ended := s.outage.record(err); {
 	case began:
@@ -130,7 +130,7 @@ func (s *Service) callStore(ctx context.Context, m move, what func() error) erro
 	return err
 }
 
-// Statements that read what an email, or one of its attachments, has to move.
+// Statements that read which parts of an email, or of one of its attachments, must move.
 const (
 	lookSQL = `
 SELECT ` + isFinishedSQL + `,
@@ -143,24 +143,24 @@ FROM emails e JOIN attachments a ON a.email_id = e.id WHERE e.id = $1 AND e.acco
 	isFinishedSQL = `e.status = ANY($3) AND NOT EXISTS (SELECT FROM recipients r WHERE r.email_id = e.id AND r.due_at IS NOT NULL)`
 )
 
-// body is the result of those statements.
+// body is a result row of those statements.
 type body struct {
 	finished, there bool
-	texts, mime     int64 // bytes; texts also counts an attachment
+	texts, mime     int64 // sizes in bytes; texts is also the size of an attachment
 }
 
 const (
-	// smallBody is the size up to which a body is read by one statement, outside the memory budget.
+	// smallBody is the maximum size of a body that is read by one statement, outside the memory budget.
 	smallBody = 256 << 10
-	// partMIME is how much of a larger message is in memory at a time.
+	// partMIME is the maximum number of bytes of a larger message that are in memory at a time.
 	partMIME = 1 << 20
 )
 
-// owner is the tenant of the process's own background work in the budget.
-var owner = intake.Tenant{Account: "bodies on their way to the object store"}
+// owner is the tenant name of the process's own background work in the budget.
+var owner = intake.Tenant{Account: "bodies being moved to the object store"}
 
-// upload writes the object of an email, if it is finished and has a body.
-func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
+// upload writes the object of an email if the email is finished and has a body.
+func (s *Service) upload(ctx context.Context, m move) (out movedBody, err error) {
 	query, args := lookSQL, []any{m.emailID, m.accountID, db.Array(lifecycle.Finished())}
 	if m.file != nil {
 		query, args = lookAtFileSQL, append(args, *m.file)
@@ -169,13 +169,13 @@ func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
 		query, args...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && !b.there:
-		return moved{outcome: nothing}, nil
+		return movedBody{outcome: nothing}, nil
 	case err != nil:
-		return out, fmt.Errorf("look at email %s: %w", m.emailID, err)
+		return out, fmt.Errorf("check email %s: %w", m.emailID, err)
 	case !b.finished:
-		return moved{outcome: unfinished}, nil
+		return movedBody{outcome: unfinished}, nil
 	}
-	out = moved{outcome: stored, size: b.texts + b.mime}
+	out = movedBody{outcome: stored, size: b.texts + b.mime}
 	packed := s.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallBody, MaxSize: 2*out.size + smallBody,
 		Patience: moveLease})
 	defer packed.Close()

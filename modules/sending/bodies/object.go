@@ -21,7 +21,7 @@ const (
 	fileSuffix    = ".gz"
 )
 
-// IsRelayed reports whether a key names a message that was submitted over SMTP.
+// IsRelayed reports whether a key is that of a message submitted over SMTP.
 func IsRelayed(key string) bool { return strings.HasSuffix(key, relayedSuffix) }
 
 // texts is the JSON content of an object.
@@ -39,14 +39,15 @@ func (t texts) size() (n int64) {
 	return n
 }
 
-// mostJSON bounds the JSON size of texts of the given size in bytes: a control character takes six.
+// mostJSON returns the maximum JSON size of texts of the given size in bytes: a control character takes six
+// bytes.
 func mostJSON(size int64) int64 { return 6*size + 1024 }
 
-// packers are reused, because a new one takes more memory than most bodies.
+// packers are reused, because creating one allocates more memory than most bodies take.
 var packers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
 
-// pack compresses the output of write.
-func pack(to io.Writer, write func(io.Writer) error) error {
+// packObject compresses the output of write.
+func packObject(to io.Writer, write func(io.Writer) error) error {
 	z := packers.Get().(*gzip.Writer)
 	defer packers.Put(z)
 	z.Reset(to)
@@ -57,15 +58,15 @@ func pack(to io.Writer, write func(io.Writer) error) error {
 }
 
 func (t texts) pack(to io.Writer) error {
-	return pack(to, func(w io.Writer) error {
+	return packObject(to, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		return e.Encode(t)
 	})
 }
 
-// unpack reads the texts of an object to the end, where the checksum is.
-func unpack(from io.Reader, size int64) (t texts, err error) {
+// unpackTexts reads the texts of an object up to the end, where the checksum is.
+func unpackTexts(from io.Reader, size int64) (t texts, err error) {
 	z, err := gzip.NewReader(from)
 	if err != nil {
 		return t, err
@@ -86,22 +87,22 @@ func unpack(from io.Reader, size int64) (t texts, err error) {
 // errNoStore reports that objects exist but no store is configured.
 var errNoStore = errors.New("POSTRIDER_BLOBS is not set")
 
-// Texts returns the html and text stored under a key. Error: BodyUnavailable when the store does not deliver
+// Texts returns the html and text stored under a key. It returns BodyUnavailable if the store does not deliver
 // them in time.
 func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text *string, err error) {
 	object, err := s.getObject(ctx, key)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := unpack(object, size)
+	t, err := unpackTexts(object, size)
 	if err = errors.Join(err, object.Close()); err != nil {
 		return nil, nil, fault.BodyUnavailable(fmt.Errorf("read %s: %w", key, err))
 	}
 	return t.HTML, t.Text, nil
 }
 
-// Open reads the relayed message or the attachment stored under a key. The caller closes it. Error:
-// BodyUnavailable, also from Read, when the store does not deliver it in time.
+// Open reads the relayed message or the attachment stored under a key. The caller closes it. Open and Read
+// return BodyUnavailable if the store does not deliver the content in time.
 func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	object, err := s.getObject(ctx, key)
 	if err != nil {
@@ -111,7 +112,7 @@ func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fault.BodyUnavailable(fmt.Errorf("read %s: %w", key, errors.Join(err, object.Close())))
 	}
-	return &unpacked{z, object, key}, nil
+	return &unpackedObject{z, object, key}, nil
 }
 
 func (s *Service) getObject(ctx context.Context, key string) (io.ReadCloser, error) {
@@ -130,14 +131,14 @@ func (s *Service) getObject(ctx context.Context, key string) (io.ReadCloser, err
 	return object, nil
 }
 
-// unpacked decompresses an object.
-type unpacked struct {
+// unpackedObject decompresses an object.
+type unpackedObject struct {
 	z      *gzip.Reader
 	object io.Closer
 	key    string
 }
 
-func (u *unpacked) Read(p []byte) (int, error) {
+func (u *unpackedObject) Read(p []byte) (int, error) {
 	n, err := u.z.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fault.BodyUnavailable(fmt.Errorf("read %s: %w", u.key, err))
@@ -145,4 +146,4 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (u *unpacked) Close() error { return u.object.Close() }
+func (u *unpackedObject) Close() error { return u.object.Close() }

@@ -7,17 +7,16 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// outage tracks failures of the store. During an outage, one move at a time checks after a delay whether the
-// store has recovered.
+// outage tracks failures of the store. During an outage, one move at a time probes the store after a delay.
 type outage struct {
 	mu       sync.Mutex
-	failures int // consecutive
+	failures int // consecutive failures
 	until    time.Time
 }
 
 var outageWait = worker.Backoff{Min: 2 * time.Second, Max: 2 * time.Minute}
 
-// limitClaim bounds a claim.
+// limitClaim limits the number of moves to claim.
 func (o *outage) limitClaim(limit int) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -31,10 +30,10 @@ func (o *outage) limitClaim(limit int) int {
 	}
 }
 
-// isOngoing reports whether the store should not be tried for now.
+// isOngoing reports whether the store should not be called for now.
 func (o *outage) isOngoing() bool { return o.limitClaim(1) == 0 }
 
-// record records the result of a call. began and ended report a change.
+// record records the result of a call. began and ended report whether an outage did.
 func (o *outage) record(err error) (began, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

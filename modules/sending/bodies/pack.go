@@ -47,7 +47,7 @@ func orEmpty(s *string) string {
 
 func (s *Service) packRelayed(ctx context.Context, m move, b body, to io.Writer) (string, error) {
 	var begin []byte
-	err := pack(to, func(w io.Writer) error {
+	err := packObject(to, func(w io.Writer) error {
 		for at := int64(0); at < b.mime; {
 			before := at
 			// lib/pq returns binary results only for prepared statements
@@ -75,7 +75,7 @@ func (s *Service) packRelayed(ctx context.Context, m move, b body, to io.Writer)
 	}
 	snippet, err := Snippet("", "", begin)
 	if err != nil {
-		return "", nil //nolint:nilerr // lists show no snippet of a message that cannot be parsed
+		return "", nil //nolint:nilerr // lists show no snippet if a message cannot be parsed
 	}
 	return snippet, nil
 }
@@ -89,7 +89,7 @@ func (s *Service) packFile(ctx context.Context, m move, b body, to io.Writer) er
 		defer release()
 	}
 	n := 0
-	err := pack(to, func(w io.Writer) error {
+	err := packObject(to, func(w io.Writer) error {
 		return db.Each(ctx, s.db.Prepared, func(row db.Row) error {
 			var data sql.RawBytes
 			if err := row.Scan(&data); err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// neededSQL checks the newest emails that the walk has passed: their bodies are the last to be deleted by
-// age.
+// neededSQL checks the newest emails that the walk has passed, because retention deletes their bodies last.
 const neededSQL = `
 SELECT EXISTS (SELECT FROM (
 	SELECT body_key FROM emails WHERE id <= (SELECT position FROM body_walks WHERE name = $1) ORDER BY id DESC LIMIT 2000
@@ -26,20 +25,20 @@ SELECT EXISTS (SELECT FROM (
 func Needed(ctx context.Context, d *db.DB) (bool, error) {
 	needed, err := db.One(ctx, d.SQL, db.Value[bool], neededSQL, walkName)
 	if err != nil {
-		return false, fmt.Errorf("look for bodies in the object store: %w", err)
+		return false, fmt.Errorf("look up bodies in the object store: %w", err)
 	}
 	return needed, nil
 }
 
-// behindSQL finds the oldest email that should have moved: the next one of the walk, and those whose moves
-// are due or were postponed after a failure. Emails that are postponed for longer are not finished.
+// behindSQL finds the oldest email that should have moved: the next one of the walk, and those whose moves are
+// due or were postponed after a failure. Emails whose moves are postponed for longer are not finished.
 var behindSQL = db.Compile(`
 SELECT now(), coalesce((SELECT e.id FROM emails e WHERE e.id > w.position AND e.id < @before ORDER BY e.id LIMIT 1), ''),
 	coalesce((SELECT min(m.email_id) FROM body_moves m WHERE NOT m.remove AND (m.due_at <= now() OR m.due_at < now() + interval '10 minutes' AND m.attempts > 0)), '')
 FROM body_walks w WHERE w.name = @name`)
 
-// Backlog returns how long the oldest email whose body is still in the database has been old enough to move,
-// or 0 if there is none. Unfinished emails are excluded.
+// Backlog returns how long ago the oldest body that is still in the database became old enough to move, or 0 if
+// there is none. Unfinished emails are excluded.
 func (s *Service) Backlog(ctx context.Context) (time.Duration, error) {
 	type row struct {
 		now                  time.Time
@@ -68,14 +67,14 @@ func (s *Service) Backlog(ctx context.Context) (time.Duration, error) {
 // gaugeTime is the maximum time that a scrape waits.
 const gaugeTime = 2 * time.Second
 
-// registerGauge registers the gauge, also in installations that move no bodies, so that one alert rule fits all.
+// registerGauge registers the gauge even if bodies do not move, so that one alert rule fits all installations.
 func (s *Service) registerGauge(reg prometheus.Registerer) error {
 	if reg == nil {
 		return nil
 	}
 	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
 		Name: "sent_bodies_behind_seconds",
-		Help: "How long the oldest finished email whose body is still in the database has been old enough to move to the object store. 0 if none is waiting or bodies do not move. The value is shared by all processes: use the maximum over processes in dashboards."},
+		Help: "How long the oldest finished email whose body is still in the database has been old enough to move to the object store. 0 if none is waiting or bodies do not move. All processes report the same database value: use the maximum in dashboards."},
 		func() float64 {
 			if !s.movesBodies() {
 				return 0

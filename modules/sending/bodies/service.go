@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Node is this process among those that share the database.
+// Node identifies this process among those that share the database.
 type Node interface {
 	worker.Process
 	Processes(ctx context.Context) ([]node.Process, error) // alive or recently dead
@@ -29,7 +29,7 @@ type Params struct {
 
 	Config   Config
 	DB       *db.DB
-	Objects  blob.Store     // nil if there is none
+	Objects  blob.Store     // nil if there is no store
 	Budget   *intake.Budget // for bodies being moved
 	Node     Node           `optional:"true"` // nil for a process that runs alone
 	Logger   *slog.Logger
@@ -37,22 +37,22 @@ type Params struct {
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service moves and reads bodies. Safe for concurrent use.
+// Service moves and reads bodies. It is safe for concurrent use.
 type Service struct {
 	config  Config
 	db      *db.DB
-	objects *objects // nil if there is no store
+	objects *objectStores // nil if there is no store
 	budget  *intake.Budget
 	node    Node
 	log     *slog.Logger
-	worker  *worker.Worker[move, moved] // nil if this process neither moves nor deletes
+	worker  *worker.Worker[move, movedBody] // nil if this process neither moves nor deletes
 	tasks   *worker.Tasks
 	outage  outage
-	begun   bool // this process has made the database refuse older versions; used by the walk only
+	begun   bool // set once this process has made the database reject older versions; used only by the walk
 }
 
-// objects is the object store with two timeouts: minutes for moves, and short for waiting clients.
-type objects struct {
+// objectStores is the object store with two timeouts: minutes for moves, and a short one for waiting clients.
+type objectStores struct {
 	blob.Store
 
 	prompt *blob.InteractiveStore
@@ -61,11 +61,11 @@ type objects struct {
 const (
 	movesAtOnce = 8
 	moveBatch   = 100
-	// moveLease is enough to upload 40 MB at 4 Mbit/s and read it back.
+	// moveLease is long enough to upload 40 MB at 4 Mbit/s and read it back.
 	moveLease = 5 * time.Minute
 )
 
-// New returns a new Service; nothing runs before Start.
+// New returns a new Service. Nothing runs until Start.
 func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("bodies: Budget is required")
@@ -76,7 +76,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{config: p.Config, db: p.DB, budget: p.Budget, node: p.Node, log: p.Logger,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Objects != nil {
-		s.objects = &objects{p.Objects, blob.NewInteractiveStore(p.Objects)}
+		s.objects = &objectStores{p.Objects, blob.NewInteractiveStore(p.Objects)}
 	}
 	if err := s.registerGauge(p.Registry); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func New(p Params) (*Service, error) {
 	if p.Objects == nil || p.Config.AcceptOnly {
 		return s, nil
 	}
-	s.worker = worker.New(worker.Queue[move, moved]{Name: "sent bodies", Claim: s.claimMoves, Run: s.runMove,
+	s.worker = worker.New(worker.Queue[move, movedBody]{Name: "sent bodies", Claim: s.claimMoves, Run: s.runMove,
 		Settle: s.settleMoves, Release: s.releaseMoves},
 		worker.Config{Concurrency: movesAtOnce, Batch: moveBatch, Lease: moveLease, Poll: time.Second, Process: p.Node},
 		p.Logger, p.Workers)
@@ -94,7 +94,7 @@ func New(p Params) (*Service, error) {
 // movesBodies reports whether bodies move. Deletions happen in either case.
 func (s *Service) movesBodies() bool { return s.config.After > 0 }
 
-// Start starts moving and deleting, if there is a store.
+// Start starts moving and deleting bodies, if there is a store.
 func (s *Service) Start(ctx context.Context) error {
 	if s.worker == nil {
 		return nil
@@ -106,7 +106,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return s.worker.Start(ctx)
 }
 
-// Stop waits for moves in progress until ctx ends.
+// Stop waits until ctx ends for moves in progress.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	if s.worker == nil {

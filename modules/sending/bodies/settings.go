@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
-// SentAfter is the age at which the body of an email moves; zero: it stays in the database.
+// SentAfter is the age at which the body of an email moves; zero: never.
 var SentAfter = setting.Declare(setting.Setting[time.Duration]{
 	Name: "POSTRIDER_BLOBS_SENT_AFTER", Group: blob.Chapter, Form: setting.Duration(leastAge, 400*24*time.Hour),
 	DefaultText: "never (bodies stay in the database)",
@@ -22,8 +22,8 @@ var SentAfter = setting.Declare(setting.Setting[time.Duration]{
 	},
 })
 
-// leastAge exceeds the duration of a transaction that accepts an email. The walk would miss an email that is
-// committed after the walk has passed its id.
+// leastAge exceeds the duration of a transaction that accepts an email. Otherwise the walk could pass the id of
+// an email before the email is committed, and miss it.
 const leastAge = 10 * time.Second
 
 // Config configures the moves.

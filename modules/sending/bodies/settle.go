@@ -13,14 +13,14 @@ import (
 )
 
 // result is the outcome of one move.
-type result = worker.Result[move, moved]
+type result = worker.Result[move, movedBody]
 
-// Emails are locked before moves, in id order, as deletions do.
+// Emails are locked before moves, in id order, like deletions do.
 const lockEmailsSQL = `SELECT id FROM emails WHERE id = ANY($1) ORDER BY id FOR UPDATE`
 
-// settleSQL stores the results of moves, each under its fencing number. The fence is raised, so that a batch
-// whose commit was not confirmed can be repeated. Objects that are no longer wanted, or that an earlier
-// attempt may have written, are scheduled for deletion.
+// settleSQL stores the results of moves, each under its fencing number. It raises the fence, so that a batch
+// whose commit was not confirmed can be repeated. It schedules the deletion of objects that are no longer
+// wanted, or that an earlier attempt may have written.
 var settleSQL = db.Compile(`
 WITH v AS (
 	SELECT * FROM ` + resultRows.Source() + `
@@ -62,7 +62,7 @@ var resultRows = batch.New("v",
 	batch.Text("snippet", func(r result) string { return r.Value.snippet }),
 )
 
-// moveWait is the backoff of a single move; an outage of the store has its own.
+// moveWait returns the backoff of a single move. Outages of the store have a separate one.
 var moveWait = worker.Backoff{Min: 5 * time.Second, Max: 10 * time.Minute}
 
 func (s *Service) settleMoves(ctx context.Context, results []result) error {

@@ -14,16 +14,16 @@ const SnippetLength = 140
 // How much of a body is read for a snippet. HTML begins with styles, and a relayed message with its header.
 const (
 	SnippetText = 1000     // characters
-	SnippetHTML = 32 << 10 // likewise
+	SnippetHTML = 32 << 10 // characters
 	SnippetMIME = 64 << 10 // bytes
 )
 
 // Snippet returns the first words of a body as plain text on one line: of html and text, or of the relayed
-// message if mime is not nil. It reads HTML if the text is blank. The constants above say how much of each it
-// needs at most.
+// message if mime is not nil. If the text is blank, it reads the HTML. The constants above bound how much of
+// each it needs.
 func Snippet(html, text string, mime []byte) (string, error) {
 	if mime != nil {
-		m, err := message.Read(bytes.NewReader(mime[:min(len(mime), SnippetMIME)])) // a truncated message is fine
+		m, err := message.Read(bytes.NewReader(mime[:min(len(mime), SnippetMIME)])) // a truncated message is sufficient
 		if err != nil {
 			return "", err
 		}

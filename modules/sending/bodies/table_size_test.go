@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// words returns text that hardly compresses beyond the entropy of its letters.
-func words(r *rand.Rand, octets int) string {
+// randomWords returns random text that compresses hardly better than its letters' entropy allows.
+func randomWords(r *rand.Rand, octets int) string {
 	out := make([]byte, octets)
 	for i := range out {
 		if out[i] = byte('a' + r.IntN(26)*r.IntN(26)/26); i%7 == 6 {
@@ -21,8 +21,8 @@ func words(r *rand.Rand, octets int) string {
 	return string(out)
 }
 
-// Messages with 1 KB of text and 2 KB of html free more than half of their space in the table; -v prints the
-// sizes.
+// Moving the bodies of messages with 1 KB of text and 2 KB of html frees more than half of their space in the
+// table. With -v, the test prints the sizes.
 func TestMovedBodiesFreeTableSpace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -30,17 +30,17 @@ func TestMovedBodiesFreeTableSpace(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		m := rooms.Simple(fmt.Sprintf("user%d@example.net", i))
-		m.Subject, m.Text = words(r, 40), words(r, 1000)
-		m.HTML = `<html><body style="font-family: sans-serif"><table width="100%">` + "<tr><td><p>" + words(r, 600) +
+		m.Subject, m.Text = randomWords(r, 40), randomWords(r, 1000)
+		m.HTML = `<html><body style="font-family: sans-serif"><table width="100%">` + "<tr><td><p>" + randomWords(r, 600) +
 			"</p></td></tr>" +
-			"<tr><td><p>" + words(r, 600) + `</p></td></tr><tr><td><a href="https://example.com/` + words(r, 30) +
-			`">` + words(r, 600) + "</a></td></tr></table></body></html>"
+			"<tr><td><p>" + randomWords(r, 600) + `</p></td></tr><tr><td><a href="https://example.com/` + randomWords(r, 30) +
+			`">` + randomWords(r, 600) + "</a></td></tr></table></body></html>"
 		w.Send(t, m)
 	}
 	if err := w.Delivery.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, time.Minute, "all are delivered", func() bool { return w.Count(t, `emails WHERE status = 'delivered'`) == n })
+	expect.EventuallyWithin(t, time.Minute, "all emails are delivered", func() bool { return w.Count(t, `emails WHERE status = 'delivered'`) == n })
 	size := func() (octets int) {
 		w.Exec(t, `VACUUM FULL emails`)
 		if err := w.DB.SQL.QueryRowContext(t.Context(), `SELECT pg_total_relation_size('emails')`).Scan(&octets); err != nil {
@@ -53,10 +53,10 @@ func TestMovedBodiesFreeTableSpace(t *testing.T) {
 		w.runMoves(t)
 	}
 	var after int
-	expect.EventuallyWithin(t, time.Minute, "less than half is left, once no open transaction needs the rows of before",
+	expect.EventuallyWithin(t, time.Minute, "less than half is left once no open transaction needs the old rows",
 		func() bool {
 			after = size()
 			return after <= before/2
 		})
-	t.Logf("%d bytes per message in the emails table with its indexes, %d once the bodies have moved", before, after)
+	t.Logf("%d bytes per message in the emails table with its indexes, %d after the bodies have moved", before, after)
 }

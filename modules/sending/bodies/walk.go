@@ -16,12 +16,12 @@ import (
 const (
 	walkName  = "sent"
 	walkPage  = 500  // emails examined per statement
-	mostMoves = 2000 // due moves at which the walk pauses
+	mostMoves = 2000 // number of due moves at which the walk pauses
 
 	walkSoon = 200 * time.Millisecond
 	walkBusy = time.Second
 	walkIdle = 5 * time.Second
-	walkLong = time.Minute // while a process of another version is alive
+	walkLong = time.Minute // pause while a process of another version is alive
 )
 
 // walkStep walks one page.
@@ -63,7 +63,7 @@ func (s *Service) walkStep(ctx context.Context) (wait time.Duration, err error) 
 	}
 }
 
-// otherVersion returns the version of a live process that differs from this one's.
+// otherVersion returns the version of a live process that runs another version than this one.
 func (s *Service) otherVersion(ctx context.Context) (string, error) {
 	all, err := s.node.Processes(ctx)
 	if err != nil {
@@ -82,13 +82,13 @@ var _ Node = (*node.Node)(nil)
 
 const beginSQL = `INSERT INTO body_walks (name, position) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`
 
-// beforeAll is less than the id of any email.
+// beforeAll sorts before the id of any email.
 const beforeAll = string(id.Email) + "_"
 
 // migrationName is the migration, without its timestamp, that a version must know to read moved emails.
 const migrationName = "sent_bodies"
 
-// beginWalk creates the mark if it does not exist, and makes the database refuse older versions.
+// beginWalk creates the mark if necessary and makes the database reject older versions.
 func (s *Service) beginWalk(ctx context.Context) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := s.db.Require(ctx, tx, migrationName); err != nil {
@@ -103,20 +103,20 @@ func (s *Service) beginWalk(ctx context.Context) error {
 	return nil
 }
 
-// unfinishedSQL is the delay until an unfinished email is checked again: as long as the row has waited
-// already, within bounds.
+// unfinishedSQL is the delay until an unfinished email is checked again: as long as the row has waited already,
+// within bounds.
 func unfinishedSQL(row string) string {
 	return `least(greatest(now() - ` + row + `.created_at, interval '15 minutes'), interval '1 day')`
 }
 
-// keySQL is the start of the key of an object, from a row with an email. The random part protects objects
-// from copies of the database.
+// keySQL is the start of an object's key, from a row with an email. The random part protects objects from
+// copies of the database.
 func keySQL(row string) string {
 	return `'sent/' || to_char(` + row + `.created_at AT TIME ZONE 'UTC', 'YYYY-MM') || '/' || ` + row +
 		`.account_id || '/' || ` + row + `.id || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12)`
 }
 
-// walkSQL creates the moves of a page and advances the mark past it, in one statement. A concurrent process
+// walkSQL creates the moves of a page and advances the mark past it in one statement. A concurrent process
 // finds no mark.
 var walkSQL = db.Compile(`
 WITH mark AS (
@@ -142,8 +142,8 @@ WITH mark AS (
 )
 SELECT (SELECT count(*) FROM page), (SELECT moves FROM room)`)
 
-// walkPage examines up to page emails after the mark that were created before a time. It returns how many there
-// were, and how many more moves may be created.
+// walkPage examines up to page emails that follow the mark and were created before a time. It returns how many
+// there were and how many more moves may be created.
 func (s *Service) walkPage(ctx context.Context, before time.Time, page int) (looked, room int, err error) {
 	type row struct{ looked, room int }
 	r, err := db.One(ctx, s.db.SQL, func(r *row) []any { return []any{&r.looked, &r.room} }, walkSQL.Text, walkSQL.Args(

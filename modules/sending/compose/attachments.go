@@ -16,8 +16,9 @@ const (
 	loadDataSQL  = `SELECT data, coalesce(object_key, ''), size FROM attachments WHERE email_id = $1 AND account_id = $2 AND position = $3`
 )
 
-// loadRest loads what the claim left out because of its size. Attachments are read when the composer reaches
-// them, one statement each: a statement has only seconds, and one attachment at a time bounds the memory.
+// loadRest loads the parts that the claim left out because of their size. Attachments are read when the
+// composer reaches them, with one statement each: a statement has only seconds, and reading one attachment at a
+// time bounds the memory.
 func (c *Composer) loadRest(ctx context.Context, o *Email, msg *mime.Message) error {
 	html, text, err := c.contents.Texts(ctx, o.accountID, o.id)
 	if err != nil {
@@ -46,9 +47,9 @@ func (c *Composer) loadRest(ctx context.Context, o *Email, msg *mime.Message) er
 	return err
 }
 
-// readFile passes the contents of an attachment to use, without a copy if they are in the database. It uses a
-// prepared statement, because lib/pq returns binary results only for those; as text, a file is twice its
-// size.
+// readFile passes the contents of an attachment to use, without copying them if they are in the database. It
+// uses a prepared statement, because lib/pq returns binary results only for those; as text, a file has twice
+// its size.
 func (c *Composer) readFile(ctx context.Context, use func([]byte), o *Email, position int) error {
 	found, key, size := false, "", 0
 	err := db.Each(ctx, c.db.Prepared, func(row db.Row) error {
@@ -83,7 +84,7 @@ func (c *Composer) fetchFile(ctx context.Context, use func([]byte), key string, 
 	if _, err := io.ReadFull(object, data); err != nil {
 		return fmt.Errorf("object %s: %w", key, err)
 	}
-	n, err := io.Copy(io.Discard, object) // the checksum is at the end
+	n, err := io.Copy(io.Discard, object) // reads up to the checksum at the end
 	if err == nil && n > 0 {
 		err = fmt.Errorf("%d bytes beyond %d", n, size)
 	}

@@ -13,17 +13,17 @@ import (
 	"github.com/postrider/postrider/runtime/mail/plaintext"
 )
 
-// Signed is the message as sent, and the identity it is sent under.
+// Signed is the message as sent, with the identity of its sender.
 type Signed struct {
 	Raw      []byte
 	Identity domains.SigningIdentity
-	UTF8     bool                   // an address in the header needs SMTPUTF8, RFC 6531
+	UTF8     bool                   // an address in the header requires SMTPUTF8 (RFC 6531)
 	SevenBit func() ([]byte, error) // returns the message for servers without 8BITMIME; nil if it is 7-bit
 }
 
-// Sign returns the composed and signed message, and a function to call after its last use. The error is that
-// of the identity (kind Forbidden: it may not send), Unavailable without room or database, and of another
-// kind if the message cannot be composed.
+// Sign returns the composed and signed message, and a function to call after its last use. It returns the error
+// of the identity (kind Forbidden: it may not send), Unavailable if there is no room or no database, or an
+// error of another kind if the message cannot be composed.
 func (c *Composer) Sign(ctx context.Context, o *Email) (msg Signed, done func(), err error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -42,16 +42,16 @@ func (c *Composer) Sign(ctx context.Context, o *Email) (msg Signed, done func(),
 	return o.signed, func() { o.releaseBuffers() }, nil
 }
 
-// place returns a buffer for a message of about the given size.
-type place func(size int) ([]byte, error)
+// bufferSource returns a buffer for a message of about the given size.
+type bufferSource func(size int) ([]byte, error)
 
 func inMemory(size int) ([]byte, error) { return make([]byte, 0, size), nil }
 
-// signatureRoom is left in front of a composed message for its DKIM-Signatures, which take about 1,000 bytes
-// each.
+// signatureRoom is the space in front of a composed message for its DKIM-Signatures, which take about 1,000
+// bytes each.
 const signatureRoom = 8 << 10
 
-func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (Signed, error) {
+func (c *Composer) composeAndSign(ctx context.Context, o *Email, where bufferSource) (Signed, error) {
 	if o.relayed {
 		return c.relayAndSign(ctx, o, where)
 	}
@@ -94,7 +94,7 @@ func (c *Composer) loadMessage(ctx context.Context, o *Email, identity domains.S
 	return msg, nil
 }
 
-// signAfterRoom writes the signatures into the room in front of the message.
+// signAfterRoom writes the signatures into the space in front of the message.
 func signAfterRoom(raw []byte, identity domains.SigningIdentity) ([]byte, error) {
 	field, err := dkim.Fields(raw[signatureRoom:], identity.Signers()...)
 	if err != nil {
@@ -108,8 +108,8 @@ func signAfterRoom(raw []byte, identity domains.SigningIdentity) ([]byte, error)
 	return raw, nil
 }
 
-// addDerivedParts adds the parts that are not stored because they depend on the message's id: the unsubscribe link,
-// and then tracking, which leaves that link alone. A message with only HTML gets a text part, unless the
+// addDerivedParts adds the parts that are not stored because they depend on the message's id: the unsubscribe
+// link, then tracking, which does not change that link. An HTML-only message gets a text part, unless the
 // caller disabled it.
 func (c *Composer) addDerivedParts(ctx context.Context, o *Email, identity domains.SigningIdentity,
 	msg *mime.Message) (err error) {

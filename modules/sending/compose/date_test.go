@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 )
 
-// The date of a released message is its release.
-func TestReleasedMessageHasTheDateOfItsRelease(t *testing.T) {
+// The Date of a released message is the time of its release.
+func TestReleasedMessageHasReleaseDate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simpleMessage("a@example.net"))

@@ -21,36 +21,36 @@ type Email struct {
 	DomainID     string
 	OneRecipient bool
 	Expires      bool
-	Life         time.Duration // until it expires, by the database clock when it was loaded
-	Size         int           // bytes of bodies and attachments as stored
+	Life         time.Duration // time until it expires, by the database clock when it was loaded
+	Size         int           // size of bodies and attachments as stored, in bytes
 
 	id, accountID       string
 	from, first         string // first is the first recipient
 	to, cc, replyTo     []string
 	subject, html, text string
 	noText              bool   // the caller disabled the text part
-	relayed             bool   // composed by its sender
-	bodyKey             string // key of the body in the object store; empty if the row has it
+	relayed             bool   // submitted over SMTP
+	bodyKey             string // key of the body in the object store; empty if the body is in the row
 	mime                []byte // of a relayed email, if loaded
 	headers             []shape.Header
 	tags                []shape.Tag
 	messageID           string
 	attachments         int
 	createdAt           time.Time
-	date                time.Time // accepted, or released as scheduled
+	date                time.Time // when accepted, or when released if scheduled
 	unsubscribe         bool
 	category            string
 	loaded              bool // html and text, or mime, are loaded and there are no attachments
 
 	mutex  sync.Mutex // held while composing; other recipients wait for the result
-	users  int        // deliveries using the composed message
+	users  int        // number of deliveries using the composed message
 	signed Signed
 	err    error
 	held   contents // buffers of a heavy message
 }
 
-// inlineBody is the largest body that Load reads, in bytes. Larger bodies and attachments are read when the
-// email is signed.
+// inlineBody is the size in bytes of the largest body that Load reads. Larger bodies and attachments are read
+// when the email is signed.
 const inlineBody = 256 << 10
 
 const loadSQL = `
@@ -64,8 +64,8 @@ FROM (SELECT *, body <= $2 AND body_key IS NULL AND (attachment_count = 0 OR mim
 	FROM (SELECT m.*, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(octet_length(mime), 0) + coalesce(body_size, 0) AS body
 		FROM unnest($1::text[]) AS wanted (id), LATERAL (SELECT * FROM emails WHERE id = wanted.id LIMIT 1) m) b) e`
 
-// Load reads stored emails by id, without large bodies and attachments. The result omits deleted emails. The
-// error comes from the database. Each email is looked up separately, in its monthly partition.
+// Load reads stored emails, keyed by id, without large bodies and attachments. The result omits deleted emails.
+// Each email is looked up separately, in its monthly partition.
 func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	emails, err := db.All(ctx, tx, func(o *Email) []any {
@@ -120,7 +120,7 @@ func parseStored(list []string) ([]address.Address, error) {
 	return out, nil
 }
 
-// Payload returns the email part of a fact about the email, with a status.
+// Payload returns the email part of a fact about the email with a status.
 func (o *Email) Payload(status string) event.Email {
 	return event.Email{EmailID: o.id, From: o.from, To: o.to, CC: o.cc, Subject: o.subject,
 		EmailStatus: status, Tags: o.tags, CreatedAt: event.At(o.createdAt)}

@@ -6,16 +6,17 @@ import (
 )
 
 // feedbackField identifies to a mailbox provider which part of an account's mail receives complaints (Gmail's
-// Postmaster Tools): its kind, its domain and account, and the sending service. Providers ignore it unless
-// the DKIM signature covers it (package dkim signs it).
+// Postmaster Tools): its kind, its domain and account, and the sending service. Providers ignore it unless the
+// DKIM signature covers it, which package dkim ensures.
 const feedbackField = "Feedback-ID"
 
 const (
 	feedbackSender = "postrider"
-	maxFeedback    = 64 // characters of the kind
+	maxFeedback    = 64 // maximum length of the kind in characters
 )
 
-// feedbackID returns the value of the field. The kind of mail is the value of the first tag, or the category.
+// feedbackID returns the value of the field. The kind of mail is the value of the first tag, or else the
+// category.
 func (o *Email) feedbackID() string {
 	kind := ""
 	if len(o.tags) > 0 {
@@ -25,7 +26,7 @@ func (o *Email) feedbackID() string {
 		feedbackSender}, ":")
 }
 
-// feedbackWord keeps the characters that are allowed between colons.
+// feedbackWord keeps only the characters that are allowed between colons.
 func feedbackWord(s string) string {
 	word := strings.Map(func(r rune) rune {
 		switch {

@@ -75,10 +75,10 @@ func (f *fixture) load(t *testing.T, id string) *Email {
 	return emails[id]
 }
 
-// isBudgetFree reports whether none of the budget is held.
+// isBudgetFree reports whether none of the budget is in use.
 func (f *fixture) isBudgetFree() bool { return f.Budget.Usage() == intake.Usage{} }
 
-// parseSent returns the message as sent, verified.
+// parseSent returns the message as sent, after verifying it.
 func (f *fixture) parseSent(t *testing.T, id string) *message.FullMessage {
 	t.Helper()
 	signed, done, err := f.Sign(t.Context(), f.load(t, id))
@@ -86,11 +86,11 @@ func (f *fixture) parseSent(t *testing.T, id string) *message.FullMessage {
 		t.Fatal(err)
 	}
 	defer done()
-	verify(t, signed.Raw)
+	verifySignature(t, signed.Raw)
 	signature, _, _ := bytes.Cut(signed.Raw, []byte("\r\nFrom:"))
 	for _, name := range []string{"list-unsubscribe:", "list-unsubscribe-post:"} {
 		if bytes.Contains(signed.Raw, []byte("\r\nList-Unsubscribe:")) &&
-			!strings.Contains(strings.ToLower(unfold(signature)), name) {
+			!strings.Contains(strings.ToLower(unfoldField(signature)), name) {
 			t.Errorf("%s is not signed: %s", name, signature)
 		}
 	}
@@ -101,8 +101,8 @@ func (f *fixture) parseSent(t *testing.T, id string) *message.FullMessage {
 	return parsed
 }
 
-// verify checks that there is one valid signature.
-func verify(t *testing.T, raw []byte) {
+// verifySignature checks that there is exactly one valid signature.
+func verifySignature(t *testing.T, raw []byte) {
 	t.Helper()
 	record := dkim.PublicRecord(sendingtest.Key().(*rsa.PrivateKey))
 	seen, err := dkim.Verify(raw, func(string) ([]string, error) { return []string{record}, nil })
@@ -111,6 +111,6 @@ func verify(t *testing.T, raw []byte) {
 	}
 }
 
-func unfold(field []byte) string {
+func unfoldField(field []byte) string {
 	return strings.Join(strings.Fields(string(field)), "") + ":"
 }

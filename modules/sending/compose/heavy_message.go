@@ -11,29 +11,30 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// A heavy message is composed when its delivery begins and deleted when it ends. It is composed in a spool
-// file and sent from there. A slow receiver therefore holds no memory: the memory for composing is released
-// before the message is sent.
-const heavyFrom = 1 << 20 // bytes as stored
+// A heavy message is composed when its delivery begins and deleted when it ends. It is composed in a spool file
+// and sent from there. The memory for composing is released before the message is sent, so a slow receiver
+// holds no memory.
+const heavyFrom = 1 << 20 // stored size in bytes
 
-// Heavy reports whether the email is composed in a file. A process bounds how many of these it delivers
+// Heavy reports whether the email is composed in a file. A process limits how many of these it delivers
 // concurrently.
 func (o *Email) Heavy() bool { return o.Size >= heavyFrom }
 
 // composedSize is an upper bound of the size of the composed message: base64 turns 57 bytes into 78, and the
-// encoding of a text at worst triples it.
+// encoding of a text at most triples it.
 func (o *Email) composedSize() int64 {
 	size := int64(o.Size)
 	return size*78/57 + 2*min(size, mostTexts) + 256<<10
 }
 
-// composeMemory is the memory for composing: several copies of the texts, and one attachment at a time.
+// composeMemory returns the memory needed for composing: several copies of the texts, and one attachment at a
+// time.
 func (o *Email) composeMemory() int64 { return min(4*int64(o.Size), 64<<20) }
 
 const mostTexts = 2*records.MaxBody + 1<<20
 
-// composePatience is how long a delivery waits for room in the budget. It holds its lease meanwhile, and is
-// retried later after a timeout.
+// composePatience is how long a delivery waits for room in the budget. It holds its lease in the meantime, and
+// is retried later if the wait times out.
 const composePatience = 10 * time.Minute
 
 // contents are the buffers of a heavy message.
@@ -76,7 +77,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 		return err
 	})
 	out.Finish()
-	out.EvictPages() // it is read again at the receiver's pace
+	out.EvictPages() // the file is read again at the receiver's pace
 	switch {
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
 		return Signed{}, lackOfRoom(ctx, o, err)
@@ -86,7 +87,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 	return msg, err
 }
 
-// roomFor returns a content with room for a message of the given size in bytes.
+// roomFor returns a content that has room for a message of the given size in bytes.
 func (c *Composer) roomFor(ctx context.Context, o *Email, octets int64) (*intake.Content, error) {
 	content := c.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: o.accountID}, MaxSize: octets,
 		Patience: composePatience})
@@ -97,12 +98,12 @@ func (c *Composer) roomFor(ctx context.Context, o *Email, octets int64) (*intake
 	return content, nil
 }
 
-// lackOfRoom returns a temporary error: the message is retried.
+// lackOfRoom returns a temporary error, so that the message is retried.
 func lackOfRoom(ctx context.Context, o *Email, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("wait for memory to compose email %s: %w", o.id, context.Cause(ctx))
 	}
-	return fault.DatabaseUnavailable(fmt.Errorf("room to compose email %s: %w", o.id, err))
+	return fault.DatabaseUnavailable(fmt.Errorf("wait for room to compose email %s: %w", o.id, err))
 }
 
 // heavySevenBit composes the 7-bit form of a heavy message in another file, at most once.

@@ -9,7 +9,7 @@ import (
 )
 
 // The recipients of a heavy message share the composed message, and the last one releases it.
-func TestHeavyMessageIsReleasedAfterItsLastUse(t *testing.T) {
+func TestReleasesHeavyMessageAfterLastUse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simpleMessage("bob@example.net", "carol@example.net")
@@ -20,26 +20,26 @@ func TestHeavyMessageIsReleasedAfterItsLastUse(t *testing.T) {
 	}
 	first, firstDone, err := f.Sign(t.Context(), email)
 	if err != nil {
-		t.Fatalf("sign for the first recipient: %v", err)
+		t.Fatalf("signing for the first recipient returned %v", err)
 	}
 	second, secondDone, err := f.Sign(t.Context(), email)
 	if err != nil || &first.Raw[0] != &second.Raw[0] {
-		t.Fatalf("sign for the second recipient returned a different message, %v; want that of the first", err)
+		t.Fatalf("signing for the second recipient returned a different message, %v; want that of the first", err)
 	}
-	verify(t, first.Raw)
+	verifySignature(t, first.Raw)
 	firstDone()
 	if email.signed.Raw == nil || f.isBudgetFree() {
 		t.Error("the message was released while the second recipient uses it")
 	}
 	secondDone()
 	if email.signed.Raw != nil || !f.isBudgetFree() {
-		t.Errorf("after the last use %d bytes are kept, budget free %v; want none and a free budget",
+		t.Errorf("after the last use %d bytes are kept and the budget is free: %v; want none kept and a free budget",
 			len(email.signed.Raw), f.isBudgetFree())
 	}
 }
 
-// A heavy relayed message is sent byte for byte in either form, and releases everything it held.
-func TestHeavyRelayedMessageIsSentFromAFile(t *testing.T) {
+// A heavy relayed message is sent byte for byte in either form, and releases everything that it held.
+func TestSendsHeavyRelayedMessageFromFile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simpleMessage("bob@example.net")
@@ -55,19 +55,19 @@ func TestHeavyRelayedMessageIsSentFromAFile(t *testing.T) {
 	}
 	if !strings.HasSuffix(string(signed.Raw), "\r\n\r\n"+body) ||
 		!strings.HasPrefix(string(signed.Raw), "DKIM-Signature:") {
-		t.Errorf("composed %d bytes: %.100q", len(signed.Raw), signed.Raw)
+		t.Errorf("the composed message has %d bytes: %.100q", len(signed.Raw), signed.Raw)
 	}
 	for range 2 {
 		seven, err := signed.SevenBit()
 		if err != nil || hasEightBit(seven) {
-			t.Errorf("for a server without 8BITMIME: %d bytes, %v", len(seven), err)
+			t.Errorf("the message for a server without 8BITMIME has %d bytes, %v", len(seven), err)
 		}
 	}
 	if held := f.Budget.Usage(); held.Working != 0 || held.Reads != 0 {
-		t.Errorf("while sending, %+v is held", held)
+		t.Errorf("%+v is held while sending", held)
 	}
 	done()
 	if !f.isBudgetFree() {
-		t.Errorf("afterwards %+v is held", f.Budget.Usage())
+		t.Errorf("%+v is still held after sending", f.Budget.Usage())
 	}
 }

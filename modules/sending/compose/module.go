@@ -22,7 +22,7 @@ var Module = fx.Module("sending/compose",
 	),
 )
 
-// trackingParams may be empty, because the module can be disabled.
+// trackingParams may be empty, because the module tracking can be disabled.
 type trackingParams struct {
 	fx.In
 

@@ -20,7 +20,7 @@ import (
 const (
 	// rawPatience is how long a reader of a message waits for memory.
 	rawPatience = 5 * time.Second
-	smallRaw    = 256 << 10 // bytes; up to this size a message is built in memory
+	smallRaw    = 256 << 10 // maximum size in bytes of a message that is built in memory
 
 	purgedSQL = `SELECT body_purged_at IS NOT NULL FROM emails WHERE id = $1 AND account_id = $2`
 )
@@ -43,10 +43,10 @@ func (c *Composer) Raw(ctx context.Context, accountID, emailID string) (raw []by
 	return raw, err
 }
 
-// RawContent composes an email again as its recipients got it, without the signature and the fields added by
-// other servers. If its domain can no longer send, the result has no tracking. The content is nil once the
-// body was deleted; the caller closes it. Errors: NotFound, and Unavailable while too many messages are being
-// read.
+// RawContent composes an email again as its recipients received it, without the signature and the fields that
+// other servers added. If its domain can no longer send, the result has no tracking. The content is nil if the
+// body was deleted; otherwise the caller closes it. It returns NotFound, or Unavailable while too many messages
+// are being read.
 func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*intake.Content, error) {
 	missing := fault.NoSuch("email", emailID)
 	emails, err := Load(ctx, c.db.Prepared, []string{emailID})
@@ -58,7 +58,7 @@ func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*
 		return nil, missing
 	}
 	raw, err := c.composeAgain(ctx, o)
-	// Check for purging last: an email purged meanwhile would look like one without text.
+	// Check for purging last: an email that is purged in the meantime would look like one without text.
 	purged, lookErr := db.One(ctx, c.db.SQL, db.Value[bool], purgedSQL, emailID, accountID)
 	if err == nil && (lookErr != nil || purged) {
 		raw.Close()
@@ -76,8 +76,8 @@ func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*
 	return raw, nil
 }
 
-// composeAgain returns an unsigned message in its own content. It acquires disk before memory, as heavy
-// messages do.
+// composeAgain returns an unsigned message in its own content. It acquires disk before memory, like heavy
+// messages.
 func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Content, err error) {
 	owner := intake.Tenant{Account: o.accountID}
 	out := c.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallRaw, MaxSize: o.composedSize(),
@@ -124,8 +124,8 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 	return out, err
 }
 
-// composeUnsigned returns a message as it is before it is signed.
-func (c *Composer) composeUnsigned(ctx context.Context, o *Email, where place) ([]byte, error) {
+// composeUnsigned returns a message in its state before it is signed.
+func (c *Composer) composeUnsigned(ctx context.Context, o *Email, where bufferSource) ([]byte, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
 		return nil, fmt.Errorf("read email %s: from: %w", o.id, err)

@@ -24,8 +24,8 @@ func (f *fixture) sentMessage(t *testing.T, emailID string) []byte {
 		t.Fatal(err)
 	}
 	defer done()
-	verify(t, signed.Raw)
-	at := bytes.Index(signed.Raw, []byte("\r\n")) // continuation lines begin with a space
+	verifySignature(t, signed.Raw)
+	at := bytes.Index(signed.Raw, []byte("\r\n")) // continuation lines start with a space
 	for signed.Raw[at+2] == ' ' || signed.Raw[at+2] == '\t' {
 		at += 2 + bytes.Index(signed.Raw[at+2:], []byte("\r\n"))
 	}
@@ -35,9 +35,9 @@ func (f *fixture) sentMessage(t *testing.T, emailID string) []byte {
 	return bytes.Clone(signed.Raw[at+2:])
 }
 
-// A message composed again equals the one sent, byte for byte, except for the signature: for every kind of
-// message, in memory or in a file.
-func TestRawEqualsTheSentMessageWithoutSignature(t *testing.T) {
+// A message composed again equals the sent one byte for byte, except for the signature. This holds for every
+// kind of message, in memory or in a file.
+func TestRawEqualsSentMessage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.rewriter = &tracker{}
@@ -61,18 +61,18 @@ func TestRawEqualsTheSentMessageWithoutSignature(t *testing.T) {
 		"long": long, "heavy": heavy,
 		"relayed": relayed("grüße\r\n"), "long and relayed": relayed(strings.Repeat("grüße\r\n", inlineBody/8)),
 		"heavy and relayed": relayed(strings.Repeat("grüße\r\n", sending.HeavyFrom/8))} {
-		f.Near.Sender.ClickTracking = m.Relayed == nil // it changes texts
+		f.Near.Sender.ClickTracking = m.Relayed == nil // it rewrites texts
 		emailID := f.send(t, m)
 		want := f.sentMessage(t, emailID)
 		got, err := f.Raw(t.Context(), sendingtest.Account, emailID)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: %v, %d bytes, want the %d sent: %.200q", what, err, len(got), len(want), got)
+			t.Errorf("%s: Raw returned %v, %d bytes; want the %d sent: %.200q", what, err, len(got), len(want), got)
 			continue
 		}
 		parsed, err := mail.ReadMessage(bytes.NewReader(got))
 		if err != nil || parsed.Header.Get("From") == "" || parsed.Header.Get("Date") == "" ||
 			parsed.Header.Get("Message-Id") == "" || parsed.Header.Get("Dkim-Signature") != "" {
-			t.Errorf("%s: read by net/mail: %v, %v", what, parsed, err)
+			t.Errorf("%s: net/mail reads %v, %v", what, parsed, err)
 		}
 		if m.Relayed != nil {
 			fields, body, _ := bytes.Cut(m.Relayed.MIME, []byte("\r\n\r\n"))
@@ -87,16 +87,16 @@ func TestRawEqualsTheSentMessageWithoutSignature(t *testing.T) {
 		streamed, err := io.ReadAll(content.Reader())
 		content.Close()
 		if err != nil || !bytes.Equal(streamed, want) {
-			t.Errorf("%s: read as a stream: %d bytes, %v, want %d", what, len(streamed), err, len(want))
+			t.Errorf("%s: the stream has %d bytes, %v; want %d", what, len(streamed), err, len(want))
 		}
 	}
 	if !f.isBudgetFree() {
-		t.Errorf("%+v is held afterwards", f.Budget.Usage())
+		t.Errorf("%+v is still held afterwards", f.Budget.Usage())
 	}
 }
 
-// A deleted email, or one of another account, has no raw message. An email of a domain that can no longer
-// send has one, without tracking.
+// A deleted email, or one of another account, has no raw message. An email of a domain that can no longer send
+// has one, without tracking.
 func TestRawOfMissingMessages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -106,30 +106,30 @@ func TestRawOfMissingMessages(t *testing.T) {
 	emailID := f.send(t, simpleMessage("bob@example.net"))
 	for account, unknown := range map[string]string{sendingtest.Account: id.New(id.Email), "acc_other": emailID} {
 		if raw, err := f.Raw(t.Context(), account, unknown); fault.KindOf(err) != fault.NotFound || raw != nil {
-			t.Errorf("%s of %s: %q, %v, want not found", unknown, account, raw, err)
+			t.Errorf("Raw of %s for %s returned %q, %v; want not found", unknown, account, raw, err)
 		}
 	}
 	f.Near.SenderErr = fault.Forbiddenf("domain_not_verified", "no")
 	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err != nil ||
 		!bytes.Contains(raw, []byte("Hello")) || len(r.asked) != 0 {
-		t.Errorf("of a domain that can no longer send: %q, %v", raw, err)
+		t.Errorf("Raw for a domain that can no longer send returned %q, %v", raw, err)
 	}
 	f.Near.SenderErr = errors.New("away")
 	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err == nil {
-		t.Errorf("without an answer about the domain: %q", raw)
+		t.Errorf("Raw without an answer about the domain returned %q", raw)
 	}
 	f.Near.SenderErr = nil
 	f.Exec(t, `UPDATE emails SET html = NULL, text = NULL, mime = NULL, headers = '[]', body_purged_at = now() WHERE id = $1`, emailID)
 	if content, err := f.RawContent(t.Context(), sendingtest.Account, emailID); err != nil || content != nil {
-		t.Errorf("of a body that was deleted: %v, %v, want nothing", content, err)
+		t.Errorf("RawContent of a deleted body returned %v, %v; want nil", content, err)
 	}
 	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err != nil || raw != nil || !f.isBudgetFree() {
-		t.Errorf("of a body that was deleted: %q, %v, want nothing", raw, err)
+		t.Errorf("Raw of a deleted body returned %q, %v; want nil", raw, err)
 	}
 }
 
-// Raw refuses messages above the limit for bodies.
-func TestRawInMemoryIsBounded(t *testing.T) {
+// Raw rejects messages above the limit for bodies.
+func TestRawLimitsMemory(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simpleMessage("bob@example.net")
@@ -139,14 +139,14 @@ func TestRawInMemoryIsBounded(t *testing.T) {
 	}
 	emailID := f.send(t, m)
 	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); fault.KindOf(err) != fault.TooLarge {
-		t.Errorf("%d bytes, %v; want a refusal", len(raw), err)
+		t.Errorf("Raw returned %d bytes, %v; want an error", len(raw), err)
 	}
 	content, err := f.RawContent(t.Context(), sendingtest.Account, emailID)
 	if err != nil || content.Size() < records.MaxBodies || content.InMemory() {
-		t.Fatalf("as a stream: %v", err)
+		t.Fatalf("RawContent returned %v", err)
 	}
 	content.Close()
 	if !f.isBudgetFree() {
-		t.Errorf("%+v is held afterwards", f.Budget.Usage())
+		t.Errorf("%+v is still held afterwards", f.Budget.Usage())
 	}
 }

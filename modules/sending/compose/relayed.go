@@ -17,10 +17,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
 
-// relayAndSign is composeAndSign for a message composed by its sender: its fields stay in order with missing
-// ones appended, and its body stays byte for byte, except for texts changed by tracking or the unsubscribe
-// link.
-func (c *Composer) relayAndSign(ctx context.Context, o *Email, where place) (Signed, error) {
+// relayAndSign is composeAndSign for a message composed by its sender. Its fields stay in order, with missing
+// ones appended. Its body stays byte for byte, except for texts changed by tracking or the unsubscribe link.
+func (c *Composer) relayAndSign(ctx context.Context, o *Email, where bufferSource) (Signed, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
 		return Signed{}, fmt.Errorf("read email %s: from: %w", o.id, err)
@@ -76,9 +75,9 @@ func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duratio
 	return content, nil
 }
 
-// composeRelayed returns the message after some room for its signatures.
+// composeRelayed returns the message after some space for its signatures.
 func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domains.SigningIdentity, room int,
-	where place) ([]byte, error) {
+	where bufferSource) ([]byte, error) {
 	m, err := verbatim.Read(o.mime)
 	if err != nil {
 		return nil, err
@@ -117,8 +116,8 @@ func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domain
 	return m.WriteInto(room, fields, changed, where)
 }
 
-// changedTexts returns the new text of parts that change. Opens and clicks are tracked in the first part of
-// each kind, which is the body.
+// changedTexts returns the new texts of the parts that change. Opens and clicks are tracked in the first part
+// of each kind, which is the body.
 func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.SigningIdentity,
 	texts []*verbatim.TextBody, link string) (map[*verbatim.TextBody]string, error) {
 	changed := map[*verbatim.TextBody]string{}
@@ -167,8 +166,7 @@ func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.
 	return changed, nil
 }
 
-// inSevenBit converts the message for a server without 8BITMIME. Its body changes, and therefore its
-// signature.
+// inSevenBit converts the message for a server without 8BITMIME. Its body changes, and therefore its signature.
 func inSevenBit(signed []byte, identity domains.SigningIdentity) ([]byte, error) {
 	fields, body, err := verbatim.Split(signed)
 	if err != nil {

@@ -26,8 +26,8 @@ type Rewriter interface {
 	Rewrite(ctx context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error)
 }
 
-// Contents reads html and text from the row or the object store, an attachment from the object store, and a
-// relayed message, which is nil if the email was not relayed or its content has been deleted.
+// Contents reads html and text from the row or the object store, attachments from the object store, and relayed
+// messages. A relayed message is nil if the email was not relayed or its content was deleted.
 type Contents interface {
 	Texts(ctx context.Context, accountID, emailID string) (html, text *string, err error)
 	File(ctx context.Context, key string) (io.ReadCloser, error)
@@ -56,7 +56,7 @@ type Composer struct {
 	budget   *intake.Budget
 }
 
-// New returns a new Composer; nothing runs in the background. It requires a budget.
+// New returns a new Composer. It requires a budget. Nothing runs in the background.
 func New(p Params) (*Composer, error) {
 	if p.Budget == nil {
 		return nil, errors.New("compose: Budget is required")

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
-func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
+func TestSignsWithKeysOfIdentity(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	second, err := dkim.GenerateEd25519()
@@ -42,7 +42,7 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 		}
 		results, err := dkim.Verify(signed.Raw, lookup)
 		if err != nil || len(results) != want {
-			t.Fatalf("%+v, %v, want %d signatures", results, err, want)
+			t.Fatalf("got %+v, %v; want %d signatures", results, err, want)
 		}
 		for _, r := range results {
 			if r.Err != nil || r.Domain != "example.com" {
@@ -57,6 +57,6 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 	// Without an identity there is no message: no other key is used instead.
 	f.Near.SenderErr = errors.New("no key that signs")
 	if signed, _, err := f.Sign(t.Context(), message()); !errors.Is(err, f.Near.SenderErr) || signed.Raw != nil {
-		t.Errorf("sign without an identity returned %q, %v; want no message and that error", signed.Raw, err)
+		t.Errorf("signing without an identity returned %q, %v; want no message and that error", signed.Raw, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 )
 
-func TestHTMLOnlyMessageGetsATextPart(t *testing.T) {
+func TestHTMLOnlyMessageGetsTextPart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	on := true
@@ -17,12 +17,12 @@ func TestHTMLOnlyMessageGetsATextPart(t *testing.T) {
 		change func(*sending.Message)
 		want   string
 	}{
-		"html alone":        {func(*sending.Message) {}, "Thank you, Bob."},
-		"no text wanted":    {func(m *sending.Message) { m.NoText = true }, ""},
-		"a text of its own": {func(m *sending.Message) { m.Text = "Mine" }, "Mine"},
-		"text, none made":   {func(m *sending.Message) { m.Text, m.NoText = "Mine", true }, "Mine"},
-		"nothing to read":   {func(m *sending.Message) { m.HTML = `<img src="x.png">` }, ""},
-		"a link to stop with": {func(m *sending.Message) {
+		"only html":          {func(*sending.Message) {}, "Thank you, Bob."},
+		"text part disabled": {func(m *sending.Message) { m.NoText = true }, ""},
+		"html and text":      {func(m *sending.Message) { m.Text = "Mine" }, "Mine"},
+		"only text":          {func(m *sending.Message) { m.Text, m.NoText = "Mine", true }, "Mine"},
+		"html without text":  {func(m *sending.Message) { m.HTML = `<img src="x.png">` }, ""},
+		"an unsubscribe link": {func(m *sending.Message) {
 			m.HTML, m.Unsubscribe = `<a href="%7B%7Bunsubscribe_url%7D%7D">Stop</a>`, &on
 		}, "Stop (https://mail.example.com/u/"},
 	} {
@@ -36,7 +36,7 @@ func TestHTMLOnlyMessageGetsATextPart(t *testing.T) {
 	}
 }
 
-func TestEveryMessageHasAFeedbackID(t *testing.T) {
+func TestEveryMessageHasFeedbackID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const end = ":dom_01kf0m4w7he6x8q2v5b3n9c1ta:" + sendingtest.Account + ":postrider"

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// tracker records the messages it rewrites.
+// tracker records the messages that it rewrites.
 type tracker struct{ asked []tracking.Message }
 
 func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html,
@@ -30,7 +30,7 @@ func headerValues(m *message.FullMessage, name string) (values []string) {
 	return values
 }
 
-func TestManagedUnsubscribeOnTheWire(t *testing.T) {
+func TestAddsManagedUnsubscribe(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yes := true
@@ -59,7 +59,7 @@ func TestManagedUnsubscribeOnTheWire(t *testing.T) {
 	}
 }
 
-func TestWithoutManagedUnsubscribeNothingIsAdded(t *testing.T) {
+func TestAddsNothingWithoutManagedUnsubscribe(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simpleMessage("bob@example.net")
@@ -79,7 +79,7 @@ func TestDomainEnablesTracking(t *testing.T) {
 	m := simpleMessage("bob@example.net")
 	m.HTML, m.Text, m.Unsubscribe = "{{unsubscribe_url}}", "t", &yes
 	if got := f.parseSent(t, f.send(t, m)); len(r.asked) != 0 || strings.Contains(got.Text, "tracked") {
-		t.Errorf("tracked although tracking is off for the domain: %+v", r.asked)
+		t.Errorf("the message was tracked although tracking is off for the domain: %+v", r.asked)
 	}
 	f.Near.Sender.ClickTracking = true
 	id := f.send(t, m)
@@ -88,12 +88,12 @@ func TestDomainEnablesTracking(t *testing.T) {
 		Clicks: true}
 	if len(r.asked) != 1 || r.asked[0] != want || strings.TrimSpace(got.Text) != "t (tracked)" ||
 		!strings.Contains(got.HTML, "/u/") || !strings.HasSuffix(strings.TrimSpace(got.HTML), "<!-- tracked -->") {
-		t.Errorf("asked %+v, text %q, html %q", r.asked, got.Text, got.HTML)
+		t.Errorf("the tracker received %+v, text %q, html %q", r.asked, got.Text, got.HTML)
 	}
 }
 
-// A message that could not be composed is refused when it is submitted, not when it is delivered.
-func TestOversizedUnsubscribeLinkIsRefusedAtAcceptance(t *testing.T) {
+// A message that could not be composed is rejected when it is submitted, not when it is delivered.
+func TestRejectsOversizedUnsubscribeLinkAtAcceptance(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yes := true
@@ -101,10 +101,10 @@ func TestOversizedUnsubscribeLinkIsRefusedAtAcceptance(t *testing.T) {
 	m.Unsubscribe, m.Subject = &yes, strings.Repeat("{{unsubscribe_url}}", 40)
 	if _, err := f.accepting.Send(t.Context(), f.Caller(), sending.Request{Message: m}); fault.From(err).
 		Fields["subject"] == "" {
-		t.Errorf("a subject of many links: %v", err)
+		t.Errorf("a subject of too many links returned %v", err)
 	}
 	m.Subject = strings.Repeat("{{unsubscribe_url}} ", 7)
 	if got := f.parseSent(t, f.send(t, m)); strings.Count(got.Subject, "/u/") != 7 {
-		t.Errorf("a subject of as many links as fit: %q", got.Subject)
+		t.Errorf("a subject of as many links as fit returned %q", got.Subject)
 	}
 }

@@ -24,8 +24,8 @@ var next = map[email.Status][]email.Status{
 	email.StatusDelivered: {email.StatusBounced, email.StatusFailed},
 }
 
-// Uncommon returns the value of the column emails.uncommon for a status, "" for NULL. Most emails go from
-// sent to delivered, keep NULL there and change no index.
+// Uncommon returns the value of the column emails.uncommon for a status, "" for NULL. Most emails go from sent
+// to delivered, keep NULL in that column and change no index.
 func Uncommon(s email.Status) string {
 	if s == email.StatusSent || s == email.StatusDelivered {
 		return ""
@@ -33,29 +33,29 @@ func Uncommon(s email.Status) string {
 	return string(s)
 }
 
-// MayBecome reports whether an email may go from one status to the other.
+// MayBecome reports whether an email may change from one status to the other.
 func MayBecome(from, to email.Status) bool {
 	return slices.Contains(next[from], to)
 }
 
-// Finished returns the statuses in which no part of an email will be sent any more. They only change to one
-// another.
+// Finished returns the statuses of emails of which no part will be sent any more. Such emails change only
+// between these statuses.
 func Finished() []string {
 	return []string{string(email.StatusDelivered), string(email.StatusBounced), string(email.StatusFailed),
 		string(email.StatusCancelled)}
 }
 
-// RecipientSQL joins the recipient r with the row v of a batch by id, and by its email, which determines the
-// month where recipients are split by month. The email is compared as a range, so that no plan made for small
-// tables looks rows up by email alone, which would read all recipients of the email for each of them.
-// Attempts are looked up in the same way.
+// RecipientSQL joins the recipient r with the row v of a batch by id and by its email, which determines the
+// month if recipients are split by month. The email is compared as a range, so that no plan made for small
+// tables looks up rows by email alone and reads all recipients of the email for each row. Attempts are looked
+// up in the same way.
 const RecipientSQL = `r.id = v.id AND r.email_id BETWEEN v.email_id AND v.email_id`
 
 // Tally counts an email's recipients by state.
 type Tally map[recipient.State]int
 
 // Overall returns the status of an email with these recipients: sent while one is open, then the worst. A
-// failure is worse than a bounce, because we or the configuration caused it.
+// failure is worse than a bounce, because this service or its configuration caused it.
 func (t Tally) Overall() email.Status {
 	switch {
 	case t[recipient.StateQueued] > 0 || t[recipient.StateDeferred] > 0:
@@ -73,15 +73,15 @@ func (t Tally) Overall() email.Status {
 // for at least 4-5 days, but a transactional email that is three days late is useless.
 const MaxAge = 72 * time.Hour
 
-// CodeExpired is failure.code of email.failed for a message past its expires_at, and ExpiredDiagnostic is the
-// diagnostic of its recipients. Expiry says nothing about the address, so it causes no suppression.
+// CodeExpired is the failure.code of email.failed for a message past its expires_at, and ExpiredDiagnostic is
+// the diagnostic of its recipients. Expiry says nothing about the address, so it causes no suppression.
 const (
 	CodeExpired       = "expired"
 	ExpiredDiagnostic = "the message was not delivered before its expires_at"
 )
 
-// SuppressedDiagnostic returns why a recipient of a blocked message receives nothing. The reason is "" for a
-// recipient that is not suppressed.
+// SuppressedDiagnostic returns why a recipient of a blocked message receives nothing. reason is "" for a
+// recipient that is not suppressed itself.
 func SuppressedDiagnostic(reason string) string {
 	if reason == "" {
 		return "not sent: another recipient of the message is suppressed"

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 )
 
-func TestOverallStatusIsTheWorstOnceAllHaveSettled(t *testing.T) {
+func TestOverallStatusIsWorstOfSettled(t *testing.T) {
 	t.Parallel()
 	const (
 		queued, deferred            = recipient.StateQueued, recipient.StateDeferred

@@ -9,16 +9,15 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Input is everything that the decision depends on.
+// Input contains everything that the decision depends on.
 type Input struct {
-	Caller     accounts.Caller // zero: no caller; a scheduled email is released
+	Caller     accounts.Caller // zero if there is no caller, because a scheduled email is being released
 	Account    accounts.Account
 	Identity   domains.SigningIdentity
 	Recipients []address.Address
 }
 
-// Check returns nil if the message may be sent, otherwise an error of kind Forbidden whose code is the
-// reason.
+// Check returns nil if the message may be sent, or else an error of kind Forbidden whose code is the reason.
 func (p Input) Check() error {
 	if p.Account.Suspended {
 		return fault.Forbiddenf(fault.CodeAccountSuspended,
@@ -36,7 +35,7 @@ func (p Input) Check() error {
 				"The sandbox sender can only send to the account's own email, not to %s. Verify your own domain to send to others.", other)
 		}
 	}
-	if !p.Account.Unlocked(!p.Identity.Sandbox) { // domains returns an identity only for verified domains
+	if !p.Account.Unlocked(!p.Identity.Sandbox) { // package domains returns an identity only for verified domains
 		if other, found := p.otherRecipient(); found {
 			return fault.Forbiddenf(fault.CodeProductionLocked,
 				"Until production is unlocked, this account can only send to its own email, not to %s", other)
@@ -45,7 +44,7 @@ func (p Input) Check() error {
 	return nil
 }
 
-// otherRecipient finds a recipient that is not the account's own address.
+// otherRecipient returns a recipient that is not the account's own address.
 func (p Input) otherRecipient() (string, bool) {
 	for _, r := range p.Recipients {
 		if !strings.EqualFold(r.AddrSpec(), p.Account.Email) {

@@ -1,4 +1,4 @@
-// Package release hands scheduled emails over to delivery when they are due, or refuses those that are no
+// Package release hands scheduled emails over to delivery when they are due, or fails those that are no
 // longer allowed.
 //
 // Permission at acceptance does not guarantee permission at the scheduled time. So the account, the sender's

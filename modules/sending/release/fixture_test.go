@@ -52,7 +52,7 @@ func (f *fixture) releaseAll(t *testing.T) {
 	for more := true; more; {
 		var err error
 		if more, err = f.Release(t.Context(), releaseBatch); err != nil {
-			t.Fatalf("release what is due: %v", err)
+			t.Fatalf("release due emails: %v", err)
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// releasing is a locked email that is due, and then its outcome.
-type releasing struct {
+// releasingEmail is a locked email that is due, and later its outcome.
+type releasingEmail struct {
 	candidate
 
 	to, cc    []string
@@ -31,8 +31,8 @@ type releasing struct {
 	lastEvent string
 	envelope  []envelope
 	now       time.Time     // by the database clock
-	due       time.Time     // the day whose caps count it
-	late      time.Duration // since scheduled_at, by the database clock
+	due       time.Time     // the day against whose caps it counts
+	late      time.Duration // time since scheduled_at, by the database clock
 	expired   bool          // its expires_at has passed
 
 	status     email.Status
@@ -46,20 +46,20 @@ type envelope struct {
 	emailID     string
 	recipientID int64
 	address     string
-	diagnostic  string // why it is refused
+	diagnostic  string // why the recipient is rejected
 }
 
 // releases is a batch of due emails.
-type releases []releasing
+type releases []releasingEmail
 
 // send hands the email to delivery.
-func (r *releasing) send() { r.status, r.event = email.StatusSent, event.EmailSent }
+func (r *releasingEmail) send() { r.status, r.event = email.StatusSent, event.EmailSent }
 
 // hold queues the email because its account is suspended.
-func (r *releasing) hold() { r.status, r.event = email.StatusQueued, "" }
+func (r *releasingEmail) hold() { r.status, r.event = email.StatusQueued, "" }
 
 // fail ends the email for a reason that applies to all its recipients.
-func (r *releasing) fail(refusal *fault.Error) {
+func (r *releasingEmail) fail(refusal *fault.Error) {
 	r.status, r.event = email.StatusFailed, event.EmailFailed
 	r.failure = &event.Failure{Reason: refusal.Message, Code: refusal.Code}
 	for i := range r.envelope {
@@ -67,8 +67,8 @@ func (r *releasing) fail(refusal *fault.Error) {
 	}
 }
 
-// block ends the email because recipients are suppressed. blocks is index-aligned with its envelope.
-func (r *releasing) block(blocks []suppression.Block) {
+// block ends the email because some recipients are suppressed. blocks[i] belongs to envelope[i].
+func (r *releasingEmail) block(blocks []suppression.Block) {
 	for i, b := range blocks {
 		if b.Reason != "" {
 			r.suppressed = append(r.suppressed, r.envelope[i].address)
@@ -84,7 +84,7 @@ func (r *releasing) block(blocks []suppression.Block) {
 }
 
 // permit applies only the findings from before the transaction. It returns false if they decide the outcome.
-func (r *releasing) permit() (bool, error) {
+func (r *releasingEmail) permit() (bool, error) {
 	switch {
 	case r.expired:
 		r.fail(&fault.Error{Kind: fault.Forbidden, Code: lifecycle.CodeExpired, Message: lifecycle.ExpiredDiagnostic})
@@ -94,7 +94,7 @@ func (r *releasing) permit() (bool, error) {
 		return false, nil
 	case r.refusal != nil:
 		r.fail(r.refusal)
-		return false, nil //nolint:nilerr // the refusal is an outcome, stored with the email
+		return false, nil //nolint:nilerr // the error is the outcome, stored with the email
 	}
 	to := make([]address.Address, 0, len(r.envelope))
 	for _, e := range r.envelope {
@@ -107,8 +107,8 @@ func (r *releasing) permit() (bool, error) {
 	return r.sendUnless(policy.Input{Account: r.account, Identity: r.identity, Recipients: to}.Check()), nil
 }
 
-// sendUnless hands the email to delivery unless there is a refusal.
-func (r *releasing) sendUnless(refusal error) bool {
+// sendUnless hands the email over to delivery unless there is a reason not to.
+func (r *releasingEmail) sendUnless(refusal error) bool {
 	if refusal != nil {
 		r.fail(fault.From(refusal))
 		return false
@@ -118,9 +118,9 @@ func (r *releasing) sendUnless(refusal error) bool {
 }
 
 // judgeRelease decides the outcome of each email from the earlier findings, then from suppression. The caps
-// counted all emails when they were accepted; refused emails are refunded.
+// counted all emails when they were accepted; failed emails are refunded.
 func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) error {
-	permitted := make([]*releasing, 0, len(batch))
+	permitted := make([]*releasingEmail, 0, len(batch))
 	var list []suppression.MessageRecipient
 	for i := range batch {
 		r := &batch[i]
@@ -155,7 +155,7 @@ func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) 
 
 // blockSuppressed ends the permitted emails that have a suppressed recipient. list contains the recipients of
 // all of them.
-func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasing,
+func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasingEmail,
 	list []suppression.MessageRecipient) error {
 	if len(permitted) == 0 {
 		return nil
@@ -171,13 +171,13 @@ func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*
 	return nil
 }
 
-// releasedRows are the columns of due emails, refusedRows those of refused recipients.
+// releasedRows are the columns of due emails, refusedRows those of rejected recipients.
 var (
 	releasedRows = batch.New("v",
-		batch.Text("id", func(r *releasing) string { return r.id }),
-		batch.Text("status", func(r *releasing) email.Status { return r.status }),
-		batch.Text("uncommon", func(r *releasing) string { return lifecycle.Uncommon(r.status) }),
-		batch.Text("last_event", func(r *releasing) string { return r.lastEventNow() }),
+		batch.Text("id", func(r *releasingEmail) string { return r.id }),
+		batch.Text("status", func(r *releasingEmail) email.Status { return r.status }),
+		batch.Text("uncommon", func(r *releasingEmail) string { return lifecycle.Uncommon(r.status) }),
+		batch.Text("last_event", func(r *releasingEmail) string { return r.lastEventNow() }),
 	)
 	refusedRows = batch.New("refused",
 		batch.Text("email_id", func(e envelope) string { return e.emailID }),
@@ -202,7 +202,7 @@ UPDATE recipients r SET state = 'failed', settled_at = now(), diagnostic = refus
 FROM ` + refusedRows.Source() + ` WHERE r.email_id BETWEEN refused.email_id AND refused.email_id AND r.id = refused.id`)
 
 func (b releases) store(ctx context.Context, tx *sql.Tx) error {
-	released := make([]*releasing, len(b))
+	released := make([]*releasingEmail, len(b))
 	var refused []envelope
 	for i := range b {
 		released[i] = &b[i]
@@ -215,16 +215,16 @@ func (b releases) store(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-func (r *releasing) lastEventNow() string {
+func (r *releasingEmail) lastEventNow() string {
 	if r.event == "" {
 		return r.lastEvent
 	}
 	return string(r.event)
 }
 
-// facts are dated by the database clock, which also decided the release, so no fact of a release is older
-// than its scheduled_at.
-func (b releases) facts() []event.Fact {
+// listFacts are dated by the database clock, which also decided the release, so no fact of a release is older than
+// its scheduled_at.
+func (b releases) listFacts() []event.Fact {
 	var facts []event.Fact
 	for _, r := range b {
 		if r.event == "" {

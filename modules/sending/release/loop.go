@@ -8,17 +8,18 @@ import (
 )
 
 // releasePoll is the maximum time between two checks of the scheduled emails. It bounds the delay of an email
-// that became the next one due since the last check.
+// that was scheduled since the last check and is due before all others.
 const releasePoll = 2 * time.Second
 
-// releaseSpacing keeps checks apart: rows that another process is releasing are due, but not available.
+// releaseSpacing is the minimum time between checks. Rows that another process is releasing are due, but not
+// available.
 const releaseSpacing = 10 * time.Millisecond
 
-// releaseRetry is the backoff while the database is unavailable.
+// releaseRetry is the pause while the database is unavailable.
 var releaseRetry = worker.Backoff{Min: 100 * time.Millisecond, Max: 2 * time.Second}
 
-// releaseTask is the task that releases due emails. On stop, a release in progress may finish within the stop
-// timeout.
+// releaseTask returns the task that releases due emails. On stop, a release in progress may finish within the
+// stop timeout.
 func (s *Service) releaseTask() worker.Task {
 	limit := releaseBatch
 	return worker.Task{Name: "release of scheduled emails", Retry: releaseRetry, Drain: true,
@@ -29,7 +30,7 @@ func (s *Service) releaseTask() worker.Task {
 		}}
 }
 
-// nextLimit shrinks batches while they fail: a batch too large for the statement timeout would otherwise fail
+// nextLimit shrinks batches while they fail. A batch that exceeds the statement timeout would otherwise fail
 // forever.
 func nextLimit(limit int, err error) int {
 	if err != nil {
@@ -38,8 +39,8 @@ func nextLimit(limit int, err error) int {
 	return min(limit*2, releaseBatch)
 }
 
-// releasePass releases due emails and returns how long nothing more is due. It releases nothing while the
-// whole installation is held.
+// releasePass releases due emails and returns how long until the next ones are due. It releases nothing while
+// the whole installation is held.
 func (s *Service) releasePass(ctx context.Context, limit int) (wait time.Duration, err error) {
 	if s.holder != nil && s.holder.CurrentHold() != nil {
 		return releasePoll, nil

@@ -21,13 +21,13 @@ import (
 const (
 	// releaseBatch is the maximum number of emails per transaction.
 	releaseBatch = 500
-	// releaseAgain is the delay until an email is tried again that could not be judged or whose account is
+	// releaseAgain is the delay before the next try for an email that could not be checked or whose account is
 	// suspended.
 	releaseAgain = time.Minute
 )
 
-// dueSQL locks rows for the duration of the statement. It skips rows that another process is releasing, so
-// that several processes share the work.
+// dueSQL locks rows for the duration of the statement. It skips rows that another process is releasing, so that
+// several processes share the work.
 const dueSQL = `
 SELECT id, account_id, "from" FROM emails WHERE release_at <= now() ORDER BY release_at LIMIT $1 FOR UPDATE SKIP LOCKED`
 
@@ -43,11 +43,11 @@ type candidate struct {
 	refusal  *fault.Error // why its sender may not send
 }
 
-// Release releases emails that are due, at most limit, and reports whether there may be more. The error comes
-// from the database or from another module that is unavailable. An email that cannot be judged is postponed
-// and does not delay others.
+// Release releases at most limit due emails and reports whether there may be more. Its errors come from the
+// database or from another module that is unavailable. An email that cannot be checked is postponed and does
+// not delay others.
 //
-// Other modules are asked before the transaction, which locks, judges and updates the rows together.
+// Other modules are called before the transaction, which then locks, checks and updates the rows together.
 func (s *Service) Release(ctx context.Context, limit int) (more bool, err error) {
 	due, err := s.dueForRelease(ctx, limit)
 	if err != nil || len(due) == 0 {
@@ -82,8 +82,8 @@ func (s *Service) dueForRelease(ctx context.Context, limit int) ([]candidate, er
 	return due, nil
 }
 
-// vet sets the account and the identity of a candidate, or its refusal. The answers may be a few seconds old,
-// as at acceptance. An error means that there was no answer.
+// vet sets the account and the identity of a candidate, or the reason why it may not send. The answers may be a
+// few seconds old, as at acceptance. It returns an error if there was no answer.
 func (s senders) vet(ctx context.Context, c *candidate) error {
 	from, err := address.Parse(c.from)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) releaseTogether(ctx context.Context, candidates []candidate) e
 		if err := batch.store(ctx, tx); err != nil {
 			return fmt.Errorf("store releases: %w", err)
 		}
-		return s.bus.Publish(ctx, tx, batch.facts()...)
+		return s.bus.Publish(ctx, tx, batch.listFacts()...)
 	})
 	if err != nil {
 		return fmt.Errorf("release emails: %w", err)
@@ -148,7 +148,7 @@ func (s *Service) releaseOneByOne(ctx context.Context, candidates []candidate) e
 const lookAgainSQL = `
 UPDATE emails SET release_at = now() + $3 * interval '1 microsecond' WHERE id = $1 AND account_id = $2 AND release_at <= now()`
 
-// postpone postpones an email that could not be judged. At the head of the queue, a batch of them would
+// postpone postpones an email that could not be checked. A batch of such emails at the head of the queue would
 // block all others.
 func (s *Service) postpone(ctx context.Context, c candidate, cause error) error {
 	s.logger.ErrorContext(ctx, "cannot release scheduled email, will retry",
@@ -190,7 +190,7 @@ func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (releases,
 		byID[c.id] = c
 		ids = append(ids, c.id)
 	}
-	batch, err := db.All(ctx, tx, func(r *releasing) []any {
+	batch, err := db.All(ctx, tx, func(r *releasingEmail) []any {
 		return []any{&r.id, &r.accountID, &r.from, db.ScanJSON(&r.to), db.ScanJSON(&r.cc), &r.subject,
 			db.ScanJSON(&r.tags), &r.createdAt,
 			&r.category, &r.status, &r.lastEvent, &r.now, &r.due, db.ScanMicroseconds(&r.late), &r.expired}

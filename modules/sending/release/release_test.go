@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
+func TestReleasesScheduledEmailOnTime(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, time.Hour, "a@example.net", "b@example.net")
@@ -46,11 +46,11 @@ func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
 		t.Errorf("claimed %d recipients queued at %s, want two of a fresh message", len(jobs), recipients[0].QueuedAt)
 	}
 	if recipients[0].QueuedAt.Before(*e.ScheduledAt) {
-		t.Errorf("retries are counted from %s", recipients[0].QueuedAt)
+		t.Errorf("retries are counted from %s, want from the release", recipients[0].QueuedAt)
 	}
 	f.releaseAll(t)
 	if _, _, _, types := f.State(t, id); len(types) != 2 {
-		t.Errorf("released twice: %v", types)
+		t.Errorf("a second release returned %v", types)
 	}
 }
 
@@ -60,10 +60,10 @@ func TestReleaseRepeatsAllChecks(t *testing.T) {
 	gone := fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain example.com is not a domain of this account")
 	for name, c := range map[string]struct {
 		change     func(*sendingtest.Fakes)
-		code       string // of failure
+		code       string // code of the failure
 		event      string
 		suppressed []string
-		diagnostic string // of the first recipient
+		diagnostic string // diagnostic of the first recipient
 	}{
 		"domain is gone": {change: func(n *sendingtest.Fakes) { n.SenderErr = fmt.Errorf("identity: %w", gone) },
 			code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
@@ -109,7 +109,7 @@ func TestReleaseRepeatsAllChecks(t *testing.T) {
 				t.Errorf("diagnostic %q, want %q", *recipients[0].Diagnostic, c.diagnostic)
 			}
 			if jobs := f.ClaimAll(t); len(jobs) != 0 {
-				t.Errorf("delivered anyway: %+v", jobs)
+				t.Errorf("the email was delivered anyway: %+v", jobs)
 			}
 			if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).
 				Code != fault.CodeEmailNotScheduled {
@@ -146,7 +146,7 @@ func TestReleaseIgnoresCaps(t *testing.T) {
 	}
 }
 
-func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
+func TestEmailsOfSuspendedAccountsWaitInQueue(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
@@ -156,10 +156,10 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 		e, _, _, types := f.State(t, id)
 		if e.Status != email.StatusQueued || *e.Uncommon != "queued" || e.LastEvent != "email.scheduled" ||
 			len(types) != 1 || len(f.ClaimAll(t)) != 0 {
-			t.Fatalf("email %+v, facts %v", e, types)
+			t.Fatalf("the email is %+v with facts %v", e, types)
 		}
 		if wait := time.Until(*e.ReleaseAt); wait < 50*time.Second || wait > 61*time.Second {
-			t.Errorf("checked again in %s, want a minute", wait)
+			t.Errorf("the email is checked again in %s, want a minute", wait)
 		}
 		f.Exec(t, `UPDATE emails SET release_at = now()`)
 	}
@@ -170,7 +170,7 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 	f.releaseAll(t)
 	if e, _, _, types := f.State(t, id); e.Status != email.StatusSent || e.Uncommon != nil || e.ReleaseAt != nil ||
 		len(types) != 2 || len(f.ClaimAll(t)) != 1 {
-		t.Errorf("after the account was resumed: %+v %v", e, types)
+		t.Errorf("after the account was resumed the email is %+v with facts %v", e, types)
 	}
 }
 
@@ -181,31 +181,31 @@ func TestInterruptedReleaseHasNoEffect(t *testing.T) {
 	before, _, _, _ := f.State(t, id)
 	f.Near.BlockedErr = fault.DatabaseUnavailable(nil)
 	if _, err := f.Release(t.Context(), releaseBatch); fault.KindOf(err) != fault.Unavailable {
-		t.Fatalf("the release that was cut off: %v", err)
+		t.Fatalf("the interrupted release returned %v", err)
 	}
 	e, recipients, _, types := f.State(t, id)
 	if e.Status != email.StatusScheduled || !e.ReleaseAt.Equal(*before.ReleaseAt) || recipients[0].DueAt != nil ||
 		len(types) != 1 {
-		t.Errorf("email %+v, facts %v", e, types)
+		t.Errorf("the email is %+v with facts %v", e, types)
 	}
 	f.releaseAll(t)
 	if e, _, _, _ := f.State(t, id); e.Status != email.StatusSent {
-		t.Errorf("the next pass left it %s", e.Status)
+		t.Errorf("the next pass left the email %s", e.Status)
 	}
 }
 
 func TestBadEmailDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, f *fixture, id string){
-		"in its row": func(t *testing.T, f *fixture, id string) {
+		"bad row": func(t *testing.T, f *fixture, id string) {
 			t.Helper()
 			f.Exec(t, `UPDATE emails SET "to" = '"x"' WHERE id = $1`, id)
 		},
-		"in its sender": func(t *testing.T, f *fixture, id string) {
+		"bad sender": func(t *testing.T, f *fixture, id string) {
 			t.Helper()
 			f.Exec(t, `UPDATE emails SET "from" = '@' WHERE id = $1`, id)
 		},
-		"in an address": func(t *testing.T, f *fixture, id string) {
+		"bad recipient address": func(t *testing.T, f *fixture, id string) {
 			t.Helper()
 			f.Exec(t, `UPDATE recipients SET address = '@' WHERE email_id = $1`, id)
 		},
@@ -233,8 +233,8 @@ func TestBadEmailDoesNotDelayOthers(t *testing.T) {
 	}
 }
 
-// An email that was due when it was found may not be when it is locked.
-func TestChangesBeforeTheLockAreRespected(t *testing.T) {
+// An email that was due when it was found may no longer be due when it is locked.
+func TestRespectsChangesBeforeLock(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	moved, cancelled, stays := f.schedule(t, -time.Second, "a@example.net"), f.schedule(t, -time.Second,
@@ -263,9 +263,9 @@ func TestChangesBeforeTheLockAreRespected(t *testing.T) {
 	}
 }
 
-// Cancellations race with releases in several processes: each email has one outcome, and both sides report
-// the same.
-func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
+// Cancellations race with releases in several processes. Each email has one outcome, and both sides report the
+// same.
+func TestCancelRacesRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const n = 300
@@ -275,8 +275,8 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	}
 	f.Exec(t,
 		`UPDATE emails e SET scheduled_at = v.at, release_at = v.at FROM (SELECT id, now() + (random() - 0.1) * interval '1 second' AS at FROM emails WHERE id <> ALL($1)) v WHERE v.id = e.id`,
-		db.Array(ids[:10])) // reserved for the cancellations, however late they run
-	if _, err := f.Release(t.Context(), 1); err != nil { // one is released, however early they run
+		db.Array(ids[:10])) // reserved for cancellations, however late they run
+	if _, err := f.Release(t.Context(), 1); err != nil { // at least one is released, however early the cancellations run
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -302,7 +302,7 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 		})
 	}
 	cancelling.Wait()
-	expect.EventuallyWithin(t, 20*time.Second, "nothing is scheduled any more", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "no email is scheduled any more", func() bool {
 		var left int
 		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
 		return err == nil && left == 0
@@ -329,14 +329,14 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 		case fault.From(errs[i]).Code == fault.CodeEmailNotScheduled:
 			if e.Status != email.StatusSent || due[id] != 1 ||
 				!cmp.Equal(types, []string{"email.scheduled", "email.sent"}) || e.SentAt.Before(*e.ScheduledAt) {
-				t.Errorf("cancel was refused, but the email is %s, due %d, facts %v", e.Status, due[id], types)
+				t.Errorf("cancel failed, but the email is %s, due %d, facts %v", e.Status, due[id], types)
 			}
 		default:
 			t.Errorf("cancel: %v", errs[i])
 		}
 	}
 	if cancelled == 0 || cancelled == n {
-		t.Errorf("%d of %d were cancelled: there was no race", cancelled, n)
+		t.Errorf("%d of %d were cancelled, so there was no race", cancelled, n)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestLoopReleasesOnTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	stays := f.schedule(t, time.Hour, "stays@example.net")
-	expect.EventuallyWithin(t, 20*time.Second, "all are delivered", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "all emails are delivered", func() bool {
 		var n int
 		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'delivered'`).Scan(&n)
 		return err == nil && n == len(ids)+1
@@ -362,7 +362,7 @@ func TestLoopReleasesOnTime(t *testing.T) {
 	for _, id := range append(ids, moved) {
 		e, _, _, types := f.State(t, id)
 		if late := e.SentAt.Sub(*e.ScheduledAt); late < 0 || late > time.Minute {
-			t.Errorf("sent %s after its time", late)
+			t.Errorf("an email was sent %s after its time", late)
 		}
 		if types[len(types)-1] != string(event.EmailDelivered) {
 			t.Errorf("facts: %v", types)
@@ -372,7 +372,7 @@ func TestLoopReleasesOnTime(t *testing.T) {
 		t.Errorf("an email due in an hour is %s", e.Status)
 	}
 	if n := len(f.Peer.Seen); n != len(ids)+1 {
-		t.Errorf("%d transactions for %d recipients", n, len(ids)+1)
+		t.Errorf("%d transactions for %d recipients, want fewer", n, len(ids)+1)
 	}
 }
 
@@ -388,20 +388,20 @@ func TestAcceptingProcessesDoNotRelease(t *testing.T) {
 	}
 }
 
-func TestReleasingResumesAfterADatabaseOutage(t *testing.T) {
+func TestReleasingResumesAfterDatabaseOutage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
 	f.Near.BlockedErr = errors.Join(errors.New("count"), fault.DatabaseUnavailable(nil))
 	f.start(t)
-	expect.EventuallyWithin(t, 10*time.Second, "it is delivered", func() bool {
+	expect.EventuallyWithin(t, 10*time.Second, "the email is delivered", func() bool {
 		e, err := f.Records.Get(t.Context(), sendingtest.Account, id)
 		return err == nil && e.Status == email.StatusDelivered
 	})
 }
 
-// A release that exceeds the statement timeout would never succeed if repeated unchanged.
-func TestOversizedBatchesShrink(t *testing.T) {
+// A release that exceeds the statement timeout would never succeed if it were repeated unchanged.
+func TestShrinksOversizedBatches(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.BlockedMost = 7
@@ -409,7 +409,7 @@ func TestOversizedBatchesShrink(t *testing.T) {
 		f.schedule(t, -time.Second, "bob@example.net")
 	}
 	f.start(t)
-	expect.EventuallyWithin(t, 20*time.Second, "all are released", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "all emails are released", func() bool {
 		var left int
 		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
 		return err == nil && left == 0

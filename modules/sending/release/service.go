@@ -31,7 +31,7 @@ type Suppression interface {
 	Blocked(ctx context.Context, tx db.Execer, list []suppression.MessageRecipient) ([]suppression.Block, error)
 }
 
-// Quota refunds messages that the caps have counted.
+// Quota refunds messages that counted against the caps.
 type Quota interface {
 	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
 }
@@ -54,7 +54,7 @@ type Holder interface {
 
 // Config is the role of this process.
 type Config struct {
-	AcceptOnly bool // scheduled emails are released by other processes
+	AcceptOnly bool // other processes release scheduled emails
 }
 
 // Params are the dependencies of Service.
@@ -69,7 +69,7 @@ type Params struct {
 	Suppression Suppression
 	Quota       Quota
 	Signals     Signals
-	Holder      Holder `optional:"true"` // nil if never held
+	Holder      Holder `optional:"true"` // nil if the installation is never held
 	Logger      *slog.Logger
 	Workers     *worker.Metrics `optional:"true"`
 }
@@ -94,7 +94,7 @@ type senders struct {
 	domains  Domains
 }
 
-// New returns a new Service; nothing runs before Start.
+// New returns a new Service. Nothing runs until Start.
 func New(p Params) *Service {
 	return &Service{db: p.DB, bus: p.Bus, senders: senders{p.Accounts, p.Domains}, suppression: p.Suppression,
 		quota: p.Quota, signals: p.Signals,
@@ -109,7 +109,7 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// Stop waits for a release in progress until ctx ends.
+// Stop waits until ctx ends for a release in progress.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil

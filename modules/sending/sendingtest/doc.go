@@ -1,4 +1,4 @@
-// Package sendingtest provides what the tests of module sending share: a database and the runtime parts over
-// it, fakes of other modules, and a scripted receiving server. It does not import the packages under test;
+// Package sendingtest contains what the tests of module sending share: a database with the runtime parts on
+// top, fakes of other modules, and a scripted receiving server. It does not import the packages under test;
 // package rooms does.
 package sendingtest

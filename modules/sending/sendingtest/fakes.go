@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Fakes fakes the modules that sending depends on. Its fields are their answers.
+// Fakes fakes the modules that sending depends on. Its fields configure their answers.
 type Fakes struct {
 	Owner     accounts.Account
 	Sender    domains.SigningIdentity
@@ -27,18 +27,18 @@ type Fakes struct {
 	OwnerErr error
 
 	mu         sync.Mutex
-	Suppressed map[string]string // reason by address
+	Suppressed map[string]string // reasons keyed by address
 	Rendered   templates.Rendered
 	RenderErr  error
 	Fallback   bool
-	Left       int           // messages left in the caps; negative: no caps
-	ResetIn    time.Duration // until the caps are reset; 0: unknown
+	Left       int           // messages left in the caps; negative: unlimited
+	ResetIn    time.Duration // time until the caps reset; 0: unknown
 	Refunded   int
 	Back       []accounts.Use // refunded uses
-	Moved      []accounts.Use // pairs of from and to
-	BlockedErr error          // returned by Blocked, once
+	Moved      []accounts.Use // pairs of the old and the new time
+	BlockedErr error          // error that Blocked returns once
 
-	BlockedMost int // addresses that Blocked answers before its deadline; 0: any number
+	BlockedMost int // addresses that Blocked answers before its deadline; 0: all
 }
 
 func (n *Fakes) Account(context.Context, string) (accounts.Account, error) {
@@ -98,7 +98,7 @@ func (n *Fakes) Return([]string) {}
 
 func (n *Fakes) Place(string) outbound.Routing { return outbound.Open }
 
-// Gained never signals: there is no other process.
+// Gained never signals, because there is no other process.
 func (n *Fakes) Gained() <-chan struct{} { return nil }
 
 func (n *Fakes) HasFallback(string, string) bool { return n.Fallback }
@@ -112,7 +112,7 @@ func (n *Fakes) Render(context.Context, string, templates.Ref, map[string]any) (
 	return n.Rendered, n.RenderErr
 }
 
-// ErrCap is the refusal of the accounts module.
+// ErrCap is the error of the accounts module for a reached cap.
 var ErrCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "that is all for today",
 	UpgradeURL: accounts.UpgradeURL}
 
@@ -150,7 +150,7 @@ func (n *Fakes) Refund(_ context.Context, _ db.Execer, uses []accounts.Use) erro
 // KeepUsage does nothing.
 func (*Fakes) KeepUsage(context.Context, db.Execer, string, ...string) error { return nil }
 
-// Move records the move, and refuses if the caps are used up.
+// Move records the move, or fails if the caps are used up.
 func (n *Fakes) Move(_ context.Context, _ db.Execer, accountID string, from, to time.Time) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// ByMonth splits the tables of delivery into four monthly partitions. Emails sent afterwards take turns among
-// them.
+// ByMonth splits the delivery tables into four monthly partitions. Emails sent afterwards are distributed over
+// them in turn.
 func (p *Parts) ByMonth(t *testing.T) {
 	t.Helper()
 	tables, err := months.Named("facts", "emails", "recipients", "attempts")
@@ -43,8 +43,8 @@ func (p *Parts) ByMonth(t *testing.T) {
 	}
 }
 
-// MoveToNextMonth moves an email to a different month than the previous one, if the tables are partitioned by month,
-// and returns its new id.
+// MoveToNextMonth moves an email to a different month than the previous one if the tables are partitioned by
+// month, and returns its new id.
 func (p *Parts) MoveToNextMonth(t *testing.T, emailID string) string {
 	t.Helper()
 	if split, err := months.Split(t.Context(), p.DB.SQL, "recipients"); err != nil || !split {

@@ -25,7 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Account is the account of the tests.
+// Account is the account used by the tests.
 const Account = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
 
 // Key is generated once, because generating a key takes longer than most tests.
@@ -48,10 +48,10 @@ type Parts struct {
 	Near        *Fakes
 	Peer        *Peer
 
-	spread atomic.Int32 // emails spread over months
+	spread atomic.Int32 // emails are distributed over the months
 }
 
-// New returns Parts over a new database, opened with the changed configuration.
+// New returns Parts over a new database, opened with the given changes to its configuration.
 func New(t *testing.T, changes ...func(*db.Config)) *Parts {
 	t.Helper()
 	d := dbtest.New(t, changes...)
@@ -117,7 +117,7 @@ func (p *Parts) Payload(t *testing.T, emailID string, n int) (data event.Email) 
 	return data
 }
 
-// Reader reads stored emails, as records does.
+// Reader reads stored emails, like records.
 type Reader interface {
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error)
@@ -154,7 +154,7 @@ func State(t *testing.T, from Reader, id string) (*ent.Email, []*ent.Recipient, 
 // Peer is a scripted receiving server.
 type Peer struct {
 	mu      sync.Mutex
-	Answers map[string]smtpclient.Outcome // by recipient; Delivered by default
+	Answers map[string]smtpclient.Outcome // outcomes by recipient; Delivered by default
 	Seen    []string
 }
 
@@ -173,7 +173,7 @@ func (p *Peer) Deliver(_ context.Context, e smtpclient.Envelope, _ []byte,
 	return smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
 }
 
-// NoSignals implements signals without listeners: tests nudge workers themselves.
+// NoSignals implements signals without listeners; tests nudge workers themselves.
 type NoSignals struct{}
 
 // Wake does nothing.

@@ -1,3 +1,3 @@
-// Package unsubscribe inserts the unsubscribe link into a message: header fields for mail clients, and the
-// placeholder in a body.
+// Package unsubscribe adds the unsubscribe link to a message: in header fields for mail clients, and in place
+// of the placeholder in a body.
 package unsubscribe

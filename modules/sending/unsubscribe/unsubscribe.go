@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Field and FieldPost are the header fields with which a mail client offers to unsubscribe: RFC 2369 section
-// 3.2, and RFC 8058 section 3.1, which requires both to be signed. OneClick is the value of FieldPost.
+// Field and FieldPost are the header fields by which a mail client offers to unsubscribe (RFC 2369 section 3.2
+// and RFC 8058 section 3.1, which requires both to be signed). OneClick is the value of FieldPost.
 const (
 	Field     = "List-Unsubscribe"
 	FieldPost = "List-Unsubscribe-Post"
@@ -31,7 +31,7 @@ func InSubjectOrText(text string) bool { return hasToken(token, text) }
 // InMarkup reports whether HTML contains one.
 func InMarkup(text string) bool { return hasToken(tokenHTML, text) }
 
-// hasToken first searches for the word, which is cheap and which few texts contain.
+// hasToken searches for the word first, which is cheap and which few texts contain.
 func hasToken(token *regexp.Regexp, text string) bool {
 	return strings.Contains(text, "unsubscribe_url") && token.MatchString(text)
 }
@@ -58,8 +58,8 @@ type Links interface {
 	Link(u suppression.Unsubscribe) string
 }
 
-// Link returns the link of an email. It is bound to the first recipient, because the message is the same for
-// all.
+// Link returns the link of an email. It is bound to the first recipient, because all recipients get the same
+// message.
 func Link(links Links, accountID, emailID string, first address.Address, category string) string {
 	return links.Link(suppression.Unsubscribe{AccountID: accountID, EmailID: emailID, Email: first.AddrSpec(),
 		Category: category})

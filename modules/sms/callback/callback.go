@@ -31,7 +31,7 @@ type Params struct {
 	Logger   *slog.Logger
 }
 
-// Service processes callbacks of providers. Safe for concurrent use.
+// Service processes provider callbacks. It is safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	settings *settings.Service
@@ -45,22 +45,22 @@ func New(p Params) *Service {
 	return &Service{db: p.DB, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, log: p.Logger}
 }
 
-// ProviderRequest is a request by a provider.
+// ProviderRequest is a request from a provider.
 type ProviderRequest struct {
 	Token     string
-	URI       string // path and query as in the request, because Twilio signs them
-	Signature string // of Twilio; empty if none
+	URI       string // path and query exactly as requested, because Twilio signs them
+	Signature string // from Twilio; empty if absent
 	Fields    url.Values
 }
 
-// errForged returns the only error that a forged request gets.
+// errForged returns the error for every forged request.
 func errForged() error {
 	return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
 }
 
-// receiptSQL changes a message as its provider reports. Delivered overrides every status. Failed does not
-// override delivered. Sent replaces only uncertain statuses. A message that waits for another attempt stops
-// waiting. An opt-out needs the number.
+// receiptSQL applies a receipt to its message. Delivered overrides every status. Failed does not override
+// delivered. Sent replaces only uncertain statuses. A receipt ends any wait for another attempt. An opt-out
+// needs the number.
 var receiptSQL = db.Compile(`
 UPDATE sms_messages SET status = @status, error_code = @code, error = @reason, provider_id = CASE WHEN @provider_id <> '' THEN @provider_id ELSE provider_id END,
 	fence = fence + 1, due_at = NULL, sent_at = CASE WHEN @status = 'failed' THEN sent_at ELSE coalesce(sent_at, now()) END, settled_at = coalesce(settled_at, now())
@@ -68,7 +68,7 @@ WHERE id = @id AND attempts > 0 AND CASE @status WHEN 'delivered' THEN status <>
 RETURNING account_id, "to"`)
 
 // Receipt processes the receipt of a message. It returns NotFound for a forged request. A receipt that changes
-// nothing is not an error, because providers repeat receipts and reorder them.
+// nothing is not an error, because providers repeat and reorder receipts.
 func (s *Service) Receipt(ctx context.Context, t ProviderRequest) error {
 	messageID := s.links.Read(link.ReceiptPath, t.Token)
 	if messageID == "" || !id.Is(id.SMS, messageID) {
@@ -115,7 +115,7 @@ func (s *Service) Receipt(ctx context.Context, t ProviderRequest) error {
 	return nil
 }
 
-// checkSignature refuses a request without Twilio's signature, made with the token of the account or of the operator.
+// checkSignature rejects a request unless Twilio signed it with the token of the account or of the operator.
 func (s *Service) checkSignature(ctx context.Context, accountID string, own bool, t ProviderRequest) error {
 	token, err := s.settings.Token(ctx, accountID, own)
 	switch {
@@ -130,7 +130,7 @@ func (s *Service) checkSignature(ctx context.Context, accountID string, own bool
 	return nil
 }
 
-// Reply processes a reply of a recipient. STOP and its synonyms opt the number out of the account's messages,
+// Reply processes a reply from a recipient. STOP and its synonyms opt the number out of the account's messages,
 // or of all messages sent through the operator's provider. START reverts that. The reply itself is not stored.
 // It returns NotFound for a forged request.
 func (s *Service) Reply(ctx context.Context, t ProviderRequest) error {
@@ -159,7 +159,7 @@ func (s *Service) Reply(ctx context.Context, t ProviderRequest) error {
 	from, err := textmsg.Parse(r.From)
 	wish := r.Wish()
 	if err != nil || wish == provider.NoWish {
-		return nil //nolint:nilerr // a reply from a word or a short number says nothing that could be kept
+		return nil //nolint:nilerr // a reply from a word or a short number cannot opt out
 	}
 	s.log.InfoContext(ctx, "sms reply", telemetry.KeyAccountID, of, telemetry.KeyReason,
 		map[provider.Wish]string{provider.Stop: "stop", provider.Start: "start"}[wish])

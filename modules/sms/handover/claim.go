@@ -16,14 +16,14 @@ type job struct {
 
 	accountID string
 	fence     int64
-	attempts  int       // before this claim
-	expired   bool      // no further attempt is allowed
-	cutOff    time.Time // start of an earlier attempt without an outcome; zero if there is none
+	attempts  int       // attempts before this claim
+	expired   bool      // the message has used all its time
+	cutOff    time.Time // start of an earlier attempt without an outcome; zero if none
 }
 
-// claimSQL claims at most as many messages of each account as it has room for, so that messages of an account
-// with a hanging provider are not read repeatedly. If @until is set, nothing is claimed from that time on,
-// because the process may have been frozen since it sent the statement.
+// claimSQL claims messages of each account up to its free capacity, so that messages of an account with a
+// hanging provider are not read over and over. If @until is set, nothing is claimed from that time on, because
+// the process may have been frozen since it sent the statement.
 var claimSQL = db.Compile(`
 WITH RECURSIVE waiting AS (
 	(SELECT account_id FROM sms_messages WHERE due_at IS NOT NULL ORDER BY account_id LIMIT 1)
@@ -46,7 +46,7 @@ SELECT c.id, c.account_id, c."to", c."from", c.text, c.encoding, c.segments, c.f
 	(SELECT min(a.started_at) FROM sms_attempts a WHERE a.message_id = c.id AND a.outcome IS NULL)
 FROM claimed c`)
 
-// room is how many more concurrent requests an account may have.
+// room is how many more concurrent requests an account may make.
 type room struct {
 	accountID string
 	more      int
@@ -70,7 +70,7 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 	rows, err := db.All(ctx, s.db.Prepared, func(r *row) []any {
 		return []any{&r.ID, &r.accountID, &r.To, &r.From, &r.Text, &r.Encoding, &r.Segments, &r.fence, &r.attempts,
 			&r.expired, &r.cutOff}
-	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.rooms()), db.Arg("until", until),
+	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.freeRooms()), db.Arg("until", until),
 		db.Arg("room", s.config.PerAccount),
 		db.Arg("limit", limit), db.Arg("lease", lease.Microseconds()))...)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 		jobs = append(jobs, &j)
 	}
 	for _, j := range jobs {
-		s.held.TryAcquire(j.accountID) // succeeds, because only this worker claims, and claimSQL respects the room
+		s.held.TryAcquire(j.accountID) // always succeeds, because only this worker claims, and claimSQL respects the room
 	}
 	return jobs, nil
 }
@@ -110,8 +110,8 @@ func (s *Service) release(ctx context.Context, jobs []*job) error {
 	return nil
 }
 
-// finish makes room for another message of the account. Claims skip accounts without room, so the worker has to
-// claim again.
+// finish frees the capacity for another message of the account. Claims skip accounts without free capacity, so
+// the worker has to claim again.
 func (s *Service) finish(j *job) {
 	full := s.held.Held()[j.accountID] >= s.config.PerAccount
 	s.held.Release(j.accountID)
@@ -120,8 +120,8 @@ func (s *Service) finish(j *job) {
 	}
 }
 
-// rooms returns how many more messages may be claimed for each account that holds some.
-func (s *Service) rooms() []room {
+// freeRooms returns how many more messages may be claimed for each account that has messages claimed.
+func (s *Service) freeRooms() []room {
 	var out []room
 	for accountID, n := range s.held.Held() {
 		out = append(out, room{accountID, s.config.PerAccount - n})

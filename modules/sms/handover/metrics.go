@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// outcomeCounters counts settled claims by the new status of the message.
+// outcomeCounters counts settled claims by the resulting status of the message.
 type outcomeCounters map[string]prometheus.Counter
 
 const scrapeLimit = 3 * time.Second
@@ -21,7 +21,7 @@ const scrapeLimit = 3 * time.Second
 // newResults registers the counters and the queue gauges. Without a registry, the counters are not exported.
 func newResults(reg prometheus.Registerer, d *db.DB) (outcomeCounters, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sms_attempts_total",
-		Help: "Attempts to submit text messages, by the resulting status: queued is tried again, unknown may have been sent."}, []string{"result"})
+		Help: "Attempts to submit text messages, by the resulting status: queued will be retried, unknown may have been sent."}, []string{"result"})
 	counters := outcomeCounters{}
 	for _, name := range []string{"queued", "sent", "delivered", "failed", "unknown"} {
 		counters[name] = all.WithLabelValues(name)
@@ -43,9 +43,9 @@ func newResults(reg prometheus.Registerer, d *db.DB) (outcomeCounters, error) {
 	}
 	for _, c := range []prometheus.Collector{all,
 		gauge("sms_queue_messages",
-			"Queued text messages, at most 100,000. The value is that of the database: dashboards take the maximum over processes.", waitingSQL),
+			"Queued text messages, at most 100,000. All processes report the same database value: use the maximum in dashboards.", waitingSQL),
 		gauge("sms_queue_late_seconds",
-			"How long the oldest text message has been due. The value is that of the database: dashboards take the maximum over processes.", lateSQL)} {
+			"How long the oldest text message has been due. All processes report the same database value: use the maximum in dashboards.", lateSQL)} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -65,10 +65,10 @@ func (r outcomeCounters) count(status string) {
 	}
 }
 
-// lateLimit is the delay above which the queue is reported as degraded.
+// lateLimit is the delay above which the queue counts as degraded.
 const lateLimit = 5 * time.Minute
 
-// Condition returns how late the queue is.
+// Condition reports how late the queue is.
 func (s *Service) Condition(ctx context.Context) (module.Condition, error) {
 	late, err := db.One(ctx, s.db.Hot, db.Value[float64], lateSQL)
 	if err != nil {

@@ -15,33 +15,33 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// result is the result of a claim.
+// result is the outcome of a claim.
 type result struct {
 	provider.SendResult
 
 	provider string
 	own      bool
-	begun    bool // an attempt was recorded
+	begun    bool // an attempt was stored
 	lost     bool // the claim had ended; nothing is stored
 	took     time.Duration
 }
 
-// The codes of messages for which no request was made.
+// Codes of messages for which no request was made.
 const (
 	CodeSuppressed = "suppressed"  // the recipient replied STOP
-	CodeExpired    = "expired"     // no provider accepted it within 4 hours
+	CodeExpired    = "expired"     // no provider accepted the message within 4 hours
 	CodeNoProvider = "no_provider" // the provider was removed
 	CodeSuspended  = "account_suspended"
 	CodeInternal   = "internal"
 )
 
-// How long a message that cannot be attempted waits.
+// How long a message waits when no attempt can be made.
 const (
-	SuspendedPause = 5 * time.Minute // for a message of a suspended account
+	SuspendedPause = 5 * time.Minute // while the account is suspended
 	waitDefect     = 10 * time.Second
 )
 
-// waits are the pauses after the first, second, … attempt that may be repeated.
+// waits are the pauses before the second, third, … attempt.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour}
 
 // retryPause returns how long a message waits after its n-th attempt.
@@ -86,7 +86,7 @@ func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease
 	}
 	number, err := s.beginAttempt(ctx, j, route)
 	if err != nil {
-		return result{lost: true} // the lease ends, and a later claim takes the message
+		return result{lost: true} // the lease expires and a later claim takes the message
 	}
 	begun = true
 	started := time.Now()
@@ -105,7 +105,8 @@ func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease
 	return r
 }
 
-// checkBeforeRequest returns the result of a claim that ends without a request, or nil if a request may be made.
+// checkBeforeRequest returns the result of a claim that ends without a request, or nil if the request may be
+// made.
 func (s *Service) checkBeforeRequest(ctx context.Context, j *job, route Route) *result {
 	end := func(r result) *result { return &r }
 	repeatable := route.Provider != nil && route.Provider.Idempotent() && route.Since.Before(j.cutOff)
@@ -117,7 +118,7 @@ func (s *Service) checkBeforeRequest(ctx context.Context, j *job, route Route) *
 		return end(failWith(CodeExpired, "no provider accepted the message in time"))
 	}
 	if route.Provider == nil {
-		return end(failWith(CodeNoProvider, "the account no longer has a provider of text messages"))
+		return end(failWith(CodeNoProvider, "the account no longer has an SMS provider"))
 	}
 	suspended, err := s.account.Suspended(ctx, j.accountID)
 	if err != nil {
@@ -136,10 +137,10 @@ func (s *Service) checkBeforeRequest(ctx context.Context, j *job, route Route) *
 	return nil
 }
 
-var errLost = errors.New("the claim of a text message has ended")
+var errLost = errors.New("the claim of the text message has ended")
 
-// beginSQL records the attempt if the claim still holds, and returns its number. It closes interrupted attempts
-// that may be repeated.
+// beginSQL stores the attempt if the claim is still valid, and returns its number. It closes interrupted
+// attempts that may be repeated.
 var beginSQL = db.Compile(`
 WITH ours AS (
 	UPDATE sms_messages SET attempts = attempts + 1, provider = @provider, own_provider = @own
@@ -151,7 +152,7 @@ INSERT INTO sms_attempts (message_id, account_id, number, fence, provider, start
 SELECT id, account_id, attempts, fence, @provider, clock_timestamp(), '', NULLIF(@node::int, 0) FROM ours
 RETURNING number`)
 
-// beginAttempt commits the attempt. After an error, no request may be made.
+// beginAttempt commits the attempt. If it fails, no request may be made.
 func (s *Service) beginAttempt(ctx context.Context, j *job, route Route) (number int, err error) {
 	number, err = db.One(ctx, s.db.Hot, db.Value[int], beginSQL.Text,
 		beginSQL.Args(db.Arg("provider", route.Provider.Name()), db.Arg("own", route.Own),
@@ -167,7 +168,7 @@ func (s *Service) beginAttempt(ctx context.Context, j *job, route Route) (number
 	return number, nil
 }
 
-// logAttempt writes the wide log line of an attempt, without the number and the text.
+// logAttempt logs the attempt as one wide event, without the number and the text.
 func (s *Service) logAttempt(ctx context.Context, j *job, r result, number int) {
 	level := slog.LevelInfo
 	if r.Outcome != provider.Sent && r.Outcome != provider.Delivered {
@@ -181,5 +182,5 @@ func (s *Service) logAttempt(ctx context.Context, j *job, r result, number int) 
 
 var digits = regexp.MustCompile(`\+?[0-9][0-9 ().-]{3,}[0-9]`)
 
-// withoutNumbers removes numbers from a provider's message, which may contain the recipient.
+// withoutNumbers removes numbers from a provider's error message, which may contain the recipient.
 func withoutNumbers(text string) string { return digits.ReplaceAllString(text, "…") }

@@ -16,14 +16,14 @@ import (
 // Channel is notified when messages become due.
 const Channel = "sms"
 
-// Route is the provider that an account's messages go through.
+// Route is the provider that carries an account's messages.
 type Route struct {
 	Provider provider.Provider // nil if there is none
-	Own      bool              // of the account, not of the operator
+	Own      bool              // belongs to the account, not to the operator
 	Since    time.Time         // last change, by the database clock
 }
 
-// Account is what handover needs from the module.
+// Account is the part of the module that handover uses.
 type Account interface {
 	// Route returns the route of an account's messages.
 	Route(ctx context.Context, accountID string) (Route, error)
@@ -33,7 +33,7 @@ type Account interface {
 	OptedOut(ctx context.Context, accountID, number string, own bool) (bool, error)
 	// OptOut stores an opt-out that a provider reported.
 	OptOut(ctx context.Context, tx db.Execer, accountID, number string) error
-	// ReceiptURL returns the URL that a provider posts the receipts of a message to.
+	// ReceiptURL returns the URL where a provider posts the receipts of a message.
 	ReceiptURL(messageID string) string
 }
 
@@ -43,11 +43,11 @@ type Signals interface {
 	Wake(channel string)
 }
 
-// Node is this process among those that share the database.
+// Node identifies this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32              // 0 if it has none
-	ClaimsUntil() time.Time // by the database clock, for claims; zero if unlimited
+	ID() int32              // 0: not a node
+	ClaimsUntil() time.Time // deadline for claims, by the database clock; zero: none
 }
 
 const (
@@ -55,9 +55,9 @@ const (
 	parallel   = 32          // concurrent requests
 )
 
-// Config configures the worker. Zero fields take the default.
+// Config configures the worker. Zero fields select the default.
 type Config struct {
-	Poll       time.Duration // maximum interval between looks for due messages; default 1 s
+	Poll       time.Duration // maximum interval between polls for due messages; default 1 s
 	PerAccount int           // concurrent requests per account; default 8
 	Idle       bool          // this process submits nothing
 }
@@ -81,10 +81,10 @@ type Params struct {
 	Node     Node
 	Logger   *slog.Logger
 	Workers  *worker.Metrics
-	Registry prometheus.Registerer // nil if nothing is exported
+	Registry prometheus.Registerer // nil: metrics are not exported
 }
 
-// Service submits messages. Safe for concurrent use.
+// Service submits messages. It is safe for concurrent use.
 type Service struct {
 	config  Config
 	db      *db.DB
@@ -98,7 +98,7 @@ type Service struct {
 	tasks   *worker.Tasks
 }
 
-// New returns a new Service. It does nothing before Start.
+// New returns a new Service. Nothing runs until Start.
 func New(p Params) (*Service, error) {
 	counters, err := newResults(p.Registry, p.DB)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop waits for started requests until ctx ends.
+// Stop waits until ctx ends for requests in flight.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return s.worker.Stop(ctx)
@@ -139,11 +139,11 @@ func (s *Service) Stop(ctx context.Context) error {
 // Lease returns how long a process holds a claimed message.
 func (s *Service) Lease() time.Duration { return claimLease }
 
-// Wake makes every process look for due messages.
+// Wake makes every process poll for due messages.
 func (s *Service) Wake() { s.signals.Wake(Channel) }
 
-// Drain submits every message that is due now, one after another, and returns how many there were. Tests use it
-// in place of the worker.
+// Drain submits every message that is due now, one at a time, and returns how many there were. Tests call it
+// instead of running the worker.
 func (s *Service) Drain(ctx context.Context) (taken int, err error) {
 	for {
 		jobs, err := s.claim(ctx, 100, claimLease)

@@ -45,9 +45,9 @@ var settledRows = batch.New("v",
 	batch.Int("took", func(t settlement) int64 { return t.took.Milliseconds() }),
 )
 
-// settleSQL stores outcomes. The outcome of an attempt is stored even if another process holds the message
+// settleSQL stores outcomes. The outcome of an attempt is stored even if another process holds the message by
 // now. The message changes only under the fencing number of the claim, which receipts increase as well. A
-// retry that would begin too late fails the message. Open attempts of earlier claims are marked as interrupted.
+// message whose retry would start too late fails. Open attempts of earlier claims are marked as interrupted.
 var settleSQL = db.Compile(`
 WITH done AS MATERIALIZED (
 	SELECT * FROM ` + settledRows.Source() + `

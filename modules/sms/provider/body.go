@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/templates/language"
 )
 
-// The content types of a body.
+// The content types of a gateway's request body.
 const (
 	JSON = "application/json"
 	Form = "application/x-www-form-urlencoded"
@@ -22,21 +22,21 @@ const (
 	Text = "text/plain"
 )
 
-// standardBody is the body for a gateway that defines none.
+// standardBody is the default body of a gateway.
 const standardBody = `{"id": "{{id}}", "to": "{{to}}", "from": "{{from}}", "text": "{{text}}", "receipt_url": "{{receipt_url}}"}`
 
-// names are the variables that the Liquid of a body may use.
+// names are the variables that the Liquid in a body may use.
 var names = []string{"id", "to", "from", "text", "encoding", "segments", "receipt_url"}
 
 // maxBody is the maximum length of a gateway's body, in bytes.
 const maxBody = 16 << 10
 
-// Body is a template of a request body. Each value is encoded for its position, so that foreign text cannot end
-// the string, field or element that contains it.
+// Body is a template of a request body. Each value is encoded for its position, so that untrusted text cannot
+// end the string, field or element that contains it.
 type Body struct {
 	ContentType string
 
-	json  any                      // the document, with Liquid in its strings
+	json  any                      // the JSON document, with Liquid in its strings
 	form  []field                  // of Form
 	whole *language.CompiledSource // of XML and Text
 	parts map[string]*language.CompiledSource
@@ -46,7 +46,7 @@ type field struct{ name, value string }
 
 // NewBody parses a body. Liquid is allowed in the strings of JSON, the values of a form (a={{to}}&b={{text}}),
 // and anywhere in XML and text. An empty content type means JSON, and an empty text means the standard body.
-// The error message follows the name of the field.
+// The error message is written to follow the name of the field.
 func NewBody(contentType, text string) (*Body, error) {
 	b := &Body{ContentType: contentType, parts: map[string]*language.CompiledSource{}}
 	if contentType == "" {
@@ -83,9 +83,9 @@ func NewBody(contentType, text string) (*Body, error) {
 		}
 		return b, nil
 	case XML, "text/xml":
-		b.whole, err = compile(language.HTML, text)
+		b.whole, err = compileText(language.HTML, text)
 	case Text:
-		b.whole, err = compile(language.Text, text)
+		b.whole, err = compileText(language.Text, text)
 	default:
 		return nil, fmt.Errorf("cannot have the content type %s; use one of %s", kind,
 			strings.Join([]string{JSON, Form, XML, Text}, ", "))
@@ -93,7 +93,7 @@ func NewBody(contentType, text string) (*Body, error) {
 	return b, err
 }
 
-func compile(engine *language.Engine, text string) (*language.CompiledSource, error) {
+func compileText(engine *language.Engine, text string) (*language.CompiledSource, error) {
 	part, err := engine.Compile("body", text)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func compile(engine *language.Engine, text string) (*language.CompiledSource, er
 }
 
 func (b *Body) compile(engine *language.Engine, text string) error {
-	part, err := compile(engine, text)
+	part, err := compileText(engine, text)
 	b.parts[text] = part
 	return err
 }
@@ -143,7 +143,7 @@ func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
 	case b.form != nil:
 		var out []string
 		for _, pair := range b.form {
-			value, err := f.text(pair.value)
+			value, err := f.renderText(pair.value)
 			if err != nil {
 				return "", err
 			}
@@ -151,7 +151,7 @@ func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
 		}
 		return strings.Join(out, "&"), nil
 	}
-	filled, err := f.json(b.json)
+	filled, err := f.renderJSON(b.json)
 	if err != nil {
 		return "", err
 	}
@@ -168,18 +168,18 @@ type bodyRenderer struct {
 	values map[string]any
 }
 
-func (f bodyRenderer) text(text string) (string, error) {
+func (f bodyRenderer) renderText(text string) (string, error) {
 	return f.body.parts[text].Render(f.budget, f.values)
 }
 
-func (f bodyRenderer) json(value any) (any, error) {
+func (f bodyRenderer) renderJSON(value any) (any, error) {
 	switch v := value.(type) {
 	case string:
-		return f.text(v)
+		return f.renderText(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, element := range v {
-			filled, err := f.json(element)
+			filled, err := f.renderJSON(element)
 			if err != nil {
 				return nil, err
 			}
@@ -189,7 +189,7 @@ func (f bodyRenderer) json(value any) (any, error) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			filled, err := f.json(member)
+			filled, err := f.renderJSON(member)
 			if err != nil {
 				return nil, err
 			}

@@ -2,9 +2,9 @@ package provider
 
 import "context"
 
-// Catcher stores messages that must not leave this machine.
+// Catcher stores messages that must not be sent.
 type Catcher interface {
-	// Catch stores a message. Repeating it is harmless.
+	// Catch stores a message. Calling it twice stores the message once.
 	Catch(ctx context.Context, m Message) error
 }
 
@@ -21,7 +21,7 @@ func (Capture) Idempotent() bool { return true }
 func (c Capture) Submit(ctx context.Context, m Message) SendResult {
 	if c.Catcher == nil {
 		return SendResult{Outcome: Failed, Code: CodeSettings,
-			Reason: "text messages cannot be captured: the development inbox is off"}
+			Reason: "text messages cannot be captured: the development inbox is disabled"}
 	}
 	if err := c.Catcher.Catch(ctx, m); err != nil {
 		return SendResult{Outcome: Temporary, Code: CodeUnreachable,

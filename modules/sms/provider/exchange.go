@@ -18,9 +18,9 @@ import (
 
 const (
 	userAgent = "Postrider-SMS/1"
-	// maxAnswer is how many bytes of a response are read.
+	// maxAnswer is the maximum number of bytes read of a response.
 	maxAnswer = 64 << 10
-	// Timeout bounds one request with its response.
+	// Timeout is the time limit of one request including its response.
 	Timeout = 20 * time.Second
 	// maxWait is the longest Retry-After that is honored.
 	maxWait = time.Hour
@@ -35,7 +35,7 @@ type exchange struct {
 	err     error
 }
 
-// doRequest makes one request on its own connection.
+// doRequest makes one request on a separate connection.
 func doRequest(ctx context.Context, client *http.Client, method, target string, body string,
 	header http.Header) exchange {
 	var x exchange
@@ -49,7 +49,7 @@ func doRequest(ctx context.Context, client *http.Client, method, target string, 
 	r.Header = header
 	r.Header.Set("User-Agent", userAgent)
 	r.Header.Set("Accept", "application/json")
-	r.Close, r.GetBody = true, nil // so that the transport does not repeat the request
+	r.Close, r.GetBody = true, nil // prevents the transport from repeating the request
 	response, err := client.Do(r)
 	x.written = connected.Load()
 	if err != nil {
@@ -59,7 +59,7 @@ func doRequest(ctx context.Context, client *http.Client, method, target string, 
 	x.status, x.wait = response.StatusCode, retryAfter(response.Header.Get("Retry-After"))
 	x.body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if closeErr := response.Body.Close(); err != nil || closeErr != nil {
-		x.body = nil // the status decides alone
+		x.body = nil // the status alone decides
 	}
 	return x
 }
@@ -75,8 +75,8 @@ func retryAfter(text string) time.Duration {
 	return min(max(wait, 0), maxWait)
 }
 
-// answerOf returns the answer that follows from HTTP alone. If the Outcome is Sent or Failed, the caller reads the
-// rest from the body.
+// answerOf returns the answer that follows from HTTP alone. If its Outcome is Sent or Failed, the caller reads
+// the details from the body.
 func (x exchange) answerOf() SendResult {
 	a := SendResult{Status: x.status, Wait: x.wait}
 	switch {
@@ -101,7 +101,7 @@ func refusedForGood(err error) bool {
 	return errors.Is(err, egress.ErrRefused) || errors.Is(err, egress.ErrPlainHTTP)
 }
 
-// explainError states for the owner of the account why there was no answer. It includes no address and no URL,
+// explainError explains to the owner of the account why there was no answer. It includes no address and no URL,
 // because a URL may contain a password.
 func explainError(err error) string {
 	var where *url.Error
@@ -127,7 +127,7 @@ func explainError(err error) string {
 	return "the connection failed"
 }
 
-// sanitizeText makes foreign text valid for a row, with at most 300 bytes.
+// sanitizeText makes untrusted text valid for a row, with at most 300 bytes.
 func sanitizeText(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	if len(text) > 300 {

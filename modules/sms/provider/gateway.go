@@ -12,25 +12,25 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// GatewayConfig describes how a gateway accepts messages.
+// GatewayConfig describes the requests that a gateway accepts.
 type GatewayConfig struct {
 	URL         string
 	Headers     []shape.Header // may contain secrets
-	ContentType string         // empty for JSON
-	Body        string         // Liquid; if empty, an object with id, to, from, text and receipt_url
+	ContentType string         // empty: JSON
+	Body        string         // Liquid; empty: an object with id, to, from, text and receipt_url
 	From        string         // for messages without a sender
-	IDPath      string         // path of the provider's ID in a JSON response, such as messages.0.id; empty if none
-	Idempotent  bool           // a repeated request does not send the message twice
+	IDPath      string         // path of the provider's ID in a JSON response, such as messages.0.id; empty: none
+	Idempotent  bool           // repeating a request does not send the message twice
 }
 
-// Gateway submits a message with one POST, as its owner configured it.
+// Gateway submits a message with one POST, as configured by its owner.
 type Gateway struct {
 	config GatewayConfig
 	body   *Body
 	client *http.Client
 }
 
-// NewGateway returns a new Gateway. The error states what is wrong with the body.
+// NewGateway returns a new Gateway. The error explains what is wrong with the body.
 func NewGateway(c GatewayConfig, client *http.Client) (*Gateway, error) {
 	body, err := NewBody(c.ContentType, c.Body)
 	if err != nil {
@@ -71,7 +71,7 @@ func (g *Gateway) Submit(ctx context.Context, m Message) SendResult {
 	return a
 }
 
-// findPath returns the text or number at a path of a JSON response, or an empty string if there is none.
+// findPath returns the text or number at a path of a JSON response, or an empty string if it has none.
 func findPath(answer []byte, path string) string {
 	decoder := json.NewDecoder(bytes.NewReader(answer))
 	decoder.UseNumber()
@@ -102,7 +102,7 @@ func findPath(answer []byte, path string) string {
 	return ""
 }
 
-// Basic returns the Authorization header for a user and a password.
+// Basic returns the Authorization header for a user name and a password.
 func Basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }

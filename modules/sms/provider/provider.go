@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Message is a text message as submitted to a provider.
+// Message is a text message to submit to a provider.
 type Message struct {
 	ID         string // sms_…
 	To         string // E.164
-	From       string // a number or a word; empty to let the provider choose
+	From       string // a number or a word; empty: the provider chooses
 	Text       string
 	Encoding   string // gsm7, ucs2
 	Segments   int
@@ -22,7 +22,7 @@ type Outcome string
 // The outcomes.
 const (
 	Sent      Outcome = "sent"
-	Delivered Outcome = "delivered" // sent, and known to have arrived
+	Delivered Outcome = "delivered" // sent, and known to have been delivered
 	Temporary Outcome = "temporary"
 	Failed    Outcome = "failed"
 	Unknown   Outcome = "unknown"
@@ -33,27 +33,27 @@ type SendResult struct {
 	Outcome    Outcome
 	Status     int    // HTTP status; 0 if there was no response
 	ProviderID string // the provider's ID of the message
-	Code       string // why it was not sent, as a code
-	Reason     string // the same as a sentence
+	Code       string // code of the reason why it was not sent
+	Reason     string // the reason as a sentence
 	Wait       time.Duration
 	OptedOut   bool // the provider reports that the recipient replied STOP
 }
 
-// Provider submits messages. Safe for concurrent use.
+// Provider submits messages. It is safe for concurrent use.
 type Provider interface {
 	// Name returns the kind: twilio, http or capture.
 	Name() string
-	// Idempotent reports whether a request without a response may be repeated.
+	// Idempotent reports whether a request that got no response may be repeated.
 	Idempotent() bool
 	// Submit makes one request.
 	Submit(ctx context.Context, m Message) SendResult
 }
 
-// The codes of answers that do not come from the provider.
+// Codes of results that do not come from the provider.
 const (
 	CodeUnreachable = "unreachable" // the provider was not reached
-	CodeBusy        = "busy"        // 429, 5xx
-	CodeNoAnswer    = "no_answer"   // the request may have been written
-	CodeRefused     = "refused"     // permanently
-	CodeSettings    = "settings"    // the provider cannot be used with its current settings
+	CodeBusy        = "busy"        // it answered 429 or 5xx
+	CodeNoAnswer    = "no_answer"   // it may have received the request
+	CodeRefused     = "refused"     // it rejected the message permanently
+	CodeSettings    = "settings"    // it cannot be used with its current settings
 )

@@ -26,7 +26,7 @@ func TestEncodesGatewayBodies(t *testing.T) {
 		t.Helper()
 		b, err := NewBody(contentType, text)
 		if err != nil {
-			t.Fatalf("the body %q was refused: %v", text, err)
+			t.Fatalf("the body %q was rejected: %v", text, err)
 		}
 		filled, err := b.Fill(t.Context(), hello)
 		if err != nil {
@@ -67,7 +67,7 @@ func TestEncodesGatewayBodies(t *testing.T) {
 		`{"a": "{% for x in y %}"}`: "", "a": Form, "=x": Form, "<a>{{nobody}}</a>": XML, "x": "image/png", "y": ";;",
 		`"` + strings.Repeat("x", maxBody) + `"`: "", `{} {}`: ""} {
 		if _, err := NewBody(contentType, text); err == nil {
-			t.Errorf("body %.40q of type %q is accepted, want an error", text, contentType)
+			t.Errorf("body %.40q of type %q was accepted, want an error", text, contentType)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestGatewayResponses(t *testing.T) {
 			_,
 				_ = w.Write([]byte(`{"id": "a\u0000b"}`))
 		}, SendResult{Outcome: Sent, Status: 200, ProviderID: "a\uFFFDb"}},
-		"202 with rubish": {func(w http.ResponseWriter, _ *http.Request) {
+		"202 with invalid JSON": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(202)
 			_,
 				_ = w.Write([]byte(`{`))
@@ -98,21 +98,21 @@ func TestGatewayResponses(t *testing.T) {
 				Set("Retry-After", "90")
 			w.WriteHeader(429)
 		}, SendResult{Outcome: Temporary, Status: 429, Code: CodeBusy, Wait: 90 * time.Second}},
-		"a huge wait": {func(w http.ResponseWriter, _ *http.Request) {
+		"a long Retry-After": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "99999999")
 			w.WriteHeader(503)
 		}, SendResult{Outcome: Temporary, Status: 503, Code: CodeBusy, Wait: time.Hour}},
-		"a negative wait": {func(w http.ResponseWriter, _ *http.Request) {
+		"a negative Retry-After": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().
 				Set("Retry-After", "-5")
 			w.WriteHeader(503)
 		}, SendResult{Outcome: Temporary, Status: 503, Code: CodeBusy}},
-		"hung up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, SendResult{Outcome: Unknown, Code: CodeNoAnswer}},
+		"connection closed": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, SendResult{Outcome: Unknown, Code: CodeNoAnswer}},
 		silent: {func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // required for the server to notice a disconnect
+			_, _ = io.Copy(io.Discard, r.Body) // the server notices a disconnect only while it reads
 			<-r.Context().Done()
 		}, SendResult{Outcome: Unknown, Code: CodeNoAnswer}},
-		"half an answer": {func(w http.ResponseWriter, _ *http.Request) {
+		"half a response": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte(`{"id": "x"`))
 			_ = http.NewResponseController(w).Flush()
@@ -145,7 +145,7 @@ func TestGatewayResponses(t *testing.T) {
 			t.Errorf("%s: response is %+v after %d requests, want %+v after one", name, got, asked, c.want)
 		}
 		if (got.Reason == "") != (got.Outcome == Sent) || strings.Contains(got.Reason, "127.0.0.1") {
-			t.Errorf("%s: reason is %q, want no address in it", name, got.Reason)
+			t.Errorf("%s: reason is %q, want it to contain no address", name, got.Reason)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestTwilioServices(t *testing.T) {
 	}
 	p.AuthToken = secret.New("another")
 	if a := p.Submit(t.Context(), hello); a.Outcome != Failed || a.Code != "20003" || a.Status != 401 {
-		t.Errorf("response with a wrong token is %+v, want Twilio's refusal", a)
+		t.Errorf("response with a wrong token is %+v, want Twilio's error", a)
 	}
 }
 
@@ -190,9 +190,9 @@ func TestSignatures(t *testing.T) {
 	token := secret.New(smstest.Token)
 	signature := smstest.Signature("https://mail.example.com/s/r/x?y=1", form)
 	if !Signed(token, "https://mail.example.com/s/r/x?y=1", form, signature) {
-		t.Error("a genuine signature is refused")
+		t.Error("a genuine signature was rejected")
 	}
-	// The example in Twilio's documentation of signatures.
+	// The example in Twilio's documentation about signatures.
 	example := url.Values{"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675309"}, "Digits": {"1234"},
 		"From": {"+14158675309"}, "To": {"+18005551212"}}
 	if got := Sign(secret.New("12345"), "https://mycompany.com/myapp.php?foo=1&bar=2",
@@ -205,7 +205,7 @@ func TestSignatures(t *testing.T) {
 			Sign(secret.String{}, "https://mail.example.com/s/r/x?y=1", form)),
 		"none": Signed(token, "https://mail.example.com/s/r/x?y=1", form, "")} {
 		if ok {
-			t.Errorf("a signature with %s is accepted", name)
+			t.Errorf("a signature with %s was accepted", name)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func FuzzReceipt(f *testing.F) {
 		for _, r := range []DeliveryReport{ReadReceipt(fields), ReadTwilioReceipt(fields)} {
 			for _, text := range []string{r.ProviderID, r.Code, r.Reason} {
 				if len(text) > 300 || strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
-					t.Errorf("receipt %+v contains text that the database refuses", r)
+					t.Errorf("receipt %+v contains text that the database rejects", r)
 				}
 			}
 			if r.Outcome != "" && r.Outcome != Sent && r.Outcome != Delivered && r.Outcome != Failed ||

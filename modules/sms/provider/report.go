@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// DeliveryReport is a provider's later report about a message.
+// DeliveryReport is a provider's report about an earlier message.
 type DeliveryReport struct {
 	Outcome    Outcome // Sent, Delivered or Failed; empty if the message does not change
 	ProviderID string
@@ -18,7 +18,7 @@ type DeliveryReport struct {
 	OptedOut   bool
 }
 
-// IncomingText is a reply of a recipient.
+// IncomingText is a reply from a recipient.
 type IncomingText struct {
 	From string
 	Text string
@@ -26,7 +26,8 @@ type IncomingText struct {
 
 var errReport = errors.New("the body must be a form or a JSON object of strings")
 
-// Fields parses the body of a callback: a form, or a JSON object, of which strings and numbers are used.
+// Fields parses the body of a callback: a form or a JSON object. Of an object, only strings and numbers are
+// used.
 func Fields(contentType string, body []byte) (url.Values, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -57,7 +58,7 @@ func Fields(contentType string, body []byte) (url.Values, error) {
 	return values, nil
 }
 
-// statuses maps the statuses of Twilio, of SMPP (its message states) and of gateways based on it.
+// statuses maps the statuses of Twilio, of SMPP (its message states) and of gateways that use the same words.
 var statuses = map[string]Outcome{
 	"sent": Sent, "accepted": Sent, "acceptd": Sent, "enroute": Sent,
 	"delivered": Delivered, "delivrd": Delivered, "read": Delivered,
@@ -92,7 +93,7 @@ func newReceipt(status, id, code, reason string) DeliveryReport {
 	return r
 }
 
-// sanitizeCode removes everything that a code cannot contain.
+// sanitizeCode removes all characters that a code cannot contain.
 func sanitizeCode(text string) string {
 	if len(text) > 40 || strings.ContainsFunc(text, func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.", r)
@@ -112,7 +113,7 @@ func ReadTwilioReply(fields url.Values) IncomingText {
 	return IncomingText{fields.Get("From"), fields.Get("Body")}
 }
 
-// Wish is what a reply asks for.
+// Wish is the request that a reply expresses.
 type Wish int
 
 // The wishes.
@@ -125,8 +126,8 @@ const (
 var wishes = map[string]Wish{"STOP": Stop, "UNSUBSCRIBE": Stop, "END": Stop, "QUIT": Stop, "CANCEL": Stop,
 	"START": Start}
 
-// Wish returns what the reply asks for: one of the keywords that stop or start messages, in any case and with
-// or without a full stop.
+// Wish returns the request in the reply, which must be one of the keywords that stop or start messages, in any
+// case and with or without a full stop.
 func (r IncomingText) Wish() Wish {
 	return wishes[strings.ToUpper(strings.TrimFunc(r.Text,
 		func(c rune) bool { return unicode.IsSpace(c) || unicode.IsPunct(c) }))]

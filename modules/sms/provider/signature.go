@@ -14,11 +14,11 @@ import (
 // SignatureHeader is the header that contains Twilio's signature.
 const SignatureHeader = "X-Twilio-Signature"
 
-// Sign returns Twilio's signature of a form that is posted to a URL: HMAC-SHA1 over the URL, followed by the
-// names and values of the fields, sorted by name.
+// Sign returns Twilio's signature of a form posted to a URL: HMAC-SHA1 over the URL, followed by the names and
+// values of the fields, sorted by name.
 func Sign(token secret.String, target string, fields url.Values) string {
 	mac := hmac.New(sha1.New, []byte(token.Reveal()))
-	_, _ = mac.Write([]byte(target)) // a hash never fails
+	_, _ = mac.Write([]byte(target)) // hash.Hash.Write never fails
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		for _, value := range slices.Compact(slices.Sorted(slices.Values(fields[name]))) {
 			_, _ = mac.Write([]byte(name + value))

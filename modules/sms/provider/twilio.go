@@ -15,9 +15,9 @@ import (
 // TwilioURL is the base URL of Twilio's API.
 const TwilioURL = "https://api.twilio.com"
 
-// Twilio implements Twilio's REST API, version 2010-04-01. It posts a form to Messages.json.
+// Twilio implements version 2010-04-01 of Twilio's REST API. It posts a form to Messages.json.
 type Twilio struct {
-	BaseURL    string // of a compatible API; empty for TwilioURL
+	BaseURL    string // of a compatible API; empty: TwilioURL
 	AccountSID string
 	AuthToken  secret.String
 	From       string // for messages without a sender
@@ -53,24 +53,24 @@ func (t *Twilio) Submit(ctx context.Context, m Message) SendResult {
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	header.Set("Authorization", Basic(t.AccountSID, t.AuthToken.Reveal()))
 	x := doRequest(ctx, t.Client, http.MethodPost, target, form.Encode(), header)
-	return t.read(x)
+	return t.readResponse(x)
 }
 
-// twilioMessage is a message or an error, as returned by the API.
+// twilioMessage is a message or an error as the API returns it.
 type twilioMessage struct {
 	SID          string `json:"sid"`
-	Status       any    `json:"status"` // a word in a message, a number in an error
+	Status       any    `json:"status"` // a string in a message, a number in an error
 	ErrorCode    *int   `json:"error_code"`
 	ErrorMessage string `json:"error_message"`
 	Code         int    `json:"code"` // in an error
 	Message      string `json:"message"`
 }
 
-func (t *Twilio) read(x exchange) SendResult {
+func (t *Twilio) readResponse(x exchange) SendResult {
 	a := x.answerOf()
 	var said twilioMessage
 	if err := json.Unmarshal(x.body, &said); err != nil {
-		return a // the status is enough
+		return a // the status is sufficient
 	}
 	switch a.Outcome {
 	case Sent:

@@ -16,24 +16,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Settings are the settings of an account as shown to it, with masks in place of secrets.
+// Settings are the settings of an account as shown to its users, with masks in place of secrets.
 type Settings struct {
 	Provider  string // operator, none, twilio or http
 	Config    shape.SMSProvider
 	Countries []string
 	DailyCap  int
-	UpdatedAt *time.Time // nil if never set
+	UpdatedAt *time.Time // nil: never set
 
-	HasSecret bool   // of an own provider
+	HasSecret bool   // of the account's own provider
 	Usable    bool   // a message could be submitted
-	Carrier   string // the kind of provider in use: capture, twilio or http; empty if none
+	Carrier   string // the kind of provider in use: capture, twilio or http; empty: none
 	ReplyURL  string // for the provider
 }
 
 // DefaultDailyCap applies to accounts that have set no cap.
 const DefaultDailyCap = 100
 
-// credentials are the secrets of an own provider, sealed as JSON.
+// credentials are the secrets of an account's own provider, sealed as JSON.
 type credentials struct {
 	AuthToken string            `json:"auth_token,omitempty"` // for twilio
 	Headers   map[string]string `json:"headers,omitempty"`    // for http
@@ -41,7 +41,7 @@ type credentials struct {
 	Body      string            `json:"body,omitempty"`       // for http, if sealed
 }
 
-func (c credentials) empty() bool {
+func (c credentials) isEmpty() bool {
 	return c.AuthToken == "" && len(c.Headers) == 0 && c.URL == ""
 }
 
@@ -58,8 +58,8 @@ func (s *Service) Settings(ctx context.Context, accountID string) (Settings, err
 
 const rowSQL = `SELECT id, provider, config, credentials, countries, daily_cap, created_at, updated_at FROM sms_settings WHERE id = $1`
 
-// Row returns the stored settings of an account, or nil if it has none. Within a transaction, they are read on
-// its connection, because transactions that wait for a second connection can deadlock.
+// Row returns the stored settings of an account, or nil if it has none. In a transaction, they are read on its
+// connection, because transactions that wait for a second connection can deadlock.
 func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent.SMSSettings, error) {
 	type stored struct {
 		ent.SMSSettings
@@ -73,7 +73,7 @@ func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent
 		return nil, fmt.Errorf("read settings of text messages: %w", err)
 	}
 	if len(rows) == 0 {
-		return nil, nil //nolint:nilnil // nothing set is no error
+		return nil, nil //nolint:nilnil // no settings is not an error
 	}
 	row := rows[0].SMSSettings
 	row.Credentials = &rows[0].credentials
@@ -109,8 +109,8 @@ func (s *Service) Route(ctx context.Context, accountID string) (handover.Route, 
 	return s.RouteOf(accountID, row)
 }
 
-// RouteOf creates the provider of an account from its settings. The error states that its secrets cannot be
-// opened, or that the stored settings can no longer be used.
+// RouteOf creates the provider of an account from its settings. It fails if the secrets cannot be decrypted or
+// the stored settings are no longer valid.
 func (s *Service) RouteOf(accountID string, row *ent.SMSSettings) (handover.Route, error) {
 	if row == nil || row.Provider == smssettings.ProviderOperator {
 		return handover.Route{Provider: s.ways.operator}, nil
@@ -142,7 +142,7 @@ func (s *Service) RouteOf(accountID string, row *ent.SMSSettings) (handover.Rout
 	return out, nil
 }
 
-// open returns the secrets of an account's own provider.
+// open decrypts the secrets of an account's own provider.
 func (s *Service) open(accountID string, row *ent.SMSSettings) (held credentials, err error) {
 	if row == nil || row.Credentials == nil || len(*row.Credentials) == 0 {
 		return held, nil

@@ -24,7 +24,7 @@ type Change struct {
 	Provider  string
 	From      string
 	Countries []string
-	DailyCap  int // 0 for DefaultDailyCap
+	DailyCap  int // 0: DefaultDailyCap
 	Twilio    *TwilioChange
 	HTTP      *HTTPChange
 }
@@ -32,21 +32,21 @@ type Change struct {
 // TwilioChange configures an account at Twilio or a compatible provider.
 type TwilioChange struct {
 	AccountSID string
-	AuthToken  secret.String // empty to keep the current one, if the rest of the account is unchanged
-	BaseURL    string        // empty for Twilio
+	AuthToken  secret.String // empty keeps the current token if the rest of the account is unchanged
+	BaseURL    string        // empty: Twilio
 }
 
 // HTTPChange configures a gateway.
 type HTTPChange struct {
 	URL         string
-	Headers     map[string]string // nil to keep the current ones, if the URL is unchanged
+	Headers     map[string]string // nil keeps the current headers if the URL is unchanged
 	ContentType string
-	Body        string // a mask in it or in the URL keeps the current text, if the address is unchanged
+	Body        string // a mask here or in the URL keeps the current value if the address is unchanged
 	IDPath      string
 	Idempotent  bool
 }
 
-// MaxDailyCap is the highest cap that an account can set.
+// MaxDailyCap is the highest daily cap that an account can set.
 const MaxDailyCap = 1_000_000
 
 const (
@@ -60,17 +60,17 @@ var (
 	sidForm    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 )
 
-// ownHeaders are set by the service.
+// ownHeaders are headers that only the service sets.
 var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade",
 	"content-type", "idempotency-key", "x-idempotency-key", "user-agent", "accept"}
 
-// SetSettings replaces the settings of an account. The error is Invalid and names every wrong field.
+// SetSettings replaces the settings of an account. The error is Invalid and lists every invalid field.
 func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (Settings, error) {
 	seals, err := s.canSeal(ctx)
 	if err != nil {
 		return Settings{}, fmt.Errorf("change settings of text messages: %w", err)
 	}
-	targets := s.checkTargets(ctx, c) // before the transaction, because it uses DNS
+	targets := s.checkTargets(ctx, c) // before the transaction, because it queries DNS
 	var stored *ent.SMSSettings
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := lockSettings(ctx, tx, accountID); err != nil {
@@ -82,7 +82,7 @@ func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (
 		}
 		kept, err := s.open(accountID, before)
 		if err != nil {
-			kept = credentials{} // the secrets can be replaced, but not kept
+			kept = credentials{} // secrets that cannot be decrypted can be replaced, but not kept
 		}
 		config, held, wrong := s.validateChange(c, before, kept)
 		maps.Copy(wrong, targets)
@@ -109,7 +109,7 @@ func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (
 	return s.settingsOf(accountID, stored.Unwrap()), nil
 }
 
-// checkTargets returns what is wrong with the provider's URL and with its target.
+// checkTargets returns the faults of the provider's URL and of its target address.
 func (s *Service) checkTargets(ctx context.Context, c Change) fault.Fields {
 	wrong := fault.Fields{}
 	if c.Provider == string(smssettings.ProviderTwilio) && c.Twilio != nil && c.Twilio.BaseURL != "" {
@@ -154,14 +154,14 @@ func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c C
 func (s *Service) encodeColumns(accountID string, config shape.SMSProvider,
 	held credentials) (described string, sealed []byte, err error) {
 	text, err := json.Marshal(config)
-	if err != nil || held.empty() {
+	if err != nil || held.isEmpty() {
 		return string(text), nil, err
 	}
-	plain, err := json.Marshal(held) //nolint:gosec // it is sealed before it is stored
+	plain, err := json.Marshal(held) //nolint:gosec // sealed before it is stored
 	return string(text), s.box.Seal(plain, sealedFor(accountID)), err
 }
 
-// validateChange validates a change, and returns what would be stored.
+// validateChange validates a change and returns the values to store.
 func (s *Service) validateChange(c Change, before *ent.SMSSettings,
 	kept credentials) (config shape.SMSProvider, held credentials, wrong fault.Fields) {
 	wrong = fault.Fields{}
@@ -171,7 +171,7 @@ func (s *Service) validateChange(c Change, before *ent.SMSSettings,
 	for i, region := range c.Countries {
 		if !textmsg.IsRegion(region) && region != textmsg.NoRegion {
 			wrong.Add(fmt.Sprintf("countries[%d]", i),
-				"must be two capital letters of ISO 3166, such as DE, or 001 for numbers that belong to no country")
+				"must be a two-letter ISO 3166 code in capitals, such as DE, or 001 for numbers that belong to no country")
 		}
 	}
 	if c.DailyCap < 0 || c.DailyCap > MaxDailyCap {
@@ -189,7 +189,7 @@ func (s *Service) validateChange(c Change, before *ent.SMSSettings,
 	for kind, given := range map[string]bool{KindTwilio: c.Twilio != nil, KindHTTP: c.HTTP != nil} {
 		switch {
 		case c.Provider == kind && !given:
-			wrong.Add(kind, "is required with this provider")
+			wrong.Add(kind, "is required for this provider")
 		case c.Provider != kind && given:
 			wrong.Add(kind, "requires the provider %s", kind)
 		}
@@ -210,7 +210,7 @@ func (s *Service) validateTwilio(c Change, config *shape.SMSProvider, before sha
 	t := *c.Twilio
 	config.AccountSID, config.BaseURL = t.AccountSID, strings.TrimSuffix(t.BaseURL, "/")
 	if !sidForm.MatchString(t.AccountSID) {
-		wrong.Add("twilio.account_sid", "must be the SID of the account, of letters and digits")
+		wrong.Add("twilio.account_sid", "must be the SID of the account, which consists of letters and digits")
 	}
 	if t.BaseURL != "" {
 		if strings.Contains(t.BaseURL, "?") {
@@ -240,7 +240,7 @@ func (s *Service) validateHTTP(h HTTPChange, config *shape.SMSProvider, before s
 	config.URL, config.Body, config.ContentType, config.IDPath, config.Idempotent = h.URL, h.Body, h.ContentType,
 		h.IDPath, h.Idempotent
 	if h.IDPath != "" && !pathForm.MatchString(h.IDPath) {
-		wrong.Add("http.id_path", "must be names and positions joined by dots, such as messages.0.id")
+		wrong.Add("http.id_path", "must be names and indexes joined by dots, such as messages.0.id")
 	}
 	if _, err := provider.NewBody(h.ContentType, h.Body); err != nil && wrong["http.body"] == "" {
 		wrong.Add("http.body", "%s", err)
@@ -252,7 +252,7 @@ func (s *Service) validateHTTP(h HTTPChange, config *shape.SMSProvider, before s
 	case h.Headers == nil && len(kept.Headers) > 0:
 		wrong.Add("http.headers", "is required: headers are not kept for another address")
 	case len(h.Headers) > maxHeaders:
-		wrong.Add("http.headers", "cannot have more than %d members", maxHeaders)
+		wrong.Add("http.headers", "cannot have more than %d fields", maxHeaders)
 	}
 	for name, value := range h.Headers {
 		path := "http.headers." + name

@@ -1,4 +1,4 @@
-// Package settings stores the settings of each account for text messages: the provider with its secrets, the
+// Package settings stores each account's settings for text messages: the provider with its secrets, the
 // countries and the daily cap. It creates the provider for a message, either the account's own or the
 // operator's (POSTRIDER_SMS).
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// The body of a gateway often contains its user and password. They cannot be distinguished from other constant
-// texts, so all constant texts are sealed and shown as a mask. Names and Liquid are shown, so that the owner
+// The body of a gateway often contains its user name and password. They cannot be distinguished from other
+// constants, so all constants are sealed and shown as a mask. Names and Liquid are shown, so that the owner
 // recognizes the body. A mask in a change keeps the stored text at the same position.
 
 // liquidTag matches a Liquid tag or output.
@@ -27,8 +27,8 @@ type constant struct {
 	text     string // decoded
 }
 
-// maskText masks the constant parts of a template: parts with letters or digits, outside of Liquid and within
-// its quotes.
+// maskText masks the constant parts of a template: parts with letters or digits, outside Liquid or inside
+// quotes within Liquid.
 func maskText(text string) string {
 	var out strings.Builder
 	fixed := func(part string) {
@@ -63,7 +63,7 @@ func maskBody(contentType, body string) string {
 }
 
 // unmaskBody replaces the masks in a body with the texts at the same positions of the original. The error names
-// a position whose text is unknown, and follows the name of the field.
+// a position whose text is unknown, and is written to follow the name of the field.
 func unmaskBody(contentType, body, original string) (string, error) {
 	if !strings.Contains(body, secret.Mask) {
 		return body, nil
@@ -93,7 +93,7 @@ func unmaskBody(contentType, body, original string) (string, error) {
 	return body, err
 }
 
-// replaceConstants returns a body with the texts of its constants replaced.
+// replaceConstants returns a body with its constants replaced.
 func replaceConstants(body string, list []constant, with func(constant) string) string {
 	var out strings.Builder
 	at := 0
@@ -113,10 +113,10 @@ func atPath(path string) string {
 	return " (" + path + ")"
 }
 
-// listConstants lists the constant texts of a body in order, and returns the function that encodes one. A body of
-// an unknown type is a single text.
+// listConstants lists the constants of a body in order, and returns the function that encodes one. A body of an
+// unknown type is a single text.
 func listConstants(contentType, body string) (list []constant, encode func(string) string) {
-	kind, _, _ := mime.ParseMediaType(contentType) // validated earlier
+	kind, _, _ := mime.ParseMediaType(contentType) // already validated
 	plain := func(text string) string { return text }
 	switch {
 	case body == "":
@@ -145,7 +145,7 @@ func formConstants(body string) (list []constant) {
 	return list
 }
 
-// quoteJSON returns a JSON string.
+// quoteJSON encodes a text as a JSON string.
 func quoteJSON(text string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -157,13 +157,13 @@ func quoteJSON(text string) string {
 }
 
 // jsonConstants lists the values of a JSON document that are strings or numbers. A path consists of the names
-// and positions that lead to a value, and a counter for repeated names.
+// and indexes that lead to a value, and a counter for repeated names.
 func jsonConstants(body string) (list []constant) {
 	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.UseNumber()
 	type level struct {
 		object bool
-		name   string // of the current member
+		name   string // name of the current field
 		count  int
 		isName bool // the next string is a name
 	}
@@ -194,7 +194,7 @@ func jsonConstants(body string) (list []constant) {
 		before := int(decoder.InputOffset())
 		token, err := decoder.Token()
 		if err != nil {
-			return list // at the end, because the document is valid
+			return list // end of input, because the document is valid
 		}
 		after := int(decoder.InputOffset())
 		n := len(levels)

@@ -57,7 +57,7 @@ func checkMask(t *testing.T, contentType, body, want string) {
 		t.Errorf("%s, masked (-want +got):\n%s", body, diff)
 	}
 	if again := maskBody(contentType, got); again != got {
-		t.Errorf("%s, masked again: %s", got, again)
+		t.Errorf("%s is masked again as %s", got, again)
 	}
 	if back, err := unmaskBody(contentType, got, body); err != nil || back != body {
 		t.Errorf("%s is restored as %s, %v; want %s", got, back, err, body)
@@ -88,11 +88,11 @@ func TestMaskRestoresTextAtItsPosition(t *testing.T) {
 		}
 	}
 	if _, err := unmaskBody("application/x-www-form-urlencoded", `key=********&to={{to}}`, original); err == nil {
-		t.Error("a mask was restored from a body with another structure")
+		t.Error("a mask was restored from a body with a different structure")
 	}
 }
 
-// Masking a body with many constants must be cheap, because a client may send it repeatedly.
+// Masking a body with many constants must be fast, because a client may send one repeatedly.
 func TestMaskingManyConstantsIsFast(t *testing.T) {
 	t.Parallel()
 	body := `{"a": [` + strings.Repeat(`"x",`, 4_000) + `"x"]}`
@@ -117,7 +117,7 @@ func FuzzMaskBody(f *testing.F) {
 		contentType := kinds[uint(kind)%4]
 		if _, err := provider.NewBody(contentType, body); err != nil || strings.Contains(body, "*") ||
 			uint(kind)%4 < 2 && !json.Valid([]byte(body)) {
-			return // it is not stored
+			return // never stored
 		}
 		masked := maskBody(contentType, body)
 		if back, err := unmaskBody(contentType, masked, body); err != nil || back != body {

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// Operator is the provider for accounts without a provider of their own.
+// Operator is the provider for accounts that have no provider of their own.
 type Operator struct {
 	Kind   string // empty, capture, twilio or http
 	SID    string // for twilio
@@ -32,7 +32,7 @@ const (
 	KindHTTP    = "http"
 )
 
-// OperatorProvider is the setting of the provider for accounts without a provider of their own.
+// OperatorProvider is the setting for the operator's provider.
 var OperatorProvider = setting.Declare(setting.Setting[Operator]{
 	Name: "POSTRIDER_SMS", Group: "Text messages", Secret: true, DefaultText: "none; capture in development",
 	Help: "The SMS provider for accounts without one of their own: none, capture (development only), twilio://SID:TOKEN@host?from=%2B4915112345678 " +
@@ -53,7 +53,7 @@ var OperatorProvider = setting.Declare(setting.Setting[Operator]{
 	Show: Operator.LogValue,
 })
 
-// parseOperator parses the setting. Errors never quote the text, because it contains a secret.
+// parseOperator parses the setting. Errors never quote it, because it contains a secret.
 func parseOperator(text string) (Operator, error) {
 	switch text {
 	case "none":
@@ -68,13 +68,13 @@ func parseOperator(text string) (Operator, error) {
 	}
 	query := u.Query()
 	o := Operator{From: query.Get("from")}
-	if rest, space := strings.CutPrefix(o.From, " "); space { // a + that was not escaped as %2B
+	if rest, space := strings.CutPrefix(o.From, " "); space { // a + that was not written as %2B
 		o.From = "+" + rest
 	}
 	var wrong []error
 	if o.From != "" {
 		if err := textmsg.CheckSender(o.From); err != nil {
-			wrong = append(wrong, errors.New("has an invalid from: it "+err.Error()))
+			wrong = append(wrong, errors.New("has an invalid from, which "+err.Error()))
 		}
 	}
 	password, given := u.User.Password()
@@ -117,8 +117,8 @@ func (o Operator) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("how", o.Kind), slog.String("host", host), slog.String("from", o.From))
 }
 
-// provider creates the operator's provider, or returns nil if there is none.
-func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) {
+// newProvider creates the operator's provider, or returns nil if none is configured.
+func (o Operator) newProvider(catcher provider.Catcher) (provider.Provider, error) {
 	switch o.Kind {
 	case KindCapture:
 		return provider.Capture{Catcher: catcher}, nil
@@ -132,11 +132,11 @@ func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) 
 		}
 		return provider.NewGateway(c, operatorClient())
 	}
-	return nil, nil //nolint:nilnil // no provider is no error
+	return nil, nil //nolint:nilnil // having no provider is not an error
 }
 
 // operatorClient connects to the operator's provider, which may have a private address. It does not follow
-// redirects, because they would send the secrets elsewhere.
+// redirects, because that would send the secrets to another host.
 func operatorClient() *http.Client {
 	return &http.Client{Timeout: provider.Timeout, Transport: &http.Transport{TLSHandshakeTimeout: 5 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10, DisableCompression: true},

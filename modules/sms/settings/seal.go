@@ -14,7 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// sealedBy is the migration, without its time, that a program must know to read a sealed URL and body.
+// sealedBy is the migration, without its timestamp, that a program must know in order to read sealed URLs and
+// bodies.
 const sealedBy = "sealed_sms_gateways"
 
 // maskConfig returns a configuration as shown to its owner.
@@ -52,7 +53,7 @@ func unmaskGateway(h *HTTPChange, before shape.SMSProvider, wrong fault.Fields) 
 	h.URL, h.Body = url, body
 }
 
-// canSeal reports whether the URL and the body of gateways may be sealed because every process can read them.
+// canSeal reports whether the URL and the body of gateways may be sealed, because every process can read them.
 func (s *Service) canSeal(ctx context.Context) (bool, error) {
 	all, err := node.Processes(ctx, s.db)
 	if err != nil {
@@ -67,8 +68,8 @@ func (s *Service) canSeal(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// sealGateway moves the URL and the body to the credentials if they contain anything to hide. From then on, older
-// programs, which would send the masks, are refused.
+// sealGateway moves the URL and the body to the credentials if they contain anything to hide. From then on,
+// older programs cannot start, because they would send the masks.
 func (s *Service) sealGateway(ctx context.Context, tx db.Execer, config shape.SMSProvider,
 	held credentials) (shape.SMSProvider, credentials, error) {
 	shown := maskConfig(config)
@@ -81,7 +82,7 @@ func (s *Service) sealGateway(ctx context.Context, tx db.Execer, config shape.SM
 }
 
 func lockSettings(ctx context.Context, tx db.Execer, accountID string) error {
-	// One change at a time, so that the secrets that are kept are the current ones.
+	// Lock the row, so that the secrets that are kept are the current ones.
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('sms/settings/' || $1, 0))`, accountID)
 	return err
 }
@@ -89,11 +90,11 @@ func lockSettings(ctx context.Context, tx db.Execer, accountID string) error {
 const (
 	plainSQL = `SELECT id FROM sms_settings WHERE provider = 'http' AND NOT coalesce((config->>'sealed')::boolean, false) ORDER BY id`
 
-	// The time of the change stays, because nothing else changes.
+	// The time of the last change stays, because nothing else changes.
 	resealSQL = `UPDATE sms_settings SET config = $2, credentials = $3 WHERE id = $1`
 )
 
-// Seal seals gateways that earlier versions stored in plain text, once every process can read sealed ones.
+// Seal seals gateways stored in plain text by earlier versions, once every process can read sealed ones.
 func (s *Service) Seal(ctx context.Context) error {
 	seals, err := s.canSeal(ctx)
 	if err != nil || !seals {
@@ -101,11 +102,11 @@ func (s *Service) Seal(ctx context.Context) error {
 	}
 	ids, err := db.All(ctx, s.db.SQL, db.Value[string], plainSQL)
 	if err != nil {
-		return fmt.Errorf("find gateways of text messages: %w", err)
+		return fmt.Errorf("find SMS gateways: %w", err)
 	}
 	for _, id := range ids {
 		if err := s.db.InTx(ctx, func(tx *ent.Tx) error { return s.sealOne(ctx, tx, id) }); err != nil {
-			return fmt.Errorf("seal the gateway of %s: %w", id, err)
+			return fmt.Errorf("seal the SMS gateway of %s: %w", id, err)
 		}
 	}
 	return nil

@@ -18,17 +18,17 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Config defines which providers are allowed.
+// Config controls which providers are allowed.
 type Config struct {
-	Operator Operator // the provider for accounts without one
+	Operator Operator // the provider for accounts that have none of their own
 
-	// Networks beyond public addresses that providers of accounts may be in.
+	// Networks, in addition to public addresses, that providers of accounts may be in.
 	Allow         []netip.Prefix
-	PlainLoopback bool // development: also http:// to this machine
+	PlainLoopback bool // development: also http:// development: also allow http:// to this machine
 	Lookup        func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
-// ConfigOf reads the settings.
+// ConfigOf returns the configuration from the settings.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	return Config{Operator: OperatorProvider.Of(cfg), Allow: egress.Allow.Of(cfg),
 		PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
@@ -45,7 +45,7 @@ type Params struct {
 	Catcher provider.Catcher `optional:"true"` // nil without a development inbox
 }
 
-// Service stores the settings of accounts. Safe for concurrent use.
+// Service stores the settings of accounts. It is safe for concurrent use.
 type Service struct {
 	db    *db.DB
 	box   *secret.Box
@@ -53,17 +53,17 @@ type Service struct {
 	ways  providerAccess
 }
 
-// providerAccess are the connections to providers.
+// providerAccess holds the connections to providers.
 type providerAccess struct {
 	operator provider.Provider // nil if there is none
 	settings Operator
-	client   *http.Client // of accounts' own providers; it checks every target address
+	client   *http.Client // for accounts' own providers; it checks every target address
 	targets  *egress.TargetChecker
 }
 
-// New returns a new Service. The error states that the operator's provider cannot be used.
+// New returns a new Service. It fails if the operator's provider cannot be used.
 func New(p Params) (*Service, error) {
-	operator, err := p.Config.Operator.provider(p.Catcher)
+	operator, err := p.Config.Operator.newProvider(p.Catcher)
 	if err != nil {
 		return nil, err
 	}
@@ -79,20 +79,20 @@ func New(p Params) (*Service, error) {
 // Close closes idle connections to providers.
 func (s *Service) Close() { s.ways.client.CloseIdleConnections() }
 
-// Operator returns the provider for accounts without one of their own.
+// Operator returns the provider for accounts that have none of their own.
 func (s *Service) Operator() Operator { return s.ways.settings }
 
 // AnyOwn reports whether any account has its own provider.
 func (s *Service) AnyOwn(ctx context.Context) (bool, error) {
 	own, err := db.One(ctx, s.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM sms_settings WHERE provider IN ('twilio', 'http'))`)
 	if err != nil {
-		return false, fmt.Errorf("look for own providers of text messages: %w", err)
+		return false, fmt.Errorf("look up accounts' own SMS providers: %w", err)
 	}
 	return own, nil
 }
 
 // Token returns the token that Twilio signs with: that of an account's own provider, or the operator's. It is
-// empty if there is none. The error is ErrSealed if the secrets cannot be opened.
+// empty if there is none. It returns ErrSealed if the secrets cannot be decrypted.
 func (s *Service) Token(ctx context.Context, accountID string, own bool) (secret.String, error) {
 	if !own {
 		return s.ways.settings.Secret, nil
@@ -108,5 +108,5 @@ func (s *Service) Token(ctx context.Context, accountID string, own bool) (secret
 	return secret.New(held.AuthToken), nil
 }
 
-// ErrSealed is returned if the secrets of an account's own provider cannot be opened.
+// ErrSealed is returned if the secrets of an account's own provider cannot be decrypted.
 var ErrSealed = errors.New("the secrets of an SMS provider are sealed with another key")

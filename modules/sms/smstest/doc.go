@@ -1,3 +1,2 @@
-// Package smstest simulates an SMS provider for tests: Twilio, as described in its public API
-// description, over real HTTP.
+// Package smstest is a fake SMS provider for tests. It implements Twilio's public API over real HTTP.
 package smstest

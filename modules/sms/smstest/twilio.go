@@ -15,19 +15,19 @@ import (
 	"testing"
 )
 
-// The one account of the double.
+// The only account of the fake.
 const (
 	SID   = "ACaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	Token = "0123456789abcdef0123456789abcdef"
 )
 
-// Numbers that are treated specially.
+// Numbers with special behavior.
 const (
-	Unsubscribed = "+15005550009" // replied STOP
-	Invalid      = "+15005550001" // invalid
+	Unsubscribed = "+15005550009" // has replied STOP
+	Invalid      = "+15005550001" // is invalid
 )
 
-// Message is a message that the double has accepted.
+// Message is a message that the fake has accepted.
 type Message struct {
 	SID                         string
 	To, From, Body, CallbackURL string
@@ -35,7 +35,7 @@ type Message struct {
 	IdempotencyKey              string
 }
 
-// Twilio is a double of Twilio. Create it with NewTwilio.
+// Twilio is a fake of Twilio. Create it with NewTwilio.
 type Twilio struct {
 	*httptest.Server
 
@@ -45,7 +45,7 @@ type Twilio struct {
 	answer   func(n int, w http.ResponseWriter, r *http.Request) bool
 }
 
-// NewTwilio starts a double that stops at the end of the test.
+// NewTwilio starts a fake that stops at the end of the test.
 func NewTwilio(t testing.TB) *Twilio {
 	t.Helper()
 	d := &Twilio{}
@@ -54,15 +54,15 @@ func NewTwilio(t testing.TB) *Twilio {
 	return d
 }
 
-// Answer sets a function that is called first, with the number of the request from 1. It returns true if it has
-// written the response. If the message is accepted, it is called after that.
+// Answer sets a function that is called first with the number of the request, counting from 1. It returns true
+// if it has written the response. If the message is accepted, the function is called after that.
 func (d *Twilio) Answer(f func(n int, w http.ResponseWriter, r *http.Request) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answer = f
 }
 
-// Messages returns the accepted messages, in order.
+// Messages returns the accepted messages in order.
 func (d *Twilio) Messages() []Message {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,37 +88,37 @@ func (d *Twilio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user, password, given := r.BasicAuth()
 	switch {
 	case !given || user != SID || password != Token:
-		refuse(w, http.StatusUnauthorized, 20003, "Authenticate")
+		writeError(w, http.StatusUnauthorized, 20003, "Authenticate")
 		return
 	case r.URL.Path != "/2010-04-01/Accounts/"+SID+"/Messages.json":
-		refuse(w, http.StatusNotFound, 20404, "The requested resource "+r.URL.Path+" was not found")
+		writeError(w, http.StatusNotFound, 20404, "The requested resource "+r.URL.Path+" was not found")
 		return
 	case r.Method != http.MethodPost:
-		refuse(w, http.StatusMethodNotAllowed, 20004, "Method not allowed")
+		writeError(w, http.StatusMethodNotAllowed, 20004, "Method not allowed")
 		return
 	case r.ParseForm() != nil || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
-		refuse(w, http.StatusBadRequest, 20001, "Bad Request")
+		writeError(w, http.StatusBadRequest, 20001, "Bad Request")
 		return
 	}
 	form := r.PostForm
 	switch to := form.Get("To"); {
 	case form.Get("Body") == "":
-		refuse(w, http.StatusBadRequest, 21602, "Message body is required.")
+		writeError(w, http.StatusBadRequest, 21602, "Message body is required.")
 	case form.Get("From") == "" && form.Get("MessagingServiceSid") == "":
-		refuse(w, http.StatusBadRequest, 21603, "A 'From' phone number is required.")
+		writeError(w, http.StatusBadRequest, 21603, "A 'From' phone number is required.")
 	case to == Unsubscribed:
-		refuse(w, http.StatusBadRequest, 21610, "Attempt to send to unsubscribed recipient")
+		writeError(w, http.StatusBadRequest, 21610, "Attempt to send to unsubscribed recipient")
 	case to == Invalid || !strings.HasPrefix(to, "+"):
-		refuse(w, http.StatusBadRequest, 21211, fmt.Sprintf("Invalid 'To' Phone Number: %s", to))
+		writeError(w, http.StatusBadRequest, 21211, fmt.Sprintf("Invalid 'To' Phone Number: %s", to))
 	default:
 		m := d.Take(r)
-		send(w, http.StatusCreated, map[string]any{"sid": m.SID, "status": "queued", "to": to, "from": form.Get("From"),
+		writeJSON(w, http.StatusCreated, map[string]any{"sid": m.SID, "status": "queued", "to": to, "from": form.Get("From"),
 			"body": form.Get("Body"), "error_code": nil, "error_message": nil,
 			"num_segments": "1", "account_sid": SID})
 	}
 }
 
-// Take records the message of a request.
+// Take stores the message of a request.
 func (d *Twilio) Take(r *http.Request) Message {
 	_ = r.ParseForm()
 	d.mu.Lock()
@@ -131,18 +131,18 @@ func (d *Twilio) Take(r *http.Request) Message {
 	return m
 }
 
-func refuse(w http.ResponseWriter, status, code int, message string) {
-	send(w, status, map[string]any{"code": code, "message": message,
+func writeError(w http.ResponseWriter, status, code int, message string) {
+	writeJSON(w, status, map[string]any{"code": code, "message": message,
 		"more_info": fmt.Sprintf("https://www.twilio.com/docs/errors/%d", code), "status": status})
 }
 
-func send(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client has left
+	_ = json.NewEncoder(w).Encode(v) // the client disconnected
 }
 
-// Callback returns the form and the signature of a status callback of a message.
+// Callback returns the form and the signature of a status callback for a message.
 func (m Message) Callback(status, errorCode string) (form url.Values, signature string) {
 	form = url.Values{"MessageSid": {m.SID}, "MessageStatus": {status}, "To": {m.To}, "From": {m.From},
 		"AccountSid": {SID}, "ApiVersion": {"2010-04-01"}}
@@ -152,8 +152,8 @@ func (m Message) Callback(status, errorCode string) (form url.Values, signature 
 	return form, Signature(m.CallbackURL, form)
 }
 
-// Signature signs as described in the public description: HMAC-SHA1 with the token over the URL and the names
-// and values of the fields, sorted by name, in base64.
+// Signature signs as Twilio documents it: HMAC-SHA1 with the token over the URL and the names and values of the
+// fields, sorted by name, in base64.
 func Signature(target string, form url.Values) string {
 	names := make([]string, 0, len(form))
 	for name := range form {

@@ -1,5 +1,5 @@
-// Package textmsg holds the rules of mobile networks for text messages: how a text is split into the parts that are
-// carried separately (segment.go), and which telephone numbers are valid (number.go).
+// Package textmsg holds the rules of mobile networks for text messages: how a text is split into the parts that
+// are carried separately (segment.go), and which telephone numbers are valid (number.go).
 //
 // # Segments
 //
@@ -12,5 +12,5 @@
 // # Numbers
 //
 // A number must be in E.164 format and have a length that is possible in its country. It need not be assigned:
-// tables of assigned numbers become outdated, and a new number would be refused.
+// tables of assigned numbers become outdated, and would reject new numbers.
 package textmsg

@@ -70,14 +70,14 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestSenders(t *testing.T) {
+func TestCheckSender(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"+4915112345678": true, "12345": true, "Postrider": true,
 		"My Shop 24": true, "MG0123456789abcdef0123456789abcdef": true,
 		"": false, "12": false, "123456789": false, "Abcdefghijkl": false, " Shop": false, "Shop\r\n": false,
 		"Ünïcode": false, "+49": false, " +4915112345678": false} {
 		if err := CheckSender(text); (err == nil) != want {
-			t.Errorf("CheckSender(%q) = %v, want accepted: %t", text, err, want)
+			t.Errorf("CheckSender(%q) returned %v, want it accepted: %t", text, err, want)
 		}
 	}
 }

@@ -11,10 +11,10 @@ const (
 	UCS2 Encoding = "ucs2"
 )
 
-// Max is the maximum number of parts of a text.
+// Max is the maximum number of parts of one message.
 const Max = 10
 
-// room is the number of units in a single part, and in each of several.
+// room is the number of units in a single part, and in each of several parts.
 type room struct{ alone, joined int }
 
 var rooms = map[Encoding]room{GSM7: {160, 153}, UCS2: {70, 67}}
@@ -22,7 +22,7 @@ var rooms = map[Encoding]room{GSM7: {160, 153}, UCS2: {70, 67}}
 // basic is the GSM 7-bit default alphabet, without the escape to the extension table.
 const basic = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
 
-// extension is the table that is reached by an escape.
+// extension is the extension table, reached by an escape.
 const extension = "\f^{}\\[~]|€"
 
 var septets = septetsOf()
@@ -38,7 +38,7 @@ func septetsOf() map[rune]int {
 	return table
 }
 
-// encodingOf returns the encoding that a text needs, and its size in units of that encoding.
+// encodingOf returns the encoding that a text requires and its size in units of that encoding.
 func encodingOf(text string) (Encoding, int) {
 	size := 0
 	for _, r := range text {
@@ -51,7 +51,7 @@ func encodingOf(text string) (Encoding, int) {
 	return GSM7, size
 }
 
-// width returns how many units a character has.
+// width returns how many units a character takes.
 func (e Encoding) width(r rune) int {
 	if e == GSM7 {
 		return septets[r]
@@ -59,8 +59,8 @@ func (e Encoding) width(r rune) int {
 	return utf16.RuneLen(r)
 }
 
-// Split returns the encoding of a text and its parts, which together are the text. In invalid UTF-8, each wrong
-// byte counts as U+FFFD.
+// Split returns the encoding of a text and its parts, which joined equal the text. Each invalid UTF-8 byte
+// counts as U+FFFD.
 func Split(text string) (Encoding, []string) {
 	encoding, size := encodingOf(text)
 	has := rooms[encoding]

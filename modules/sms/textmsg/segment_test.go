@@ -25,21 +25,21 @@ func TestCount(t *testing.T) {
 		"empty":                                {"", GSM7, 1},
 		"160 septets":                          {strings.Repeat("a", 160), GSM7, 1},
 		"161 septets":                          {strings.Repeat("a", 161), GSM7, 2},
-		"306 septets, which are two times 153": {strings.Repeat("a", 306), GSM7, 2},
+		"306 septets, which is two times 153":  {strings.Repeat("a", 306), GSM7, 2},
 		"307 septets":                          {strings.Repeat("a", 307), GSM7, 3},
-		"80 euros, which are 160 septets":      {strings.Repeat("€", 80), GSM7, 1},
+		"80 euro signs, which are 160 septets": {strings.Repeat("€", 80), GSM7, 1},
 		"81 euros":                             {strings.Repeat("€", 81), GSM7, 2},
-		"an escape pair that would be cut at 153": {strings.Repeat("a", 152) + "€" + strings.Repeat("a", 152), GSM7, 3},
+		"an escape pair that would be split at 153": {strings.Repeat("a", 152) + "€" + strings.Repeat("a", 152), GSM7, 3},
 		"70 units":                     {strings.Repeat("д", 70), UCS2, 1},
 		"71 units":                     {strings.Repeat("д", 71), UCS2, 2},
 		"35 emoji, which are 70 units": {strings.Repeat(emoji, 35), UCS2, 1},
 		"36 emoji":                     {strings.Repeat(emoji, 36), UCS2, 2},
-		"a surrogate pair that would be cut at 67":     {strings.Repeat("д", 66) + emoji + strings.Repeat("д", 66), UCS2, 3},
-		"one character outside makes all of it UTF-16": {strings.Repeat("a", 70) + "ё", UCS2, 2},
-		"a grave accent is not a GSM character":        {"`", UCS2, 1},
-		"ç is not, Ç is":                               {"ç", UCS2, 1},
-		"line breaks":                                  {"a\r\nb\fc", GSM7, 1},
-		"bytes that are not UTF-8":                     {"a\xff\xfe", UCS2, 1},
+		"a surrogate pair that would be split at 67":            {strings.Repeat("д", 66) + emoji + strings.Repeat("д", 66), UCS2, 3},
+		"one character outside GSM makes the whole text UTF-16": {strings.Repeat("a", 70) + "ё", UCS2, 2},
+		"a grave accent is not a GSM character":                 {"`", UCS2, 1},
+		"ç is not a GSM character, Ç is":                        {"ç", UCS2, 1},
+		"line breaks":                                           {"a\r\nb\fc", GSM7, 1},
+		"bytes that are not UTF-8":                              {"a\xff\xfe", UCS2, 1},
 	} {
 		if encoding, parts := Count(c.text); encoding != c.encoding || parts != c.parts {
 			t.Errorf("Count of %s = %s, %d parts; want %s, %d", name, encoding, parts, c.encoding, c.parts)
@@ -47,7 +47,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// alphabets are the characters of random texts.
+// alphabets are the characters that random texts consist of.
 var alphabets = map[string][]rune{
 	"GSM":                          []rune(basic),
 	"GSM with its extension table": []rune(basic + strings.Repeat(extension, 5)),
@@ -63,7 +63,7 @@ func randomText(r *rand.Rand, from []rune) string {
 	return string(out)
 }
 
-// The library splits texts as handsets expect: it implements TS 23.040.
+// The library splits texts as handsets expect, following TS 23.040.
 func TestPartsMatchReferenceLibrary(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(16, 5))
@@ -71,11 +71,11 @@ func TestPartsMatchReferenceLibrary(t *testing.T) {
 		for range 400 {
 			text := randomText(r, alphabet)
 			if text == "" {
-				continue // the library returns no part, but a provider sends one
+				continue // the library returns no parts, but a provider sends one
 			}
 			want, err := sms.Encode([]byte(text))
 			if err != nil {
-				t.Fatalf("%s: the reference library refused %q: %v", name, text, err)
+				t.Fatalf("%s: the reference library rejected %q: %v", name, text, err)
 			}
 			if encoding, got := Count(text); got != len(want) {
 				t.Errorf("%s: %d parts in %s, want %d as in the reference library, for %q", name, got, encoding,
@@ -108,14 +108,14 @@ func TestPartsMatchSMPP(t *testing.T) {
 			}
 			want, err := codec.EncodeSplit(text, 134)
 			if err != nil {
-				t.Fatalf("%s: gosmpp refused %q: %v", name, text, err)
+				t.Fatalf("%s: gosmpp rejected %q: %v", name, text, err)
 			}
 			if len(want) != len(parts) {
 				t.Fatalf("%s: %d parts, want %d as in gosmpp, for %q", name, len(parts), len(want), text)
 			}
 			for i, part := range parts {
 				got, err := encode(part)
-				if err != nil || !same(encoding, part, got, want[i]) {
+				if err != nil || !isSamePart(encoding, part, got, want[i]) {
 					t.Errorf("%s: part %d is %x, %v; gosmpp has %x", name, i, got, err, want[i])
 				}
 			}
@@ -123,9 +123,9 @@ func TestPartsMatchSMPP(t *testing.T) {
 	}
 }
 
-// same reports whether an encoded part equals the one of gosmpp. Septets start at the next septet boundary after
-// the header, which leaves one padding bit before them. The last byte may be padded too.
-func same(encoding Encoding, part string, encoded, smpp []byte) bool {
+// isSamePart reports whether an encoded part equals that of gosmpp. Septets start at the next septet boundary after
+// the header, which leaves one padding bit before them. The last byte may contain padding too.
+func isSamePart(encoding Encoding, part string, encoded, smpp []byte) bool {
 	if encoding == UCS2 {
 		return bytes.Equal(encoded, smpp)
 	}

@@ -17,20 +17,20 @@ var (
 	errTooSlow  = errors.New("takes too long to render")
 )
 
-// quick is how long a render may take before it counts as slow work, whose concurrency is limited.
-// Templates rarely take a tenth of it.
+// quick is how long a render may take before it counts as slow work, whose concurrency is limited. Templates
+// rarely take a tenth of it.
 const quick = 20 * time.Millisecond
 
-// Budget bounds one render in time and in bytes, over all of its parts. The library has no such limits and
-// never checks a context. The budget is therefore checked wherever the library calls this package: at every
+// Budget limits the time and the bytes of one render, across all of its parts. The library has no such limits
+// and never checks a context. The budget is therefore checked wherever the library calls this package: at every
 // output, variable use and loop iteration.
 type Budget struct {
-	ctx      context.Context //nolint:containedctx // lives as long as one render
+	ctx      context.Context //nolint:containedctx // lives only as long as one render
 	slow     time.Time       // when the render starts to count as slow work
 	deadline time.Time
 	steps    int
 	broken   error
-	leave    func() // ends slow work; nil if it is not slow work
+	leave    func() // ends the slow work; nil if there is none
 }
 
 // NewBudget returns the budget of a render that begins now.
@@ -39,7 +39,7 @@ func NewBudget(ctx context.Context) *Budget {
 	return &Budget{ctx: ctx, slow: now.Add(quick), deadline: now.Add(RenderTime)}
 }
 
-// spend counts a step and returns an error if the render must end.
+// spend counts a step and returns an error if the render must stop.
 func (b *Budget) spend() error {
 	if b.steps++; b.broken == nil && b.steps%16 == 0 {
 		now := time.Now()
@@ -55,7 +55,7 @@ func (b *Budget) spend() error {
 	return b.broken
 }
 
-// enter waits until slow work is allowed. The wait does not count toward the time of the render.
+// enter waits until slow work is allowed. The wait does not count toward the render time.
 func (b *Budget) enter(now time.Time) error {
 	leave, err := limit.AcquireBound(b.ctx)
 	if errors.Is(err, limit.ErrFull) {
@@ -67,36 +67,36 @@ func (b *Budget) enter(now time.Time) error {
 	return err
 }
 
-// rest ends slow work until the next part.
-func (b *Budget) rest() {
+// pauseSlowWork ends slow work until the next part.
+func (b *Budget) pauseSlowWork() {
 	if b.leave != nil {
 		b.leave()
 		b.leave = nil
 	}
 }
 
-// metered is a value whose every use is a step. The library calls ToLiquid when it looks up a name, and
-// treats a panic with its own error type as an error.
-type metered struct {
+// meteredValue is a value for which every use counts as a step. The library calls ToLiquid when it looks up a name,
+// and converts a panic with its own error type to an error.
+type meteredValue struct {
 	budget *Budget
 	value  any
 }
 
 // ToLiquid returns the value.
-func (m metered) ToLiquid() any {
+func (m meteredValue) ToLiquid() any {
 	if err := m.budget.spend(); err != nil {
 		panic(expressions.InterpreterError(err.Error()))
 	}
 	return m.value
 }
 
-// output collects the rendered text, up to MaxRender.
+// output collects the rendered text, up to MaxRender bytes.
 type output struct {
 	bytes.Buffer
 	budget *Budget
 }
 
-// Write returns an error above MaxRender.
+// Write returns an error once the output exceeds MaxRender.
 func (o *output) Write(p []byte) (int, error) {
 	if o.Len()+len(p) > MaxRender {
 		o.budget.broken = errTooLarge
@@ -107,5 +107,5 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.Buffer.Write(p)
 }
 
-// WriteString does the same: io.WriteString prefers it.
+// WriteString is like Write; io.WriteString prefers it.
 func (o *output) WriteString(s string) (int, error) { return o.Write([]byte(s)) }

@@ -20,19 +20,19 @@ const unsubscribeURL = "unsubscribe_url"
 
 const unsubscribeToken = "{{" + unsubscribeURL + "}}"
 
-// unsubscribeMark is the value of the variable unsubscribe_url while a part renders. It is random, so that no value of
-// a sender's customer can contain it: only the source of a template has the token.
+// unsubscribeMark is the value of the variable unsubscribe_url while a part renders. It is random, so that no
+// value can contain it: only the source of a template can produce the token.
 var unsubscribeMark = "unsubscribe" + rand.Text()
 
-// anyToken matches the token in every form that a send replaces. Some HTML editors write the percent-encoded form in an
-// href, which is text to Liquid.
+// anyToken matches the token in every form that a send replaces. Some HTML editors percent-encode it in an
+// href, which Liquid treats as text.
 var (
 	anyToken     = regexp.MustCompile(`(\{\{|%7[Bb]%7[Bb])((?:\s|%20|&nbsp;)*unsubscribe)(_url(?:\s|%20|&nbsp;)*(?:\}\}|%7[Dd]%7[Dd]))`)
 	encodedToken = regexp.MustCompile(`%7[Bb]%7[Bb](?:\s|%20|&nbsp;)*unsubscribe_url(?:\s|%20|&nbsp;)*%7[Dd]%7[Dd]`)
 )
 
-// restoreToken replaces the marks of a rendered text with the token. A token that a value has brought is made inert by
-// an invisible word joiner (U+2060), so that the send does not replace it.
+// restoreToken replaces the marks in a rendered text with the token. A token that came from a value is disarmed
+// with an invisible word joiner (U+2060), so that the send does not replace it.
 func restoreToken(text string) string {
 	if strings.Contains(text, unsubscribeURL) {
 		text = anyToken.ReplaceAllString(text, "$1$2\u2060$3")
@@ -40,19 +40,19 @@ func restoreToken(text string) string {
 	return strings.ReplaceAll(text, unsubscribeMark, unsubscribeToken)
 }
 
-// tickName is bound to nothing but a step of the budget. No author can mean it:
-// an unknown name is empty, too.
+// tickName names a value that only counts a step of the budget. No author would use the name, because unknown
+// names are empty too.
 const tickName = "postrider_tick"
 
-// Engine compiles one kind of part. There are two engines: HTML escapes inserted values, Text (for the
-// subject and the text) does not.
+// Engine compiles one kind of part. There are two engines: HTML escapes inserted values, Text (for the subject
+// and the text) does not.
 type Engine struct {
 	liquid *liquid.Engine
 	html   bool
 	tick   render.Node
 }
 
-// The engines are immutable after start, and safe for concurrent use.
+// The engines do not change after start and are safe for concurrent use.
 var (
 	HTML = newEngine(true)  // escapes inserted values
 	Text = newEngine(false) // does not escape
@@ -64,7 +64,7 @@ func newEngine(html bool) *Engine {
 	if html {
 		e.liquid.SetAutoEscapeReplacer(render.HtmlEscaper)
 	}
-	// A condition that is never true and writes nothing: writing even an empty string would change what {%-
+	// A condition that is never true and writes nothing. Writing even an empty string would change what {%-
 	// trims.
 	tick, err := e.liquid.ParseString("{% if " + tickName + " %}{% endif %}")
 	if err != nil {
@@ -76,14 +76,14 @@ func newEngine(html bool) *Engine {
 
 // CompiledSource is one compiled source.
 type CompiledSource struct {
-	Name string // of the field: subject, html or text
+	Name string // field that contains it: subject, html or text
 
 	compiled *liquid.Template
 	findings findings
 }
 
-// Compile checks a source and prepares it for rendering. The error is a sentence for the author, usually
-// with a line.
+// Compile checks a source and prepares it for rendering. The error is a sentence for the author, usually with a
+// line number.
 func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 	if strings.ContainsRune(source, 0) {
 		return nil, errors.New("contains a NUL character")
@@ -95,21 +95,20 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 	if e.html {
 		source = encodedToken.ReplaceAllString(source, unsubscribeMark)
 	}
-	// The name is treated as a file: the library keeps the line of the innermost
-	// place only where there is one.
+	// The name is passed as a file name, because the library reports the innermost line only if there is one.
 	compiled, failed := e.liquid.ParseTemplateLocation([]byte(source), name, 1)
 	if failed != nil {
 		return nil, &problem{max(failed.LineNumber(), 1), explainError(failed)}
 	}
 	w := &walker{html: e.html, tick: e.tick, found: findings{paths: map[string]int{}}}
-	if err := w.node(compiled.GetRoot(), scope{}); err != nil {
+	if err := w.walkNode(compiled.GetRoot(), scope{}); err != nil {
 		return nil, err
 	}
 	return &CompiledSource{Name: name, compiled: compiled, findings: w.found}, nil
 }
 
-// Render inserts values into a part. The error is a sentence for the author, an error of the context, or of
-// kind Limit (IsOver).
+// Render inserts values into a part. The error is a sentence for the author, an error of the context, or an
+// error of kind Limit (IsOver).
 func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, err error) {
 	defer recoverPanic(&err, "cannot be rendered with these variables")
 	bindings := make(map[string]any, len(values)+2)
@@ -117,10 +116,10 @@ func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, 
 	bindings[unsubscribeURL] = unsubscribeMark
 	bindings[tickName] = nil
 	for key, value := range bindings {
-		bindings[key] = metered{b, value}
+		bindings[key] = meteredValue{b, value}
 	}
 	out := &output{budget: b}
-	defer b.rest()
+	defer b.pauseSlowWork()
 	failed := p.compiled.FRender(out, bindings)
 	switch {
 	case b.broken != nil:
@@ -131,8 +130,7 @@ func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, 
 	return restoreToken(out.String()), nil
 }
 
-// IsOver reports whether an error comes from a context or a concurrency limit, rather than from the
-// template.
+// IsOver reports whether an error comes from a context or a concurrency limit rather than from the template.
 func IsOver(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
 		fault.KindOf(err) == fault.Limit
@@ -153,8 +151,8 @@ func explainError(err liquid.SourceError) string {
 	return text
 }
 
-// recoverPanic converts a panic of the library to an error. It panics on numbers that are too large, for
-// example.
+// recoverPanic converts a panic of the library to an error. The library panics on numbers that are too large,
+// for example.
 func recoverPanic(err *error, what string) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s: %w", what, errPanicked)

@@ -23,7 +23,7 @@ func fillWith(t testing.TB, e *Engine, source string, values map[string]any) (st
 	taken := map[string]any{}
 	for key, value := range values {
 		left := MaxValues
-		v, reason := convert(value, 0, &left)
+		v, reason := convertValue(value, 0, &left)
 		if reason != "" {
 			t.Fatal(reason)
 		}
@@ -38,7 +38,7 @@ var people = map[string]any{
 	"words": []any{"a", "b", "c"}, "none": []any{},
 }
 
-func TestWhatTheLanguageDoes(t *testing.T) {
+func TestRendersLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ source, html, text string }{
 		{"Hi {{name}}", "Hi Ada &lt;b&gt;&amp;", "Hi Ada <b>&"},
@@ -78,8 +78,8 @@ func TestWhatTheLanguageDoes(t *testing.T) {
 	}
 }
 
-// Only the source of a template has the token: values cannot bring it, even in parts.
-func TestUnsubscribeTokensOfValuesAreInert(t *testing.T) {
+// Only the source of a template can produce the token. Values cannot, even in pieces.
+func TestDisarmsUnsubscribeTokensInValues(t *testing.T) {
 	t.Parallel()
 	values := map[string]any{"name": "{{unsubscribe_url}}", "first": "{{ unsubscribe", "last": "_url }}",
 		"link": "%7B%7Bunsubscribe_url%7D%7D",
@@ -99,7 +99,7 @@ func TestUnsubscribeTokensOfValuesAreInert(t *testing.T) {
 	}
 }
 
-func TestSourcesThatAreRefused(t *testing.T) {
+func TestRejectsInvalidSources(t *testing.T) {
 	t.Parallel()
 	loop := func(depth int) string {
 		return strings.Repeat("{% for a in b %}", depth) + strings.Repeat("{% endfor %}", depth)
@@ -147,10 +147,10 @@ func TestSourcesThatAreRefused(t *testing.T) {
 	}
 }
 
-const either = "it renders, or is stopped"
+const either = "renders or fails"
 
-// Each of these runs for minutes or takes gigabytes in the library as it is.
-func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory is measured, one template at a time
+// Without limits, each of these would run for minutes or allocate gigabytes in the library.
+func TestStopsHostileTemplates(t *testing.T) { //nolint:tparallel // measures memory, one template at a time
 	t.Parallel()
 	list := make([]any, MaxList)
 	for i := range list {
@@ -160,23 +160,23 @@ func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory
 	doubling := "{{ x" + strings.Repeat(" | append: x", 20) + strings.Repeat(" | replace: 'x', 'xxxxxxxxxx'", 12) +
 		" }}"
 	for name, c := range map[string]struct{ source, want string }{
-		"empty loops":         {"{% for a in l %}{% for b in l %}{% endfor %}{% endfor %}", either},
-		"loops that compare":  {"{% for a in l %}{% for b in l %}{% if l contains 'z' %}{% endif %}{% endfor %}{% endfor %}", "too long"},
-		"loops that write":    {"{% for a in l %}{% for b in l %}{{x}}{% endfor %}{% endfor %}", "more than 1 MB"},
-		"a chain of filters":  {doubling, "bytes"},
-		"replace with itself": {"{{ x | replace: 'x', x | replace: 'x', x }}", "bytes"},
-		"join":                {"{{ l | join: x }}", "bytes"},
-		"concat":              {"{{ l | concat: l | size }}", "more than 1000 items"},
-		"split":               {"{{ x | append: x | split: '' | size }}", "more than 1000 items"},
-		"a wide date":         {"{{ '2026-01-15' | date: '%1000000d' }}", "date"},
-		"wide dates":          {"{% for a in l %}{% for b in l %}{{ '2026-01-15' | date: '%9999d' }}{% endfor %}{% endfor %}", "more than 1 MB"},
+		"empty loops":            {"{% for a in l %}{% for b in l %}{% endfor %}{% endfor %}", either},
+		"loops with comparisons": {"{% for a in l %}{% for b in l %}{% if l contains 'z' %}{% endif %}{% endfor %}{% endfor %}", "too long"},
+		"loops with output":      {"{% for a in l %}{% for b in l %}{{x}}{% endfor %}{% endfor %}", "more than 1 MB"},
+		"a chain of filters":     {doubling, "bytes"},
+		"nested replace":         {"{{ x | replace: 'x', x | replace: 'x', x }}", "bytes"},
+		"join":                   {"{{ l | join: x }}", "bytes"},
+		"concat":                 {"{{ l | concat: l | size }}", "more than 1000 items"},
+		"split":                  {"{{ x | append: x | split: '' | size }}", "more than 1000 items"},
+		"wide date":              {"{{ '2026-01-15' | date: '%1000000d' }}", "date"},
+		"wide dates":             {"{% for a in l %}{% for b in l %}{{ '2026-01-15' | date: '%9999d' }}{% endfor %}{% endfor %}", "more than 1 MB"},
 		"many comparisons": {"{% for a in l %}{% for b in l %}" + strings.Repeat("{% if l == l %}{% endif %}", 500) +
 			"{% endfor %}{% endfor %}", "too long"},
 		"truncate":         {"{{ x | append: x | truncate: 5, x }}", ""},
 		"division by zero": {"{{ 1 | divided_by: 0 }}", "division by zero"},
 		"slice overflow":   {"{{ x | slice: 5, 9223372036854775807 }}", "cannot be rendered"},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // memory is measured
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // measures memory
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			var err error
@@ -188,14 +188,14 @@ func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory
 				if err == nil || c.want == "too long" || !strings.Contains(err.Error(), "too long") {
 					break
 				}
-				// Its time ran out before it came so far: once more, the machine may have stood still.
+				// The time limit was reached first. Try again, because the machine may have been busy.
 			}
 			runtime.ReadMemStats(&after)
 			if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > 200<<20 {
-				t.Errorf("holds %d MB more", grown>>20)
+				t.Errorf("the heap grew by %d MB, want at most 200 MB", grown>>20)
 			}
 			switch {
-			case c.want == either: // a million turns: about half a second, unless the machine is busy
+			case c.want == either: // a million iterations take about half a second, unless the machine is busy
 			case c.want == "" && err != nil:
 				t.Error(err)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
@@ -205,15 +205,15 @@ func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory
 	}
 }
 
-// The library's own scanner needs quadratic time for these.
-func TestSourcesWithoutEndsAreJudgedQuickly(t *testing.T) {
+// The library's own scanner takes quadratic time for these.
+func TestRejectsUnclosedSourcesQuickly(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"{%a {{b}}", "{%a %%}{{b}}", "{{", "{%", "{% raw %}", "{", "{{a}}", "}}", "{{'}}",
 		"{%a\n", "{% if a %}"} {
 		source := strings.Repeat(piece, MaxSource/len(piece))
 		took := expect.MeasureCPU(t, func() {
 			if p, err := HTML.Compile("html", source); err == nil && strings.Contains(piece, "{%") {
-				t.Errorf("%q is accepted: %v", piece, p)
+				t.Errorf("%q was accepted: %v", piece, p)
 			}
 		})
 		if took > 3*time.Second {
@@ -222,7 +222,7 @@ func TestSourcesWithoutEndsAreJudgedQuickly(t *testing.T) {
 	}
 }
 
-func TestRenderEndsWithItsContext(t *testing.T) {
+func TestRenderStopsWhenContextIsCancelled(t *testing.T) {
 	t.Parallel()
 	p, err := HTML.Compile("html", "{% for a in l %}{% for b in l %}{% if a == b %}{% endif %}{% endfor %}{% endfor %}")
 	if err != nil {
@@ -236,7 +236,7 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestSlowRendersOfAnOwnerAreBounded(t *testing.T) {
+func TestLimitsSlowRendersPerOwner(t *testing.T) {
 	t.Parallel()
 	slow, err := HTML.Compile("html",
 		"{% for a in l %}{% for b in l %}{% if a == b %}{% endif %}{% endfor %}{% endfor %}")
@@ -254,7 +254,7 @@ func TestSlowRendersOfAnOwnerAreBounded(t *testing.T) {
 	ctx := slowWork.Bind(t.Context(), "acc_1")
 	if _, err := slow.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); fault.From(err).
 		Code != fault.CodeRateLimit || !IsOver(err) {
-		t.Errorf("a slow render during another one of its owner returned %v, want %s", err, fault.CodeRateLimit)
+		t.Errorf("a slow render during another one of the same owner returned %v, want %s", err, fault.CodeRateLimit)
 	}
 	if got, err := fast.Render(NewBudget(ctx), map[string]any{"x": "y"}); err != nil || got != "y" {
 		t.Errorf("a quick render during a slow one returned %q and %v, want y", got, err)
@@ -263,11 +263,11 @@ func TestSlowRendersOfAnOwnerAreBounded(t *testing.T) {
 	b := NewBudget(ctx)
 	_, _ = slow.Render(b, map[string]any{"l": make([]any, MaxList)})
 	if held := slowWork.Held(); len(held) != 0 || b.leave != nil {
-		t.Errorf("after a slow render %v slots are held, want none", held)
+		t.Errorf("after a slow render %v slots are still held", held)
 	}
 }
 
-func TestOneCompiledTemplateServesMany(t *testing.T) {
+func TestCompiledTemplateRendersConcurrently(t *testing.T) {
 	t.Parallel()
 	p, err := HTML.Compile("html", "{% for a in l %}{{a}}{{name}}{% endfor %}")
 	if err != nil {
@@ -293,8 +293,8 @@ func TestOneCompiledTemplateServesMany(t *testing.T) {
 	}
 }
 
-// What strangers write: nothing panics, nothing is slow, what compiles renders
-// within its bounds, and html never carries a value's markup.
+// For any source and values, rendering never panics or takes long, whatever compiles renders within the limits,
+// and html never contains markup from a value.
 func FuzzTemplate(f *testing.F) {
 	for _, seed := range []string{"{{x}}", "{% for a in l %}{{a | upcase}}{% endfor %}",
 		"{% if x == 'a' %}{{- x -}}{% endif %}", "{{ x | append: \"}}\" }}", "{%raw%}{{{%endraw%}",
@@ -317,7 +317,7 @@ func FuzzTemplate(f *testing.F) {
 				t.Errorf("%d bytes", len(out))
 			}
 			if e.html && strings.Contains(out, "<zqz>") && !strings.Contains(source, "zqz") {
-				t.Errorf("%q lets markup of a value through: %q", source, out)
+				t.Errorf("%q did not escape the markup in a value: %q", source, out)
 			}
 		}
 	})

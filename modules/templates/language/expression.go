@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// The library keeps expressions private, as closures. This file parses their text again for what the walk
-// needs: variables, filters, and ranges. An expression that it cannot parse is refused.
+// The library does not export its expressions. This file parses their text again to find what the walk needs:
+// variables, filters, and ranges. An expression that it cannot parse is rejected.
 
 type tokenKind int
 
 const (
-	tokenName     tokenKind = iota // customer
-	tokenProperty                  // .name
-	tokenKeyword                   // limit:
+	tokenName     tokenKind = iota // such as customer
+	tokenProperty                  // such as .name
+	tokenKeyword                   // such as limit:
 	tokenString
 	tokenNumber
 	tokenSymbol
@@ -28,8 +28,8 @@ type token struct {
 
 var wordsOfTheLanguage = []string{"true", "false", "nil", "and", "or", "contains", "in"}
 
-// tokens splits an expression into tokens; ok is false if it cannot.
-func tokens(expression string) (out []token, ok bool) {
+// splitTokens splits an expression into tokens; ok is false if that fails.
+func splitTokens(expression string) (out []token, ok bool) {
 	for rest := expression; rest != ""; {
 		t, length := nextToken(rest)
 		if length == 0 {
@@ -43,7 +43,7 @@ func tokens(expression string) (out []token, ok bool) {
 	return out, true
 }
 
-// nextToken reads one token; white space is the zero token.
+// nextToken reads one token. White space is the zero token.
 func nextToken(s string) (token, int) {
 	c := s[0]
 	switch {
@@ -55,10 +55,10 @@ func nextToken(s string) (token, int) {
 		}
 		return token{}, 0
 	case c >= '0' && c <= '9', c == '-' && len(s) > 1 && s[1] >= '0' && s[1] <= '9':
-		n := number(s)
+		n := numberLength(s)
 		return token{tokenNumber, s[:n]}, n
 	case c == '.' && len(s) > 1 && s[1] != '.':
-		if n := name(s[1:]); n > 0 {
+		if n := nameLength(s[1:]); n > 0 {
 			return token{tokenProperty, s[1 : n+1]}, n + 1
 		}
 		return token{}, 0
@@ -68,7 +68,7 @@ func nextToken(s string) (token, int) {
 	case strings.IndexByte("|:,()[]<>", c) >= 0:
 		return token{tokenSymbol, s[:1]}, 1
 	}
-	n := name(s)
+	n := nameLength(s)
 	switch {
 	case n == 0:
 		return token{}, 0
@@ -78,7 +78,7 @@ func nextToken(s string) (token, int) {
 	return token{tokenName, s[:n]}, n
 }
 
-// quotedLength returns the length of a string with its quotes; a backslash escapes only in double quotes.
+// quotedLength returns the length of a string including its quotes. A backslash escapes only in double quotes.
 func quotedLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {
@@ -91,7 +91,7 @@ func quotedLength(s string) int {
 	return 0
 }
 
-func number(s string) int {
+func numberLength(s string) int {
 	n := 1
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++
@@ -104,8 +104,8 @@ func number(s string) int {
 	return n
 }
 
-// name returns the length of an identifier.
-func name(s string) int {
+// nameLength returns the length of an identifier.
+func nameLength(s string) int {
 	n := 0
 	for n < len(s) {
 		r, size := utf8.DecodeRuneInString(s[n:])
@@ -121,17 +121,17 @@ func name(s string) int {
 	return n
 }
 
-// usage lists the variables and filters of an expression.
+// usage lists the variables and filters that an expression uses.
 type usage struct {
-	paths   []string // customer.name, or customer if the rest is computed
-	filters []string // in their order
+	paths   []string // such as customer.name, or customer if the rest is computed
+	filters []string // in order of appearance
 	ranges  bool
-	loop    string // of a for: the name of its variable
+	loop    string // name of the loop variable of a for
 }
 
-// use parses an expression, or with isLoop the arguments of a for.
-func use(expression string, isLoop bool) (u usage, ok bool) {
-	list, ok := tokens(expression)
+// parseUsage parses an expression or, with isLoop, the arguments of a for.
+func parseUsage(expression string, isLoop bool) (u usage, ok bool) {
+	list, ok := splitTokens(expression)
 	if !ok {
 		return u, false
 	}
@@ -159,8 +159,8 @@ func use(expression string, isLoop bool) (u usage, ok bool) {
 	return u, true
 }
 
-// pathAt joins a name with the properties that follow it, and returns the position of the last. The target
-// of a computed index is unknown.
+// pathAt joins a name with the properties that follow it, and returns the position of the last one. It stops at
+// a computed index, whose value is unknown.
 func pathAt(list []token, i int) (string, int) {
 	path := []string{list[i].text}
 	for i+1 < len(list) && list[i+1].kind == tokenProperty {

@@ -13,7 +13,7 @@ import (
 	"github.com/osteele/tuesday"
 )
 
-// breakLines converts line breaks to <br>. In html its result is not escaped again, so it must be the last
+// breakLines converts line breaks to <br>. In html, its result is not escaped again, so it must be the last
 // filter.
 const breakLines = "newline_to_br"
 
@@ -30,7 +30,7 @@ var allowed = map[string]bool{
 	"modulo": true, "at_least": true, "at_most": true, "upcase": true, "downcase": true, "capitalize": true, "strip": true, "lstrip": true, "rstrip": true,
 	"strip_newlines": true, "truncatewords": true, "pluralize": true, "remove": true, "remove_first": true, "remove_last": true, "handleize": true,
 	"escape_once": true, "url_decode": true,
-	// Our replacements for the library's filters.
+	// Our replacements for filters of the library.
 	"append": true, "prepend": true, "replace": true, "replace_first": true, "replace_last": true, "join": true, "concat": true, "split": true,
 	"truncate": true, "url_encode": true, "escape": true, "date": true, breakLines: true,
 }
@@ -39,70 +39,70 @@ func isFilter(name string) bool { return allowed[name] }
 
 var errLong = fmt.Errorf("produces more than %d bytes", maxText)
 
-// addFilters replaces the filters whose result can grow with capped ones: a chain of them doubles a text at
-// every step.
+// addFilters replaces the filters whose results can grow with limited ones, because a chain of them could
+// double a text at every step.
 func addFilters(e *liquid.Engine, isHTML bool) {
-	e.RegisterFilter("append", func(s, suffix string) (string, error) { return short(s + suffix) })
-	e.RegisterFilter("prepend", func(s, prefix string) (string, error) { return short(prefix + s) })
+	e.RegisterFilter("append", func(s, suffix string) (string, error) { return limitText(s + suffix) })
+	e.RegisterFilter("prepend", func(s, prefix string) (string, error) { return limitText(prefix + s) })
 	e.RegisterFilter("replace", func(s, old,
 		by string) (string, error) {
-		return replace(s, old, by, strings.Count(s, old))
+		return replaceText(s, old, by, strings.Count(s, old))
 	})
-	e.RegisterFilter("replace_first", func(s, old, by string) (string, error) { return replace(s, old, by, 1) })
+	e.RegisterFilter("replace_first", func(s, old, by string) (string, error) { return replaceText(s, old, by, 1) })
 	e.RegisterFilter("replace_last", func(s, old, by string) (string, error) {
 		i := strings.LastIndex(s, old)
 		if i < 0 {
 			return s, nil
 		}
-		return short(s[:i] + by + s[i+len(old):])
+		return limitText(s[:i] + by + s[i+len(old):])
 	})
-	e.RegisterFilter("join", join)
+	e.RegisterFilter("join", joinList)
 	e.RegisterFilter("concat", func(a,
 		b []any) ([]any, error) {
-		return few(append(append(make([]any, 0, len(a)+len(b)), a...), b...))
+		return limitList(append(append(make([]any, 0, len(a)+len(b)), a...), b...))
 	})
-	e.RegisterFilter("split", split)
-	e.RegisterFilter("truncate", truncate)
+	e.RegisterFilter("split", splitText)
+	e.RegisterFilter("truncate", truncateText)
 	e.RegisterFilter("url_encode", encodeURL)
-	e.RegisterFilter("date", date)
+	e.RegisterFilter("date", formatDate)
 	if isHTML {
 		// Output is escaped at the end; escaping once is enough.
 		e.RegisterFilter("escape", func(s string) string { return s })
 		e.RegisterFilter("escape_once", html.UnescapeString)
 		e.RegisterFilter(breakLines, func(s string) (any, error) {
-			broken, err := short(strings.ReplaceAll(html.EscapeString(s), "\n", "<br />\n"))
+			broken, err := limitText(strings.ReplaceAll(html.EscapeString(s), "\n", "<br />\n"))
 			return values.SafeValue{Value: broken}, err
 		})
 		return
 	}
-	e.RegisterFilter("escape", func(s string) (string, error) { return short(html.EscapeString(s)) })
+	e.RegisterFilter("escape", func(s string) (string, error) { return limitText(html.EscapeString(s)) })
 	e.RegisterFilter(breakLines,
-		func(s string) (string, error) { return short(strings.ReplaceAll(s, "\n", "<br />\n")) })
+		func(s string) (string, error) { return limitText(strings.ReplaceAll(s, "\n", "<br />\n")) })
 }
 
-func short(s string) (string, error) {
+func limitText(s string) (string, error) {
 	if len(s) > maxText {
 		return "", errLong
 	}
 	return s, nil
 }
 
-func few(list []any) ([]any, error) {
+func limitList(list []any) ([]any, error) {
 	if len(list) > MaxList {
 		return nil, fmt.Errorf("produces a list of more than %d items", MaxList)
 	}
 	return list, nil
 }
 
-// replace computes the size of the result before building it.
-func replace(s, old, by string, times int) (string, error) {
+// replaceText computes the size of the result before building it.
+func replaceText(s, old, by string, times int) (string, error) {
 	if times = min(times, strings.Count(s, old)); len(s)+times*(len(by)-len(old)) > maxText {
 		return "", errLong
 	}
 	return strings.Replace(s, old, by, times), nil
 }
 
-func join(list []any, separator func(string) string) (string, error) {
+func joinList(list []any, separator func(string) string) (string, error) {
 	between := separator(" ")
 	var b strings.Builder
 	written := false
@@ -124,7 +124,7 @@ func join(list []any, separator func(string) string) (string, error) {
 	return b.String(), nil
 }
 
-func split(s, separator string) ([]any, error) {
+func splitText(s, separator string) ([]any, error) {
 	if separator == " " {
 		s, separator = strings.Join(strings.Fields(s), " "), " "
 	}
@@ -136,17 +136,17 @@ func split(s, separator string) ([]any, error) {
 	for i, p := range pieces {
 		out[i] = p
 	}
-	return few(out)
+	return limitList(out)
 }
 
-func truncate(s string, length func(int) int, ellipsis func(string) string) (string, error) {
+func truncateText(s string, length func(int) int, ellipsis func(string) string) (string, error) {
 	limit, end := length(50), ellipsis("...")
 	runes := []rune(s)
 	if len(runes) <= limit {
 		return s, nil
 	}
 	keep := min(max(limit-len([]rune(end)), 0), len(runes))
-	return short(string(runes[:keep]) + end)
+	return limitText(string(runes[:keep]) + end)
 }
 
 func encodeURL(s string) (string, error) {
@@ -158,8 +158,8 @@ func encodeURL(s string) (string, error) {
 
 var errFormat = errors.New("the format of a date is longer than 100 characters, or has a number of more than four digits")
 
-// date formats like strftime. Its widths are bounded, because %9999999d would exhaust memory.
-func date(at time.Time, format func(string) string) (string, error) {
+// formatDate formats like strftime. Widths are limited, because %9999999d would exhaust memory.
+func formatDate(at time.Time, format func(string) string) (string, error) {
 	f := format("%a, %b %d, %y")
 	if len(f) > 100 || wideDirective(f) {
 		return "", errFormat
@@ -174,7 +174,7 @@ func wideDirective(format string) bool {
 			digits = 0
 			continue
 		}
-		if digits++; digits > 4 { // a format may contain 2026
+		if digits++; digits > 4 { // allows a literal 2026
 			return true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Word processors and web editors put these characters into tags.
-func TestLookalikesAreReportedWithTheirPlace(t *testing.T) {
+func TestReportsLookalikesWithPosition(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
 		"Hi {{\u00a0name }}":                               "line 1: column 6: the tag contains U+00A0: use an ordinary space",
@@ -20,10 +20,10 @@ func TestLookalikesAreReportedWithTheirPlace(t *testing.T) {
 			t.Errorf("%q: %v, want %s", source, err, want)
 		}
 	}
-	// Outside tags and in quoted text they are ordinary text.
+	// Outside tags and inside quotes, they are ordinary text.
 	for _, source := range []string{"\u00a0\u201cHi\u201d {{ name | default: \"\u201cyou\u201d \u2013\" }}", "{{ a | append: '\u00a0' }}"} {
 		if _, err := language.Scan(source); err != nil {
-			t.Errorf("%q: %v, want no error", source, err)
+			t.Errorf("%q returned %v, want no error", source, err)
 		}
 	}
 }

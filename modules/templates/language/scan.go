@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// problem is an error in a source, with its line for the author.
+// problem is an error in a source, with its line, for the author.
 type problem struct {
 	line int
 	text string
@@ -15,13 +15,14 @@ type problem struct {
 
 func (p *problem) Error() string { return fmt.Sprintf("line %d: %s", p.line, p.text) }
 
-// lookalikes are characters that editors put into a tag in place of ASCII, where Liquid cannot read them.
+// lookalikes are characters that editors insert into a tag in place of ASCII characters, where Liquid cannot
+// read them.
 var lookalikes = map[rune]string{'\u201c': "quotation mark", '\u201d': "quotation mark", '\u201e': "quotation mark",
 	'\u2018': "quotation mark", '\u2019': "quotation mark", '\u201a': "quotation mark", '\u00ab': "quotation mark",
 	'\u00bb': "quotation mark", '\u2013': "hyphen", '\u2014': "hyphen", '\u2212': "hyphen"}
 
-// findLookalike returns the position of the first such character in a tag, outside quoted text, and its description.
-// The position is -1 if the tag contains none.
+// findLookalike returns the position and the description of the first such character in a tag, outside quoted
+// text. The position is -1 if there is none.
 func findLookalike(tag string) (at int, about string) {
 	var quote rune
 	for i, r := range tag {
@@ -41,20 +42,20 @@ func findLookalike(tag string) (at int, about string) {
 	return -1, ""
 }
 
-// columnOf returns the column of a position in the source, counted in characters from 1.
+// columnOf returns the column of a position in the source, in characters, starting at 1.
 func columnOf(source string, at int) int {
 	return utf8.RuneCountInString(source[strings.LastIndexByte(source[:at], '\n')+1:at]) + 1
 }
 
-// Span is one {{ }} or {% %} of a source.
+// Span is one {{ }} or {% %} tag in a source.
 type Span struct {
 	Start, End int // including the braces
 }
 
-// Scan returns the tags of a source, in order. The error is a sentence for the author: Scan refuses text
-// that is almost certainly a broken tag, such as `{{ name` without an end. The library's scanner is a
-// regular expression that searches for the end of a tag after every start, which takes quadratic time for a
-// source without ends. Scan takes linear time.
+// Scan returns the tags of a source, in order. The error is a sentence for the author: Scan rejects text that
+// is almost certainly a broken tag, such as `{{ name` without an end. The library's scanner is a regular
+// expression that searches for an end after every start, which takes quadratic time if there are no ends. Scan
+// takes linear time.
 func Scan(source string) ([]Span, error) {
 	var spans []Span
 	at, line := 0, 1
@@ -93,7 +94,7 @@ func Scan(source string) ([]Span, error) {
 	}
 }
 
-// nextOpening finds {{ or {%.
+// nextOpening finds the next {{ or {%.
 func nextOpening(s string) int {
 	for from := 0; ; {
 		brace := strings.IndexByte(s[from:], '{')
@@ -135,7 +136,7 @@ func checkInner(inner string, object bool) string {
 	return ""
 }
 
-// startsWithWord reports whether the library sees the text as a tag: a word followed by white space.
+// startsWithWord reports whether the library treats the text as a tag: a word followed by white space.
 func startsWithWord(text string) bool {
 	word := strings.IndexFunc(text, func(r rune) bool {
 		return !(r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')

@@ -14,13 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Object is a JSON object as Liquid sees it. The library would iterate over a map in random order.
+// Object is a JSON object in the form that Liquid uses. The library would iterate over a map in random order.
 type Object map[string]any
 
 // Len returns the number of fields.
 func (o Object) Len() int { return len(o) }
 
-// Index returns the field at i, in name order, as {% for %} expects it: a pair of name and value.
+// Index returns field i in name order, as the pair of name and value that {% for %} expects.
 func (o Object) Index(i int) any {
 	name := slices.Sorted(maps.Keys(o))[i]
 	return []any{name, o[name]}
@@ -35,8 +35,8 @@ func (o Object) String() string {
 	return string(encoded)
 }
 
-// Fill returns the values of a template's variables: the send's values, checked against the declared types,
-// or the fallbacks. Undeclared values are ignored. Errors are added by the key of the variable, prefixed
+// Fill returns the values of a template's variables: the values of the send, checked against the declared
+// types, or the fallbacks. Undeclared values are ignored. Errors are added by the key of the variable, prefixed
 // with prefix.
 func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong fault.Fields) map[string]any {
 	out := map[string]any{}
@@ -50,7 +50,7 @@ func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong 
 			value = v.Fallback
 		}
 		if value == nil && v.Type == TypeList {
-			value = []any{} // the library requires a list to exist to be empty
+			value = []any{} // the library treats a list as empty only if it exists
 		}
 		if value == nil {
 			continue
@@ -60,12 +60,12 @@ func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong 
 			wrong.Add(prefix+v.Key, "%s", reason)
 			continue
 		}
-		put(out, strings.Split(v.Key, "."), taken)
+		putValue(out, strings.Split(v.Key, "."), taken)
 	}
 	return out
 }
 
-// LookUp returns a value by its dotted key: under that exact name, or nested. null counts as missing.
+// LookUp returns a value by its dotted key: under exactly that name, or nested. null counts as missing.
 func LookUp(given map[string]any, key string) (any, bool) {
 	if value, flat := given[key]; flat && value != nil {
 		return value, true
@@ -85,9 +85,9 @@ func LookUp(given map[string]any, key string) (any, bool) {
 	return at, true
 }
 
-// put sets a value at a path. It keeps existing fields of the same object: both customer and customer.name
-// may be declared.
-func put(into map[string]any, path []string, value any) {
+// putValue sets a value at a path. It keeps existing fields of the same object, because both customer and
+// customer.name may be declared.
+func putValue(into map[string]any, path []string, value any) {
 	for _, part := range path[:len(path)-1] {
 		below, ok := into[part].(Object)
 		if !ok {
@@ -105,11 +105,11 @@ func put(into map[string]any, path []string, value any) {
 	into[last] = value
 }
 
-// takeValue checks a JSON value against a type and converts it for Liquid; the reason is empty if it
-// matches.
+// takeValue checks a JSON value against a type and converts it for Liquid. The reason is empty if the types
+// match.
 func takeValue(typ string, value any) (any, string) {
 	left := MaxValues
-	taken, reason := convert(value, 0, &left)
+	taken, reason := convertValue(value, 0, &left)
 	if reason != "" {
 		return nil, reason
 	}
@@ -122,7 +122,7 @@ func takeValue(typ string, value any) (any, string) {
 // Value converts a JSON value for Liquid. The error is a sentence for the client that sent the value.
 func Value(value any) (any, error) {
 	left := MaxValues
-	taken, reason := convert(value, 0, &left)
+	taken, reason := convertValue(value, 0, &left)
 	if reason != "" {
 		return nil, errors.New(reason)
 	}
@@ -144,9 +144,9 @@ func typeOf(taken any) string {
 	}
 }
 
-func convert(value any, depth int, left *int) (any, string) {
+func convertValue(value any, depth int, left *int) (any, string) {
 	if *left--; *left < 0 {
-		return nil, fmt.Sprintf("holds more than %d values", MaxValues)
+		return nil, fmt.Sprintf("contains more than %d values", MaxValues)
 	}
 	if depth > maxDepth {
 		return nil, fmt.Sprintf("is nested more than %d deep", maxDepth)
@@ -162,7 +162,7 @@ func convert(value any, depth int, left *int) (any, string) {
 		}
 		return v, ""
 	case float64:
-		return tidy(v)
+		return normalizeNumber(v)
 	case json.Number:
 		if whole, err := strconv.Atoi(v.String()); err == nil {
 			return whole, ""
@@ -171,7 +171,7 @@ func convert(value any, depth int, left *int) (any, string) {
 		if err != nil {
 			return nil, "is a number out of range"
 		}
-		return tidy(number)
+		return normalizeNumber(number)
 	case []any:
 		return convertList(v, depth, left)
 	case map[string]any:
@@ -179,12 +179,12 @@ func convert(value any, depth int, left *int) (any, string) {
 	case Object:
 		return convertObject(v, depth, left)
 	default:
-		return nil, fmt.Sprintf("is of a type (%T) that JSON does not have", value)
+		return nil, fmt.Sprintf("has a type (%T) that does not exist in JSON", value)
 	}
 }
 
-// tidy converts a whole number to an int, as filters and loop limits require.
-func tidy(number float64) (any, string) {
+// normalizeNumber converts a whole number to an int, as filters and loop limits require.
+func normalizeNumber(number float64) (any, string) {
 	if math.IsInf(number, 0) || math.IsNaN(number) {
 		return nil, "is a number out of range"
 	}
@@ -200,7 +200,7 @@ func convertList(list []any, depth int, left *int) (any, string) {
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
-		taken, reason := convert(item, depth+1, left)
+		taken, reason := convertValue(item, depth+1, left)
 		if reason != "" {
 			return nil, reason
 		}
@@ -215,7 +215,7 @@ func convertObject(fields map[string]any, depth int, left *int) (any, string) {
 	}
 	out := make(Object, len(fields))
 	for name, value := range fields {
-		taken, reason := convert(value, depth+1, left)
+		taken, reason := convertValue(value, depth+1, left)
 		if reason != "" {
 			return nil, reason
 		}

@@ -23,8 +23,8 @@ const (
 // Types lists the types of variables.
 func Types() []string { return []string{TypeString, TypeNumber, TypeBoolean, TypeList, TypeObject} }
 
-// ValidateVariables checks the declaration of a template's variables. It returns them with their fallbacks
-// in the form Fill expects, and adds errors by field.
+// ValidateVariables validates the declared variables of a template. It returns them with their fallbacks in the
+// form that Fill expects, and adds errors by field.
 func ValidateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variable {
 	if len(list) > MaxVariables {
 		wrong.Add("variables", "has %d variables; the limit is %d", len(list), MaxVariables)
@@ -73,7 +73,7 @@ func parentOf(key string) string {
 	return key[:dot]
 }
 
-// badKey returns why a key cannot be used in a template, or an empty string.
+// badKey returns why a key cannot be used in a template, or "" if it can.
 func badKey(key string) string {
 	parts := strings.Split(key, ".")
 	switch {
@@ -86,7 +86,7 @@ func badKey(key string) string {
 	}
 	for _, part := range parts {
 		if !isKeyPart(part) {
-			return "must be letters, digits, - and _, beginning with a letter, in parts joined by dots, as customer.name"
+			return "must consist of letters, digits, - and _, beginning with a letter, in parts joined by dots, such as customer.name"
 		}
 	}
 	if root := parts[0]; root == unsubscribeURL || root == "forloop" || root == tickName ||
@@ -106,8 +106,7 @@ func isKeyPart(s string) bool {
 	return s != ""
 }
 
-// Undeclared returns the variables that a part uses and the template does not declare, in
-// the order of their names.
+// Undeclared returns the variables that a part uses but the template does not declare, sorted by name.
 func (p *CompiledSource) Undeclared(declared []shape.Variable) []string {
 	var out []string
 	for path := range p.findings.paths {
@@ -119,15 +118,13 @@ func (p *CompiledSource) Undeclared(declared []shape.Variable) []string {
 	return out
 }
 
-// Variables returns the variables that a part uses, as dotted paths, in the order of their
-// names.
+// Variables returns the variables that a part uses, as dotted paths, sorted by name.
 func (p *CompiledSource) Variables() []string { return slices.Sorted(maps.Keys(p.findings.paths)) }
 
-// Line returns the line where a part uses a variable first, and 0 for one that it does not
-// use.
+// Line returns the line where a part first uses a variable, or 0 if it does not use it.
 func (p *CompiledSource) Line(variable string) int { return p.findings.paths[variable] }
 
-// Uses reports whether a part uses a variable, or a field of it.
+// Uses reports whether a part uses a variable or one of its fields.
 func (p *CompiledSource) Uses(v shape.Variable) bool {
 	for path := range p.findings.paths {
 		if isDeclared(path, []shape.Variable{v}) {
@@ -137,8 +134,8 @@ func (p *CompiledSource) Uses(v shape.Variable) bool {
 	return false
 }
 
-// isDeclared reports whether a declaration covers a path. A declared object covers its fields, and a
-// declared field of an object covers the object.
+// isDeclared reports whether a declaration covers a path. A declared object covers its fields, and a declared
+// field of an object covers the object.
 func isDeclared(path string, declared []shape.Variable) bool {
 	return slices.ContainsFunc(declared, func(v shape.Variable) bool {
 		return path == v.Key || strings.HasPrefix(path, v.Key+".") || strings.HasPrefix(v.Key, path+".")

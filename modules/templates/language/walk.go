@@ -10,41 +10,41 @@ import (
 
 // findings is the result of walking one source.
 type findings struct {
-	paths map[string]int // variables used, without loop variables, with the line of their first use
+	paths map[string]int // variables used, except loop variables, with the line of their first use
 }
 
-// walker checks the syntax tree of a source against an allow-list, so that additions of a later library
-// version are refused until they are reviewed.
+// walker checks the syntax tree of a source against an allow-list, so that additions in later versions of the
+// library are rejected until they are reviewed.
 type walker struct {
 	html  bool
 	tick  render.Node // inserted at the start of every loop body
 	found findings
 }
 
-// scope is the context of a node of the tree.
+// scope is the context of a node in the tree.
 type scope struct {
 	names  []string // loop variables
 	loops  int
 	blocks int
 }
 
-func (w *walker) sequence(nodes []render.Node, s scope) error {
+func (w *walker) walkSequence(nodes []render.Node, s scope) error {
 	for _, n := range nodes {
-		if err := w.node(n, s); err != nil {
+		if err := w.walkNode(n, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walker) node(n render.Node, s scope) error {
+func (w *walker) walkNode(n render.Node, s scope) error {
 	switch n := n.(type) {
 	case *render.SeqNode:
-		return w.sequence(n.Children, s)
+		return w.walkSequence(n.Children, s)
 	case *render.TextNode, *render.RawNode, *render.TrimNode:
 		return nil
 	case *render.ObjectNode:
-		_, err := w.expression(n.Args, n.SourceLoc.LineNo, false, true, s)
+		_, err := w.walkExpression(n.Args, n.SourceLoc.LineNo, false, true, s)
 		return err
 	case *render.TagNode:
 		if (n.Name == "break" || n.Name == "continue") && s.loops > 0 {
@@ -52,13 +52,13 @@ func (w *walker) node(n render.Node, s scope) error {
 		}
 		return &problem{n.SourceLoc.LineNo, fmt.Sprintf("the tag {%% %s %%} is not allowed here", n.Name)}
 	case *render.BlockNode:
-		return w.block(n, s)
+		return w.walkBlock(n, s)
 	default:
 		return &problem{1, fmt.Sprintf("contains an unknown kind of node (%T)", n)}
 	}
 }
 
-func (w *walker) block(n *render.BlockNode, s scope) error {
+func (w *walker) walkBlock(n *render.BlockNode, s scope) error {
 	line := n.SourceLoc.LineNo
 	if s.blocks++; s.blocks > maxNesting {
 		return &problem{line, fmt.Sprintf("blocks are nested more than %d deep", maxNesting)}
@@ -66,11 +66,11 @@ func (w *walker) block(n *render.BlockNode, s scope) error {
 	outer := s
 	switch n.Name {
 	case "if", "unless", "case":
-		if _, err := w.expression(n.Args, line, false, false, s); err != nil {
+		if _, err := w.walkExpression(n.Args, line, false, false, s); err != nil {
 			return err
 		}
 	case "for":
-		u, err := w.expression(n.Args, line, true, false, s)
+		u, err := w.walkExpression(n.Args, line, true, false, s)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (w *walker) block(n *render.BlockNode, s scope) error {
 	default:
 		return &problem{line, fmt.Sprintf("the tag {%% %s %%} is not allowed", n.Name)}
 	}
-	if err := w.sequence(n.Body, s); err != nil {
+	if err := w.walkSequence(n.Body, s); err != nil {
 		return err
 	}
 	if n.Name == "for" {
@@ -89,20 +89,20 @@ func (w *walker) block(n *render.BlockNode, s scope) error {
 	}
 	for _, c := range n.Clauses {
 		if c.Name == "elsif" || c.Name == "when" {
-			if _, err := w.expression(c.Args, c.SourceLoc.LineNo, false, false, outer); err != nil {
+			if _, err := w.walkExpression(c.Args, c.SourceLoc.LineNo, false, false, outer); err != nil {
 				return err
 			}
 		}
-		if err := w.sequence(c.Body, outer); err != nil {
+		if err := w.walkSequence(c.Body, outer); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// expression checks the text of an expression and records its variables.
-func (w *walker) expression(text string, line int, isLoop, isOutput bool, s scope) (usage, error) {
-	u, ok := use(text, isLoop)
+// walkExpression checks the text of an expression and records its variables.
+func (w *walker) walkExpression(text string, line int, isLoop, isOutput bool, s scope) (usage, error) {
+	u, ok := parseUsage(text, isLoop)
 	switch {
 	case !ok:
 		return u, &problem{line, fmt.Sprintf("cannot read %q", text)}

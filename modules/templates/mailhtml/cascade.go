@@ -10,26 +10,27 @@ import (
 	"golang.org/x/net/html"
 )
 
-// keptDeclaration is a declaration of a rule that stays in <style>, for one of its selectors. In a style attribute, a
-// moved declaration would win over it wherever the sheet let it win. It is therefore written as important, unless it
-// lost against every moved declaration anyway.
+// keptDeclaration is a declaration of a rule that stays in <style>, for one of its selectors. Moved into style
+// attributes, other declarations would win over it even where it won before. It is therefore written as
+// !important, unless it lost against every moved declaration anyway.
 type keptDeclaration struct {
 	declaration *css.CSSStyleDeclaration
-	selector    string // without the states that only a mail program knows
+	selector    string // without the states that only a mail program can evaluate
 	weight      weight
 
 	wins, loses bool // against moved declarations of some element
 }
 
-// winner is the declaration of a property that an element gets from the moved rules and its own style attribute.
-type winner struct {
+// winningDeclaration is the declaration of a property that applies to an element, from the moved rules and its own style
+// attribute.
+type winningDeclaration struct {
 	*css.CSSStyleDeclaration
 
 	weight weight
 }
 
-// style is what an element gets, in the order in which it is written.
-type style []winner
+// style is the resulting style of an element, in the order in which it is written.
+type style []winningDeclaration
 
 // keepRule adds a rule that stays in <style>.
 func (s *stylesheet) keepRule(r *css.CSSRule) {
@@ -50,7 +51,7 @@ func (s *stylesheet) keepRule(r *css.CSSRule) {
 	}
 }
 
-// state are the parts of a selector that depend on the state of an element or select a part of it.
+// state matches the parts of a selector that depend on the state of an element or select a part of it.
 var state = regexp.MustCompile(`(?i)::?(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|` +
 	`selection|target|first-(line|letter)|checked|disabled|enabled|lang\([^)]*\))`)
 
@@ -62,12 +63,13 @@ func removeState(selector string) string {
 	return plain
 }
 
-// resolveStyle returns the winners of an element's declarations, which are in ascending weight.
-func resolveStyle(n *html.Node, moved []winner) style {
-	for _, d := range css.ParseBlock(attribute(n, "style")) {
-		moved = append(moved, winner{d, attributeWeight(d)})
+// resolveStyle returns the declarations that win for an element. The given declarations are in ascending
+// weight.
+func resolveStyle(n *html.Node, moved []winningDeclaration) style {
+	for _, d := range css.ParseBlock(attributeOf(n, "style")) {
+		moved = append(moved, winningDeclaration{d, attributeWeight(d)})
 	}
-	slices.SortStableFunc(moved, func(a, b winner) int { return slices.Compare(a.weight, b.weight) })
+	slices.SortStableFunc(moved, func(a, b winningDeclaration) int { return slices.Compare(a.weight, b.weight) })
 	var out style
 	decided := map[string]bool{}
 	for _, w := range slices.Backward(moved) {
@@ -80,12 +82,12 @@ func resolveStyle(n *html.Node, moved []winner) style {
 	return out
 }
 
-// compareRanks finds out which of the declarations that stay win and lose against styles, and returns for each element
-// those that apply to it.
+// compareRanks determines which of the kept declarations win and lose against styles, and returns the ones that
+// apply to each element.
 func (d *document) compareRanks(stay []keptDeclaration, styles map[*html.Node]style,
 	until time.Time) (map[*html.Node][]*keptDeclaration, error) {
 	applies := map[*html.Node][]*keptDeclaration{}
-	matched := map[string][]*html.Node{} // by selector
+	matched := map[string][]*html.Node{} // keyed by selector
 	for i := range stay {
 		s := &stay[i]
 		nodes, known := matched[s.selector]
@@ -98,7 +100,7 @@ func (d *document) compareRanks(stay []keptDeclaration, styles map[*html.Node]st
 		}
 		for _, n := range nodes {
 			if _, known := styles[n]; !known {
-				styles[n] = resolveStyle(n, nil) // of its own attribute
+				styles[n] = resolveStyle(n, nil) // from its own style attribute
 			}
 			s.compareWith(styles[n])
 			if len(styles[n]) > 0 {
@@ -122,7 +124,8 @@ func (s *keptDeclaration) compareWith(element style) {
 	}
 }
 
-// isRelated reports whether two properties set the same: equal ones, and a shorthand such as margin and margin-top.
+// isRelated reports whether two properties set the same thing: equal properties, or a shorthand such as margin
+// and margin-top.
 func isRelated(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -134,10 +137,10 @@ func isRelated(a, b string) bool {
 // borderSide matches the properties that set color, style or width of one or all borders.
 var borderSide = regexp.MustCompile(`^border(-(top|right|bottom|left))?(-(color|style|width))?$`)
 
-// promoteDeclarations writes the declarations that stay as important, unless they lose everywhere.
+// promoteDeclarations writes the kept declarations as !important, unless they lose everywhere.
 func promoteDeclarations(stay []keptDeclaration) {
 	important := map[*css.CSSStyleDeclaration]bool{}
-	for _, s := range stay { // a rule with several selectors has one for each
+	for _, s := range stay { // a rule with several selectors has one declaration for each
 		important[s.declaration] = important[s.declaration] || s.wins || !s.loses
 	}
 	for d, promoted := range important {
@@ -145,9 +148,9 @@ func promoteDeclarations(stay []keptDeclaration) {
 	}
 }
 
-// raise makes those declarations important that must win over one in <style> that was promoted, and no longer important
-// those that must not win over another one there. It reports whether there are any.
-func (s style) raise(stay []*keptDeclaration) (changed bool) {
+// adjustImportance makes the declarations !important that must win over a promoted one in <style>, and removes !important
+// from those that must not win over another one there. It reports whether anything changed.
+func (s style) adjustImportance(stay []*keptDeclaration) (changed bool) {
 	for i, w := range s {
 		var above, below bool
 		for _, other := range stay {
@@ -157,7 +160,7 @@ func (s style) raise(stay []*keptDeclaration) (changed bool) {
 			}
 		}
 		if important := !above && (w.Important || below); important != w.Important {
-			raised := *w.CSSStyleDeclaration // shared by elements
+			raised := *w.CSSStyleDeclaration // shared by several elements
 			raised.Important = important
 			s[i].CSSStyleDeclaration, changed = &raised, true
 		}

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Limits on selector matching. cascadia backtracks over every ancestor and sibling of a selector that does
-// not match, and cannot be interrupted.
+// Limits on selector matching. If a selector does not match, cascadia backtracks over every ancestor and
+// sibling, and cannot be interrupted.
 const (
-	maxSteps    = 10_000_000  // of one selector at one element, in the worst case
-	maxMatching = time.Second // all selectors at all elements
+	maxSteps    = 10_000_000  // worst case for one selector at one element
+	maxMatching = time.Second // for all selectors at all elements
 )
 
 var (
@@ -38,11 +38,11 @@ func parseDocument(source string) (*document, error) {
 		return nil, fmt.Errorf("the HTML cannot be parsed: %w", err)
 	}
 	d := &document{root: root}
-	d.add(root, 0)
+	d.addNode(root, 0)
 	return d, nil
 }
 
-func (d *document) add(n *html.Node, depth int) {
+func (d *document) addNode(n *html.Node, depth int) {
 	if n.Type == html.ElementNode {
 		d.elements = append(d.elements, n)
 		if d.head == nil && n.DataAtom == atom.Head {
@@ -53,7 +53,7 @@ func (d *document) add(n *html.Node, depth int) {
 	children := 0
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		children++
-		d.add(c, depth+1)
+		d.addNode(c, depth+1)
 	}
 	d.siblings = max(d.siblings, children)
 }
@@ -62,7 +62,7 @@ func (d *document) add(n *html.Node, depth int) {
 func (d *document) inline() (string, error) {
 	var sheet stylesheet
 	for _, n := range d.elements {
-		if media := attribute(n, "media"); n.DataAtom == atom.Style && n.Namespace == "" &&
+		if media := attributeOf(n, "media"); n.DataAtom == atom.Style && n.Namespace == "" &&
 			(media == "" || media == "all") {
 			if n.FirstChild != nil {
 				sheet.parse(n.FirstChild.Data)
@@ -72,7 +72,7 @@ func (d *document) inline() (string, error) {
 	}
 	slices.SortFunc(sheet.rules, func(a, b rule) int { return slices.Compare(a.weight, b.weight) })
 	until := time.Now().Add(maxMatching)
-	moved := map[*html.Node][]winner{}
+	moved := map[*html.Node][]winningDeclaration{}
 	for _, r := range sheet.rules {
 		nodes, err := d.findElements(r.selector, until)
 		if err != nil {
@@ -80,7 +80,7 @@ func (d *document) inline() (string, error) {
 		}
 		for _, n := range nodes {
 			for _, declaration := range r.declarations {
-				moved[n] = append(moved[n], winner{declaration, r.weight})
+				moved[n] = append(moved[n], winningDeclaration{declaration, r.weight})
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func (d *document) inline() (string, error) {
 	}
 	promoteDeclarations(sheet.stay)
 	for n, s := range styles {
-		if raised := s.raise(applies[n]); raised || len(moved[n]) > 0 {
+		if raised := s.adjustImportance(applies[n]); raised || len(moved[n]) > 0 {
 			s.write(n)
 		}
 		if time.Now().After(until) {
@@ -102,7 +102,7 @@ func (d *document) inline() (string, error) {
 		}
 	}
 	if len(sheet.rest) > 0 {
-		appendStyle(d.head, sheet.leftover())
+		appendStyle(d.head, sheet.formatKept())
 	}
 	var b strings.Builder
 	err = html.Render(&b, d.root)
@@ -111,12 +111,12 @@ func (d *document) inline() (string, error) {
 
 // findElements returns the elements that a selector matches.
 func (d *document) findElements(selector string, until time.Time) (found []*html.Node, err error) {
-	if d.steps(selector) > maxSteps {
+	if d.countSteps(selector) > maxSteps {
 		return nil, errSelector
 	}
 	matcher, err := cascadia.Compile(selector)
 	if err != nil {
-		return nil, nil //nolint:nilerr // an invalid selector matches no element
+		return nil, nil //nolint:nilerr // an invalid selector matches nothing
 	}
 	for _, n := range d.elements {
 		if matcher(n) {
@@ -136,11 +136,11 @@ var (
 	ofInside = regexp.MustCompile(`(?i):(has|haschild|contains|containsown|matches|matchesown)\(`)
 )
 
-// steps returns the worst-case cost of a selector at one element: each space walks the ancestors, each ~
+// countSteps returns the worst-case cost of a selector at one element: each space walks the ancestors, each ~ walks
 // the siblings, and some pseudo-classes walk siblings or all elements.
-func (d *document) steps(selector string) float64 {
+func (d *document) countSteps(selector string) float64 {
 	plain := strings.TrimSpace(joints.ReplaceAllString(quoted.ReplaceAllString(selector, ""), "$1"))
-	steps := choices(d.depth, len(strings.Fields(plain))-1) * choices(d.siblings, strings.Count(plain, "~"))
+	steps := countChoices(d.depth, len(strings.Fields(plain))-1) * countChoices(d.siblings, strings.Count(plain, "~"))
 	if ofPlace.MatchString(plain) {
 		steps *= float64(max(1, d.siblings))
 	}
@@ -150,8 +150,8 @@ func (d *document) steps(selector string) float64 {
 	return steps
 }
 
-// choices returns the number of ways to choose k of n.
-func choices(n, k int) float64 {
+// countChoices returns the number of ways to choose k of n.
+func countChoices(n, k int) float64 {
 	ways := 1.0
 	for i := range min(k, n) {
 		ways *= float64(n-i) / float64(i+1)

@@ -11,38 +11,38 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Limits on the cost of CSS inlining: every selector is matched against every element.
+// Limits on the cost of inlining: every selector is matched against every element.
 const (
 	maxStyle   = 200_000   // bytes of CSS
-	maxMatches = 5_000_000 // rules and declarations, times elements
+	maxMatches = 5_000_000 // rules and declarations, multiplied by elements
 )
 
 // InlineCSS returns a source with the rules of <style> moved into style attributes, for mail programs that
-// ignore <style>. Rules that cannot be moved, such as media queries, stay in place. If inlining would
-// change the structure of the document, InlineCSS returns the source unchanged, and kept contains the
-// reason. It fetches nothing.
+// ignore <style>. Rules that cannot be moved, such as media queries, stay in place. If inlining would change
+// the structure of the document, InlineCSS returns the source unchanged, and kept contains the reason. It loads
+// nothing from the network.
 func InlineCSS(source string) (inlined, kept string) {
 	if !strings.Contains(strings.ToLower(source), "<style") {
 		return source, ""
 	}
-	out, err := inline(source)
+	out, err := inlineSource(source)
 	if err != nil {
 		return source, "CSS was not inlined: " + err.Error()
 	}
 	return out, ""
 }
 
-func inline(source string) (out string, err error) {
+func inlineSource(source string) (out string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errors.New("it cannot be parsed")
 		}
 	}()
-	hidden, err := hide(source)
+	hidden, err := hideLiquid(source)
 	if err != nil {
 		return "", err
 	}
-	before := hidden.outline(hidden.source)
+	before := hidden.readOutline(hidden.source)
 	switch {
 	case hidden.control:
 		return "", errors.New("there are {% tags %} inside <style>")
@@ -59,15 +59,15 @@ func inline(source string) (out string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if after := hidden.outline(made); !before.equals(after) {
+	if after := hidden.readOutline(made); !before.equals(after) {
 		return "",
 			errors.New("elements or Liquid tags would move; close every element in the branch or loop that opens it")
 	}
-	return hidden.show(removeTbody(hidden.source, made)), nil
+	return hidden.restoreLiquid(removeTbody(hidden.source, made)), nil
 }
 
-// removeTbody removes the <tbody> that a parser adds to every table: between a loop and its rows it would be
-// repeated in every iteration.
+// removeTbody removes the <tbody> that a parser adds to every table, because between a loop and its rows it
+// would be repeated in every iteration.
 func removeTbody(source, made string) string {
 	if strings.Contains(strings.ToLower(source), "<tbody") || strings.Contains(made, "<tbody ") {
 		return made
@@ -75,8 +75,8 @@ func removeTbody(source, made string) string {
 	return strings.NewReplacer("<tbody>", "", "</tbody>", "").Replace(made)
 }
 
-// outline is the structure that must not change: elements, comments and Liquid, in order, except for parser
-// additions and the CSS itself.
+// outline is the structure that inlining must not change: elements, comments and Liquid, in order, except for
+// parser additions and the CSS itself.
 type outline struct {
 	shape        []string
 	opened, ends map[string]int
@@ -84,8 +84,8 @@ type outline struct {
 	unknownRule  string // an at-rule that the inliner would drop
 }
 
-// atRules are the at-rules that the CSS parser understands. It drops others, and logs that to the
-// standard logger.
+// atRules are the at-rules that the CSS parser understands. It drops others, and logs that to the standard
+// logger.
 var atRules = []string{"@media", "@font-face", "@import", "@charset", "@page", "@keyframes", "@-webkit-keyframes",
 	"@counter-style"}
 
@@ -100,13 +100,13 @@ func unknownRule(css string) string {
 	return ""
 }
 
-// implied are the elements that a parser adds where they are missing.
+// implied lists the elements that a parser adds where they are missing.
 var implied = []string{"html", "head", "body", "tbody", "colgroup", "style"}
 
-// optional are the elements that an author may leave open; a parser closes them.
+// optional lists the elements that an author may leave open; a parser closes them.
 var optional = []string{"p", "li", "td", "th", "tr", "dt", "dd", "option", "thead", "tfoot"}
 
-func (o *opaque) outline(source string) outline {
+func (o *opaqueSource) readOutline(source string) outline {
 	out := outline{opened: map[string]int{}, ends: map[string]int{}}
 	z := html.NewTokenizer(strings.NewReader(source))
 	inStyle := false
@@ -151,7 +151,7 @@ func (o *opaque) outline(source string) outline {
 }
 
 // removeStyle returns a token without the attributes that inlining writes, unless they contain Liquid control
-// tags: rules containing {{ }} may apply to any number of elements.
+// tags. Rules that contain {{ }} may apply to any number of elements.
 func removeStyle(t html.Token, raw string) string {
 	if t.Type != html.StartTagToken && t.Type != html.SelfClosingTagToken {
 		return raw

@@ -25,7 +25,7 @@ func receiptHTML(t testing.TB) string {
 	return string(source)
 }
 
-func TestInliningKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:paralleltest // looks at the standard logger
+func TestInlineCSSKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:paralleltest // reads the standard logger
 	var said bytes.Buffer
 	log.SetOutput(&said)
 	defer log.SetOutput(os.Stderr)
@@ -39,11 +39,11 @@ func TestInliningKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:paralleltes
 	}
 	for _, values := range []map[string]any{{}, {"vip": true, "amount": 500, "name": "a", "brand": "red",
 		"items": []any{map[string]any{"name": "x", "price": 5}}}} {
-		before, err := rendered(t, receiptHTML(t), values)
+		before, err := renderSource(t, receiptHTML(t), values)
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := rendered(t, got, values)
+		after, err := renderSource(t, got, values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,8 +53,9 @@ func TestInliningKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:paralleltes
 	}
 }
 
-// Documents as their authors write them, and as they are inlined, or the reason why not.
-func TestInlinedDocuments(t *testing.T) {
+// Golden files contain documents as their authors write them, and the inlined result or the reason why they are
+// not inlined.
+func TestInlineCSSMatchesGolden(t *testing.T) {
 	t.Parallel()
 	expect.GoldenCases(t, "html", func(_ *testing.T, input []byte) string {
 		inlined, kept := InlineCSS(string(input))
@@ -65,7 +66,7 @@ func TestInlinedDocuments(t *testing.T) {
 	})
 }
 
-func rendered(t testing.TB, source string, values map[string]any) (string, error) {
+func renderSource(t testing.TB, source string, values map[string]any) (string, error) {
 	t.Helper()
 	p, err := language.HTML.Compile("html", source)
 	if err != nil {
@@ -74,7 +75,7 @@ func rendered(t testing.TB, source string, values map[string]any) (string, error
 	return p.Render(language.NewBudget(t.Context()), values)
 }
 
-func TestInliningLeavesAlone(t *testing.T) {
+func TestInlineCSSReturnsSourceUnchanged(t *testing.T) {
 	t.Parallel()
 	style := "<style>p { color: red }</style>"
 	for source, want := range map[string]string{
@@ -104,7 +105,7 @@ func TestInliningLeavesAlone(t *testing.T) {
 	}
 }
 
-func TestInliningFollowsTheCascade(t *testing.T) {
+func TestInlineCSSFollowsCascade(t *testing.T) {
 	t.Parallel()
 	for css, want := range map[string]string{
 		"p{color:red}":                                            `style="color:red"`,
@@ -132,7 +133,7 @@ func TestInliningFollowsTheCascade(t *testing.T) {
 		_, attributes, _ := strings.Cut(got, `<p id="i" class="a b" `)
 		attributes, _, _ = strings.Cut(attributes, ">x")
 		if kept != "" || attributes != want {
-			t.Errorf("%s inlines as %s (%s), want %s", css, attributes, kept, want)
+			t.Errorf("%s is inlined as %s (%s), want %s", css, attributes, kept, want)
 		}
 	}
 	for source, want := range map[string]string{
@@ -146,10 +147,10 @@ func TestInliningFollowsTheCascade(t *testing.T) {
 	}
 }
 
-// Whether a rule that stays in <style> wins over style attributes does not change.
-func TestRulesThatStayKeepTheirRank(t *testing.T) {
+// Inlining does not change whether a rule that stays in <style> wins over style attributes.
+func TestKeptRulesKeepRank(t *testing.T) {
 	t.Parallel()
-	for css, want := range map[string]string{ // style attribute of <p class="a b">, and that of <p class="a">
+	for css, want := range map[string]string{ // style attributes of <p class="a b"> and <p class="a">
 		"@media screen{.a{color:red}}.a{color:blue}":                            "color:blue|color:blue",
 		".a{color:blue}@media screen{.a{color:red}}":                            "color:blue|color:blue|red !important",
 		".a{color:blue!important}@media screen{.a{color:red}}":                  "color:blue !important|color:blue !important",
@@ -188,17 +189,17 @@ func TestRulesThatStayKeepTheirRank(t *testing.T) {
 		joined := strings.Join(attributes, "|")
 		if kept != "" || joined != want || strings.Contains(sheet, "!important") != (important != "") ||
 			!strings.Contains(sheet, important) {
-			t.Errorf("%s becomes %q (%s) and the sheet %s, want %q and important: %q", css, joined, kept, sheet, want,
+			t.Errorf("%s became %q (%s) with the sheet %s, want %q and important: %q", css, joined, kept, sheet, want,
 				important)
 		}
 	}
 	own, _ := InlineCSS(`<style>@media screen{p{color:red}}</style><p style="color:blue">x</p>`)
 	if !strings.Contains(own, `<p style="color:blue">`) || strings.Contains(own, "!important") {
-		t.Errorf("an element with a style of its own becomes %s, want it to win", own)
+		t.Errorf("an element with a style attribute became %s, want its style to win", own)
 	}
 }
 
-func TestRulesThatStayAreComplete(t *testing.T) {
+func TestKeptRulesAreComplete(t *testing.T) {
 	t.Parallel()
 	for css, want := range map[string]string{
 		"@import url(a.css) print;":                     "@import url(a.css) print;\n",
@@ -211,12 +212,12 @@ func TestRulesThatStayAreComplete(t *testing.T) {
 		_, rest, _ := strings.Cut(got, `<style type="text/css">`)
 		rest, _, _ = strings.Cut(rest, "</style>")
 		if diff := cmp.Diff(want, rest); diff != "" || kept != "" {
-			t.Errorf("%s stays as (%s; -want +got):\n%s", css, kept, diff)
+			t.Errorf("%s was kept as (%s; -want +got):\n%s", css, kept, diff)
 		}
 	}
 }
 
-func TestInliningIsBoundedInTime(t *testing.T) {
+func TestInlineCSSLimitsTime(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{
 		"<style>" + strings.Repeat("p p p p p{color:red}", 500) + "</style>" + strings.Repeat("<p>x</p>", 10_000),

@@ -11,25 +11,25 @@ import (
 	"github.com/postrider/postrider/modules/templates/language"
 )
 
-// opaque is an HTML source whose Liquid is replaced by placeholder words, so that HTML programs can process
-// it: to them `{% if a < b %}` begins an element, and a loop around table rows is misplaced text.
-type opaque struct {
+// opaqueSource is an HTML source whose Liquid is replaced with placeholder words, so that HTML tools can process it.
+// To them, `{% if a < b %}` begins an element, and a loop around table rows is misplaced text.
+type opaqueSource struct {
 	source string
 	stood  []string       // the text that each word replaces
-	words  *regexp.Regexp // in every form that the HTML program may produce
+	words  *regexp.Regexp // in every form that the HTML tools may produce
 	prefix string
 	// control is set if Liquid other than output appears inside <style>.
 	control bool
 }
 
-// hide replaces Liquid with words: comments in text, which are allowed anywhere, and bare words inside
-// tags, style and title.
-func hide(source string) (*opaque, error) {
+// hideLiquid replaces Liquid with words: with comments in text, where they are allowed anywhere, and with bare words
+// inside tags, style and title.
+func hideLiquid(source string) (*opaqueSource, error) {
 	spans, err := language.Scan(source)
 	if err != nil {
 		return nil, err
 	}
-	o := &opaque{prefix: "zqliquid"}
+	o := &opaqueSource{prefix: "zqliquid"}
 	for strings.Contains(strings.ToLower(source), o.prefix) {
 		o.prefix += "q"
 	}
@@ -39,16 +39,16 @@ func hide(source string) (*opaque, error) {
 	for i := 0; i < len(spans); i++ {
 		end := i + pairLength(source, spans[i:])
 		b.WriteString(source[at:spans[i].Start])
-		b.WriteString(o.word(known, source[spans[i].Start:spans[end].End]))
+		b.WriteString(o.wordFor(known, source[spans[i].Start:spans[end].End]))
 		at, i = spans[end].End, end
 	}
 	b.WriteString(source[at:])
 	o.words = regexp.MustCompile(`<!--` + o.prefix + `\d+z-->|` + o.prefix + `\d+z=""|` + o.prefix + `\d+z`)
-	o.source = o.place(b.String(), known)
+	o.source = o.placeWords(b.String(), known)
 	return o, nil
 }
 
-// pairLength returns the number of spans to the end of a raw or comment block, whose content is ignored.
+// pairLength returns the number of spans up to the end of a raw or comment block, whose content is ignored.
 func pairLength(source string, spans []language.Span) int {
 	name := tagName(source[spans[0].Start:spans[0].End])
 	if name != "raw" && name != "comment" {
@@ -74,8 +74,8 @@ func tagName(tag string) string {
 	return inner[:end]
 }
 
-// word returns the word for a text, always the same for the same text.
-func (o *opaque) word(known map[string]string, stands string) string {
+// wordFor returns the word for a text. The same text always gets the same word.
+func (o *opaqueSource) wordFor(known map[string]string, stands string) string {
 	w, found := known[stands]
 	if !found {
 		w = fmt.Sprintf("%s%dz", o.prefix, len(o.stood))
@@ -85,12 +85,12 @@ func (o *opaque) word(known map[string]string, stands string) string {
 	return w
 }
 
-// rawText are the elements whose entire content is text.
+// rawText lists the elements whose entire content is text.
 var rawText = []string{"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea",
 	"title", "xmp"}
 
-// place returns each word the form required by its position.
-func (o *opaque) place(source string, known map[string]string) string {
+// placeWords writes each word in the form that its position requires.
+func (o *opaqueSource) placeWords(source string, known map[string]string) string {
 	z := html.NewTokenizer(strings.NewReader(source))
 	var b strings.Builder
 	raw := ""
@@ -113,12 +113,12 @@ func (o *opaque) place(source string, known map[string]string) string {
 			if slices.Contains(rawText, string(name)) && kind == html.StartTagToken {
 				raw = string(name)
 			}
-			text = o.apart(text)
+			text = o.separateWords(text)
 		case html.EndTagToken:
 			raw = ""
 		case html.CommentToken:
-			if !strings.HasPrefix(text, "<!--") { // <![if !mso]> would be returned as a comment
-				text = "<!--" + o.word(known, o.show(text)) + "-->"
+			if !strings.HasPrefix(text, "<!--") { // the parser would return <![if !mso]> as a comment
+				text = "<!--" + o.wordFor(known, o.restoreLiquid(text)) + "-->"
 			}
 		case html.DoctypeToken:
 		}
@@ -126,14 +126,13 @@ func (o *opaque) place(source string, known map[string]string) string {
 	}
 }
 
-func (o *opaque) hasControl(text string) bool {
+func (o *opaqueSource) hasControl(text string) bool {
 	return slices.ContainsFunc(o.words.FindAllString(text, -1),
-		func(w string) bool { return strings.HasPrefix(o.show(w), "{%") })
+		func(w string) bool { return strings.HasPrefix(o.restoreLiquid(w), "{%") })
 }
 
-// apart puts spaces around the words between a tag's attributes, so that a parser sees each as an
-// attribute.
-func (o *opaque) apart(tag string) string {
+// separateWords puts spaces around the words between a tag's attributes, so that a parser reads each as an attribute.
+func (o *opaqueSource) separateWords(tag string) string {
 	if !strings.Contains(tag, o.prefix) {
 		return tag
 	}
@@ -163,8 +162,8 @@ func (o *opaque) apart(tag string) string {
 	return b.String()
 }
 
-// show restores the Liquid.
-func (o *opaque) show(text string) string {
+// restoreLiquid restores the Liquid.
+func (o *opaqueSource) restoreLiquid(text string) string {
 	return o.words.ReplaceAllStringFunc(text, func(found string) string {
 		var i int
 		digits := strings.TrimPrefix(strings.TrimPrefix(found, "<!--"), o.prefix)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// stylesheet is the CSS of a document: rules to move into style attributes, and rules that only
-// a mail program can evaluate.
+// stylesheet is the CSS of a document: rules to move into style attributes, and rules that only a mail program
+// can evaluate.
 type stylesheet struct {
 	rules []rule
 	rest  []*css.CSSRule
@@ -19,18 +19,18 @@ type stylesheet struct {
 	count int               // of rules, in order
 }
 
-// rule is the declarations of one selector that are equally important.
+// rule contains the declarations of one selector that have the same importance.
 type rule struct {
 	selector     string
 	weight       weight
 	declarations []*css.CSSStyleDeclaration
 }
 
-// weight orders declarations as the cascade does: importance, style attribute, the specificity of the selector, and the
-// position in the document. A higher one wins.
+// weight orders declarations like the cascade: by importance, style attribute, specificity of the selector, and
+// position in the document. A higher weight wins.
 type weight []int
 
-// dynamic selectors depend on the state of an element or select a part of it.
+// dynamic matches selectors that depend on the state of an element or select a part of it.
 var dynamic = regexp.MustCompile(`(?i):{1,2}(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|selection|target|first-(line|letter))|^@|:(checked|disabled|enabled|lang)|\*`)
 
 var (
@@ -66,7 +66,7 @@ func copyDeclarations(all []*css.CSSStyleDeclaration) []*css.CSSStyleDeclaration
 	return copies
 }
 
-// add adds the declarations of a selector that have an importance, 0 or 1.
+// add adds the declarations of a selector that have an importance of 0 or 1.
 func (s *stylesheet) add(selector string, importance int, all []*css.CSSStyleDeclaration) {
 	declarations := slices.DeleteFunc(slices.Clone(all),
 		func(d *css.CSSStyleDeclaration) bool { return d.Important != (importance == 1) })
@@ -88,7 +88,7 @@ func (s *stylesheet) weightOf(selector string, important bool) weight {
 		len(typeSelector.FindAllString(selector, -1)), s.count}
 }
 
-// attributeWeight is the weight of a declaration in the style attribute.
+// attributeWeight is the weight of a declaration in a style attribute.
 func attributeWeight(d *css.CSSStyleDeclaration) weight {
 	if d.Important {
 		return weight{1, 1}
@@ -96,11 +96,11 @@ func attributeWeight(d *css.CSSStyleDeclaration) weight {
 	return weight{0, 1}
 }
 
-// beats reports whether a declaration of this weight wins over one of another.
+// beats reports whether a declaration of this weight wins over one of another weight.
 func (w weight) beats(other weight) bool { return slices.Compare(w, other) > 0 }
 
-// leftover returns the CSS of the rules that stay in <style>.
-func (s *stylesheet) leftover() string {
+// formatKept returns the CSS of the rules that stay in <style>.
+func (s *stylesheet) formatKept() string {
 	var b strings.Builder
 	for _, r := range s.rest {
 		name, selector := r.Type.Text(), r.Style.Selector.Text()
@@ -122,7 +122,7 @@ func (s *stylesheet) leftover() string {
 	return b.String()
 }
 
-func attribute(n *html.Node, name string) string {
+func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val

@@ -59,16 +59,16 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
+func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// authority runs an ACME server that checks the given local ports. It returns its directory URL, the root of
-// its server certificate, and the root of issued certificates.
-func authority(t *testing.T, zone *dnsxtest.Server, httpPort,
+// startAuthority runs an ACME server that checks the given local ports. It returns its directory URL, the root of
+// its server certificate, and the root of the certificates it issues.
+func startAuthority(t *testing.T, zone *dnsxtest.Server, httpPort,
 	tlsPort int) (directory string, server, issued *x509.CertPool) {
 	t.Helper()
 	logger := log.New(io.Discard, "", 0)
 	store := pebbledb.NewMemoryStore()
-	issuing := ca.New(logger, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "the only one"}})
+	issuing := ca.New(logger, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "the only certificate"}})
 	front := wfe.New(logger, store, va.New(logger, httpPort, tlsPort, false, zone.Addr(), store), issuing,
 		[]string{"pebble.letsencrypt.org"}, false, false, 1, 1)
 	s := httptest.NewTLSServer(front.Handler())
@@ -86,16 +86,16 @@ func TestTrackingHostGetsCertificate(t *testing.T) {
 	for _, way := range []string{"http-01", "tls-alpn-01"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			// certmagic identifies challenges of a process by name, so each kind of challenge needs its own
+			// certmagic identifies the challenges of a process by name, so each kind of challenge needs its own
 			// names.
 			links, first, other := "links."+way+".example", "first."+way+".example", "other."+way+".example"
 			zone := dnsxtest.New(t, links+". 60 IN A 127.0.0.1", first+". 60 IN A 127.0.0.1", other+
 				". 60 IN A 127.0.0.1")
 			plain, secure := listen(t), listen(t)
-			directory, server, issued := authority(t, zone, port(plain), port(secure))
+			directory, server, issued := startAuthority(t, zone, portOf(plain), portOf(secure))
 			k := New(Params{DB: dbtest.New(t), Box: newBox(t), Logger: slog.New(slog.DiscardHandler),
-				Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain),
-					TLSPort: port(secure)},
+				Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: portOf(plain),
+					TLSPort: portOf(secure)},
 				Allowed: func(_ context.Context, host string) error {
 					if host == links || host == first {
 						return nil
@@ -118,7 +118,7 @@ func TestTrackingHostGetsCertificate(t *testing.T) {
 				t.Errorf("before Obtain: %+v, want pending", got)
 			}
 			k.Obtain(links)
-			expect.EventuallyWithin(t, time.Minute, "the certificate to be issued",
+			expect.EventuallyWithin(t, time.Minute, "the certificate is issued",
 				func() bool { return k.Ready(t.Context(), links) })
 			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificateIssued ||
 				time.Until(*got.Expires) < time.Hour {
@@ -127,7 +127,7 @@ func TestTrackingHostGetsCertificate(t *testing.T) {
 			if body, err := get(t, secure, issued, links); err != nil || body != "hello "+links {
 				t.Errorf("%s over TLS with its certificate answered %q, %v; want a greeting", links, body, err)
 			}
-			// An allowed host also gets a certificate at the first handshake.
+			// An allowed host also gets a certificate during its first handshake.
 			if body, err := get(t, secure, issued, first); err != nil || body != "hello "+first {
 				t.Errorf("%s over TLS at the first handshake answered %q, %v; want a greeting", first, body, err)
 			}
@@ -172,14 +172,14 @@ func TestUnreachableHostReportsReason(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t)
 	plain, secure := listen(t), listen(t)
-	directory, server, _ := authority(t, zone, port(plain), port(secure))
+	directory, server, _ := startAuthority(t, zone, portOf(plain), portOf(secure))
 	k := New(Params{DB: dbtest.New(t), Box: newBox(t), Logger: slog.New(slog.DiscardHandler),
 		Allowed: func(context.Context, string) error { return nil },
-		Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain),
-			TLSPort: port(secure)}})
+		Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: portOf(plain),
+			TLSPort: portOf(secure)}})
 	serve(t, plain, k.Challenge(http.NotFoundHandler()))
 	k.Obtain("nowhere.example")
-	expect.EventuallyWithin(t, time.Minute, "the attempt to fail", func() bool {
+	expect.EventuallyWithin(t, time.Minute, "the attempt has failed", func() bool {
 		got := k.Certificate(t.Context(), "nowhere.example")
 		return got.Status == hosts.CertificateFailed && got.Error != ""
 	})
@@ -191,7 +191,7 @@ func TestUnreachableHostReportsReason(t *testing.T) {
 	}
 }
 
-func TestFilesAreEncryptedAndShared(t *testing.T) {
+func TestStorageEncryptsAndSharesFiles(t *testing.T) {
 	t.Parallel()
 	d, box := dbtest.New(t), newBox(t)
 	one, two := &storage{d, box}, &storage{d, box}
@@ -204,7 +204,7 @@ func TestFilesAreEncryptedAndShared(t *testing.T) {
 		}
 	}
 	if got, err := two.Load(ctx, "certificates/ca/a.example/a.key"); err != nil || string(got) != string(key) {
-		t.Errorf("Load in the other process = %q, %v; want the stored file", got, err)
+		t.Errorf("Load in the other process returned %q, %v; want the stored file", got, err)
 	}
 	var leaks int
 	if err := d.SQL.QueryRowContext(ctx,
@@ -222,21 +222,21 @@ func TestFilesAreEncryptedAndShared(t *testing.T) {
 	}
 	if info, err := one.Stat(ctx, "acme/ca/x.json"); err != nil || info.Size != int64(len(key)) || !info.IsTerminal ||
 		time.Since(info.Modified) > time.Hour {
-		t.Errorf("Stat of a file = %+v, %v; want size %d and its time", info, err, len(key))
+		t.Errorf("Stat of a file returned %+v, %v; want size %d and its time", info, err, len(key))
 	}
 	if info, err := one.Stat(ctx, "acme/ca"); err != nil || info.IsTerminal {
-		t.Errorf("Stat of a folder: %+v, %v", info, err)
+		t.Errorf("Stat of a folder returned %+v, %v", info, err)
 	}
 	if got, err := one.List(ctx, "certificates/ca", false); err != nil ||
 		!slices.Equal(got, []string{"certificates/ca/a.example", "certificates/ca/a_example"}) {
-		t.Errorf("List of a folder = %q, %v; want its two subfolders", got, err)
+		t.Errorf("List of a folder returned %q, %v; want its two subfolders", got, err)
 	}
 	if got, err := one.List(ctx, "certificates", true); err != nil || len(got) != 2 {
-		t.Errorf("recursive List of a folder = %q, %v; want 2 names", got, err)
+		t.Errorf("recursive List of a folder returned %q, %v; want 2 names", got, err)
 	}
 	if err := one.Delete(ctx, "certificates/ca/a_example"); err != nil ||
 		!two.Exists(ctx, "certificates/ca/a.example") || two.Exists(ctx, "certificates/ca/a_example") {
-		t.Errorf("Delete of a name with a LIKE wildcard deleted other names or nothing: %v", err)
+		t.Errorf("Delete of a name with a LIKE wildcard deleted other names, or nothing: %v", err)
 	}
 	if err := one.Delete(ctx, "never"); err != nil {
 		t.Error(err)
@@ -253,19 +253,19 @@ func TestLockIsExclusiveAndExpires(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := two.Lock(short, "x"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Lock of a held lock: %v, want deadline exceeded", err)
+		t.Errorf("Lock of a held lock returned %v, want deadline exceeded", err)
 	}
 	if err := one.Unlock(t.Context(), "x"); err != nil {
 		t.Fatal(err)
 	}
 	if held, err := two.tryLock(t.Context(), "x"); !held || err != nil {
-		t.Errorf("tryLock of a released lock: %v, %v", held, err)
+		t.Errorf("tryLock of a released lock returned %v, %v", held, err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `UPDATE certificate_files SET locked_until = now() - interval '1 second'`); err != nil {
 		t.Fatal(err)
 	}
 	if held, err := one.tryLock(t.Context(), "x"); !held || err != nil {
-		t.Errorf("tryLock of an expired lock: %v, %v", held, err)
+		t.Errorf("tryLock of an expired lock returned %v, %v", held, err)
 	}
 	if err := one.RenewLockLease(t.Context(), "x", time.Hour); err != nil {
 		t.Fatal(err)

@@ -26,8 +26,8 @@ import (
 type Config struct {
 	CA    string         // directory URL of the authority
 	Email string         // contact address
-	Roots *x509.CertPool // trusted roots of the authority's server; nil: the system's
-	// Local ports of this process to which challenges are forwarded.
+	Roots *x509.CertPool // trusted roots for the authority's server; nil: the system's
+	// Local ports of this process that receive forwarded challenges.
 	HTTPPort, TLSPort int
 }
 
@@ -50,15 +50,15 @@ type Keeper struct {
 	log    *slog.Logger
 	ctx    context.Context // canceled by Stop
 	cancel context.CancelFunc
-	tries  tries
+	tries  attempts
 }
 
-// tries tracks attempts to obtain certificates.
-type tries struct {
+// attempts tracks attempts to obtain certificates.
+type attempts struct {
 	mutex   sync.Mutex
 	failed  map[string]string // reason of the latest failed attempt, by host
 	running sync.WaitGroup
-	hosts   *limit.Keyed[string] // allows one attempt per host at a time
+	hosts   *limit.Keyed[string] // limits each host to one attempt at a time
 }
 
 var _ hosts.Certificates = (*Keeper)(nil)
@@ -68,9 +68,9 @@ const maxRemembered = 10_000
 // New creates the keeper. It does not contact the authority yet.
 func New(p Params) *Keeper {
 	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger,
-		tries: tries{failed: map[string]string{}, hosts: limit.NewKeyed[string](limit.Bounds{PerKey: 1})}}
+		tries: attempts{failed: map[string]string{}, hosts: limit.NewKeyed[string](limit.Bounds{PerKey: 1})}}
 	k.ctx, k.cancel = context.WithCancel(context.Background()) // lives as long as the keeper
-	quiet := zap.NewNop()                                      // relevant messages arrive as events
+	quiet := zap.NewNop()                                      // relevant messages are reported as events
 	k.cache = certmagic.NewCache(certmagic.CacheOptions{Capacity: maxRemembered, Logger: quiet,
 		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return k.magic, nil }})
 	k.magic = certmagic.New(k.cache, certmagic.Config{Storage: k.files, Logger: quiet, OnEvent: k.logEvent,
@@ -145,8 +145,8 @@ func (k *Keeper) loadExpiry(ctx context.Context, host string) (time.Time, error)
 	return certificate.NotAfter, nil
 }
 
-// Obtain obtains missing certificates in the background. A failed attempt is repeated at the next check of
-// the host.
+// Obtain obtains missing certificates in the background. A failed attempt is repeated at the next check of the
+// host.
 func (k *Keeper) Obtain(hosts ...string) {
 	k.tries.mutex.Lock()
 	defer k.tries.mutex.Unlock()

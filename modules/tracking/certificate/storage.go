@@ -16,8 +16,8 @@ import (
 )
 
 // storage stores certmagic's files in the database, each sealed under its name, so that all processes share
-// accounts, certificates and challenges. A lock is also a row. If its holder dies, it expires by the database
-// clock.
+// accounts, certificates and challenges. A lock is also a row. If the process that holds it dies, it expires by
+// the database clock.
 type storage struct {
 	db  *db.DB
 	box *secret.Box
@@ -31,8 +31,8 @@ var (
 const (
 	lockPrefix = "lock:" // no path of certmagic begins with this
 	lockTime   = 2 * time.Minute
-	// longestLock is longer than any lock is extended by. A lock that lasts longer was taken before the
-	// database clock stepped back.
+	// longestLock exceeds the time by which locks are extended. A lock with more time left was acquired before
+	// the database clock stepped back.
 	longestLock = 61 * time.Minute
 	lockPoll    = 500 * time.Millisecond
 )
@@ -137,14 +137,15 @@ func (s *storage) Unlock(ctx context.Context, name string) error {
 	return wrapError("unlock", name, err)
 }
 
-// RenewLockLease extends a lock during long operations.
+// RenewLockLease extends a lock during a long operation.
 func (s *storage) RenewLockLease(ctx context.Context, name string, lease time.Duration) error {
 	_, err := s.db.SQL.ExecContext(ctx, `UPDATE certificate_files SET locked_until = now() + make_interval(secs => $2) WHERE name = $1`,
 		lockPrefix+name, max(lease, lockTime).Seconds())
 	return wrapError("extend the lock of", name, err)
 }
 
-// wrapError adds the operation and the file to an error. A missing file is fs.ErrNotExist, as certmagic expects.
+// wrapError adds the operation and the file name to an error. It reports a missing file as fs.ErrNotExist, as
+// certmagic expects.
 func wrapError(what, name string, err error) error {
 	switch {
 	case err == nil:

@@ -18,14 +18,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// maxAliases bounds the length of a CNAME chain.
+// maxAliases is the maximum length of a CNAME chain.
 const maxAliases = 8
 
 // sighting is the result of a DNS lookup of a host.
 type sighting struct {
-	unanswered bool // no answer: the state does not change
+	unanswered bool // no answer, so the state does not change
 	chain      []string
-	points     bool // to this installation
+	points     bool // points to this installation
 	advice     string
 }
 
@@ -72,26 +72,26 @@ type job struct {
 	fence *int64
 }
 
-type checked struct {
+type checkedHost struct {
 	job  job
 	seen sighting
 }
 
-// Intervals between checks. A host in an unexpected state is checked again after a fraction of the time that
-// it has been in that state.
+// Intervals between checks. A host in an unexpected state is checked again after a fraction of the time it has
+// been in that state.
 const (
 	soonest       = time.Minute
 	latest        = 6 * time.Hour
 	healthy       = 12 * time.Hour
-	LongestPause  = healthy * 11 / 10 // maximum interval between two checks of a host: intervals vary by a tenth
+	LongestPause  = healthy * 11 / 10 // maximum interval between two checks of a host; intervals vary by a tenth
 	afterNoAnswer = 10 * time.Minute
 	checkTimeout  = 10 * time.Second
-	failAfter     = 72 * time.Hour // a host whose CNAME is missing for this long is failed
+	failAfter     = 72 * time.Hour // a host whose CNAME has been missing for this long has failed
 	checks        = 4              // concurrent checks in the background
 )
 
-// storeSQL is the state machine: pending becomes verified; verified becomes failed once the record has been
-// missing for failAfter; failed becomes verified. A lookup without an answer changes only the time of the
+// storeSQL implements the state machine: pending becomes verified; verified becomes failed once the record has
+// been missing for failAfter; failed becomes verified. A lookup without an answer changes only the time of the
 // next check.
 var storeSQL = db.Compile(`
 UPDATE tracking_hosts t SET
@@ -110,9 +110,9 @@ UPDATE tracking_hosts t SET
           FROM tracking_hosts h WHERE h.id = @id AND h.account_id = @account_id AND h.host = @host AND (@fence::bigint IS NULL OR h.fence = @fence) FOR UPDATE) v
  WHERE t.id = v.id RETURNING v.before, v.next`)
 
-// storeChecks stores checks in one transaction. It skips hosts that were changed or checked by another process in
+// storeChecks stores checks in one transaction. It skips hosts that another process has changed or checked in
 // the meantime.
-func (s *Service) storeChecks(ctx context.Context, checks []checked) error {
+func (s *Service) storeChecks(ctx context.Context, checks []checkedHost) error {
 	var verified []string
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		for _, c := range checks {
@@ -137,7 +137,7 @@ func (s *Service) storeChecks(ctx context.Context, checks []checked) error {
 	return err
 }
 
-func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checked) (before, after string, err error) {
+func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checkedHost) (before, after string, err error) {
 	chain, err := json.Marshal(append([]string{}, c.seen.chain...))
 	if err != nil {
 		return "", "", err
@@ -153,19 +153,19 @@ func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checked) (before, 
 	return before, after, err
 }
 
-func (s *Service) queue() worker.Queue[job, sighting] {
+func (s *Service) newQueue() worker.Queue[job, sighting] {
 	return worker.Queue[job, sighting]{Name: "tracking_hosts", Claim: s.claim, Release: s.release,
 		Run: func(ctx context.Context, j job, _ *worker.Lease) sighting {
 			seen := s.lookUp(ctx, j.host.Host)
 			if ctx.Err() != nil {
-				return sighting{unanswered: true} // a canceled lookup says nothing about DNS
+				return sighting{unanswered: true} // a cancelled lookup says nothing about DNS
 			}
 			return seen
 		},
 		Settle: func(ctx context.Context, results []worker.Result[job, sighting]) error {
-			checks := make([]checked, len(results))
+			checks := make([]checkedHost, len(results))
 			for i, r := range results {
-				checks[i] = checked{r.Job, r.Value}
+				checks[i] = checkedHost{r.Job, r.Value}
 			}
 			return s.storeChecks(ctx, checks)
 		}}

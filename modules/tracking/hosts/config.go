@@ -14,11 +14,11 @@ type Config struct {
 	BaseURL string
 	// Target is the name that tracking hosts must point to. If empty, tracking hosts are disabled.
 	Target string
-	// Own are further names of this installation, which cannot be tracking hosts.
+	// Own lists further names of this installation, which cannot be tracking hosts.
 	Own []string
 }
 
-// ConfigOf returns the module's configuration from that of the installation.
+// ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values) Config {
 	return Config{BaseURL: config.BaseURL.Of(cfg), Target: config.TrackingHost.Of(cfg),
 		Own: []string{config.BaseHost(cfg),
@@ -27,7 +27,7 @@ func ConfigOf(cfg setting.Values) Config {
 			config.Hostname.Of(cfg)}}
 }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	weburl.CheckBase(wrong, "BaseURL", c.BaseURL)

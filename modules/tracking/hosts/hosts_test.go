@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// registry is a test double of the domains module.
+// registry is a fake of the domains module.
 type registry map[string]*ent.Domain
 
 func (r registry) Get(_ context.Context, accountID, domainID string) (*ent.Domain, error) {
@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) set(t *testing.T, accountID, domainID, host string) Host {
+func (w *world) setHost(t *testing.T, accountID, domainID, host string) Host {
 	t.Helper()
 	h, err := w.Set(t.Context(), accountID, domainID, Input{Host: host})
 	if err != nil {
@@ -75,7 +75,7 @@ func (w *world) set(t *testing.T, accountID, domainID, host string) Host {
 	return h
 }
 
-func (w *world) verify(t *testing.T, accountID, domainID string) Host {
+func (w *world) verifyHost(t *testing.T, accountID, domainID string) Host {
 	t.Helper()
 	h, err := w.Verify(t.Context(), accountID, domainID)
 	if err != nil {
@@ -84,7 +84,7 @@ func (w *world) verify(t *testing.T, accountID, domainID string) Host {
 	return h
 }
 
-func (w *world) back(t *testing.T, domainID, interval string) {
+func (w *world) ageState(t *testing.T, domainID, interval string) {
 	t.Helper()
 	if _, err := w.db.SQL.ExecContext(t.Context(),
 		`UPDATE tracking_hosts SET failing_since = failing_since - $2::interval WHERE domain_id = $1`, domainID, interval); err != nil {
@@ -96,35 +96,35 @@ func TestVerifiesHostByCNAME(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
-	h := w.set(t, w.ada, shop, " Links.Shop.Example. ")
+	h := w.setHost(t, w.ada, shop, " Links.Shop.Example. ")
 	if h.Host != "links.shop.example" || h.Status != trackinghost.StatusPending || h.Target != testTarget ||
 		h.Certificate.Status != CertificateUnavailable || h.DueAt == nil {
-		t.Errorf("after Set: %+v", h)
+		t.Errorf("after Set the host is %+v", h)
 	}
-	h = w.verify(t, w.ada, shop)
+	h = w.verifyHost(t, w.ada, shop)
 	if h.Status != trackinghost.StatusPending || len(h.Found) != 0 ||
 		!strings.Contains(h.Error, "Publish a CNAME record at links.shop.example that points to "+testTarget) ||
 		h.LastCheckedAt == nil {
-		t.Errorf("without a record: %+v", h)
+		t.Errorf("without a record the host is %+v", h)
 	}
 	w.zone.Set(t, "links.shop.example", "links.shop.example. 60 IN CNAME elsewhere.example.")
-	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusPending ||
+	if h = w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusPending ||
 		!cmp.Equal(h.Found, []string{"elsewhere.example"}) ||
 		!strings.Contains(h.Error, "It currently points to elsewhere.example") {
-		t.Errorf("with another record: %+v", h)
+		t.Errorf("with another record the host is %+v", h)
 	}
 	w.zone.Set(t, "elsewhere.example", "elsewhere.example. 60 IN CNAME "+strings.ToUpper(testTarget)+".")
-	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.Error != "" || h.VerifiedAt == nil ||
+	if h = w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.Error != "" || h.VerifiedAt == nil ||
 		!cmp.Equal(h.Found, []string{"elsewhere.example", testTarget}) {
-		t.Errorf("with a CNAME chain to the target: %+v", h)
+		t.Errorf("with a CNAME chain to the target the host is %+v", h)
 	}
 	// Setting the same host again changes nothing; another host starts over.
-	if again := w.set(t, w.ada, shop, "links.shop.example"); again.Status != trackinghost.StatusVerified {
-		t.Errorf("the same host again: %+v", again)
+	if again := w.setHost(t, w.ada, shop, "links.shop.example"); again.Status != trackinghost.StatusVerified {
+		t.Errorf("after setting the same host again it is %+v", again)
 	}
-	if other := w.set(t, w.ada, shop, "go.shop.example"); other.Status != trackinghost.StatusPending ||
+	if other := w.setHost(t, w.ada, shop, "go.shop.example"); other.Status != trackinghost.StatusPending ||
 		other.VerifiedAt != nil || len(other.Found) != 0 {
-		t.Errorf("another host: %+v", other)
+		t.Errorf("after setting another host it is %+v", other)
 	}
 }
 
@@ -132,37 +132,37 @@ func TestVerifiedHostFailsAfterGracePeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
-	w.set(t, w.ada, shop, "links.shop.example")
+	w.setHost(t, w.ada, shop, "links.shop.example")
 	record := "links.shop.example. 60 IN CNAME " + testTarget + "."
 	w.zone.Set(t, "links.shop.example", record)
-	first := w.verify(t, w.ada, shop)
+	first := w.verifyHost(t, w.ada, shop)
 
 	w.zone.Fault("links.shop.example", dnsxtest.ServFail)
-	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil ||
+	if h := w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil ||
 		!h.LastCheckedAt.Equal(*first.LastCheckedAt) || len(h.Found) != 1 || h.Error == "" {
-		t.Errorf("after a lookup without an answer: %+v", h)
+		t.Errorf("after a lookup without an answer the host is %+v", h)
 	}
 	w.zone.Fault("links.shop.example", 0)
 	w.zone.Set(t, "links.shop.example")
-	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince == nil {
-		t.Errorf("record missing: %+v", h)
+	if h := w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince == nil {
+		t.Errorf("with the record missing the host is %+v", h)
 	}
-	w.back(t, shop, "71 hours")
-	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified {
-		t.Errorf("record missing for 71 h: %+v", h)
+	w.ageState(t, shop, "71 hours")
+	if h := w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusVerified {
+		t.Errorf("with the record missing for 71 h the host is %+v", h)
 	}
-	w.back(t, shop, "2 hours")
+	w.ageState(t, shop, "2 hours")
 	w.zone.Fault("links.shop.example", dnsxtest.ServFail)
-	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified {
+	if h := w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusVerified {
 		t.Errorf("a lookup without an answer changed the status to %s", h.Status)
 	}
 	w.zone.Fault("links.shop.example", 0)
-	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusFailed {
-		t.Errorf("record missing for 73 h: %+v", h)
+	if h := w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusFailed {
+		t.Errorf("with the record missing for 73 h the host is %+v", h)
 	}
 	w.zone.Set(t, "links.shop.example", record)
-	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil {
-		t.Errorf("record present again: %+v", h)
+	if h := w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil {
+		t.Errorf("with the record present again the host is %+v", h)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestBackgroundCheckVerifiesHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
-	w.set(t, w.ada, shop, "links.shop.example")
+	w.setHost(t, w.ada, shop, "links.shop.example")
 	w.zone.Set(t, "links.shop.example", "links.shop.example. 60 IN CNAME "+testTarget+".")
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET due_at = now()`); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestBackgroundCheckVerifiesHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	var h Host
-	expect.EventuallyWithin(t, 20*time.Second, "the host to be verified", func() (done bool) {
+	expect.EventuallyWithin(t, 20*time.Second, "the host is verified", func() (done bool) {
 		var err error
 		if h, err = w.Get(t.Context(), w.ada, shop); err != nil {
 			t.Fatal(err)
@@ -194,25 +194,25 @@ func TestBackgroundCheckVerifiesHost(t *testing.T) {
 	}
 }
 
-// A manual check or another name overtakes a check in progress.
+// A manual check or a new name overtakes a check in progress.
 func TestOvertakenCheckStoresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
-	w.set(t, w.ada, shop, "links.shop.example")
+	w.setHost(t, w.ada, shop, "links.shop.example")
 	claim := func() []job {
 		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET due_at = now()`); err != nil {
 			t.Fatal(err)
 		}
 		jobs, err := w.claim(t.Context(), 10, time.Minute)
 		if err != nil || len(jobs) != 1 {
-			t.Fatalf("claim = %v, %v; want the one due host", jobs, err)
+			t.Fatalf("claim returned %v, %v; want the one due host", jobs, err)
 		}
 		return jobs
 	}
 	for name, overtake := range map[string]func(){
-		"verify":   func() { w.verify(t, w.ada, shop) },
-		"set":      func() { w.set(t, w.ada, shop, "go.shop.example") },
+		"verify":   func() { w.verifyHost(t, w.ada, shop) },
+		"set":      func() { w.setHost(t, w.ada, shop, "go.shop.example") },
 		"released": func() {},
 	} {
 		jobs := claim()
@@ -222,7 +222,7 @@ func TestOvertakenCheckStoresNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.storeChecks(t.Context(), []checked{{jobs[0], sighting{points: true}}}); err != nil {
+		if err := w.storeChecks(t.Context(), []checkedHost{{jobs[0], sighting{points: true}}}); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := w.Get(t.Context(), w.ada, shop); err != nil || h.Status != trackinghost.StatusPending {
@@ -243,18 +243,18 @@ func TestRefusesInvalidHosts(t *testing.T) {
 		strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
 		_, err := w.Set(t.Context(), w.ada, shop, Input{Host: host})
 		if fields := fault.From(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
-			t.Errorf("Set(%q) = %v, want an error of field host with %q", host, err, want)
+			t.Errorf("Set(%q) returned %v, want an error in field host that contains %q", host, err, want)
 		}
 	}
 	pending := w.registry.add(w.ada, "new.example", domain.StatusPending)
 	if _, err := w.Set(t.Context(), w.ada, pending, Input{Host: "links.new.example"}); fault.From(err).
 		Code != fault.CodeDomainNotVerified {
-		t.Errorf("Set for an unverified domain: %v", err)
+		t.Errorf("Set for an unverified domain returned %v", err)
 	}
 	w.config.Target = ""
 	if _, err := w.Set(t.Context(), w.ada, shop, Input{Host: "links.shop.example"}); fault.From(err).
 		Code != fault.CodeConflict {
-		t.Errorf("Set without a configured target: %v", err)
+		t.Errorf("Set without a configured target returned %v", err)
 	}
 }
 
@@ -263,42 +263,42 @@ func TestHostsAreIsolatedByAccount(t *testing.T) {
 	w := newWorld(t)
 	shop, sub := w.registry.add(w.ada, "shop.example", domain.StatusVerified), w.registry.add(w.eve, "sub.shop.example",
 		domain.StatusVerified)
-	w.set(t, w.ada, shop, "go.sub.shop.example")
+	w.setHost(t, w.ada, shop, "go.sub.shop.example")
 	for name, err := range map[string]error{
-		"get":    second(w.Get(t.Context(), w.eve, shop)),
-		"verify": second(w.Verify(t.Context(), w.eve, shop)),
+		"get":    errorOf(w.Get(t.Context(), w.eve, shop)),
+		"verify": errorOf(w.Verify(t.Context(), w.eve, shop)),
 		"delete": w.Delete(t.Context(), w.eve, shop),
-		"set":    second(w.Set(t.Context(), w.eve, shop, Input{Host: "x.shop.example"})),
-		"none":   second(w.Get(t.Context(), w.eve, sub)),
+		"set":    errorOf(w.Set(t.Context(), w.eve, shop, Input{Host: "x.shop.example"})),
+		"none":   errorOf(w.Get(t.Context(), w.eve, sub)),
 		"remove": w.Delete(t.Context(), w.eve, sub),
 	} {
 		if fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%s: another account's host: %v, want not found", name, err)
+			t.Errorf("%s of another account's host returned %v, want not found", name, err)
 		}
 	}
 	if _, err := w.Set(t.Context(), w.eve, sub, Input{Host: "go.sub.shop.example"}); fault.From(err).
 		Code != fault.CodeConflict {
-		t.Errorf("Set of a taken host: %v, want a conflict", err)
+		t.Errorf("Set of a taken host returned %v, want a conflict", err)
 	}
-	// The name is free once its holder's domain is no longer valid.
+	// The name is free once its owner's domain is no longer valid.
 	w.registry[shop].Status = domain.StatusFailed
-	w.set(t, w.eve, sub, "go.sub.shop.example")
+	w.setHost(t, w.eve, sub, "go.sub.shop.example")
 	if _, err := w.Get(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("the former holder still has the host: %v", err)
+		t.Errorf("the former owner still has the host: %v", err)
 	}
 	if err := w.Delete(t.Context(), w.eve, sub); err != nil {
 		t.Error(err)
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+func errorOf[T any](_ T, err error) error { return err }
 
 func TestDeletingDomainDeletesHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, typ := range []event.Type{event.DomainDeleted, event.DomainLost} {
 		shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
-		w.set(t, w.ada, shop, "links.shop.example")
+		w.setHost(t, w.ada, shop, "links.shop.example")
 		fact := event.New(w.ada, typ, time.Now(), event.Domain{DomainID: shop, Name: "shop.example"})
 		stranger := event.New(w.eve, typ, time.Now(), event.Domain{DomainID: shop, Name: "shop.example"})
 		if err := w.handle(t.Context(), w.db.SQL, stranger); err != nil {

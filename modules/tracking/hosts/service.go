@@ -25,7 +25,7 @@ type Domains interface {
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 }
 
-// resolver is the required part of a DNS resolver.
+// resolver is the part of a DNS resolver that this package uses.
 type resolver interface {
 	LookupCNAME(ctx context.Context, name string) (string, error)
 }
@@ -51,11 +51,11 @@ type Service struct {
 	dns          resolver
 	certificates Certificates // nil: no certificates are obtained
 	log          *slog.Logger
-	own          map[string]bool // hosts of this installation
+	own          map[string]bool // names of this installation
 	checks       *worker.Worker[job, sighting]
 }
 
-// New creates the service. Nothing is checked before Start.
+// New creates the service. Nothing is checked until Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func New(p Params) (*Service, error) {
 	for _, host := range append([]string{config.Target}, config.Own...) {
 		s.own[strings.ToLower(strings.TrimSuffix(host, "."))] = true
 	}
-	s.checks = worker.New(s.queue(),
+	s.checks = worker.New(s.newQueue(),
 		worker.Config{Concurrency: checks, Batch: checks, Lease: checkTimeout + 45*time.Second,
 			Poll: 5 * time.Second}, p.Logger, p.Workers)
 	return s, nil
@@ -88,8 +88,8 @@ type Host struct {
 	Certificate Certificate
 }
 
-// Set makes a name below the domain its tracking host. It is pending until its CNAME record is seen. Setting
-// the same name again changes nothing.
+// Set makes a name below the domain its tracking host. The host is pending until its CNAME record is seen.
+// Setting the same name again changes nothing.
 func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input) (Host, error) {
 	d, err := s.domains.Get(ctx, accountID, domainID)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input)
 	return s.Get(ctx, accountID, domainID)
 }
 
-// putSQL resets the state if the name is different, and schedules a check soon.
+// putSQL resets the state if the name changes, and schedules a check soon.
 const putSQL = `
 INSERT INTO tracking_hosts AS t (account_id, domain_id, host, status, due_at) VALUES ($1, $2, $3, 'pending', now() + interval '1 minute')
 ON CONFLICT (domain_id) DO UPDATE SET account_id = $1, host = $3, status = 'pending', found = NULL, error = '', verified_at = NULL, last_checked_at = NULL,
@@ -134,8 +134,8 @@ func (s *Service) storeHost(ctx context.Context, accountID, domainID, host strin
 	return err
 }
 
-// evictHolder frees a name whose holder may no longer use it, because its domain was deleted or is not verified and
-// another account now has it.
+// evictHolder frees a name that another account's domain now contains, if the domain of its holder was deleted
+// or is not verified.
 func (s *Service) evictHolder(ctx context.Context, host string) error {
 	held, err := s.db.Ent.TrackingHost.Query().Where(trackinghost.Host(host)).Only(ctx)
 	if err != nil {
@@ -204,8 +204,8 @@ func (s *Service) withCertificate(ctx context.Context, row *ent.TrackingHost) Ho
 	return h
 }
 
-// Delete deletes the tracking host of a domain. Sent links continue to work while its CNAME record exists and
-// its certificate is valid.
+// Delete deletes the tracking host of a domain. Links in sent mail keep working while its CNAME record exists
+// and its certificate is valid.
 func (s *Service) Delete(ctx context.Context, accountID, domainID string) error {
 	if _, err := s.domains.Get(ctx, accountID, domainID); err != nil {
 		return err
@@ -221,7 +221,7 @@ func (s *Service) Delete(ctx context.Context, accountID, domainID string) error 
 	return nil
 }
 
-// Verify checks the CNAME record now. A host that stays unverified is not an error; the result contains
+// Verify checks the CNAME record now. A host that remains unverified is not an error; the result contains
 // advice.
 func (s *Service) Verify(ctx context.Context, accountID, domainID string) (Host, error) {
 	h, err := s.Get(ctx, accountID, domainID)
@@ -230,9 +230,9 @@ func (s *Service) Verify(ctx context.Context, accountID, domainID string) (Host,
 	}
 	seen := s.lookUp(ctx, h.Host)
 	if err := ctx.Err(); err != nil {
-		return Host{}, fmt.Errorf("verify tracking host: %w", err) // the caller canceled the lookup
+		return Host{}, fmt.Errorf("verify tracking host: %w", err) // the caller cancelled the lookup
 	}
-	if err := s.storeChecks(ctx, []checked{{job: job{host: h.TrackingHost}, seen: seen}}); err != nil {
+	if err := s.storeChecks(ctx, []checkedHost{{job: job{host: h.TrackingHost}, seen: seen}}); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err)
 	}
 	return s.Get(ctx, accountID, domainID)

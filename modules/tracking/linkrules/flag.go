@@ -14,24 +14,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Flag is a target that an operator has flagged.
+// Flag is a target flagged by an operator.
 type Flag struct {
 	Target    string    `json:"target"` // a host or a URL prefix
 	Reason    string    `json:"reason"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// MaxFlags bounds the memory that flags use in every process.
+// MaxFlags limits the memory that flags use in every process.
 const MaxFlags = 10_000
 
-// Flags reads and changes the flags of operators. It is safe for concurrent use.
+// Flags reads and changes operators' flags. It is safe for concurrent use.
 type Flags struct{ db *db.DB }
 
 // NewFlags returns the flags of an installation.
 func NewFlags(d *db.DB) Flags { return Flags{d} }
 
-// Add flags a target: every process stops redirecting to it within 5 seconds. A second flag of the
-// same target changes its reason. Error: Invalid.
+// Add flags a target: every process stops redirecting to it within 5 seconds. Flagging the same target again
+// changes the reason. It returns Invalid for an invalid target.
 func (f Flags) Add(ctx context.Context, written, reason string) (string, error) {
 	target, err := parseTarget(written)
 	if err != nil {
@@ -52,7 +52,7 @@ ON CONFLICT (target) DO UPDATE SET reason = excluded.reason`
 	return target, nil
 }
 
-// Remove ends the flag of a target. Error: NotFound.
+// Remove removes the flag of a target. It returns NotFound if there is none.
 func (f Flags) Remove(ctx context.Context, written string) error {
 	target, err := parseTarget(written)
 	if err != nil {
@@ -101,10 +101,10 @@ func parseTarget(written string) (string, error) {
 	return target, nil
 }
 
-// flagSet finds the flag of a target without checking every flag.
+// flagSet finds the flag for a target without checking every flag.
 type flagSet struct {
 	hosts map[string]bool
-	paths map[string][]string // URL prefixes after the host, by host
+	paths map[string][]string // paths and queries of URL prefixes, keyed by host
 }
 
 func loadFlags(ctx context.Context, d *db.DB) (flagSet, error) {
@@ -150,9 +150,9 @@ func (s flagSet) match(target string) bool {
 	return false
 }
 
-// splitURL returns the host of a URL, and path and query without escapes. Both are in lower case, and scheme,
-// user and port are left out, so that they cannot evade a flag. It accepts every URL that weburl.Normalize
-// returns, including URLs that net/url rejects.
+// splitURL returns the host of a URL, and its path and query without escapes. Both are in lower case, and
+// scheme, user and port are omitted, so that they cannot be used to evade a flag. It accepts every URL that
+// weburl.Normalize returns, including URLs that net/url rejects.
 func splitURL(target string) (host, path string) {
 	_, rest, _ := strings.Cut(target, "://")
 	end := strings.IndexAny(rest, "/?#")

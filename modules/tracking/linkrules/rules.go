@@ -21,13 +21,13 @@ import (
 
 // Config configures the rules.
 type Config struct {
-	// OwnHosts are the host names of the installation, that of the base URL first.
+	// OwnHosts are the host names of the installation, the base URL's first.
 	OwnHosts []string
 	// Refresh is the reload interval; zero: 5 s.
 	Refresh time.Duration
 }
 
-// ConfigOf returns the configuration from that of the installation.
+// ConfigOf returns the configuration from the installation's settings.
 func ConfigOf(v setting.Values) Config {
 	return Config{OwnHosts: append([]string{config.BaseHost(v)}, config.LinkHosts.Of(v)...)}
 }
@@ -42,7 +42,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Rules decides about tracked links. It is safe for concurrent use.
+// Rules makes decisions about tracked links. It is safe for concurrent use.
 type Rules struct {
 	db      *db.DB
 	refresh time.Duration
@@ -52,14 +52,14 @@ type Rules struct {
 	tasks   *worker.Tasks
 }
 
-// state is the last loaded state. It is immutable.
+// state is the last loaded state. It never changes.
 type state struct {
 	suspended map[string]bool   // account ids
-	hosts     map[string]string // tracking host to account id
+	hosts     map[string]string // account ids keyed by tracking host
 	flags     flagSet
 }
 
-// holdingKey is a question: is a host below a domain of an account?
+// holdingKey identifies a cached answer: whether a host is below a domain of an account.
 type holdingKey struct{ accountID, host string }
 
 const (
@@ -83,7 +83,7 @@ func New(p Params) *Rules {
 	return r
 }
 
-// Start loads the rules and keeps them fresh.
+// Start loads the rules and reloads them periodically.
 func (r *Rules) Start(ctx context.Context) error {
 	if err := r.Reload(ctx); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (r *Rules) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the reloading. The last state stays in force.
+// Stop stops the reloading. The last state remains in force.
 func (r *Rules) Stop(ctx context.Context) error {
 	r.tasks.Stop(ctx)
 	return nil
@@ -120,17 +120,17 @@ func (r *Rules) Holds(ctx context.Context, accountID, host string) (bool, error)
 	return r.former.Get(ctx, holdingKey{accountID, name}, r.loadHolding)
 }
 
-// WithholdReason is why a link does not redirect.
+// WithholdReason is the reason why a link does not redirect.
 type WithholdReason string
 
-// Reasons, as metric labels. None means that the link redirects.
+// Reasons, used as metric labels. None means that the link redirects.
 const (
 	None      WithholdReason = ""
 	Suspended WithholdReason = "account_suspended"
 	Flagged   WithholdReason = "flagged"
 )
 
-// WithholdReason returns why a click of an account must not redirect to a target, or None.
+// WithholdReason returns why a click on a link of an account must not redirect to a target, or None.
 func (r *Rules) WithholdReason(accountID, target string) WithholdReason {
 	now := r.current.Load()
 	switch {
@@ -150,7 +150,7 @@ const (
 	holdsSQL = `SELECT EXISTS (SELECT FROM domains WHERE account_id = $1 AND name = ANY ($2) AND status IN ('verified', 'temporary_failure'))`
 )
 
-// Reload loads the rules. After an error, the previous state stays in force.
+// Reload loads the rules. After an error, the previous state remains in force.
 func (r *Rules) Reload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()

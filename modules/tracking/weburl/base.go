@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// CheckBase adds an error unless base is a public URL of an installation, with scheme and host only.
+// CheckBase adds an error unless base is a public URL of an installation, with only a scheme and a host.
 func CheckBase(wrong fault.Fields, field, base string) {
 	if u, err := url.Parse(base); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||
 		u.Path != "" {

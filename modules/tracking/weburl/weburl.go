@@ -16,12 +16,12 @@ const (
 )
 
 // Normalize returns the ASCII form of the URL that a browser would open. It returns false for anything that
-// must not be tracked: anything but an absolute http or https URL, and anything that Normalize might
-// interpret differently from a browser (backslashes, braces of a template). Normalizing a normalized URL does
-// not change it.
+// must not be tracked: anything but an absolute http or https URL, and anything that Normalize might interpret
+// differently from a browser (backslashes, braces of a template). Normalizing a normalized URL does not change
+// it.
 //
-// It follows the URL Standard: surrounding spaces and inner line breaks are ignored (4.4, "basic URL
-// parser"), names are converted to A-labels, and other bytes are escaped.
+// It follows the URL Standard: surrounding spaces and inner line breaks are ignored (4.4, "basic URL parser"),
+// names are converted to A-labels, and other bytes are escaped.
 func Normalize(written string) (target string, ok bool) {
 	if strings.ContainsAny(written, "\t\r\n") {
 		written = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(written)

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/tracking/weburl"
 )
 
-func TestNormalizesTargetsLikeBrowser(t *testing.T) {
+func TestNormalizesLikeBrowser(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
 		"https://example.com": "https://example.com", " \n https://example.com/a\tb ": "https://example.com/ab",
@@ -22,10 +22,10 @@ func TestNormalizesTargetsLikeBrowser(t *testing.T) {
 	} {
 		got, ok := weburl.Normalize(written)
 		if !ok || got != want {
-			t.Errorf("%q became %q, %v, want %q", written, got, ok, want)
+			t.Errorf("Normalize(%q) returned %q, %v; want %q", written, got, ok, want)
 		}
 		if again, ok := weburl.Normalize(got); !ok || again != got {
-			t.Errorf("%q became %q, %v the second time", got, again, ok)
+			t.Errorf("normalizing %q again returned %q, %v", got, again, ok)
 		}
 	}
 	for _, written := range []string{"", "mailto:a@b.c", "javascript:alert(1)//http://", "https:/e.com", "https:e.com",

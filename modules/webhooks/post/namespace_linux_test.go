@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// insideVariable marks a test process that runs in its own network namespace.
+// insideVariable is set in a test process that runs in its own network namespace.
 const insideVariable = "POSTRIDER_TEST_NAMESPACE"
 
-// notPermitted is the exit status of a child that may not configure its network.
+// notPermitted is the exit status of a child process that may not configure its network.
 const notPermitted = 77
 
-// inNamespace runs the test again in its own network namespace, in which every public and private address
-// leads to this machine. It returns true where the test should run: in the namespace, or in this process if
-// the system does not allow namespaces, which it logs.
+// inNamespace runs the test again in its own network namespace, where every public and private address leads to
+// this machine. It returns true where the test should run: inside the namespace, or in this process if the
+// system does not allow namespaces, which it logs.
 func inNamespace(t *testing.T) (run, whole bool) {
 	t.Helper()
 	if os.Getenv(insideVariable) != "" {
@@ -54,10 +54,10 @@ func inNamespace(t *testing.T) (run, whole bool) {
 	return true, false
 }
 
-// takeEveryAddress brings lo up and routes all IPv4 and IPv6 addresses to it as local ones ("ip route add
-// local 0.0.0.0/0 dev lo"), by rtnetlink(7).
+// takeEveryAddress brings lo up and routes all IPv4 and IPv6 addresses to it as local addresses ("ip route add
+// local 0.0.0.0/0 dev lo"), using rtnetlink(7).
 func takeEveryAddress() error {
-	const lo = 1 // the index of lo in every namespace
+	const lo = 1 // lo has this index in every namespace
 	native := binary.NativeEndian
 	link := make([]byte, syscall.SizeofIfInfomsg)
 	native.PutUint32(link[4:], lo)
@@ -112,8 +112,8 @@ func askKernel(kind uint16, body []byte) error {
 	return nil
 }
 
-// connectsBegun returns how many TCP connections were ever started in this network namespace, to any address
-// and port (tcpActiveOpens of RFC 4022).
+// connectsBegun returns the number of TCP connections ever started in this network namespace, to any address
+// and port (tcpActiveOpens, RFC 4022).
 func connectsBegun(t testing.TB) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/net/snmp")

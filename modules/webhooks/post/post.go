@@ -21,7 +21,7 @@ import (
 
 const userAgent = "Postrider-Webhooks/1"
 
-// Message is one attempt to deliver an event.
+// Message is the input of one delivery attempt.
 type Message struct {
 	URL        string
 	DeliveryID string // for logging
@@ -34,8 +34,8 @@ type Message struct {
 // Result is the result of one POST.
 type Result struct {
 	Status   int    // 0: no answer
-	Failure  string // why there was no answer, for the endpoint's owner
-	Response string // beginning of the response body
+	Failure  string // why there was no answer, written for the endpoint's owner
+	Response string // start of the response body
 	Remote   string // address of the server
 }
 
@@ -65,10 +65,10 @@ func (p *Poster) Post(ctx context.Context, m Message) Result {
 		return a
 	}
 	a.Status = response.StatusCode
-	// The body is kept only for the log; the status decides.
+	// The body is only logged; the status decides.
 	kept, _, readErr := egress.ReadBody(response.Body)
 	if closeErr := response.Body.Close(); readErr != nil || closeErr != nil {
-		p.log.DebugContext(ctx, "cannot read the whole response of a webhook endpoint", telemetry.KeyDeliveryID,
+		p.log.DebugContext(ctx, "cannot read the full response of a webhook endpoint", telemetry.KeyDeliveryID,
 			m.DeliveryID)
 	}
 	a.Response = makeStorable(kept)
@@ -80,8 +80,8 @@ func makeStorable(text []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// explainFailure explains to the endpoint's owner why there was no answer. It does not reveal our DNS servers
-// or private addresses.
+// explainFailure explains to the endpoint's owner why there was no answer, without revealing our DNS servers or
+// private addresses.
 func explainFailure(err error, timeout time.Duration) string {
 	var dnsError *net.DNSError
 	var netError net.Error
@@ -105,10 +105,10 @@ func explainFailure(err error, timeout time.Duration) string {
 		errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer within %s", timeout)
 	}
-	return clip(makeStorable([]byte(err.Error())), 300)
+	return truncateText(makeStorable([]byte(err.Error())), 300)
 }
 
-func clip(text string, most int) string {
+func truncateText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

@@ -13,25 +13,25 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Config defines which addresses endpoints may have, and how they are reached.
+// Config controls which addresses endpoints may have and how they are reached.
 type Config struct {
-	Allow         []netip.Prefix // ranges that are allowed in addition to public addresses
-	PlainLoopback bool           // development: http:// development: also allow http:// to this machine
+	Allow         []netip.Prefix // allowed in addition to public addresses
+	PlainLoopback bool           // development: http:// development: also allow http:// development: also allow http:// to this machine
 	// Lookup resolves a host. If nil, the system resolver is used.
 	Lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	RootCAs *x509.CertPool // nil: the system's root certificates
-	Timeout time.Duration  // of one POST including the response
+	Timeout time.Duration  // for one POST including the response
 }
 
-// ConfigOf returns the configuration from that of the installation.
+// ConfigOf returns the configuration from the installation's settings.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	return Config{Allow: egress.Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
 }
 
-// connectTimeout applies to TCP and TLS each.
+// connectTimeout applies to TCP and TLS separately.
 const connectTimeout = 5 * time.Second
 
-// Poster validates the URLs of endpoints and posts to them. It is safe for concurrent use.
+// Poster validates endpoint URLs and posts to them. It is safe for concurrent use.
 type Poster struct {
 	targets *egress.TargetChecker
 	client  *http.Client

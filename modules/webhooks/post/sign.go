@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// signRequest sets the header fields with the signatures of a message, newest secret first.
+// signRequest sets the signature header fields of a message, newest secret first.
 func signRequest(header http.Header, m Message, at time.Time) {
 	plain := make([]string, len(m.Secrets))
 	for i, s := range m.Secrets {

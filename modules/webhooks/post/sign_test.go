@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// The vectors were generated with openssl: printf '%s' "$t.$body" | openssl dgst -sha256 -hmac "$secret".
+// The vectors were generated with OpenSSL: printf '%s' "$t.$body" | openssl dgst -sha256 -hmac "$secret".
 func TestSignatureVectors(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1768469400, 987654321)
@@ -24,6 +24,6 @@ func TestSignatureVectors(t *testing.T) {
 	}
 	signRequest(header, Message{EventID: "evt_1", Body: body, Secrets: []secret.String{one}}, at)
 	if got := header.Get(webhooksig.Header); strings.Count(got, "v1=") != 1 {
-		t.Errorf("one secret signed as %s, want one v1", got)
+		t.Errorf("one secret produced %s, want a single v1 signature", got)
 	}
 }

@@ -31,12 +31,12 @@ import (
 // target is one case of testdata/targets.txt.
 type target struct {
 	kind string // refuse, later, public, redirect
-	url  string // of a redirect: its target
-	code int    // of a redirect
+	url  string // target of a redirect
+	code int    // status of a redirect
 }
 
-// targets reads the cases, and the DNS records before and after endpoints are created.
-func targets(t testing.TB) (cases []target, before, after []string) {
+// readTargets reads the cases and the DNS records from before and after the endpoints are created.
+func readTargets(t testing.TB) (cases []target, before, after []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/targets.txt")
 	if err != nil {
@@ -73,28 +73,28 @@ func targets(t testing.TB) (cases []target, before, after []string) {
 	return cases, before, after
 }
 
-// watch listens on many ports of all addresses of this machine, and records the local address of each
+// watch listens on many ports of all addresses of this machine and records the local address of each
 // connection.
 type watch struct {
 	roots     *x509.CertPool
 	mu        sync.Mutex
 	reached   []netip.Addr
-	redirects []target // by the number in the path
+	redirects []target // keyed by the number in the path
 }
 
-func (w *watch) seen() []netip.Addr {
+func (w *watch) listSeen() []netip.Addr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.reached)
 }
 
-// noting records accepted connections.
-type noting struct {
+// notingListener records accepted connections.
+type notingListener struct {
 	net.Listener
 	watch *watch
 }
 
-func (l noting) Accept() (net.Conn, error) {
+func (l notingListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err == nil {
 		l.watch.mu.Lock()
@@ -104,15 +104,15 @@ func (l noting) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// watched are ports that cases name, and those of services that such attacks target.
+// watched lists the ports that cases name and those of services that such attacks target.
 var watched = []int{22, 23, 25, 80, 389, 443, 2375, 5432, 6379, 8443, 11211, 32526, 65535}
 
-// listenEverywhere serves TLS with certificates of its own authority, and plain HTTP on port 80. At least one
-// port must be available.
+// listenEverywhere serves TLS with certificates of its own authority, and plain HTTP on port 80. It needs at
+// least one available port.
 func listenEverywhere(t testing.TB, hosts ...string) *watch {
 	t.Helper()
 	w := &watch{roots: x509.NewCertPool()}
-	issue := authority(t, w.roots)
+	issue := newAuthority(t, w.roots)
 	silent := slog.NewLogLogger(slog.DiscardHandler, 0)
 	handler := http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
 		if n, err := strconv.Atoi(strings.TrimPrefix(in.URL.Path, "/redirect/")); err == nil {
@@ -129,7 +129,7 @@ func listenEverywhere(t testing.TB, hosts ...string) *watch {
 				continue
 			}
 			had++
-			l = noting{l, w}
+			l = notingListener{l, w}
 			if port != 80 {
 				l = tls.NewListener(l, &tls.Config{NextProtos: []string{"http/1.1"}, GetCertificate: issue})
 			}
@@ -144,9 +144,9 @@ func listenEverywhere(t testing.TB, hosts ...string) *watch {
 	return w
 }
 
-// authority creates a certificate authority, and returns a function that issues a certificate for any
-// requested name.
-func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+// newAuthority creates a certificate authority and returns a function that issues a certificate for any requested
+// name.
+func newAuthority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -174,7 +174,7 @@ func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*
 	}
 }
 
-func postman(t testing.TB, c Config) *Poster {
+func newTestPoster(t testing.TB, c Config) *Poster {
 	t.Helper()
 	c.Timeout = 5 * time.Second
 	p := New(c, slog.New(slog.DiscardHandler))
@@ -187,8 +187,8 @@ func (p *Poster) postTo(t testing.TB, url string) Result {
 	return p.Post(t.Context(), Message{URL: url, EventID: "evt_1", Attempt: 1, Body: []byte("{}")})
 }
 
-// publicAddresses returns the addresses that may be reached: those of "public" URLs, and those of public
-// names in the DNS of the list.
+// publicAddresses returns the addresses that may be reached: those of the "public" URLs and of public names in
+// the DNS records.
 func publicAddresses(t testing.TB, cases []target) map[netip.Addr]bool {
 	t.Helper()
 	all := map[netip.Addr]bool{netip.MustParseAddr("93.184.215.14"): true,
@@ -205,16 +205,16 @@ func publicAddresses(t testing.TB, cases []target) map[netip.Addr]bool {
 	return all
 }
 
-// Every case is checked as in POST and PATCH /webhooks, and dialed by the client that makes deliveries. The
-// test runs in its own network namespace, in which every address leads to its listeners. No listener may see
-// a connection to an address that is not public, and the kernel may not even have started one.
+// Every case is validated as in POST and PATCH /webhooks and dialed by the client that makes deliveries. The
+// test runs in its own network namespace, in which every address leads to its listeners. No listener may see a
+// connection to a non-public address, and the kernel may not even have started one.
 func TestForbiddenTargetsAreNotReached(t *testing.T) {
 	t.Parallel()
 	run, whole := inNamespace(t)
 	if !run {
 		return
 	}
-	cases, zone, changed := targets(t)
+	cases, zone, changed := readTargets(t)
 	if len(cases) < 300 {
 		t.Fatalf("the list has %d cases, want at least 300", len(cases))
 	}
@@ -228,7 +228,7 @@ func TestForbiddenTargetsAreNotReached(t *testing.T) {
 		hosts = []string{"127.0.0.1", "::1"}
 	}
 	w := listenEverywhere(t, hosts...)
-	s := postman(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
+	s := newTestPoster(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
 	for _, c := range cases {
 		if c.kind == "redirect" {
 			continue
@@ -244,14 +244,14 @@ func TestForbiddenTargetsAreNotReached(t *testing.T) {
 	dns.Add(t, changed...)
 	forbidden := w.dialAll(t, cases, whole, resolver)
 	if whole {
-		w.control(t, cases, resolver)
+		w.checkListeners(t, cases, resolver)
 	}
 	w.controlLoopback(t)
 	t.Logf("%d cases; connections to forbidden addresses: %d", len(cases), forbidden)
 }
 
-// dialAll posts to every case that must not be reached: with the DNS of the list, with a DNS that resolves
-// every name to forbidden addresses, and as in development.
+// dialAll posts to every case that must not be reached: with the DNS records of the list, with a DNS that
+// resolves every name to forbidden addresses, and with the development settings.
 func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx.Resolver) (forbidden int) {
 	t.Helper()
 	hostile := func(context.Context, string) ([]netip.Addr, error) {
@@ -259,22 +259,22 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 			netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("::ffff:10.0.0.1")}, nil
 	}
 	for what, client := range map[string]*Poster{
-		"with its DNS":       postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
-		"with a hostile DNS": postman(t, Config{Lookup: hostile, RootCAs: w.roots}),
-		"in development":     postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
+		"with its DNS":       newTestPoster(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
+		"with a hostile DNS": newTestPoster(t, Config{Lookup: hostile, RootCAs: w.roots}),
+		"in development":     newTestPoster(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
 	} {
 		for _, c := range cases {
 			if c.kind != "refuse" && c.kind != "later" {
 				continue
 			}
-			before, seen := connectsBegun(t), len(w.seen())
+			before, seen := connectsBegun(t), len(w.listSeen())
 			if a := client.postTo(t, c.url); a.Status != 0 || a.Failure == "" {
 				t.Errorf("%q %s answered %d, want a failure", c.url, what, a.Status)
 			}
 			if n := connectsBegun(t) - before; whole && n != 0 {
 				t.Errorf("%q %s: %d connections were started", c.url, what, n)
 			}
-			if now := w.seen(); len(now) != seen {
+			if now := w.listSeen(); len(now) != seen {
 				forbidden += len(now) - seen
 				t.Errorf("%q %s reached %v", c.url, what, now[seen:])
 			}
@@ -283,19 +283,18 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 	return forbidden
 }
 
-// control proves that the listeners would have seen a connection. Public cases reach them and no other
-// address, redirects reach only the first server, and the forbidden addresses are reachable when dialed
-// without a guard.
-func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
+// checkListeners proves that the listeners would have seen a connection. Public cases reach them at no other address,
+// redirects reach only the first server, and the forbidden addresses are reachable without the guard.
+func (w *watch) checkListeners(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	t.Helper()
-	s := postman(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
+	s := newTestPoster(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
 	public := publicAddresses(t, cases)
 	for _, c := range cases {
 		if c.kind == "redirect" {
 			w.redirects = append(w.redirects, c)
 		}
 	}
-	from := len(w.seen())
+	from := len(w.listSeen())
 	for _, c := range cases {
 		if c.kind == "public" {
 			if a := s.postTo(t, c.url); a.Status != http.StatusOK {
@@ -306,11 +305,11 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	for i, c := range w.redirects {
 		a := s.postTo(t, fmt.Sprintf("https://public.test/redirect/%d", i))
 		if a.Status != c.code || a.Delivered() {
-			t.Errorf("redirect %d to %q: answered %d %s", c.code, c.url, a.Status, a.Failure)
+			t.Errorf("redirect %d to %q answered %d %s", c.code, c.url, a.Status, a.Failure)
 		}
 	}
 	reached := map[netip.Addr]bool{}
-	for _, addr := range w.seen()[from:] {
+	for _, addr := range w.listSeen()[from:] {
 		if reached[addr] = true; !public[addr] {
 			t.Errorf("%s was reached", addr)
 		}
@@ -324,14 +323,14 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 		"192.168.1.1:22", "0.0.0.0:443", "240.0.0.1:443", "[::1]:443", "[fd00:ec2::254]:443",
 		"[64:ff9b::7f00:1]:8443", "[2002:7f00:1::1]:443", "[2606:2800:220:1:0:5efe:7f00:1]:443", "[fec0::1]:443",
 		"[5f00::1]:443", "[::ffff:10.0.0.1]:443"} {
-		before, seen := connectsBegun(t), len(w.seen())
+		before, seen := connectsBegun(t), len(w.listSeen())
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
-			t.Errorf("dial %s without a guard: %v", address, err)
+			t.Errorf("dial %s without the guard: %v", address, err)
 			continue
 		}
-		expect.EventuallyWithin(t, 20*time.Second, address+" to be seen by a listener",
-			func() bool { return len(w.seen()) == seen+1 })
+		expect.EventuallyWithin(t, 20*time.Second, address+" to reach a listener",
+			func() bool { return len(w.listSeen()) == seen+1 })
 		if connectsBegun(t) != before+1 {
 			t.Errorf("the kernel did not count the connection to %s", address)
 		}
@@ -339,17 +338,17 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	}
 }
 
-// controlLoopback reaches a listener that the allow-list permits.
+// controlLoopback checks that a listener on the allow-list is reachable.
 func (w *watch) controlLoopback(t *testing.T) {
 	t.Helper()
-	s := postman(t, Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: w.roots})
+	s := newTestPoster(t, Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: w.roots})
 	reached := 0
 	for _, port := range watched {
 		if a := s.postTo(t, fmt.Sprintf("https://localhost:%d/", port)); a.Status == http.StatusOK {
 			reached++
 		}
 	}
-	if reached == 0 || len(w.seen()) == 0 {
+	if reached == 0 || len(w.listSeen()) == 0 {
 		t.Error("no listener was reached through the allow-list")
 	}
 }

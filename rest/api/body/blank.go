@@ -12,7 +12,7 @@ import (
 type KeepsBlank interface{ KeepsBlank() }
 
 // omitsBlank reports whether a value is a blank text that means the same as null: an empty string, or only white
-// space. It does in each optional field that takes a string, because forms and no-code tools send "" for values that
+// space. It does in each optional field that takes a free text, because forms and no-code tools send "" for values that
 // their users left out.
 func (o Object) omitsBlank(f *Field, v Value) bool {
 	if v.Kind() != KindString || !isBlankToken(v.raw) {
@@ -31,7 +31,7 @@ func (o Object) omittedTokens(f *Field) func(token []byte) bool {
 	c := Components{}
 	text := c.findText(f.Type.Schema(c))
 	switch {
-	case text == nil:
+	case text == nil, len(text.Enum) > 0: // a blank scope of an API key must not grant the default one
 		return nil
 	case text.Format == "password": // which may consist of spaces
 		return isEmptyToken

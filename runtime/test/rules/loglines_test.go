@@ -34,7 +34,7 @@ var boundedLines = map[string]string{
 	`"invitation not mailed"`:                         "of the worker that writes mails, which is bounded",
 	`"sms receipt"`:                                   "after the authentication of the provider",
 	`"sms reply"`:                                     "after the authentication of the provider",
-	`cannot move a received message, the object store request is retried`: "of a worker",
+	`cannot move a received message, will retry`:      "of a worker",
 }
 
 // A log line that an unauthenticated client can cause must be collapsed by package loglimit or bounded by

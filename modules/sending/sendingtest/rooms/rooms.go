@@ -1,4 +1,4 @@
-// Package rooms builds the packages of module sending for tests, and drives them by hand.
+// Package rooms builds the packages of module sending for tests and lets the tests drive them.
 package rooms
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
-// Rooms are accepting, delivery and records over one database. No worker runs.
+// Rooms contains accepting, delivery and records over one database. No worker runs.
 type Rooms struct {
 	*sendingtest.Parts
 
@@ -28,7 +28,7 @@ type Rooms struct {
 	Delivery *delivery.Service
 	Records  *records.Service
 	Composer *compose.Composer
-	Mover    *bodies.Service // to the object store, if there is one
+	Mover    *bodies.Service // moves bodies to the object store, if there is one
 
 	work worker.Queue[delivery.Job, smtpclient.Outcome]
 }
@@ -39,7 +39,7 @@ func New(t *testing.T) *Rooms {
 	return WithObjects(t, nil, bodies.Config{})
 }
 
-// WithObjects returns Rooms with an object store.
+// WithObjects returns new Rooms with an object store.
 func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
 	t.Helper()
 	p := sendingtest.New(t)
@@ -134,7 +134,7 @@ func (r *Rooms) SettleWith(t *testing.T, jobs []delivery.Job, out smtpclient.Out
 	}
 }
 
-// Extend extends the leases of claimed deliveries, and reports which are still held.
+// Extend extends the leases of claimed deliveries and reports which are still held.
 func (r *Rooms) Extend(t *testing.T, jobs []delivery.Job) []bool {
 	t.Helper()
 	held, err := r.work.Extend(t.Context(), jobs, time.Minute)
