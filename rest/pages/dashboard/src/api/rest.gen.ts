@@ -15,16 +15,17 @@ export interface components {
     AddPaymentMethod: { return_path?: string | null }
     AddSuppression: { email: string; email_id?: string | null }
     AddSuppressions: { emails: (string)[] }
-    AddTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; htmlBody?: string | null; html_body?: string | null; name: string; plain_body?: string | null; replyTo?: (components['schemas']["Mailboxes"]) | (null); reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; textBody?: string | null; text_body?: string | null; unsubscribe_enabled?: boolean | null; variables?: (components['schemas']["TemplateVariableInput"])[] | null }
+    AddTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; unsubscribe_enabled?: boolean | null; variables?: (components['schemas']["TemplateVariableInput"])[] | null }
     AddressRule: { action: "accept" | "reject"; match: string }
+    AddressRuleInput: { action: "accept" | "reject"; match: string }
     AddressRules: { catch_all: boolean; rules: (components['schemas']["AddressRule"])[] }
     AddressRulesAnswer: { address_rules: components['schemas']["AddressRules"] }
-    AddressRulesInput: { catch_all: boolean; rules: ({ action: "accept" | "reject"; match: string })[] }
+    AddressRulesInput: { catch_all: boolean; rules: (components['schemas']["AddressRuleInput"])[] }
     Answer: { request: components['schemas']["Record"] }
     ApiKeyList: { api_keys: (components['schemas']["KeyRecord"])[]; has_more: boolean; next_cursor: string | null }
     ApplyDNSRecords: { credentials: Record<string, string>; dry_run?: boolean | null; provider: "cloudflare" | "digitalocean" | "gandi" | "hetzner" | "ovh" | "rfc2136" | "route53" }
     AttachmentInfoPayload: { content_type: string; filename: string; size: number }
-    AttachmentInput: (unknown)
+    AttachmentInput: { content_id?: string | null; content_type?: string | null; data: string; name?: string | null }
     AttachmentLink: { content_id: string | null; content_type: string; download_url: string; expires_at: string; index: number; name: string; size: number }
     AttachmentLinkAnswer: { attachment: components['schemas']["AttachmentLink"] }
     AttachmentRecord: { content_id: string | null; content_type: string; name: string; size: number }
@@ -64,9 +65,12 @@ export interface components {
     BillingAnswer: { billing: components['schemas']["BillingRecord"] }
     BillingRecord: { billing_email: string; cancel_at: string | null; current_period_end: string; current_period_start: string; enabled: boolean; mode: string | null; monthly_limit: number | null; payment_method: (components['schemas']["CardRecord"]) | (null); pending_at: string | null; pending_plan: string | null; plan: components['schemas']["PlanName"]; problems: (string)[]; production: components['schemas']["Production"]; status: "none" | "incomplete" | "incomplete_expired" | "trialing" | "active" | "past_due" | "canceled" | "unpaid" | "paused"; usage: components['schemas']["UsageOfMonth"] }
     BouncePayload: { attempt?: number; code: number; diagnostic: string; enhanced_code: string; remote_mta: string; type: string }
-    BranchStep: { cases: ({ goto: string; if: string })[]; key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); otherwise?: ("continue" | "end" | "fail") | ({ goto: string }); type: "branch" }
+    BranchCase: { goto: string; if: string }
+    BranchStep: { cases: (components['schemas']["BranchCase"])[]; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); otherwise?: (components['schemas']["StepTarget"]); type: "branch" }
     BrandAnswer: { brand: components['schemas']["BrandRecord"] }
     BrandRecord: { color: string | null; logo: string | null; name: string | null; updated_at: string | null }
+    CancelEvent: { conditions?: string; event: string; step?: string }
+    CancelRule: (string) | (components['schemas']["CancelEvent"])
     CardRecord: { brand: string; exp_month: number; exp_year: number; last4: string }
     CeremonyAnswer: { challenge_id: string; options: Record<string, unknown> }
     ChangePlan: { plan: string }
@@ -80,7 +84,7 @@ export interface components {
     ClickPayload: { ip: string; machine: boolean; url: string; user_agent: string }
     ComplaintPayload: { reporter: string; type: string }
     CompleteSignUp: { account_name: string; name?: string | null; password: string; token: string }
-    ConditionStep: { if: string; key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); on_false?: ("continue" | "end" | "fail") | ({ goto: string }); on_true?: ("continue" | "end" | "fail") | ({ goto: string }); type: "condition" }
+    ConditionStep: { if: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); on_false?: (components['schemas']["StepTarget"]); on_true?: (components['schemas']["StepTarget"]); type: "condition" }
     ConfirmEmail: { code?: string | null; password?: string | null; token: string }
     ConfirmSession: { code?: string; passkey?: (components['schemas']["PasskeyAssertion"]); password?: string }
     ContactUnsubscribedEvent: { created_at: string; data: components['schemas']["UnsubscribePayload"]; type: "contact.unsubscribed" }
@@ -93,10 +97,10 @@ export interface components {
     CustomEvent: { created_at: string; data: unknown; email: string | null; id: string; name: string; source: string; user_id: string | null }
     CustomEventAnswer: { event: components['schemas']["CustomEventDetail"] }
     CustomEventDetail: { created_at: string; data: unknown; email: string | null; id: string; matches: (components['schemas']["EventMatch"])[]; name: string; source: string; user_id: string | null }
-    CustomEventInput: { automation_id?: string | null; data?: Record<string, unknown> | null; dry_run?: boolean | null; email?: string | null; name?: string | null; test_send?: boolean | null; type?: string | null; user_id?: string | null }
+    CustomEventInput: { automation_id?: string | null; data?: Record<string, unknown> | null; dry_run?: boolean | null; email?: string | null; name: string; test_send?: boolean | null; user_id?: string | null }
     CustomEventList: { events: (components['schemas']["CustomEvent"])[]; has_more: boolean; next_cursor: string | null }
     DelayPayload: { attempt: number; diagnostic: string; next_attempt_at: string }
-    DelayStep: { duration: string; key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); type: "delay" }
+    DelayStep: { duration: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); type: "delay" }
     DeleteSuppressions: { emails?: (string)[] | null; ids?: (string)[] | null }
     DeletedBatch: { data: (components['schemas']["DeletedItem"])[] }
     DeletedItem: { error?: components['schemas']["ProblemBody"]; id: string | null; index: number; status: "deleted" | "not_found" | "failed" }
@@ -152,7 +156,6 @@ export interface components {
     ErasedAnswer: { erased: components['schemas']["ErasedCounts"]; ok: boolean }
     ErasedCounts: { emails: number; events: number; received: number; redacted: number; suppressions: number }
     Error: { error: components['schemas']["ProblemBody"] }
-    EventData: (components['schemas']["RunPayload"]) | (components['schemas']["UnsubscribePayload"]) | (components['schemas']["DomainPayload"]) | (components['schemas']["DomainClaimPayload"]) | (components['schemas']["DomainKeyPayload"]) | (components['schemas']["DomainUpdatePayload"]) | (components['schemas']["EmailPayload"]) | (components['schemas']["InboundPayload"]) | (components['schemas']["SuppressionPayload"])
     EventExplanation: { event_id: string; matches: (components['schemas']["ExplainedMatch"])[]; near_misses: (components['schemas']["NearMiss"])[] }
     EventLogPage: { events: (components['schemas']["LoggedEvent"])[]; has_more: boolean; next_cursor: string }
     EventMatch: { automation_id: string; error: string | null; outcome: "started" | "resumed" | "cancelled" | "condition_false" | "condition_error" | "re_entry" | "too_many_runs" | "paused" | "loop_guard"; run_id: string | null; version: number }
@@ -165,7 +168,7 @@ export interface components {
     FailurePayload: { code: string; reason: string }
     FieldChange: { after: unknown; before: unknown; path: string }
     ForgotPassword: { email: string }
-    ForwardReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; htmlBody?: string | null; html_body?: string | null; plain_body?: string | null; replyTo?: (components['schemas']["Mailboxes"]) | (null); reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: ((components['schemas']["TagInput"])[]) | (Record<string, string>) | (null); text?: string | null; textBody?: string | null; text_body?: string | null; to: (components['schemas']["Mailboxes"]); with_attachments?: boolean | null }
+    ForwardReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to: (components['schemas']["Mailboxes"]); with_attachments?: boolean | null }
     Header: { name: string; value: string }
     HttpSettings: { body: string | null; content_type: string | null; header_names: (string)[]; id_path: string | null; idempotent: boolean; url: string }
     InboundPayload: { attachment_count: number; attachments: (components['schemas']["AttachmentInfoPayload"])[]; cc: (string)[]; email_id: string; from: string; in_reply_to: string | null; message_id: string; rcpt_to: string; received_at: string; references: (string)[]; spam_status: string; status: string; subject: string; to: (string)[] }
@@ -178,7 +181,36 @@ export interface components {
     KeyRecord: { created_at: string; created_by: string | null; creator_left: boolean; creator_role: "owner" | "admin" | "developer" | "billing" | "viewer" | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; name: string; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
     LaterEvent: { after?: string | null; data?: Record<string, unknown> | null; name: string }
     LineRecord: { amount: number; description: string }
-    LoggedEvent: { created_at: string; data: components['schemas']["EventData"]; id: string; type: string }
+    LoggedEvent: (components['schemas']["LoggedEventAutomationCompleted"]) | (components['schemas']["LoggedEventAutomationFailed"]) | (components['schemas']["LoggedEventAutomationStarted"]) | (components['schemas']["LoggedEventAutomationStepCompleted"]) | (components['schemas']["LoggedEventContactUnsubscribed"]) | (components['schemas']["LoggedEventDomainAdded"]) | (components['schemas']["LoggedEventDomainClaimStarted"]) | (components['schemas']["LoggedEventDomainClaimed"]) | (components['schemas']["LoggedEventDomainDeleted"]) | (components['schemas']["LoggedEventDomainDkimRotated"]) | (components['schemas']["LoggedEventDomainFailed"]) | (components['schemas']["LoggedEventDomainLost"]) | (components['schemas']["LoggedEventDomainTemporaryFailure"]) | (components['schemas']["LoggedEventDomainUpdated"]) | (components['schemas']["LoggedEventDomainVerified"]) | (components['schemas']["LoggedEventEmailBounced"]) | (components['schemas']["LoggedEventEmailCancelled"]) | (components['schemas']["LoggedEventEmailClicked"]) | (components['schemas']["LoggedEventEmailComplained"]) | (components['schemas']["LoggedEventEmailDelivered"]) | (components['schemas']["LoggedEventEmailDeliveryDelayed"]) | (components['schemas']["LoggedEventEmailFailed"]) | (components['schemas']["LoggedEventEmailOpened"]) | (components['schemas']["LoggedEventEmailReceived"]) | (components['schemas']["LoggedEventEmailScheduled"]) | (components['schemas']["LoggedEventEmailSent"]) | (components['schemas']["LoggedEventEmailSuppressed"]) | (components['schemas']["LoggedEventSuppressionAdded"]) | (components['schemas']["LoggedEventSuppressionRemoved"])
+    LoggedEventAutomationCompleted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.completed" }
+    LoggedEventAutomationFailed: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.failed" }
+    LoggedEventAutomationStarted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.started" }
+    LoggedEventAutomationStepCompleted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.step_completed" }
+    LoggedEventContactUnsubscribed: { created_at: string; data: components['schemas']["UnsubscribePayload"]; id: string; type: "contact.unsubscribed" }
+    LoggedEventDomainAdded: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.added" }
+    LoggedEventDomainClaimStarted: { created_at: string; data: components['schemas']["DomainClaimPayload"]; id: string; type: "domain.claim_started" }
+    LoggedEventDomainClaimed: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.claimed" }
+    LoggedEventDomainDeleted: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.deleted" }
+    LoggedEventDomainDkimRotated: { created_at: string; data: components['schemas']["DomainKeyPayload"]; id: string; type: "domain.dkim_rotated" }
+    LoggedEventDomainFailed: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.failed" }
+    LoggedEventDomainLost: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.lost" }
+    LoggedEventDomainTemporaryFailure: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.temporary_failure" }
+    LoggedEventDomainUpdated: { created_at: string; data: components['schemas']["DomainUpdatePayload"]; id: string; type: "domain.updated" }
+    LoggedEventDomainVerified: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.verified" }
+    LoggedEventEmailBounced: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.bounced" }
+    LoggedEventEmailCancelled: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.cancelled" }
+    LoggedEventEmailClicked: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.clicked" }
+    LoggedEventEmailComplained: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.complained" }
+    LoggedEventEmailDelivered: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.delivered" }
+    LoggedEventEmailDeliveryDelayed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.delivery_delayed" }
+    LoggedEventEmailFailed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.failed" }
+    LoggedEventEmailOpened: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.opened" }
+    LoggedEventEmailReceived: { created_at: string; data: components['schemas']["InboundPayload"]; id: string; type: "email.received" }
+    LoggedEventEmailScheduled: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.scheduled" }
+    LoggedEventEmailSent: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.sent" }
+    LoggedEventEmailSuppressed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.suppressed" }
+    LoggedEventSuppressionAdded: { created_at: string; data: components['schemas']["SuppressionPayload"]; id: string; type: "suppression.added" }
+    LoggedEventSuppressionRemoved: { created_at: string; data: components['schemas']["SuppressionPayload"]; id: string; type: "suppression.removed" }
     MadeAccount: { id: string; name: string; role: "owner" }
     MadeAccountAnswer: { account: components['schemas']["MadeAccount"] }
     Mailbox: (string) | (components['schemas']["NamedMailbox"])
@@ -235,8 +267,12 @@ export interface components {
     ProviderRecord: { name: string }
     PublicationAnswer: { template: components['schemas']["TemplateRecord"]; warnings: (string)[] }
     PutAccountBrand: { color?: string | null; logo?: string | null; name?: string | null }
-    PutSMSSettings: { countries: (string)[]; daily_cap?: number | null; from?: string | null; http?: { body?: string | null; content_type?: string | null; headers?: Record<string, string> | null; id_path?: string | null; idempotent?: boolean | null; url: string } | null; provider: "operator" | "none" | "twilio" | "http"; twilio?: { account_sid: string; auth_token?: string | null; base_url?: string | null } | null }
+    PutGatewaySettings: { body?: string | null; content_type?: string | null; headers?: Record<string, string> | null; id_path?: string | null; idempotent?: boolean | null; url: string }
+    PutSMSSettings: { countries: (string)[]; daily_cap?: number | null; from?: string | null; http?: (components['schemas']["PutGatewaySettings"]) | (null); provider: "operator" | "none" | "twilio" | "http"; twilio?: (components['schemas']["PutTwilioSettings"]) | (null) }
+    PutTwilioSettings: { account_sid: string; auth_token?: string | null; base_url?: string | null }
     QuoteAnswer: { amount_due: number; currency: string; effective: "now" | "period_end"; effective_at: string | null; lines: (components['schemas']["LineRecord"])[] }
+    ReEntry: ("every_time" | "once" | "after_completion") | (components['schemas']["ReEntryInterval"])
+    ReEntryInterval: { at_most_every: string }
     ReceivedAnswer: { received_email: components['schemas']["ReceivedWhole"] }
     ReceivedAuth: { dkim: string; dkim_domains: (string)[]; dmarc: string; dmarc_policy: string; helo: string; iprev: string; remote_ip: string; reverse_name: string; spf: string; spf_domain: string; tls: string }
     ReceivedField: { name: string; value: string }
@@ -250,10 +286,10 @@ export interface components {
     Record: { api_key_id: string | null; created_at: string; duration_ms: number; email_id: string | null; id: string; ip: string; method: string; operation: string; path: string; request_body: string; request_octets: number; response_body: string; response_octets: number; status: number; user_id: string | null }
     RecoverWebhook: { only_failed?: boolean | null; since: string; until?: string | null }
     RecoveryAnswer: { recovery_codes: (string)[] }
-    RenderTemplate: { variables?: Record<string, unknown> | null; version?: ("draft") | (number) | (null) }
+    RenderTemplate: { variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
     RenderedAnswer: { rendered: components['schemas']["RenderedTemplate"] }
     RenderedTemplate: { html: string | null; subject: string | null; text: string | null }
-    ReplyToReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; htmlBody?: string | null; html_body?: string | null; plain_body?: string | null; replyTo?: (components['schemas']["Mailboxes"]) | (null); reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: ((components['schemas']["TagInput"])[]) | (Record<string, string>) | (null); text?: string | null; textBody?: string | null; text_body?: string | null; to?: (components['schemas']["Mailboxes"]) | (null) }
+    ReplyToReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to?: (components['schemas']["Mailboxes"]) | (null) }
     ResetAnswer: { ok: true; signed_in: boolean }
     ResetPassword: { password: string; token: string }
     RetriedAnswer: { runs: number }
@@ -265,9 +301,9 @@ export interface components {
     SMSMessage: { automation_id: string | null; country: string; created_at: string; encoding: "gsm7" | "ucs2"; error: string | null; error_code: string | null; from: string | null; id: string; next_at: string | null; provider: "capture" | "twilio" | "http" | null; provider_id: string | null; run_id: string | null; segments: number; sent_at: string | null; status: "queued" | "sent" | "delivered" | "failed" | "unknown"; text: string; to: string }
     SMSMessageList: { has_more: boolean; next_cursor: string | null; sms_messages: (components['schemas']["SMSMessage"])[] }
     SendBatch: { atomic?: boolean | null; emails: (components['schemas']["SendEmail"])[] }
-    SendEmail: (unknown)
-    SendEmailStep: { bcc?: (string) | ((string)[]); category?: string; cc?: (string) | ((string)[]); expires_after?: string; from?: string; headers?: Record<string, string>; html?: string; key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); on_error?: ("continue" | "end" | "fail") | ({ goto: string }); on_suppressed?: ("continue" | "end" | "fail") | ({ goto: string }); reply_to?: (string) | ((string)[]); subject?: string; tags?: ({ name: string; value: string })[]; template?: { alias?: string; id?: string; variables?: Record<string, unknown> }; text?: string; to?: (string) | ((string)[]); type: "send_email"; unsubscribe?: boolean }
-    SendSmsStep: { expires_after?: string; from?: string; key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); on_error?: ("continue" | "end" | "fail") | ({ goto: string }); on_suppressed?: ("continue" | "end" | "fail") | ({ goto: string }); text: string; to: string; type: "send_sms" }
+    SendEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); category?: string | null; cc?: (components['schemas']["Mailboxes"]) | (null); expires_at?: string | null; from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); scheduled_at?: string | null; subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); template?: (components['schemas']["TemplateReference"]) | (null); text?: string | null; to: (components['schemas']["Mailboxes"]); unsubscribe?: boolean | null }
+    SendEmailStep: { bcc?: (components['schemas']["StepAddresses"]); category?: string; cc?: (components['schemas']["StepAddresses"]); expires_after?: string; from?: string; headers?: Record<string, string>; html?: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); on_error?: (components['schemas']["StepTarget"]); on_suppressed?: (components['schemas']["StepTarget"]); reply_to?: (components['schemas']["StepAddresses"]); subject?: string; tags?: (components['schemas']["StepTag"])[]; template?: (components['schemas']["StepTemplate"]); text?: string; to?: (components['schemas']["StepAddresses"]); type: "send_email"; unsubscribe?: boolean }
+    SendSmsStep: { expires_after?: string; from?: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); on_error?: (components['schemas']["StepTarget"]); on_suppressed?: (components['schemas']["StepTarget"]); text: string; to: string; type: "send_sms" }
     SessionRecord: { account_id: string | null; confirmed_at: string; created_at: string; current: boolean; expires_at: string; id: string; ip: string; last_used_at: string; method: "password" | "passkey" | "oidc" | "link"; second_factor: boolean; user_agent: string }
     SessionsAnswer: { sessions: (components['schemas']["SessionRecord"])[] }
     SetTrackingHost: { host: string }
@@ -277,7 +313,7 @@ export interface components {
     SignIn: { code?: string | null; email: string; password: string }
     SignInAnswer: { sign_in: components['schemas']["SignInRecord"] }
     SignInByLink: { token: string }
-    SignInRecord: { oidc: components['schemas']["ProviderRecord"]; passkeys: boolean; passwords: boolean; setup: boolean; sign_up: "invite" | "open" | "closed" }
+    SignInRecord: { oidc: (components['schemas']["ProviderRecord"]) | (null); passkeys: boolean; passwords: boolean; setup: boolean; sign_up: "invite" | "open" | "closed" }
     SignUp: { email: string }
     SimulateAutomation: { at?: string | null; draft?: boolean | null; event?: (components['schemas']["SimulatedEvent"]) | (null); event_id?: string | null; outcomes?: Record<string, unknown> | null; then?: (components['schemas']["LaterEvent"])[] | null; version?: number | null }
     SimulatedArrival: { at: string; condition: (components['schemas']["ExpressionExplanation"]) | (null); name: string; outcome: "resumed" | "cancelled" | "kept" | "nothing"; starts: boolean; step_key: string | null }
@@ -293,11 +329,19 @@ export interface components {
     SmtpCredentialAnswer: { smtp_credential: components['schemas']["SmtpCredentialRecord"] }
     SmtpCredentialList: { has_more: boolean; next_cursor: string | null; smtp_credentials: (components['schemas']["SmtpCredentialRecord"])[] }
     SmtpCredentialRecord: { created_at: string; domain_ids: (string)[]; host: string; id: string; last_used_at: string | null; name: string; port: number; revoked_at: string | null; tls: "starttls" | "implicit"; username: string }
-    SplitStep: { key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); type: "split"; variants: ({ goto?: string; key: string; weight: number })[] }
+    SplitStep: { key?: string; name?: string; next?: (components['schemas']["StepTarget"]); type: "split"; variants: (components['schemas']["SplitVariant"])[] }
+    SplitVariant: { goto?: string; key: string; weight: number }
     StartedRun: { id: string }
+    StepAddresses: (string) | ((string)[])
     StepChange: { change: "added" | "removed" | "changed" | "moved"; fields: (components['schemas']["FieldChange"])[]; from_index: number | null; key: string; to_index: number | null; type: string }
     StepDefinition: (components['schemas']["BranchStep"]) | (components['schemas']["ConditionStep"]) | (components['schemas']["DelayStep"]) | (components['schemas']["EndStep"]) | (components['schemas']["SendEmailStep"]) | (components['schemas']["SendSmsStep"]) | (components['schemas']["SplitStep"]) | (components['schemas']["WaitForEventStep"]) | (components['schemas']["WaitUntilStep"]) | (components['schemas']["WebhookStep"])
+    StepEvents: (string) | ((string)[])
+    StepGoto: { goto: string }
     StepSecretAnswer: { secret: string }
+    StepTag: { name: string; value: string }
+    StepTarget: ("continue" | "end" | "fail") | (components['schemas']["StepGoto"])
+    StepTemplate: { alias?: string; id?: string; variables?: Record<string, unknown> }
+    StepWindow: { days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; from: string; to: string }
     StopEmailChange: { token: string }
     SuppressionAddedEvent: { created_at: string; data: components['schemas']["SuppressionPayload"]; type: "suppression.added" }
     SuppressionAnswer: { suppression: components['schemas']["SuppressionRecord"] }
@@ -310,20 +354,23 @@ export interface components {
     SwitchAccount: { account_id: string }
     Tag: { name: string; value: string }
     TagInput: { name: string; value: string }
+    TagMap: Record<string, string>
+    TagsInput: ((components['schemas']["TagInput"])[]) | (components['schemas']["TagMap"])
     TemplateAnswer: { template: components['schemas']["TemplateRecord"] }
     TemplateList: { has_more: boolean; next_cursor: string | null; templates: (components['schemas']["TemplateSummary"])[] }
     TemplateRecord: { alias: string | null; category: string | null; created_at: string; etag: string; from: string | null; has_unpublished_changes: boolean; html: string | null; id: string; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
-    TemplateReference: (unknown)
+    TemplateReference: { alias?: string | null; id?: string | null; variables?: Record<string, unknown> | null }
     TemplateSummary: { alias: string | null; category: string | null; created_at: string; from: string | null; has_unpublished_changes: boolean; id: string; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
     TemplateVariable: { fallback: unknown; key: string; required: boolean; type: "string" | "number" | "boolean" | "list" | "object" }
     TemplateVariableInput: { fallback?: unknown; key: string; required?: boolean | null; type: "string" | "number" | "boolean" | "list" | "object" }
+    TemplateVersionReference: ("draft") | (number)
     TestEvent: { deliver?: boolean | null; email_id?: string | null; event: "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" }
-    TestEventAnswer: { deliveries: (string)[]; event: { created_at: string; data: components['schemas']["EventData"]; type: string } }
+    TestEventAnswer: { deliveries: (string)[]; event: components['schemas']["WebhookEvent"] }
     TrackingCertificate: { error: string | null; expires_at: string | null; status: "not_needed" | "unavailable" | "pending" | "issued" | "failed" }
     TrackingHost: { certificate: components['schemas']["TrackingCertificate"]; created_at: string; host: string; last_checked_at: string | null; record: components['schemas']["TrackingRecord"]; status: "pending" | "verified" | "failed"; verified_at: string | null }
     TrackingHostAnswer: { tracking_host: components['schemas']["TrackingHost"] }
     TrackingRecord: { error: string | null; found: (string)[]; name: string; status: "missing" | "mismatch" | "verified"; type: "CNAME"; value: string }
-    TriggerDefinition: { cancel_on_events?: ((string) | ({ conditions?: string; event: string; step?: string }))[]; conditions?: string; event: string; re_entry?: ("every_time" | "once" | "after_completion") | ({ at_most_every: string }) }
+    TriggerDefinition: { cancel_on_events?: (components['schemas']["CancelRule"])[]; conditions?: string; event: string; re_entry?: (components['schemas']["ReEntry"]) }
     TwilioSettings: { account_sid: string; base_url: string | null; has_auth_token: boolean }
     UnsubscribePayload: { category: string | null; category_label: string | null; category_opt_out_id: string | null; email: string; email_id: string | null; scope: string; source: string; suppression_id: string | null }
     UpdateAPIKey: { name?: string }
@@ -332,10 +379,10 @@ export interface components {
     UpdateAutomation: { description?: string | null; name?: string; steps?: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger?: (components['schemas']["TriggerDefinition"]) }
     UpdateBilling: { billing_email?: string; monthly_limit?: number | null }
     UpdateDomain: { click_tracking?: boolean; ed25519?: boolean; inbound_enabled?: boolean; open_tracking?: boolean; tls_mode?: "opportunistic" | "enforced" }
-    UpdateEmail: { cancel?: true; scheduledAt?: string; scheduled_at?: string }
+    UpdateEmail: { cancel?: true; scheduled_at?: string }
     UpdateMember: { role: "owner" | "admin" | "developer" | "billing" | "viewer" }
     UpdatePlanAsOperator: { daily_bytes?: number | null; daily_emails?: number | null; daily_sms?: number | null; included_emails?: number | null; max_domains?: number; monthly_emails?: number | null; name?: string; overage?: boolean; rank?: number; requests_per_second?: number; sandboxed?: boolean; self_service?: boolean; stored_bytes?: number | null }
-    UpdateTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; htmlBody?: string | null; html_body?: string | null; name?: string; plain_body?: string | null; replyTo?: (components['schemas']["Mailboxes"]) | (null); reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; textBody?: string | null; text_body?: string | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
+    UpdateTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name?: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
     UpdateUser: { email?: string; name?: string | null; password?: (components['schemas']["PasswordChange"]) }
     UpdateWebhook: { enabled?: boolean; events?: ("automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed")[] | null; rate_limit?: number; url?: string }
     UrlAnswer: { url: string }
@@ -349,21 +396,22 @@ export interface components {
     VersionList: { has_more: boolean; next_cursor: string | null; versions: (components['schemas']["VersionSummary"])[] }
     VersionRecord: { category: string | null; from: string | null; html: string | null; published_at: string; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
     VersionSummary: { category: string | null; from: string | null; published_at: string; reply_to: (string)[]; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
-    WaitForEventStep: { conditions?: string; event: (string) | ((string)[]); key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); on_event?: ("continue" | "end" | "fail") | ({ goto: string }); on_timeout?: ("continue" | "end" | "fail") | ({ goto: string }); since?: string; step?: string; timeout: string; type: "wait_for_event" }
+    WaitForEventStep: { conditions?: string; event: (components['schemas']["StepEvents"]); key?: string; name?: string; next?: (components['schemas']["StepTarget"]); on_event?: (components['schemas']["StepTarget"]); on_timeout?: (components['schemas']["StepTarget"]); since?: string; step?: string; timeout: string; type: "wait_for_event" }
     WaitReason: { code: string; message: string; since: string }
-    WaitUntilStep: { at?: string; key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); offset?: string; on_past?: ("continue" | "end" | "fail") | ({ goto: string }); timezone?: string; type: "wait_until"; window?: { days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; from: string; to: string } }
+    WaitUntilStep: { at?: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); offset?: string; on_past?: (components['schemas']["StepTarget"]); timezone?: string; type: "wait_until"; window?: (components['schemas']["StepWindow"]) }
     WaitingFor: { events: (string)[]; reason: (components['schemas']["WaitReason"]) | (null); since: string | null; step: string; until: string }
     WebhookAnswer: { webhook: components['schemas']["WebhookRecord"] }
     WebhookAttempt: { duration_ms: number | null; error: string | null; finished_at: string | null; number: number; outcome: "delivered" | "failed" | "unknown" | null; remote_addr: string | null; response: string; started_at: string; status_code: number | null }
     WebhookDelivery: { attempt_count: number; created_at: string; error: string | null; event_id: string; event_type: string; id: string; next_attempt_at: string | null; replays: number; settled_at: string | null; state: "pending" | "delivered" | "failed"; status_code: number | null; webhook_id: string }
     WebhookDeliveryAnswer: { delivery: components['schemas']["WebhookDeliveryDetail"] }
-    WebhookDeliveryDetail: { attempt_count: number; attempts: (components['schemas']["WebhookAttempt"])[]; body: { created_at: string; data: components['schemas']["EventData"]; type: string } | null; created_at: string; error: string | null; event_id: string; event_type: string; id: string; next_attempt_at: string | null; replays: number; settled_at: string | null; state: "pending" | "delivered" | "failed"; status_code: number | null; webhook_id: string }
+    WebhookDeliveryDetail: { attempt_count: number; attempts: (components['schemas']["WebhookAttempt"])[]; body: (components['schemas']["WebhookEvent"]) | (null); created_at: string; error: string | null; event_id: string; event_type: string; id: string; next_attempt_at: string | null; replays: number; settled_at: string | null; state: "pending" | "delivered" | "failed"; status_code: number | null; webhook_id: string }
     WebhookDeliveryList: { deliveries: (components['schemas']["WebhookDelivery"])[]; has_more: boolean; next_cursor: string | null }
+    WebhookEvent: (components['schemas']["AutomationCompletedEvent"]) | (components['schemas']["AutomationFailedEvent"]) | (components['schemas']["AutomationStartedEvent"]) | (components['schemas']["AutomationStepCompletedEvent"]) | (components['schemas']["ContactUnsubscribedEvent"]) | (components['schemas']["DomainAddedEvent"]) | (components['schemas']["DomainClaimStartedEvent"]) | (components['schemas']["DomainClaimedEvent"]) | (components['schemas']["DomainDeletedEvent"]) | (components['schemas']["DomainDkimRotatedEvent"]) | (components['schemas']["DomainFailedEvent"]) | (components['schemas']["DomainLostEvent"]) | (components['schemas']["DomainTemporaryFailureEvent"]) | (components['schemas']["DomainUpdatedEvent"]) | (components['schemas']["DomainVerifiedEvent"]) | (components['schemas']["EmailBouncedEvent"]) | (components['schemas']["EmailCancelledEvent"]) | (components['schemas']["EmailClickedEvent"]) | (components['schemas']["EmailComplainedEvent"]) | (components['schemas']["EmailDeliveredEvent"]) | (components['schemas']["EmailDeliveryDelayedEvent"]) | (components['schemas']["EmailFailedEvent"]) | (components['schemas']["EmailOpenedEvent"]) | (components['schemas']["EmailReceivedEvent"]) | (components['schemas']["EmailScheduledEvent"]) | (components['schemas']["EmailSentEvent"]) | (components['schemas']["EmailSuppressedEvent"]) | (components['schemas']["SuppressionAddedEvent"]) | (components['schemas']["SuppressionRemovedEvent"])
     WebhookList: { has_more: boolean; next_cursor: string | null; webhooks: (components['schemas']["WebhookRecord"])[] }
     WebhookRecord: { created_at: string; disabled_at: string | null; disabled_reason: string | null; enabled: boolean; events: (string)[]; id: string; rate_limit: number | null; updated_at: string; url: string }
     WebhookRecovered: { has_more: boolean; recovered: number }
     WebhookReplayAnswer: { delivery: components['schemas']["WebhookDelivery"] }
-    WebhookStep: { body?: unknown; capture?: boolean; headers?: Record<string, string>; key?: string; method?: "POST" | "PUT"; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); on_error?: ("continue" | "end" | "fail") | ({ goto: string }); type: "webhook"; url: string }
+    WebhookStep: { body?: unknown; capture?: boolean; headers?: Record<string, string>; key?: string; method?: "POST" | "PUT"; name?: string; next?: (components['schemas']["StepTarget"]); on_error?: (components['schemas']["StepTarget"]); type: "webhook"; url: string }
     WholeAnswer: { email: components['schemas']["EmailWhole"] }
   }
 }
