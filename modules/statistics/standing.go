@@ -74,6 +74,9 @@ func (s *Service) register(registry prometheus.Registerer) error {
 			return value(is)
 		}))
 	}
+	if err := registry.Register(s.outcomes.recipients); err != nil {
+		return err
+	}
 	if err := gauge("postrider_statistics_behind_seconds",
 		"How long the oldest event has waited that statistics have not counted. It is less than 90 when all is well.",
 		func(is Standing) float64 { return is.Behind.Seconds() }); err != nil {

@@ -122,6 +122,12 @@ var DataDir = setting.Declare(setting.Setting[string]{
 	},
 })
 
+// BackupDir is the folder of backups whose age is reported; empty for none.
+var BackupDir = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_BACKUP_DIR", Group: database, Form: setting.Text("DIR"),
+	Help: "Folder to which postrider admin backup writes, as the service sees it. The metrics then report when the newest backup was taken.",
+})
+
 // Connections is the maximum number of database connections of a process.
 var Connections = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_CONNECTIONS", Group: database, Form: setting.Number(4, 1000), Default: db.Connections,
