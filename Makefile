@@ -182,6 +182,14 @@ release-check: ## [release] check that VERSION, the changelog, the chart, the im
 test-deb: ## [release] install the .deb from dist/ into a clean Debian root, send an email, upgrade and remove it (needs root; OLD=… sets the old package)
 	@deploy/test/deb "$(or $(OLD),dist/postrider-linux-amd64.deb)" dist/postrider-linux-amd64.deb
 
+.PHONY: docs
+docs: ## [daily] build the manual as a static site in dist/manual, with offline search, and check its links
+	@.ci/docs
+
+.PHONY: test-manual
+test-manual: build postgres ## [before a commit] run the commands and programs of the manual
+	@deploy/test/manual bin/postrider
+
 .PHONY: test-proxies
 test-proxies: build postgres ## [before a commit] run Postrider behind nginx and Caddy, which must be installed
 	@deploy/test/proxies bin/postrider

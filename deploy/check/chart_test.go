@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -60,8 +61,11 @@ func TestRenderedChartIsGolden(t *testing.T) {
 		var all strings.Builder
 		rendered := renderFiles(t, readValues(t, name))
 		for _, file := range slices.Sorted(maps.Keys(rendered)) {
-			if content := strings.TrimSpace(rendered[file]); content != "" && !strings.HasSuffix(file, ".tpl") {
-				fmt.Fprintf(&all, "# %s\n%s\n", file, content)
+			content := strings.TrimSpace(rendered[file])
+			if path.Base(file) == "NOTES.txt" {
+				golden(t, "testdata/golden/"+name+".txt", content+"\n")
+			} else if content != "" && !strings.HasSuffix(file, ".tpl") {
+				fmt.Fprintf(&all, "---\n# %s\n%s\n", file, strings.TrimPrefix(content, "---\n"))
 			}
 		}
 		golden(t, "testdata/golden/"+name+".yaml", all.String())

@@ -2,10 +2,14 @@ package statistics
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/postrider/postrider/modules/statistics/rollup"
 )
@@ -25,9 +29,10 @@ func TestOutcomesAreCountedByDomain(t *testing.T) {
 	add("dom_1", "email.complained", 1)
 	add("", "email.delivered", 5) // of a deleted email
 	o.add(r)
-	for result, want := range map[string]float64{"delivered": 9, "complained": 1, "bounced": 0} {
-		if got := testutil.ToFloat64(o.recipients.WithLabelValues("dom_1", result)); got != want {
-			t.Errorf("the domain has %v recipients with the result %s, want %v", got, result, want)
+	for _, want := range []string{`domain_id="dom_1",result="delivered"} 9`, `domain_id="dom_1",result="complained"} 1`,
+		`domain_id="dom_1",result="bounced"} 0`, `domain_id="other",result="delivered"} 0`} {
+		if got := scrape(t, o.recipients); !strings.Contains(got, want) {
+			t.Errorf("the metrics lack %s:\n%s", want, got)
 		}
 	}
 	r = rollup.New()
@@ -35,10 +40,24 @@ func TestOutcomesAreCountedByDomain(t *testing.T) {
 		add(fmt.Sprint("dom_more_", i), "email.bounced", 1)
 	}
 	o.add(r)
-	if got, want := testutil.CollectAndCount(o.recipients), 3*(maxSenderSeries+1); got != want {
-		t.Errorf("there are %d series, want %d", got, want)
+	got := scrape(t, o.recipients)
+	if series, want := strings.Count(got, "postrider_sender_recipients_total{"), 3*(maxSenderSeries+1); series != want {
+		t.Errorf("there are %d series, want %d", series, want)
 	}
-	if got := testutil.ToFloat64(o.recipients.WithLabelValues(otherSenders, "bounced")); got != maxSenderSeries+1 {
-		t.Errorf("%v recipients of further domains bounced, want %d", got, maxSenderSeries+1)
+	if want := fmt.Sprintf(`domain_id="other",result="bounced"} %d`, maxSenderSeries+1); !strings.Contains(got, want) {
+		t.Errorf("the metrics lack %s for the further domains", want)
 	}
+}
+
+// scrape returns the metrics of a collector as they are served.
+func scrape(t *testing.T, c prometheus.Collector) string {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(c); err != nil {
+		t.Fatal(err)
+	}
+	answer := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer,
+		httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	return answer.Body.String()
 }

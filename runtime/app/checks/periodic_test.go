@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/runtime/app/probes"
 	"github.com/postrider/postrider/runtime/base/setting"
@@ -56,8 +56,10 @@ func TestFindingsAreLoggedAndReportedByReadyz(t *testing.T) {
 		t.Errorf("after a second run the line is %d times in the log (%v), want once",
 			strings.Count(log.String(), line), err)
 	}
-	if got := testutil.CollectAndCount(v, "postrider_doctor_check"); got == 0 {
-		t.Error("the metrics contain no check, want one for each finding")
+	metrics := make(chan prometheus.Metric, 100)
+	v.Collect(metrics)
+	if len(metrics) == 0 {
+		t.Error("the metrics contain no check, want one for each that found a problem")
 	}
 	h := probes.New(probes.Params{DB: answering{}, Stored: func() time.Duration { return 0 }, Draining: &atomic.Bool{},
 		Logger: slog.New(slog.DiscardHandler),

@@ -1,19 +1,23 @@
 package probes
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 func TestAgeOfTheNewestBackupIsReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	gauge := newBackupGauge(dir)
-	if got := testutil.ToFloat64(gauge); got != 0 {
-		t.Errorf("without a backup the gauge is %v, want 0", got)
+	if got := scrape(t, gauge); !strings.HasSuffix(got, "_timestamp_seconds 0\n") {
+		t.Errorf("without a backup the gauge is %s, want 0", got)
 	}
 	for name, manifest := range map[string]string{
 		"postrider-20260102T000000.000Z": `{"taken_at":"2026-01-02T00:00:00Z"}`,
@@ -30,8 +34,21 @@ func TestAgeOfTheNewestBackupIsReported(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const want = 1767398400 // 2026-01-03
-	if got := testutil.ToFloat64(gauge); got != want {
-		t.Errorf("the newest backup was taken at %v, want %d", got, want)
+	const want = "_timestamp_seconds 1.7673984e+09\n" // 2026-01-03
+	if got := scrape(t, gauge); !strings.HasSuffix(got, want) {
+		t.Errorf("the newest backup was taken at %s, want %s", got, want)
 	}
+}
+
+// scrape returns the metrics of a collector as they are served.
+func scrape(t *testing.T, c prometheus.Collector) string {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(c); err != nil {
+		t.Fatal(err)
+	}
+	answer := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer,
+		httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	return answer.Body.String()
 }

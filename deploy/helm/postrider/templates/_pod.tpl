@@ -64,7 +64,7 @@ securityContext: {fsGroup: 65532}
 {{- $component := index . 1 }}
 {{- $values := index $.Values $component }}
 {{- $tls := and (eq $component "api") $.Values.smtp.tlsSecret }}
-{{- $drain := int ($values.drainDelaySeconds | default 0) }}
+{{- $drain := int ($values.drainDelaySeconds | default 0) -}}
 metadata:
   labels:
     {{- include "postrider.labels" $ | nindent 4 }}
@@ -92,7 +92,7 @@ spec:
   topologySpreadConstraints:
     {{- $spread := list (dict "maxSkew" 1 "topologyKey" "kubernetes.io/hostname" "whenUnsatisfiable" "ScheduleAnyway") }}
     {{- range ($values.topologySpreadConstraints | default $spread) }}
-    - {{- toYaml . | nindent 6 }}
+    - {{ toYaml . | nindent 6 | trim }}
       labelSelector:
         matchLabels: {{- include "postrider.selector" (list $ $component) | nindent 10 }}
     {{- end }}
