@@ -84,3 +84,18 @@ func TestUnreadableSecretFilesAreRejected(t *testing.T) {
 		}
 	}
 }
+
+// The name of a container is not a name in DNS, so the base URL alone is enough.
+func TestHostnameNeedsADomain(t *testing.T) {
+	t.Parallel()
+	for machine, want := range map[string]string{"3f2a9c1b7d5e": "mail.example.com", "": "mail.example.com",
+		"mx1.example.net": "mx1.example.net"} {
+		loaded, err := config.Load(setting.Tool, machine, setting.RawValues{"POSTRIDER_BASE_URL": "https://mail.example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := config.Hostname.Of(loaded); got != want {
+			t.Errorf("on the machine %q the host name is %s, want %s", machine, got, want)
+		}
+	}
+}
