@@ -7,9 +7,11 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
@@ -22,8 +24,17 @@ type healthCommand struct {
 	Live bool `help:"Report only whether it runs, as GET /healthz does."`
 }
 
-func (c *healthCommand) Run(s *session) error {
-	cfg, err := c.load()
+func (c *healthCommand) Run(s *session) error { return checkHealth(s, c.settingTexts(), c.Live) }
+
+// healthSettings returns the settings of the environment. Containers check their health every few seconds, and to build
+// the flags of all commands takes longer than the check itself.
+func healthSettings() setting.RawValues {
+	return setting.RawValues{config.File.Name: os.Getenv(config.File.Name),
+		config.HTTPAddr.Name: os.Getenv(config.HTTPAddr.Name)}
+}
+
+func checkHealth(s *session, texts setting.RawValues, live bool) error {
+	cfg, err := config.Load(setting.Tool, "", texts)
 	if err != nil {
 		return err
 	}
@@ -35,7 +46,7 @@ func (c *healthCommand) Run(s *session) error {
 		host = "localhost" // the service listens on all addresses
 	}
 	path := "/readyz"
-	if c.Live {
+	if live {
 		path = "/healthz"
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, healthTimeout)

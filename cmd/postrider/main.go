@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -43,6 +44,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		machine = "" // the name is only a default
 	}
 	s := &session{ctx: ctx, out: stdout, log: stderr, version: describeBuild().Version, machine: machine}
+	if slices.Equal(args, []string{"health"}) {
+		return reportError(stderr, checkHealth(s, healthSettings(), false))
+	}
 	command, err := line.parse(args, s)
 	if err != nil {
 		return reportError(stderr, err)
