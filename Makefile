@@ -5,10 +5,13 @@ SHELL := /bin/bash
 
 GO ?= go
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.11.4
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION := $(shell cat VERSION)
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+# The date of the commit, so that two builds of it are identical.
+BUILD_DATE := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
 # Omit the symbol table and the debug information, which are a third of the file.
 # Stack traces keep their names and lines.
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.buildDate=$(BUILD_DATE)
 
 # The folder for PostgreSQL if the machine has none. As root, the server runs as an
 # unprivileged user, which must be able to read the folder.
@@ -168,18 +171,38 @@ fuzz: toolchain postgres ## [long] run each fuzz target for FUZZTIME (default: 2
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: dist
-dist: toolchain dashboard ## [release] build binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 builds fewer)
-	@GO=$(GO) VERSION=$(VERSION) deploy/dist
+dist: toolchain dashboard ## [release] build binaries, .deb, .rpm, image context, SBOM and checksums in dist/ (TARGETS=linux/amd64 builds fewer)
+	@GO=$(GO) LDFLAGS='$(LDFLAGS)' deploy/dist
+
+.PHONY: release-check
+release-check: ## [release] check that VERSION, the changelog, the chart, the image and everything in dist/ agree
+	@deploy/test/release
 
 .PHONY: test-deb
 test-deb: ## [release] install the .deb from dist/ into a clean Debian root, send an email, upgrade and remove it (needs root; OLD=… sets the old package)
 	@deploy/test/deb "$(or $(OLD),dist/postrider-linux-amd64.deb)" dist/postrider-linux-amd64.deb
 
+.PHONY: docs
+docs: ## [daily] build the manual as a static site in dist/manual, with offline search, and check its links
+	@.ci/docs
+
+.PHONY: test-manual
+test-manual: build postgres ## [before a commit] run the commands and programs of the manual
+	@deploy/test/manual bin/postrider
+
+.PHONY: test-proxies
+test-proxies: build postgres ## [before a commit] run Postrider behind nginx and Caddy, which must be installed
+	@deploy/test/proxies bin/postrider
+
+.PHONY: chart
+chart: toolchain ## [daily] regenerate the schema and the README of the Helm chart, and the files that its tests compare with
+	cd deploy/check && GOFLAGS= $(GO) test -count=1 -run 'Chart' . -update
+
 .PHONY: check-deploy
 check-deploy: toolchain ## [release] validate deploy/ with Helm, Kubernetes types, Compose, promtool and systemd, and build and start the image
-	cd deploy/check && $(GO) test -count=1 ./...
+	cd deploy/check && GOFLAGS= $(GO) test -count=1 ./...
 	@deploy/test/files
-	@deploy/test/image dist/postrider-linux-amd64-static
+	@deploy/test/image
 
 .PHONY: clean
 clean: ## [daily] remove build output (keeps the data directory)

@@ -68,7 +68,7 @@ func TestServeObtainsACMECertificate(t *testing.T) {
 		return startProcessIn(t, []string{"SSL_CERT_FILE=" + trusted}, "dev", "--data-dir", data, "--base-url=https://"+
 			host,
 			fmt.Sprintf("--http-addr=127.0.0.1:%d", plain), fmt.Sprintf("--http-tls-addr=127.0.0.1:%d", secure),
-			"--acme-ca="+authority.URL+wfe.DirectoryPath, "--acme-email=ops@acme.test")
+			"--acme-ca="+authority.URL+wfe.DirectoryPath)
 	}
 	first := start()
 	expect.Eventually(t, "the base URL to be served with a certificate of the authority", answers)

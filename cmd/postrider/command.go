@@ -30,6 +30,7 @@ type commandLine struct {
 	Dev     devCommand     `cmd:"" help:"Run in development mode: local, embedded PostgreSQL, mail goes to an inbox." group:"run"`
 	Serve   serveCommand   `cmd:"" help:"Run in production." group:"run"`
 	Doctor  doctorCommand  `cmd:"" help:"Check DNS, ports, certificates, disks and the database, and suggest fixes." group:"run"`
+	Health  healthCommand  `cmd:"" help:"Report whether the service on this machine is ready, as GET /readyz does." group:"run"`
 	Migrate migrateCommand `cmd:"" help:"Migrate the database to the schema of this version, as serve and dev do." group:"run"`
 	Admin   adminCommand   `cmd:"" help:"Manage the installation, on a machine that can reach its database." group:"run"`
 	OpenAPI openAPICommand `cmd:"" help:"Print the OpenAPI document of the enabled modules." name:"openapi" group:"run"`
@@ -334,12 +335,5 @@ func (c *modulesCommand) Run(s *session) error {
 		return err
 	}
 	_, err = io.WriteString(s.out, table)
-	return err
-}
-
-type versionCommand struct{}
-
-func (*versionCommand) Run(s *session) error {
-	_, err := fmt.Fprintf(s.out, "postrider %s (%s)\n", s.version, s.platform())
 	return err
 }

@@ -16,8 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
-	"runtime"
-	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -44,7 +43,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		machine = "" // the name is only a default
 	}
-	s := &session{ctx: ctx, out: stdout, log: stderr, version: versionOf(), machine: machine}
+	s := &session{ctx: ctx, out: stdout, log: stderr, version: describeBuild().Version, machine: machine}
+	if slices.Equal(args, []string{"health"}) {
+		return reportError(stderr, checkHealth(s, healthSettings(), false))
+	}
 	command, err := line.parse(args, s)
 	if err != nil {
 		return reportError(stderr, err)
@@ -86,7 +88,7 @@ func (line *commandLine) newParser(s *session) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 120}),
 		kong.ExplicitGroups([]kong.Group{{Key: "run", Title: "Run an installation:"},
 			{Key: "use", Title: "Use a running Postrider, from any machine:"}}),
-		kong.Vars{"version": fmt.Sprintf("postrider %s (%s)", s.version, s.platform())},
+		kong.Vars{"version": describeBuild().String()},
 		kong.TypeMapper(onOffType, onOffMapper{}), kong.TypeMapper(capType, capMapper{}))
 	if err != nil {
 		return nil, fmt.Errorf("command line: %w", err)
@@ -133,23 +135,4 @@ func reportError(stderr io.Writer, err error) int {
 	default:
 		return exitFailure
 	}
-}
-
-// version is set by the Makefile: -ldflags '-X main.version=…'.
-var version string //nolint:gochecknoglobals // the linker sets variables only
-
-// versionOf returns the version of the build.
-func versionOf() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "dev"
-}
-
-// platform describes the toolchain and the target of the build.
-func (*session) platform() string {
-	return fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

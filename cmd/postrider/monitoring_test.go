@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"gopkg.in/yaml.v3"
@@ -25,10 +26,13 @@ func TestDashboardAndAlertMetricsExist(t *testing.T) {
 	var dashboard struct {
 		Panels []struct{ Targets []struct{ Expr string } }
 	}
-	read(t, "grafana.json", json.Unmarshal, &dashboard)
-	for _, panel := range dashboard.Panels {
-		for _, target := range panel.Targets {
-			collect("grafana.json", target.Expr)
+	for _, file := range []string{"grafana-operator.json", "grafana-sender.json"} {
+		dashboard.Panels = nil
+		read(t, file, json.Unmarshal, &dashboard)
+		for _, panel := range dashboard.Panels {
+			for _, target := range panel.Targets {
+				collect(file, target.Expr)
+			}
 		}
 	}
 	var alerts struct {
@@ -45,11 +49,14 @@ func TestDashboardAndAlertMetricsExist(t *testing.T) {
 			collect("alerts.yml", rule.Expr)
 		}
 	}
+	// TestFindingsAreLoggedAndReportedByReadyz covers the metrics that only production has.
+	delete(used, "postrider_doctor_check")
+	delete(used, "postrider_doctor_findings")
 	if len(used) < 15 {
 		t.Fatalf("found %d metrics in dashboard and alerts, want at least 15: the format of the files has changed",
 			len(used))
 	}
-	service := launchProcess(t, t.TempDir())
+	service := launchProcess(t, t.TempDir(), "--backup-dir="+t.TempDir())
 	service.send(t, "for the metrics", "")
 	var missing []string
 	found := func() bool {
@@ -69,6 +76,49 @@ func TestDashboardAndAlertMetricsExist(t *testing.T) {
 		}
 	}()
 	expect.Eventually(t, "all metrics of dashboard and alerts to be served", found)
+	service.judgeSeries(t)
+}
+
+// maxSeries is how many metric series a process may serve after requests to every route.
+const maxSeries = 1200
+
+// judgeSeries sends requests to every operation of the API, with four outcomes, and counts the series.
+func (p *process) judgeSeries(t *testing.T) {
+	t.Helper()
+	var document struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	_, content := p.do(t, http.MethodGet, "/api/openapi.json", "", "")
+	if err := json.Unmarshal([]byte(content), &document); err != nil {
+		t.Fatal(err)
+	}
+	if len(document.Paths) < 80 {
+		t.Fatalf("the API document has %d paths, want 80 at least: its form has changed", len(document.Paths))
+	}
+	for path, methods := range document.Paths {
+		for method := range methods {
+			if strings.HasSuffix(path, "/stream") || method == "parameters" {
+				continue // a stream does not end
+			}
+			for _, key := range []string{p.APIKey, "svc_wrong"} {
+				p.do(t, strings.ToUpper(method), path, key, "{}")
+			}
+			p.do(t, "PURGE", path, p.APIKey, "")
+		}
+	}
+	_, served := p.do(t, http.MethodGet, "/metrics", "", "")
+	series := 0
+	for line := range strings.Lines(served) {
+		if !strings.HasPrefix(line, "#") {
+			series++
+		}
+	}
+	const lanes, senders = 30 * 9, 40 * 3 // that a process with much mail serves in addition
+	if series+lanes+senders > maxSeries {
+		t.Errorf("a process serves %d metric series, and up to %d of mail hosts and domains; want %d at most", series,
+			lanes+senders, maxSeries)
+	}
+	t.Logf("%d metric series after requests to %d paths", series, len(document.Paths))
 }
 
 var suffix = regexp.MustCompile(`_(bucket|sum|count)$`)

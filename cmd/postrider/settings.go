@@ -18,7 +18,8 @@ import (
 type settingFlags struct{ kong.Plugins }
 
 // toolVariables are the settings of commands that use the database and exit.
-var toolVariables = []string{config.File.Name, config.DatabaseURL.Name, config.DataDir.Name, config.PostgresBin.Name,
+var toolVariables = []string{config.File.Name, config.DatabaseURL.Name,
+	config.DatabasePassword.Name, config.DataDir.Name, config.PostgresBin.Name,
 	config.PostgresFallback.Name,
 	config.RiskLosingAcceptedMail.Name, config.Connections.Name, config.Standbys.Name, config.LogFormat.Name,
 	config.LogLevel.Name}
@@ -47,7 +48,7 @@ func addSettings(v reflect.Value, all []setting.Info) {
 	}
 }
 
-// fieldsOf describes the flags of the listed settings to kong.
+// fieldsOf describes the flags of the listed settings to kong. A secret also has a flag with the path of a file.
 func fieldsOf(listed string, all []setting.Info) []reflect.StructField {
 	var names []string
 	for _, name := range setting.List(listed) {
@@ -61,6 +62,12 @@ func fieldsOf(listed string, all []setting.Info) []reflect.StructField {
 	for _, s := range all {
 		if len(names) > 0 && !slices.Contains(names, s.Name) {
 			continue
+		}
+		if s.File != "" {
+			fields = append(fields, reflect.StructField{Name: "Setting" + strconv.Itoa(len(fields)),
+				Type: reflect.TypeFor[string](), Tag: reflect.StructTag(fmt.Sprintf(
+					`setting:%q name:%q env:%q group:%q help:"File that contains --%s." hidden:"" placeholder:"FILE"`,
+					s.File, s.Flag+"-file", s.File, s.Group, s.Flag))})
 		}
 		field := reflect.StructField{Name: "Setting" + strconv.Itoa(len(fields)), Type: reflect.TypeFor[string]()}
 		if s.Switch {

@@ -11,10 +11,19 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-type setUpLinkCommand struct{ toolSettings }
+// linkSettings are toolSettings of commands that print a link.
+type linkSettings struct {
+	settingFlags `settings:"tool,POSTRIDER_BASE_URL"`
+
+	Verbose bool `help:"Write log lines to stderr." name:"verbose"`
+}
+
+func (l linkSettings) tool() toolSettings { return toolSettings{l.settingFlags, l.Verbose} }
+
+type setUpLinkCommand struct{ linkSettings }
 
 func (c *setUpLinkCommand) Run(s *session) error {
-	return c.withPeople(s, func(people peopleServices) error {
+	return c.tool().withPeople(s, func(people peopleServices) error {
 		link, err := people.signIn.SetUpLink(s.ctx)
 		if err == nil && link == "" {
 			err = errors.New("setup is done: a user can already sign in. List users with `postrider admin user list`, and print a sign-in link with `postrider admin user link EMAIL`")
@@ -60,13 +69,13 @@ func (c *userCreateCommand) Run(s *session) error {
 }
 
 type userLinkCommand struct {
-	toolSettings
+	linkSettings
 
 	User string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
 }
 
 func (c *userLinkCommand) Run(s *session) error {
-	return c.withPeople(s, func(people peopleServices) error {
+	return c.tool().withPeople(s, func(people peopleServices) error {
 		link, err := people.signIn.UserLink(s.ctx, c.User)
 		if err != nil {
 			return err

@@ -2,13 +2,16 @@ package check_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -16,6 +19,7 @@ import (
 	"helm.sh/helm/v3/pkg/lint"
 	"helm.sh/helm/v3/pkg/lint/support"
 	apps "k8s.io/api/apps/v1"
+	autoscaling "k8s.io/api/autoscaling/v2"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	network "k8s.io/api/networking/v1"
@@ -27,25 +31,22 @@ import (
 
 const chartDir = "../helm/postrider"
 
-// valueSets are the ways in which the chart is installed here.
-var valueSets = map[string]map[string]any{
-	"as it is": {},
-	"with everything": {
-		"settings":       map[string]any{"POSTRIDER_HOSTNAME": "mx.example.com"},
-		"delivery":       map[string]any{"hostNetwork": true},
-		"serviceMonitor": map[string]any{"enabled": true},
-		"smtp":           map[string]any{"annotations": map[string]any{"example.com/pool": "smtp"}, "tlsSecret": "smtp-tls"},
-		"networkPolicy": map[string]any{"httpFrom": []any{
-			map[string]any{"namespaceSelector": map[string]any{"matchLabels": map[string]any{"name": "ingress"}}},
-		}},
-	},
-	"without a network policy": {"networkPolicy": map[string]any{"enabled": false}},
+// valueFiles are the ways in which the chart is installed here, in testdata/values.
+var valueFiles = []string{"minimal", "ingress", "gateway", "autoscaling", "everything"}
+
+func readValues(t *testing.T, name string) map[string]any {
+	t.Helper()
+	values, err := chartutil.ReadValuesFile("testdata/values/" + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
 }
 
 func TestHelmLintsTheChart(t *testing.T) {
 	t.Parallel()
-	for name, values := range valueSets {
-		for _, message := range lint.AllWithKubeVersion(chartDir, values, "default", nil).Messages {
+	for _, name := range valueFiles {
+		for _, message := range lint.AllWithKubeVersion(chartDir, readValues(t, name), "default", nil).Messages {
 			if message.Severity >= support.WarningSev {
 				t.Errorf("%s: %s", name, message)
 			}
@@ -53,22 +54,48 @@ func TestHelmLintsTheChart(t *testing.T) {
 	}
 }
 
+// The chart renders the same as before with each file of values. A change shows in testdata/golden.
+func TestRenderedChartIsGolden(t *testing.T) {
+	t.Parallel()
+	for _, name := range valueFiles {
+		var all strings.Builder
+		rendered := renderFiles(t, readValues(t, name))
+		for _, file := range slices.Sorted(maps.Keys(rendered)) {
+			content := strings.TrimSpace(rendered[file])
+			if path.Base(file) == "NOTES.txt" {
+				golden(t, "testdata/golden/"+name+".txt", content+"\n")
+			} else if content != "" && !strings.HasSuffix(file, ".tpl") {
+				fmt.Fprintf(&all, "---\n# %s\n%s\n", file, strings.TrimPrefix(content, "---\n"))
+			}
+		}
+		golden(t, "testdata/golden/"+name+".yaml", all.String())
+	}
+}
+
 func TestRenderedObjectsAreWhatKubernetesReads(t *testing.T) {
 	t.Parallel()
 	known := settings(t)
-	for name, values := range valueSets {
+	for _, name := range valueFiles {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			values := readValues(t, name)
 			rendered := render(t, values)
-			want := []string{"Deployment r-api", "Job r-migrate", "NetworkPolicy r", "PodDisruptionBudget r-api",
-				"Service r", "Service r-delivery", "Service r-smtp", "StatefulSet r-delivery"}
-			if name == "without a network policy" {
+			want := []string{"Job r-migrate", "NetworkPolicy r", "PodDisruptionBudget r-api",
+				"PodDisruptionBudget r-delivery", "Service r", "Service r-api", "Service r-delivery", "Service r-smtp",
+				"StatefulSet r-api", "StatefulSet r-delivery"}
+			switch name {
+			case "minimal":
 				want = slices.DeleteFunc(want, func(s string) bool { return s == "NetworkPolicy r" })
+			case "ingress":
+				want = append(want, "Ingress r")
+			case "gateway":
+				want = append(want, "HTTPRoute r")
+			case "autoscaling":
+				want = append(want, "HorizontalPodAutoscaler r-api")
+			case "everything":
+				want = append(want, "PodMonitor r", "Ingress r", "HTTPRoute r", "HorizontalPodAutoscaler r-api")
 			}
-			if name == "with everything" {
-				want = append(want, "PodMonitor r")
-				slices.Sort(want)
-			}
+			slices.Sort(want)
 			if got := slices.Sorted(maps.Keys(rendered.named)); !slices.Equal(got, want) {
 				t.Errorf("rendered %q, want %q", got, want)
 			}
@@ -97,6 +124,48 @@ func TestRenderedObjectsAreWhatKubernetesReads(t *testing.T) {
 	}
 }
 
+// Whole numbers of a file of values arrive unchanged.
+func TestWholeNumbersOfSettingsAreKept(t *testing.T) {
+	t.Parallel()
+	for _, c := range render(t, readValues(t, "everything")).pods["StatefulSet r-api"].Spec.Containers {
+		got := map[string]string{}
+		for _, v := range c.Env {
+			got[v.Name] = v.Value
+		}
+		if got["POSTRIDER_SPOOL_BYTES"] != "4294967296" || got["POSTRIDER_DATABASE_CONNECTIONS"] != "20" {
+			t.Errorf("the settings are %v, want POSTRIDER_SPOOL_BYTES=4294967296 and POSTRIDER_DATABASE_CONNECTIONS=20", got)
+		}
+	}
+}
+
+// The schema refuses values that are misspelt or have another type.
+func TestMisspeltValuesAreRefused(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"baseUrl: https://mail.example.com":              "baseUrl",
+		"api: {replica: 3}":                              "replica",
+		"api: {replicas: three}":                         "replicas",
+		"api: {drainDelaySeconds: 60}":                   "drainDelaySeconds",
+		"baseURL: mail.example.com":                      "baseURL",
+		"settings: {POSTRIDER_HOSTNAM: mx.example.com}":  "POSTRIDER_HOSTNAM",
+		"settings: {POSTRIDER_MASTER_KEY: in the clear}": "POSTRIDER_MASTER_KEY",
+		"smtp: {type: Loadbalancer}":                     "type",
+	} {
+		values, err := chartutil.ReadValues([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		chart, err := loader.Load(chartDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{}, chartutil.DefaultCapabilities)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the values %q have the error %v, want one that names %s", text, err, want)
+		}
+	}
+}
+
 // judgePod holds each pod to what the chart promises of all of them.
 func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[string]bool) {
 	t.Helper()
@@ -116,6 +185,9 @@ func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[str
 	}
 	seen := map[string]string{}
 	for _, variable := range c.Env {
+		if variable.Name == "GOMEMLIMIT" { // of extraEnv
+			continue
+		}
 		if _, twice := seen[variable.Name]; twice {
 			t.Errorf("%s sets %s twice", what, variable.Name)
 		}
@@ -130,6 +202,15 @@ func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[str
 	if seen["POSTRIDER_MIGRATE"] != "off" {
 		t.Errorf("%s migrates automatically, in addition to the job", what)
 	}
+	drain, err := time.ParseDuration(cmp.Or(seen["POSTRIDER_DRAIN_DELAY"], "0s"))
+	if grace := time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second; err != nil ||
+		grace < drain+30*time.Second {
+		t.Errorf("%s is killed %s after a stop began, want 30 seconds after the drain delay of %s at least (%v)", what,
+			grace, drain, err)
+	}
+	if _, named := seen["POSTRIDER_NODE"]; !named {
+		t.Errorf("%s does not set POSTRIDER_NODE", what)
+	}
 	if c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe == nil ||
 		c.LivenessProbe.HTTPGet.Path != "/healthz" || c.StartupProbe == nil {
 		t.Errorf("%s lacks a probe", what)
@@ -143,9 +224,9 @@ func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[str
 		t.Errorf("%s has no place for the spool: %+v", what, c.VolumeMounts)
 	}
 	// The relay refuses to start without a certificate, and without one no client is sent to its port.
-	if relay, certificate := seen["POSTRIDER_RELAY_ADDR"] != "", mounted["/tls"] &&
+	if relay, certificate := hasPort(pod, intstr.FromString("submission")), mounted["/tls"] &&
 		seen["POSTRIDER_SMTP_TLS_CERT"] == "/tls/tls.crt"; relay != certificate {
-		t.Errorf("%s listens for programs: %t, has a certificate: %t", what, relay, certificate)
+		t.Errorf("%s serves programs: %t, has a certificate: %t", what, relay, certificate)
 	}
 }
 
@@ -155,8 +236,8 @@ type objects struct {
 	services []core.Service
 }
 
-// render returns the objects of the chart, each decoded strictly by the type of Kubernetes.
-func render(t *testing.T, overrides map[string]any) objects {
+// renderFiles renders the chart as helm template does.
+func renderFiles(t *testing.T, overrides map[string]any) map[string]string {
 	t.Helper()
 	chart, err := loader.Load(chartDir)
 	if err != nil {
@@ -172,9 +253,15 @@ func render(t *testing.T, overrides map[string]any) objects {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return files
+}
+
+// render returns the objects of the chart, each decoded strictly by the type of Kubernetes.
+func render(t *testing.T, overrides map[string]any) objects {
+	t.Helper()
 	out := objects{named: map[string]bool{}, pods: map[string]core.PodTemplateSpec{}}
-	for file, content := range files {
-		if strings.HasSuffix(file, ".tpl") {
+	for file, content := range renderFiles(t, overrides) {
+		if !strings.HasSuffix(file, ".yaml") {
 			continue
 		}
 		reader := yamls.NewYAMLReader(newReader(content))
@@ -211,10 +298,6 @@ func (o *objects) add(document []byte) error {
 	}
 	o.named[name] = true
 	switch head.Kind {
-	case "Deployment":
-		var d apps.Deployment
-		err := yaml.UnmarshalStrict(document, &d)
-		return errors.Join(err, o.pod(name, d.Spec.Selector.MatchLabels, d.Spec.Template))
 	case "StatefulSet":
 		var s apps.StatefulSet
 		err := yaml.UnmarshalStrict(document, &s)
@@ -232,7 +315,11 @@ func (o *objects) add(document []byte) error {
 		return yaml.UnmarshalStrict(document, &policy.PodDisruptionBudget{})
 	case "NetworkPolicy":
 		return yaml.UnmarshalStrict(document, &network.NetworkPolicy{})
-	case "PodMonitor": // of the Prometheus operator, whose types are not here
+	case "Ingress":
+		return yaml.UnmarshalStrict(document, &network.Ingress{})
+	case "HorizontalPodAutoscaler":
+		return yaml.UnmarshalStrict(document, &autoscaling.HorizontalPodAutoscaler{})
+	case "PodMonitor", "HTTPRoute": // of the Prometheus operator and the Gateway API, whose types are not here
 		return nil
 	}
 	return fmt.Errorf("a %s is not classified", head.Kind)

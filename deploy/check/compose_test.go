@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
 )
 
 func newReader(s string) *bufio.Reader { return bufio.NewReader(strings.NewReader(s)) }
@@ -20,8 +22,12 @@ func settings(t *testing.T) map[string]bool {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	for _, name := range variable.FindAllString(string(page), -1) {
+	for _, row := range strings.Split(string(page), "\n") {
+		name := variable.FindString(row)
 		known[name] = true
+		if strings.HasSuffix(row, " Secret. |") {
+			known[name+"_FILE"] = true
+		}
 	}
 	if len(known) < 20 {
 		t.Fatalf("docs/settings.md has %d variables, want 20 at least: it has changed its form", len(known))
@@ -35,75 +41,95 @@ var variable = regexp.MustCompile(`\b(POSTRIDER_[A-Z0-9_]+|DATABASE_URL)\b`)
 func TestDeployedVariablesAreSettings(t *testing.T) {
 	t.Parallel()
 	known := settings(t)
-	for _, file := range []string{"../docker/Dockerfile", "../docker/compose.yaml", "../docker/compose.submission.yaml",
+	for _, file := range []string{"../docker/Dockerfile", "../docker/compose.yaml", "../docker/compose.dev.yaml",
 		"../package/postrider.env", "../systemd/postrider.service", "../helm/postrider/values.yaml"} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range variable.FindAllString(string(content), -1) {
-			if !known[name] {
+			if !known[name] && name != "POSTRIDER_VERSION" { // a variable of Compose
 				t.Errorf("%s names %s, which docs/settings.md does not have", file, name)
 			}
 		}
 	}
 }
 
+// loadCompose loads a Compose file with the environment that .env contains.
+func loadCompose(t *testing.T, file string, env ...string) (*types.Project, error) {
+	t.Helper()
+	options, err := cli.NewProjectOptions([]string{file}, cli.WithName("postrider"), cli.WithEnv(env))
+	if err != nil {
+		return nil, err
+	}
+	return options.LoadProject(t.Context())
+}
+
+// In production, the URL is the only variable, secrets are in files, and programs can reach every port.
 func TestComposeFile(t *testing.T) {
 	t.Parallel()
-	files := []string{"../docker/compose.yaml"}
-	load := func(env ...string) (services map[string]map[string]string, err error) {
-		options, err := cli.NewProjectOptions(files, cli.WithName("postrider"), cli.WithEnv(env))
-		if err != nil {
-			return nil, err
-		}
-		project, err := options.LoadProject(t.Context())
-		if err != nil {
-			return nil, err
-		}
-		services = map[string]map[string]string{}
-		for name, service := range project.Services {
-			services[name] = map[string]string{}
-			for key, value := range service.Environment {
-				services[name][key] = *value
-			}
-		}
-		if wait := project.Services["postrider"].DependsOn["postgres"].Condition; wait != "service_healthy" {
-			t.Errorf("postrider starts when postgres is %q, want service_healthy", wait)
-		}
-		if project.Services["postgres"].HealthCheck == nil {
-			t.Error("postgres has no health check")
-		}
-		return services, nil
+	const file = "../docker/compose.yaml"
+	if _, err := loadCompose(t, file); err == nil || !strings.Contains(err.Error(), "POSTRIDER_BASE_URL") {
+		t.Errorf("without .env the file loads with %v, want an error that names POSTRIDER_BASE_URL", err)
 	}
-	all := []string{"POSTRIDER_BASE_URL=https://mail.example.com", "POSTRIDER_MASTER_KEY=k", "POSTGRES_PASSWORD=pw"}
-	services, err := load(all...)
+	project, err := loadCompose(t, file, "POSTRIDER_BASE_URL=https://mail.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := services["postrider"]["DATABASE_URL"],
-		"postgres://postrider:pw@postgres:5432/postrider?sslmode=disable"; got != want {
-		t.Errorf("DATABASE_URL is %q, want %q", got, want)
+	judgeDatabase(t, project)
+	service := project.Services["postrider"]
+	if !service.ReadOnly || !slices.Equal(service.CapDrop, []string{"ALL"}) || service.StopGracePeriod == nil {
+		t.Errorf("the service is not hardened, or has no time to stop: %+v", service)
 	}
-	if services["postgres"]["POSTGRES_PASSWORD"] != "pw" {
-		t.Errorf("postgres has another password: %v", services["postgres"])
+	for name, want := range map[string]string{"POSTRIDER_MASTER_KEY_FILE": "master_key",
+		"POSTRIDER_DATABASE_PASSWORD_FILE": "postgres_password"} {
+		mounted := slices.ContainsFunc(service.Secrets,
+			func(s types.ServiceSecretConfig) bool { return s.Source == want })
+		if value := service.Environment[name]; value == nil || *value != "/run/secrets/"+want || !mounted {
+			t.Errorf("%s is not the mounted secret %s", name, want)
+		}
 	}
-	if got := services["postrider"]["POSTRIDER_RELAY_ADDR"]; got != "" {
-		t.Errorf("the relay listens at %s without a certificate, with which it does not start", got)
+	if got := project.Services["postgres"].Environment["POSTGRES_PASSWORD_FILE"]; got == nil ||
+		*got != "/run/secrets/postgres_password" {
+		t.Error("postgres has another password")
 	}
-	files, all = append(files, "../docker/compose.submission.yaml"), append(all, "POSTRIDER_HOSTNAME=mx.example.com")
-	if services, err = load(all...); err != nil {
+	ports := map[string]uint32{}
+	for _, p := range service.Ports {
+		ports[p.Published] = p.Target
+	}
+	for published, target := range map[string]uint32{"80": 8080, "443": 8443, "25": 2525, "587": 2587, "465": 2465} {
+		if ports[published] != target {
+			t.Errorf("port %s leads to %d, want %d", published, ports[published], target)
+		}
+	}
+}
+
+func TestComposeFileForDevelopment(t *testing.T) {
+	t.Parallel()
+	project, err := loadCompose(t, "../docker/compose.dev.yaml")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := services["postrider"]; got["POSTRIDER_RELAY_ADDR"] != ":2587" || got["POSTRIDER_SMTP_TLS_CERT"] == "" ||
-		got["DATABASE_URL"] == "" {
-		t.Errorf("with compose.submission.yaml the service has %v, want the relay, its certificate and all of compose.yaml", got)
+	judgeDatabase(t, project)
+	service := project.Services["postrider"]
+	if !slices.Equal(service.Command, []string{"dev"}) {
+		t.Errorf("the command is %q, want dev", service.Command)
 	}
-	for i, left := range all {
-		name, _, _ := strings.Cut(left, "=")
-		missing := append(append([]string{}, all[:i]...), all[i+1:]...)
-		if _, err := load(missing...); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s the file loads with %v, want an error that names it", name, err)
+	for _, p := range service.Ports {
+		if p.HostIP != "127.0.0.1" {
+			t.Errorf("port %s is open to %q, want 127.0.0.1: development mode shows all mail", p.Published, p.HostIP)
 		}
+	}
+}
+
+func judgeDatabase(t *testing.T, project *types.Project) {
+	t.Helper()
+	postgres := project.Services["postgres"]
+	if postgres.Image != "postgres:17" || postgres.HealthCheck == nil || len(postgres.Volumes) != 1 ||
+		postgres.Volumes[0].Type != "volume" {
+		t.Errorf("postgres has the image %s, want postgres:17 with a health check and a named volume", postgres.Image)
+	}
+	if wait := project.Services["postrider"].DependsOn["postgres"].Condition; wait != "service_healthy" {
+		t.Errorf("postrider starts when postgres is %q, want service_healthy", wait)
 	}
 }

@@ -99,6 +99,7 @@ func (s *Service) Count(ctx context.Context) error {
 		if err == nil {
 			if more = b.more; b.took > 0 {
 				s.batch.took(b.took)
+				s.outcomes.add(b.counted)
 			}
 			continue
 		}
@@ -143,6 +144,7 @@ type stretch struct {
 	from, to string // empty until it is known
 	more     bool   // more facts follow
 	took     time.Duration
+	counted  *rollup.Rollup
 }
 
 // countBatch counts the next facts before end, and moves the mark past them. On error it returns the stretch
@@ -161,7 +163,7 @@ func countBatch(ctx context.Context, tx db.Execer, end string, size int) (b stre
 		return b, err
 	}
 	b.more, b.to = to != "", cmp.Or(to, end)
-	if err := countFacts(ctx, tx, rollup.Between, "f.id >= $1 AND f.id < $2", 1, b.from, b.to); err != nil {
+	if b.counted, err = countFacts(ctx, tx, rollup.Between, "f.id >= $1 AND f.id < $2", 1, b.from, b.to); err != nil {
 		return b, err
 	}
 	_, err = tx.ExecContext(ctx, moveMarkSQL, b.to)
@@ -172,21 +174,21 @@ func countBatch(ctx context.Context, tx db.Execer, end string, size int) (b stre
 // countFacts adds the selected facts to the tables, or subtracts them: sign is 1 or -1. Received mail is counted
 // by a separate statement whose condition selects the same facts.
 func countFacts(ctx context.Context, tx db.Execer, of rollup.Selection, condition string, sign int64,
-	args ...any) error {
+	args ...any) (*rollup.Rollup, error) {
 	r := rollup.New()
 	if err := r.Read(ctx, tx, of, sign, args...); err != nil {
-		return err
+		return nil, err
 	}
 	if err := store.Apply(ctx, tx, store.Days, r); err != nil {
-		return err
+		return nil, err
 	}
 	if err := store.AddReasons(ctx, tx, store.Reasons, r.Reasons); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := tx.ExecContext(ctx, addReceivedSQL(receivedTable, condition, sign), args...); err != nil {
-		return fmt.Errorf("count received mail: %w", err)
+		return nil, fmt.Errorf("count received mail: %w", err)
 	}
-	return nil
+	return r, nil
 }
 
 // waits reports whether at least that many facts are uncounted.

@@ -37,7 +37,7 @@ func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, em
 	if err := change(); err != nil || !kept {
 		return err
 	}
-	if err := countFacts(ctx, tx, rollup.About, aboutCondition, -1, accountID, db.Array(emailIDs), mark); err != nil {
+	if _, err := countFacts(ctx, tx, rollup.About, aboutCondition, -1, accountID, db.Array(emailIDs), mark); err != nil {
 		return fmt.Errorf("keep statistics: %w", err)
 	}
 	return nil
@@ -52,7 +52,7 @@ func keep(ctx context.Context, tx db.Execer, accountID string, emailIDs []string
 	}
 	if err == nil && kept {
 		if mark, err = holdMark(ctx, tx, accountID); err == nil {
-			err = countFacts(ctx, tx, rollup.About, aboutCondition, 1, accountID, ids, mark)
+			_, err = countFacts(ctx, tx, rollup.About, aboutCondition, 1, accountID, ids, mark)
 		}
 	}
 	if err != nil {

@@ -67,12 +67,13 @@ type Service struct {
 
 	counting sync.Mutex
 	batch    pace
+	outcomes *outcomes
 }
 
 // New returns a new Service.
 func New(p Params) *Service {
 	return &Service{db: p.DB, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
-		batch: newPace()}
+		batch: newPace(), outcomes: newOutcomes()}
 }
 
 const (

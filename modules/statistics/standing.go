@@ -74,6 +74,9 @@ func (s *Service) register(registry prometheus.Registerer) error {
 			return value(is)
 		}))
 	}
+	if err := registry.Register(s.outcomes.recipients); err != nil {
+		return err
+	}
 	if err := gauge("postrider_statistics_behind_seconds",
 		"Age of the oldest event that statistics have not counted. Normally less than 90.",
 		func(is Standing) float64 { return is.Behind.Seconds() }); err != nil {

@@ -26,7 +26,14 @@ var TLSAddr = setting.Declare(setting.Setting[string]{
 // ACMEEmail is the contact address for the certificate authority.
 var ACMEEmail = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_ACME_EMAIL", Group: chapter, Form: setting.Text("ADDRESS"),
-	Help: "Contact address for the certificate authority. Required with POSTRIDER_TRACKING_TLS_ADDR, and with POSTRIDER_HTTP_TLS_ADDR without certificate files.",
+	DefaultText: "postmaster@ the base URL's host",
+	Help:        "Contact address for the certificate authority.",
+	From: func(v setting.Values) string { // never empty in production: certmagic would ask at the terminal
+		if host := config.BaseHost(v); host != "" && !setting.IsAddress(host) {
+			return "postmaster@" + host
+		}
+		return ""
+	},
 	Check: func(v setting.Values, email string) error {
 		if TLSAddr.Given(v) && !strings.Contains(email, "@") {
 			return errors.New("is required with POSTRIDER_TRACKING_TLS_ADDR: the contact address for the certificate authority")

@@ -81,7 +81,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 			outgoing.NewTransport, newReturnPaths, newFileLinks, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS,
 			listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
 		fx.Invoke(keepHouse, watchClock),
-		probes.Hold, probes.Clock, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
+		probes.Hold, probes.Clock, probes.Backups(config.BackupDir.Of(f.Config)), probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
 	}
 	if f.Config.Mode == setting.Serve { // development mode does not check its surroundings
 		options = append(options, checks.Repeated(ModuleNames(false)))

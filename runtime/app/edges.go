@@ -26,6 +26,7 @@ import (
 	"github.com/postrider/postrider/rest/mcp"
 	"github.com/postrider/postrider/rest/pages/dashboard"
 	"github.com/postrider/postrider/rest/pages/explorer"
+	"github.com/postrider/postrider/rest/pages/manual"
 	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/app/development"
 	"github.com/postrider/postrider/runtime/app/probes"
@@ -183,6 +184,13 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	mux.HandleFunc("GET /readyz", health.Ready)
 	mux.Handle("GET /metrics", p.metrics(local))
 	mux.Handle("/", home)
+	texts, err := manual.New(config.BaseURL.Of(p.Config))
+	if err != nil {
+		return nil, err
+	}
+	for _, pattern := range manual.Patterns() {
+		mux.Handle(pattern, texts)
+	}
 	for _, path := range []string{theme.Path, theme.PathICO} {
 		mux.Handle("GET "+path, theme.New())
 	}

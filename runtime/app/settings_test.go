@@ -118,7 +118,8 @@ func TestDefaultsOfProduction(t *testing.T) {
 	}
 	want := defaultValues(map[string]any{
 		"POSTRIDER_DATA_DIR": "/var/lib/postrider", "POSTRIDER_SPOOL_DIR": "/var/lib/postrider/spool", "POSTRIDER_BASE_URL": "https://mail.example.com",
-		"POSTRIDER_NODE": "box7", "POSTRIDER_EGRESS": "box7", "POSTRIDER_HOSTNAME": "box7",
+		"POSTRIDER_NODE": "box7", "POSTRIDER_EGRESS": "box7", "POSTRIDER_HOSTNAME": "mail.example.com",
+		"POSTRIDER_ACME_EMAIL": "postmaster@mail.example.com",
 		"POSTRIDER_MASTER_KEY": keys, "POSTRIDER_OUTBOUND": outbound.Exit{How: outbound.MX},
 		"POSTRIDER_INBOUND_ADDR": ":25", "POSTRIDER_RELAY_ADDR": ":587", "POSTRIDER_RELAY_TLS_ADDR": ":465", "POSTRIDER_TRACKING_HOST": "mail.example.com",
 		"POSTRIDER_SANDBOX_DOMAIN": "sandbox.mail.example.com", "POSTRIDER_RETURN_PATH_HOST": "rp.mail.example.com",

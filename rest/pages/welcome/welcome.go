@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
@@ -90,9 +91,12 @@ var (
 )
 
 var (
-	layout     = template.Must(template.New("page.html").Parse(pageHTML))
-	pageStyle  = newAsset("text/css; charset=utf-8", []byte(theme.Style+style))
-	pageScript = newAsset("text/javascript; charset=utf-8", script)
+	layout = template.Must(template.New("page.html").Parse(pageHTML))
+	// Compressing takes longer than most commands, so it waits for the first request.
+	pageStyle = sync.OnceValue(func() *static.Text {
+		return newAsset("text/css; charset=utf-8", []byte(theme.Style+style))
+	})
+	pageScript = sync.OnceValue(func() *static.Text { return newAsset("text/javascript; charset=utf-8", script) })
 )
 
 func newAsset(contentType string, content []byte) *static.Text {
@@ -134,9 +138,9 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *pages) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	switch name {
 	case "page.css":
-		pageStyle.ServeHTTP(w, r)
+		pageStyle().ServeHTTP(w, r)
 	case "page.js":
-		pageScript.ServeHTTP(w, r)
+		pageScript().ServeHTTP(w, r)
 	default:
 		http.NotFound(w, r)
 	}

@@ -63,10 +63,39 @@ func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *stor
 			return nil, err
 		}
 	}
+	if err := reg.Register(v); err != nil {
+		return nil, err
+	}
 	tasks := worker.NewTasks(log, workers)
 	lc.Append(fx.StartStopHook(func() { tasks.Start(worker.Task{Name: "doctor", First: firstLook, Step: v.step}) },
 		tasks.Stop))
 	return v, nil
+}
+
+var badCheck = prometheus.NewDesc("postrider_doctor_check",
+	"Checks of the latest run of postrider doctor that found a problem: 1 is a warning, 2 an error.",
+	[]string{"check"}, nil)
+
+// Describe implements prometheus.Collector.
+func (*periodicChecks) Describe(out chan<- *prometheus.Desc) { out <- badCheck }
+
+// Collect implements prometheus.Collector.
+func (v *periodicChecks) Collect(out chan<- prometheus.Metric) {
+	report := v.latest.Load()
+	if report == nil {
+		return
+	}
+	worst := map[string]float64{}
+	for _, f := range report.Bad() {
+		level := 1.0
+		if f.Level == doctor.Error {
+			level = 2
+		}
+		worst[f.Check] = max(worst[f.Check], level)
+	}
+	for check, level := range worst {
+		out <- prometheus.MustNewConstMetric(badCheck, prometheus.GaugeValue, level, check)
+	}
 }
 
 // Bad returns the findings of the latest run that are not OK.

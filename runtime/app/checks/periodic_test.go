@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/postrider/postrider/runtime/app/probes"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -53,6 +55,11 @@ func TestFindingsAreLoggedAndReportedByReadyz(t *testing.T) {
 	if _, err := v.step(t.Context()); err != nil || strings.Count(log.String(), line) != 1 {
 		t.Errorf("after a second run the line is %d times in the log (%v), want once",
 			strings.Count(log.String(), line), err)
+	}
+	metrics := make(chan prometheus.Metric, 100)
+	v.Collect(metrics)
+	if len(metrics) == 0 {
+		t.Error("the metrics contain no check, want one for each that found a problem")
 	}
 	h := probes.New(probes.Params{DB: answering{}, Stored: func() time.Duration { return 0 }, Draining: &atomic.Bool{},
 		Logger: slog.New(slog.DiscardHandler),

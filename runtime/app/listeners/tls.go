@@ -53,7 +53,7 @@ func NewTLS(lc fx.Lifecycle, p tlsParams) (*TLS, error) {
 		}
 		return tlsFromFiles(file, file, p.Logger)
 	}
-	return &TLS{missing: "no certificate: set POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or POSTRIDER_TRACKING_TLS_ADDR and POSTRIDER_ACME_EMAIL to get one"}, nil
+	return &TLS{missing: "no certificate: set POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or POSTRIDER_HTTP_TLS_ADDR to get one"}, nil
 }
 
 func tlsFromFiles(certFile, keyFile string, log *slog.Logger) (*TLS, error) {

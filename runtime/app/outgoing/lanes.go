@@ -42,7 +42,7 @@ func newLanes(file string, connections int, smarthost *smtpclient.Smarthost, amo
 // the world. All other lanes are summed as otherLanes, along with destinations whose mail hosts are not
 // known yet.
 const (
-	maxLaneSeries = 200
+	maxLaneSeries = 30
 	otherLanes    = "other"
 )
 
@@ -73,7 +73,7 @@ func newLaneMetrics(snapshot func() []lane.Snapshot) *laneMetrics {
 	return &laneMetrics{
 		snapshot: snapshot, seen: map[laneID]laneAttempts{},
 		window: desc("window",
-			"Connections that the lane may have now. A lane is a set of mail hosts reached by one route; the 200 lanes with most attempts are named."),
+			"Connections that the lane may have now. A lane is a set of mail hosts reached by one route; the 30 lanes with most attempts are named."),
 		active:   desc("active", "Connections of the lane in use."),
 		reserved: desc("reserved", "Deliveries of the lane that are claimed from the queue and not finished."),
 		paused:   desc("paused", "1 while the lane makes no attempts; under other, the number of such lanes."),

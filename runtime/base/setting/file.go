@@ -34,6 +34,9 @@ func (t RawValues) Fill(file string, content []byte, except string) Mistakes {
 		if s.Name != except {
 			names[s.Key] = s.Name
 		}
+		if s.File != "" {
+			names[s.Key+strings.ToLower(fileSuffix)] = s.File
+		}
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(root.Content); i += 2 {

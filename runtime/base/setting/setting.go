@@ -80,11 +80,15 @@ func (s *Setting[T]) With(v Values, value T) Values {
 	return v
 }
 
+// fileSuffix ends the names of variables with the path of a file that contains a secret.
+const fileSuffix = "_FILE"
+
 // Info describes a setting to readers.
 type Info struct {
 	Name, Also, Group, Help string
 	Flag                    string // without the dashes
 	Key                     string // in the file
+	File                    string // variable with the path of a file that contains the value, for secrets
 	Placeholder             string // of the value, for example N; empty for a switch
 	Default, Takes          string // in words; Takes may be empty
 	Secret, Switch          bool
@@ -128,6 +132,9 @@ func (s *Setting[T]) info() Info {
 		Key:         short,
 		Placeholder: s.Form.Placeholder, Default: s.DefaultText, Takes: s.Form.Takes, Secret: s.Secret,
 		Switch: s.Form.Placeholder == ""}
+	if s.Secret {
+		i.File = s.Name + fileSuffix
+	}
 	if i.Default == "" {
 		i.Default = fmt.Sprint(s.Default)
 	}

@@ -41,6 +41,7 @@ func (m *Metrics) seriesOf(listener string) series {
 	if m == nil {
 		m = NewMetrics(nil)
 	}
+	m.refusals.WithLabelValues(listener, "5.7.1") // shown before the first refusal
 	return series{m.connections.WithLabelValues(listener), m.messages.WithLabelValues(listener),
 		m.open.WithLabelValues(listener), m.refusals, listener}
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/runtime/storage/postgres"
@@ -105,6 +106,24 @@ func sum(path string) (sha string, size int64, err error) {
 	size, err = io.Copy(hash, file)
 	err = errors.Join(err, file.Sync(), file.Close())
 	return hex.EncodeToString(hash.Sum(nil)), size, err
+}
+
+// Newest returns when the newest complete backup in a folder of backups was taken: the zero time if there is none. It
+// does not verify checksums.
+func Newest(dir string) (taken time.Time, err error) {
+	manifests, err := filepath.Glob(filepath.Join(dir, "postrider-*", manifestName))
+	if err != nil || len(manifests) == 0 {
+		return taken, err
+	}
+	content, err := os.ReadFile(slices.Max(manifests)) // the names of the folders begin with their time
+	if err != nil {
+		return taken, fmt.Errorf("newest backup: %w", err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(content, &m); err != nil {
+		return taken, fmt.Errorf("newest backup: %w", err)
+	}
+	return m.TakenAt, nil
 }
 
 // Open reads the manifest of a backup and verifies its checksum, which reads the whole backup.

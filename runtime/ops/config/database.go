@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"log/slog"
+	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -30,6 +31,46 @@ var DatabaseURL = setting.Declare(setting.Setting[secret.String]{
 	Form: databaseAddress,
 	Show: showDatabase,
 })
+
+// DatabasePassword is added to DatabaseURL and ReplicaURL by Load, so that a URL can be public while the password is
+// in a file.
+var DatabasePassword = setting.Declare(setting.Setting[secret.String]{
+	Name: "POSTRIDER_DATABASE_PASSWORD", Group: database, Secret: true, DefaultText: "none",
+	Help: "Password for DATABASE_URL and POSTRIDER_DATABASE_REPLICA_URL, if they contain none.",
+	Form: setting.Form[secret.String]{Placeholder: "PASSWORD",
+		Parse: func(text string) (secret.String, error) { return secret.New(text), nil }},
+	Check: func(v setting.Values, password secret.String) error {
+		if !password.IsZero() && Embedded(v) {
+			return errors.New("requires DATABASE_URL")
+		}
+		return nil
+	},
+})
+
+// addPassword adds DatabasePassword to the database URLs without a password.
+func addPassword(v setting.Values) setting.Values {
+	password := DatabasePassword.Of(v)
+	if password.IsZero() {
+		return v
+	}
+	for _, s := range []*setting.Setting[secret.String]{DatabaseURL, ReplicaURL} {
+		text := s.Of(v).Reveal()
+		given, err := pq.NewConfig(text)
+		if text == "" || err != nil || given.Password != "" {
+			continue
+		}
+		switch {
+		case !strings.Contains(text, "://"): // key=value
+			text += " password='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(password.Reveal()) + "'"
+		case strings.Contains(text, "?"):
+			text += "&password=" + url.QueryEscape(password.Reveal())
+		default:
+			text += "?password=" + url.QueryEscape(password.Reveal())
+		}
+		v = s.With(v, secret.New(text))
+	}
+	return v
+}
 
 // ReplicaURL is zero if there is no replica.
 var ReplicaURL = setting.Declare(setting.Setting[secret.String]{
@@ -79,6 +120,12 @@ var DataDir = setting.Declare(setting.Setting[string]{
 		}
 		return DefaultDataDir
 	},
+})
+
+// BackupDir is the folder of backups whose age is reported; empty for none.
+var BackupDir = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_BACKUP_DIR", Group: database, Form: setting.Text("DIR"),
+	Help: "Folder to which postrider admin backup writes, as the service sees it. The metrics then report when the newest backup was taken.",
 })
 
 // Connections is the maximum number of database connections of a process.

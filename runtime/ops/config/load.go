@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"os"
@@ -14,18 +15,30 @@ var File = setting.Declare(setting.Setting[string]{
 	Help: "YAML file with settings. Flags and environment override it.",
 })
 
-// Load is setting.Read after reading the file named in the texts, if any. The error contains the mistakes
-// of both.
+// Load is setting.Read after reading the file named in the texts, if any, and the files that contain secrets.
+// The error contains the mistakes of all.
 func Load(mode setting.Mode, machine string, given setting.RawValues) (setting.Values, error) {
 	texts := setting.RawValues{}
 	maps.Copy(texts, given)
-	var wrong setting.Mistakes
+	wrong := readSecretFiles(texts)
 	if file := texts[File.Name]; file != "" {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			wrong.Add(File.Name, "cannot be read: %v", err)
 		} else {
-			wrong = append(wrong, texts.Fill(file, content, File.Name)...)
+			inFile := setting.RawValues{}
+			wrong = append(wrong, inFile.Fill(file, content, File.Name)...)
+			for _, s := range setting.All() {
+				if s.File != "" && texts[s.Name] != "" {
+					delete(inFile, s.File) // flags and environment override the file
+				}
+			}
+			wrong = append(wrong, readSecretFiles(inFile)...)
+			for name, text := range inFile {
+				if texts[name] == "" {
+					texts[name] = text
+				}
+			}
 		}
 	}
 	values, err := setting.Read(mode, machine, texts)
@@ -36,5 +49,31 @@ func Load(mode setting.Mode, machine string, given setting.RawValues) (setting.V
 	if err := append(wrong, more...).Err(); err != nil {
 		return setting.Values{}, err
 	}
-	return values, nil
+	return addPassword(values), nil
+}
+
+// readSecretFiles replaces the path of each file with the secret that it contains.
+func readSecretFiles(texts setting.RawValues) setting.Mistakes {
+	var wrong setting.Mistakes
+	for _, s := range setting.All() {
+		file := texts[s.File]
+		if s.File == "" || file == "" {
+			continue
+		}
+		delete(texts, s.File)
+		if texts[s.Name] != "" {
+			wrong.Add(s.File, "cannot be combined with %s", s.Name)
+			continue
+		}
+		content, err := os.ReadFile(file)
+		switch content = bytes.TrimRight(content, "\r\n"); {
+		case err != nil:
+			wrong.Add(s.File, "cannot be read: %v", err)
+		case len(content) == 0:
+			wrong.Add(s.File, "names an empty file: %s", file)
+		default:
+			texts[s.Name] = string(content)
+		}
+	}
+	return wrong
 }

@@ -56,14 +56,20 @@ var LinkHosts = setting.Declare(setting.Setting[[]string]{
 
 // Hostname is the name in EHLO.
 var Hostname = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_HOSTNAME", Group: names, Form: setting.Host(), DefaultText: "the machine's",
-	Help: "Host name in EHLO, with which mail servers are greeted.",
+	Name: "POSTRIDER_HOSTNAME", Group: names, Form: setting.Host(),
+	DefaultText: "the machine's, or the base URL's host if the machine's has no domain",
+	Help:        "Name to greet mail servers with, in EHLO.",
 	From: func(v setting.Values) string {
-		if name, err := setting.ParseHost(v.Machine); err == nil {
+		name, err := setting.ParseHost(v.Machine)
+		if err == nil && strings.Contains(name, ".") {
 			return name
 		}
-		if host := BaseHost(v); host != "" && !setting.IsAddress(host) {
+		// The name of a container is not a name in DNS.
+		if host := BaseHost(v); hasNames(host) {
 			return host
+		}
+		if err == nil {
+			return name
 		}
 		return "localhost"
 	},

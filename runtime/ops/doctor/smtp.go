@@ -122,7 +122,7 @@ func (d *Doctor) startTLS(ctx context.Context, c *conn, name string) Finding {
 	chain, err := handshake(ctx, c, name)
 	if err != nil {
 		return s.finding(Warning, err.Error(),
-			"Set POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get a certificate from an authority (POSTRIDER_ACME_EMAIL): mail arrives unencrypted, and the SMTP relay is disabled.")
+			"Set POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get a certificate from an authority (POSTRIDER_HTTP_TLS_ADDR): mail arrives unencrypted, and the SMTP relay is disabled.")
 	}
 	f := d.judge(s, chain, name)
 	if f.Level == Error { // other mail servers accept it anyway

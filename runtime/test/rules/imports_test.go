@@ -18,7 +18,7 @@ const modulePath = "github.com/postrider/postrider"
 // importOrder lists the levels from the bottom up. A package may import from its own folder and from every level
 // below it, but not from another folder of its own level.
 var importOrder = [][]string{
-	{"ent"},
+	{"ent", "."}, // the folder of the module contains the manual
 	{"runtime/base"},
 	{"runtime/storage", "runtime/mail"},
 	{"runtime/work", "runtime/web"},
