@@ -124,6 +124,7 @@ type ComplexityRoot struct {
 		Plan                func(childComplexity int) int
 		ProductionUnlocked  func(childComplexity int) int
 		RecordRetentionDays func(childComplexity int) int
+		SandboxDomain       func(childComplexity int) int
 		Suspended           func(childComplexity int) int
 		Usage               func(childComplexity int) int
 	}
@@ -1735,6 +1736,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Account.RecordRetentionDays(childComplexity), true
+	case "Account.sandboxDomain":
+		if e.ComplexityRoot.Account.SandboxDomain == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Account.SandboxDomain(childComplexity), true
 	case "Account.suspended":
 		if e.ComplexityRoot.Account.Suspended == nil {
 			break
@@ -7652,6 +7659,8 @@ type Account implements Node {
   usage: Usage!
   "Whether the account can write to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file."
   productionUnlocked: Boolean!
+  "A domain of the installation from which the account can send to its own email address, before it has a verified domain."
+  sandboxDomain: String! @module(name: "domains")
   "Whether a payment method is on file."
   paymentMethod: Boolean!
   "Whether the account is suspended. A suspended account can do everything except send."
@@ -11422,6 +11431,8 @@ func (ec *executionContext) childFields_Account(ctx context.Context, field graph
 		return ec.fieldContext_Account_usage(ctx, field)
 	case "productionUnlocked":
 		return ec.fieldContext_Account_productionUnlocked(ctx, field)
+	case "sandboxDomain":
+		return ec.fieldContext_Account_sandboxDomain(ctx, field)
 	case "paymentMethod":
 		return ec.fieldContext_Account_paymentMethod(ctx, field)
 	case "suspended":

@@ -67,6 +67,8 @@ type Account struct {
 	Usage *Usage `json:"usage"`
 	// Whether the account can write to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file.
 	ProductionUnlocked bool `json:"productionUnlocked"`
+	// A domain of the installation from which the account can send to its own email address, before it has a verified domain.
+	SandboxDomain string `json:"sandboxDomain"`
 	// Whether a payment method is on file.
 	PaymentMethod bool `json:"paymentMethod"`
 	// Whether the account is suspended. A suspended account can do everything except send.
