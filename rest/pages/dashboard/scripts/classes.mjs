@@ -14,7 +14,7 @@ export function findMissingClasses(sources, styles) {
   const known = readClasses(styles)
   const missing = []
   for (const [file, text] of sources) {
-    for (const name of new Set([...readUsedClasses(text)])) if (!known.has(name) && !unstyled.has(name)) missing.push(`${file}: ${name}`)
+    for (const name of new Set(readUsedClasses(text))) if (!known.has(name) && !unstyled.has(name)) missing.push(`${file}: ${name}`)
   }
   return missing
 }

@@ -59,7 +59,7 @@ export default function List() {
   const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add a domain</button> : undefined
   const empty = q
     ? <EmptyState icon={Globe} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No domains match this filter.</EmptyState>
-    : <EmptyState icon={Globe} title="No domains yet" action={add} command={`curl ${location.origin}/api/domains \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"name":"example.com"}'`}>Add the domain you send from and publish its DNS records. You can send once they’re verified.</EmptyState>
+    : <EmptyState icon={Globe} title="No domains yet" action={add} command={{ request: { path: '/domains', body: { name: 'example.com' } }, scope: 'full' }}>Add the domain you send from and publish its DNS records. You can send once they’re verified.</EmptyState>
 
   return (
     <>

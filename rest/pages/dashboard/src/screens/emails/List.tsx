@@ -114,9 +114,5 @@ function When({ row }: { row: Row }) {
 }
 
 function NoEmails() {
-  const { development } = useViewer()
-  const command = `curl ${location.origin}/api/emails \\
-  -H 'Authorization: Bearer ${development?.apiKey ?? '$POSTRIDER_API_KEY'}' -H 'Content-Type: application/json' \\
-  -d '{"from":"hello@${development?.domain ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`
-  return <EmptyState icon={Mail} title="No emails yet" command={command}>Emails you send will show up here.</EmptyState>
+  return <EmptyState icon={Mail} title="No emails yet" command={{ email: {} }}>Emails you send will show up here.</EmptyState>
 }

@@ -1,3 +1,4 @@
+import { useViewer } from '@/app/viewer'
 import { Link } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { CalendarClock, CalendarX, X } from 'lucide-react'
@@ -6,7 +7,6 @@ import { now } from '@/api/clock'
 import { keyOf, usePages } from '@/api/graphql'
 import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
-import { useViewer } from '@/app/viewer'
 import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
@@ -20,13 +20,13 @@ type Doing = { what: 'move' | 'cancel'; ids: string[]; at?: string | null }
 const emails = (n: number) => `${n.toLocaleString()} ${n === 1 ? 'email' : 'emails'}`
 
 export function Scheduled() {
-  const viewer = useViewer()
   const queries = useQueryClient()
   const [chosen, setChosen] = useState<Set<string>>(new Set())
   const [doing, setDoing] = useState<Doing | null>(null)
   const [step, setStep] = useState(0)
   const list = usePages(ScheduledEmails, {}, (d) => d.emails)
-  const may = viewer.can('SEND')
+  const { can } = useViewer()
+  const may = can('SEND')
   const ids = list.rows.filter((r) => chosen.has(r.id)).map((r) => r.id)
   const columns: Column<Row>[] = [
     { key: 'to', head: 'To', cell: (r) => <Link to={`/emails/${r.id}`} className="link font-medium">{r.to[0]}{r.to.length > 1 && ` and ${r.to.length - 1} more`}</Link> },
@@ -59,7 +59,7 @@ export function Scheduled() {
       <DataTable
         label="Scheduled emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-        empty={<EmptyState icon={CalendarClock} title="No scheduled emails" command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${viewer.development?.domain ?? 'example.com'}","to":"bob@example.net","subject":"Hello","text":"Hello.","scheduled_at":"${tomorrow()}"}'`}>To schedule an email, set scheduled_at:</EmptyState>}
+        empty={<EmptyState icon={CalendarClock} title="No scheduled emails" command={{ email: { scheduled_at: tomorrow() } }}>To schedule an email, set scheduled_at:</EmptyState>}
       />
       {ids.length > 0 && (
         <div role="toolbar" aria-label="Selection actions" className="flex flex-none flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 md:px-6">

@@ -3,7 +3,6 @@ import { useMemo } from 'react'
 import { now } from '@/api/clock'
 import { useGraphQL } from '@/api/graphql'
 import { useSearchParams } from '@/app/searchParams'
-import { useViewer } from '@/app/viewer'
 import { EmptyState } from '@/parts/EmptyState'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card, PageBody, PageHead } from '@/parts/Page'
@@ -85,13 +84,9 @@ function OverTime({ choice, buckets, totals }: { choice: Choice; buckets: { star
 
 function NoMail({ choice }: { choice: Choice }) {
   const [, change] = useSearchParams()
-  const { development } = useViewer()
   if (choice.only) return <EmptyState icon={ChartColumn} title="No matching emails in this period" action={<button type="button" className="btn" onClick={() => change({ only: undefined, called: undefined })}>Show all emails</button>} />
-  const command = `curl ${location.origin}/api/emails \\
-  -H 'Authorization: Bearer ${development?.apiKey ?? '$POSTRIDER_API_KEY'}' -H 'Content-Type: application/json' \\
-  -d '{"from":"hello@${development?.domain ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`
   return (
-    <EmptyState icon={ChartColumn} title="No emails in this period" command={command} action={choice.range !== '90d' && <button type="button" className="btn" onClick={() => change({ range: '90d', by: undefined, from: undefined, to: undefined })}>Show the last 90 days</button>}>
+    <EmptyState icon={ChartColumn} title="No emails in this period" command={{ email: {} }} action={choice.range !== '90d' && <button type="button" className="btn" onClick={() => change({ range: '90d', by: undefined, from: undefined, to: undefined })}>Show the last 90 days</button>}>
       Statistics appear within a minute of the first email.
     </EmptyState>
   )

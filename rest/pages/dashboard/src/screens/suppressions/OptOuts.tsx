@@ -55,7 +55,7 @@ export function OptOuts() {
     : (
       <EmptyState
         icon={MailMinus} title="No opt-outs yet"
-        command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"from":"news@your-domain.example","to":["you@example.com"],\n       "subject":"News","text":"Hello","category":"Product news"}'`}
+        command={{ email: { subject: 'News', category: 'Product news' } }}
       >
         Emails with a category include a link to unsubscribe from it. People who use the link are listed here; other emails are still sent to them.
       </EmptyState>

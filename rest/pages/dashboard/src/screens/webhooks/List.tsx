@@ -12,7 +12,7 @@ import { PageHead } from '@/parts/Page'
 import { formatDuration, Time } from '@/parts/Time'
 import { EndpointDialog } from './EndpointDialog'
 import { eventsText } from './events'
-import { lookOfWebhook, rateText, rateTone, whyOff, type Figures } from './look'
+import { lookOfWebhook, pendingOf, rateText, rateTone, whyOff, type Figures } from './look'
 import { OverTime, useFigures } from './OverTime'
 import { WebhookList, type WebhookRowFragment } from './queries.gen'
 
@@ -36,10 +36,10 @@ export default function List() {
   const rows = q ? list.rows.filter((w) => matches(w, q)) : list.rows
 
   const columns: Column<WebhookRowFragment>[] = [
-    { key: 'state', head: 'Status', width: '140px', cell: (w) => { const look = lookOfWebhook(w); return <span title={w.enabled ? undefined : `Disabled ${whyOff(w.disabledReason)}`}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
+    { key: 'state', head: 'Status', width: '140px', cell: (w) => { const look = lookOfWebhook(w, figures.get(w.id)); return <span title={w.enabled ? undefined : `Disabled ${whyOff(w.disabledReason)}`}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
     { key: 'url', head: 'URL', cell: (w) => <Link to={`/webhooks/${w.id}`} className="block truncate font-medium" title={w.url}>{w.url}</Link> },
     { key: 'events', head: 'Events', width: '160px', from: 'mid', cell: (w) => <span className="text-ink-2" title={w.events.join('\n')}>{eventsText(w.events)}</span> },
-    { key: 'rate', head: `Success, ${read.choice.name}`, width: '124px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded} of ${f.successRate.denominator} succeeded, ${f.failed} failed` : undefined}>{rateText(f)}</span> } },
+    { key: 'rate', head: `Success, ${read.choice.name}`, width: '124px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded.toLocaleString()} of ${f.attempts.toLocaleString()} attempts succeeded. Deliveries: ${f.failed.toLocaleString()} failed, ${pendingOf(f).toLocaleString()} ${w.enabled ? 'retrying' : 'paused'}` : undefined}>{rateText(f)}</span> } },
     { key: 'p95', head: 'p95', width: '84px', right: true, from: 'slim', cell: (w) => { const l = figures.get(w.id)?.latency; return <span className="text-ink-2">{l ? formatDuration(l.p95 * 1000) : '–'}</span> } },
     { key: 'count', head: 'Deliveries', width: '92px', right: true, from: 'wide', cell: (w) => <span className="text-ink-2">{figures.get(w.id)?.deliveries.toLocaleString() ?? '–'}</span> },
     { key: 'at', head: 'Added', width: '112px', right: true, from: 'wide', cell: (w) => <span className="text-xs text-ink-3"><Time at={w.createdAt} /></span> },
@@ -47,7 +47,7 @@ export default function List() {
   const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add an endpoint</button> : undefined
   const empty = q
     ? <EmptyState icon={Webhook} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No endpoints match this filter.</EmptyState>
-    : <EmptyState icon={Webhook} title="No endpoints yet" action={add} command={`curl ${location.origin}/api/webhooks \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"url":"https://example.com/hooks"}'`}>Postrider posts events to your endpoint’s URL.</EmptyState>
+    : <EmptyState icon={Webhook} title="No endpoints yet" action={add} command={{ request: { path: '/webhooks', body: { url: 'https://example.com/hooks' } }, scope: 'full' }}>Postrider posts events to your endpoint’s URL.</EmptyState>
   return (
     <>
       <PageHead title="Webhooks">{list.rows.length > 0 && add}</PageHead>
