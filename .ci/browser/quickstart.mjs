@@ -39,7 +39,17 @@ await page.getByRole('link').filter({ hasText: 'Simulate a bounce' }).click()
 await page.getByRole('button', { name: /^Send to bounce@/ }).click()
 await page.getByRole('button', { name: 'View email' }).click()
 await seen(page, /550 5\.1\.1/).first().waitFor()
-await page.getByRole('link', { name: /suppress/i }).first().waitFor()
+await page.getByRole('link', { name: 'View suppression' }).waitFor()
+await page.getByRole('button', { name: 'Send again' }).click()
+const again = page.getByRole('dialog', { name: 'Send this email again?' })
+await again.getByText('The recipient is suppressed, so the email would not be sent').waitFor()
+await again.getByRole('button', { name: 'Remove from suppression list and send again' }).click()
+await page.getByRole('button', { name: 'View', exact: true }).click()
+await seen(page, /550 5\.1\.1/).first().waitFor() // the new email was attempted
+await page.getByRole('tab', { name: 'Raw' }).click()
+await page.getByText('Content-Type: text/plain').or(page.getByText('MIME-Version: 1.0')).first().waitFor()
+const [message] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download .eml' }).click()])
+check(/^msg_\w+\.eml$/.test(message.suggestedFilename()) && readFileSync(await message.path(), 'utf8').includes('MIME-Version: 1.0'), `the message is downloaded: ${message.suggestedFilename()}`)
 
 // 3. A webhook.
 await menuOf(page).filter({ hasText: 'Start' }).click()

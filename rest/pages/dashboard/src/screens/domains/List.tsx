@@ -1,9 +1,9 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Globe, Plus } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
-import { useSearchParams } from '@/app/searchParams'
+import { useOpenParam, useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { CopyButton } from '@/parts/CopyButton'
@@ -47,7 +47,7 @@ export default function List() {
   const [address, change] = useSearchParams()
   const { can } = useViewer()
   const navigate = useNavigate()
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useOpenParam('add')
   const list = usePages(DomainList, { first: 100 }, (d) => d.domains)
   useLive(['domain.'], () => void list.refetch())
   const q = address.q ?? ''
@@ -69,7 +69,7 @@ export default function List() {
         label="Domains" rows={rows} columns={columns} idOf={(d) => d.id} nameOf={(d) => d.name} onOpen={(id) => id && void navigate({ to: `/domains/${id}` })}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
       />
-      {adding && <AddDomain onClose={() => setAdding(false)} />}
+      {adding && can('WRITE') && <AddDomain onClose={() => setAdding(false)} />}
     </>
   )
 }

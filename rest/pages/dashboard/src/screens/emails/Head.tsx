@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
+import { AddressLink } from '@/parts/AddressLink'
 import { Badge } from '@/parts/Badge'
 import { CopyButton } from '@/parts/CopyButton'
 import { Detail, DetailList } from '@/parts/Page'
@@ -52,6 +53,6 @@ const mostAddresses = 8
 function Addresses({ list }: { list: string[] }) {
   const [all, setAll] = useState(list.length <= mostAddresses)
   const shown = all ? list : list.slice(0, mostAddresses - 1)
-  return <>{shown.map((address) => <span key={address} className="flex items-center gap-1"><Link className="link min-w-0 wrap-anywhere" to="/emails" search={{ q: `to:${address}` } as never} title="Emails to this address">{address}</Link><CopyButton text={address} label={`Copy ${address}`} className="-my-1" /></span>)}
+  return <>{shown.map((address) => <span key={address} className="flex items-center gap-1"><AddressLink address={address} /><CopyButton text={address} label={`Copy ${address}`} className="-my-1" /></span>)}
     {!all && <button type="button" className="link" onClick={() => setAll(true)}>and {list.length - shown.length} more</button>}</>
 }

@@ -6,6 +6,7 @@ import { unwrap, rest } from '@/api/rest'
 import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
+import { AddressLink, bareAddress } from '@/parts/AddressLink'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { ConfirmDialog } from '@/parts/ConfirmDialog'
@@ -69,7 +70,7 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
         </div>
         {mail.defects.length > 0 && <ul className="grid gap-0.5 rounded-control bg-warn-soft px-3 py-2 text-warn">{mail.defects.map((d) => <li key={d}>{d}</li>)}</ul>}
         <DetailList>
-          <Detail name="From">{mail.from}</Detail>
+          <Detail name="From"><AddressLink address={bareAddress(mail.from)}>{mail.from}</AddressLink></Detail>
           <Detail name="To">{mail.to.join(', ')}</Detail>
           <Detail name="Cc">{mail.cc.join(', ')}</Detail>
           <Detail name="Reply to">{mail.replyTo.join(', ')}</Detail>

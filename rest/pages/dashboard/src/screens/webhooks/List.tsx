@@ -1,8 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus, Webhook } from 'lucide-react'
-import { useState } from 'react'
 import { usePages } from '@/api/graphql'
-import { useSearchParams } from '@/app/searchParams'
+import { useOpenParam, useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { Badge, toneText } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
@@ -28,7 +27,7 @@ export default function List() {
   const [address, change] = useSearchParams()
   const { can } = useViewer()
   const navigate = useNavigate()
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useOpenParam('add')
   const list = usePages(WebhookList, { first: 100 }, (d) => d.webhooks)
   const read = useFigures(null)
   const figures = new Map<string, Figures>(read.found?.endpoints.map((e) => [e.webhook.id, e.figures]))
@@ -57,7 +56,7 @@ export default function List() {
         label="Webhook endpoints" rows={rows} columns={columns} idOf={(w) => w.id} nameOf={(w) => w.url} onOpen={(id) => id && void navigate({ to: `/webhooks/${id}` })}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
       />
-      {adding && <EndpointDialog onClose={() => setAdding(false)} made={() => { void list.refetch(); void read.refetch() }} />}
+      {adding && can('WRITE') && <EndpointDialog onClose={() => setAdding(false)} made={() => { void list.refetch(); void read.refetch() }} />}
     </>
   )
 }
