@@ -67,7 +67,7 @@ func TestPrintedCommandsWorkInProduction(t *testing.T) {
 	p := startProcessIn(t, []string{"POSTRIDER_MASTER_KEY=" + strings.Repeat("QUFB", 10) + "QUE="}, "serve",
 		"--data-dir", t.TempDir(), "--http-addr="+at, "--base-url=http://"+at, "--hostname=postrider.test",
 		"--sandbox-domain=sandbox.postrider.test", "--return-path-host=rp.postrider.test",
-		"--spf-include=spf.postrider.test", "--modules=-relay,-inbound")
+		"--spf-include=spf.postrider.test", "--smtp-host=smtp.postrider.test", "--modules=-relay,-inbound")
 	expect.Eventually(t, "the service to print a setup link",
 		func() bool { return setUpLink.MatchString(p.log.String()) })
 	link := setUpLink.FindString(p.log.String())
