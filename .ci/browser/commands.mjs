@@ -50,10 +50,6 @@ await visit(page, '/')
 for (const tab of await page.getByRole('tablist', { name: 'Language' }).getByRole('tab').all()) {
   await tab.click()
   const name = await tab.innerText()
-  if (name === 'SMTP') {
-    await page.getByRole('button', { name: 'Create and insert a credential' }).click()
-    await page.getByText('Copy the password now').waitFor()
-  }
   check(await collect(`/ ${name}`) === 1, `the start page prints a program for ${name}`)
 }
 if (SETUP) {
@@ -78,7 +74,7 @@ const keys = {}
 const exec = promisify(execFile)
 for (const { where, run, text, scope } of programs.values()) {
   const env = { ...environment }
-  if (SETUP && !/export POSTRIDER_API_KEY=/.test(text) && !text.includes('POSTRIDER_SMTP_PASSWORD')) {
+  if (SETUP && !/export POSTRIDER_API_KEY=/.test(text)) {
     check(scope || /^\/( |$)/.test(where), `${where} names the scope of the key`)
     env.POSTRIDER_API_KEY = keys[scope ?? 'sending'] ??= (await post('/api/api-keys', { name: 'commands', scope: scope ?? 'sending' })).secret
   } else if (run !== 'sh') env.POSTRIDER_API_KEY = process.env.KEY // the screen shows a second line, which exports it

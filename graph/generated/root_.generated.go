@@ -1390,10 +1390,12 @@ type ComplexityRoot struct {
 		EventID    func(childComplexity int) int
 		EventType  func(childComplexity int) int
 		ID         func(childComplexity int) int
+		IsTest     func(childComplexity int) int
 		Replays    func(childComplexity int) int
 		SettledAt  func(childComplexity int) int
 		State      func(childComplexity int) int
 		StatusCode func(childComplexity int) int
+		Summary    func(childComplexity int) int
 		Webhook    func(childComplexity int) int
 		WebhookID  func(childComplexity int) int
 	}
@@ -1408,6 +1410,12 @@ type ComplexityRoot struct {
 	WebhookDeliveryEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	WebhookDeliverySummary struct {
+		EmailID   func(childComplexity int) int
+		Recipient func(childComplexity int) int
+		Subject   func(childComplexity int) int
 	}
 
 	WebhookEdge struct {
@@ -7335,6 +7343,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDelivery.ID(childComplexity), true
+	case "WebhookDelivery.isTest":
+		if e.ComplexityRoot.WebhookDelivery.IsTest == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.IsTest(childComplexity), true
 	case "WebhookDelivery.replays":
 		if e.ComplexityRoot.WebhookDelivery.Replays == nil {
 			break
@@ -7359,6 +7373,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDelivery.StatusCode(childComplexity), true
+	case "WebhookDelivery.summary":
+		if e.ComplexityRoot.WebhookDelivery.Summary == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Summary(childComplexity), true
 	case "WebhookDelivery.webhook":
 		if e.ComplexityRoot.WebhookDelivery.Webhook == nil {
 			break
@@ -7414,6 +7434,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDeliveryEdge.Node(childComplexity), true
+
+	case "WebhookDeliverySummary.emailId":
+		if e.ComplexityRoot.WebhookDeliverySummary.EmailID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliverySummary.EmailID(childComplexity), true
+	case "WebhookDeliverySummary.recipient":
+		if e.ComplexityRoot.WebhookDeliverySummary.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliverySummary.Recipient(childComplexity), true
+	case "WebhookDeliverySummary.subject":
+		if e.ComplexityRoot.WebhookDeliverySummary.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliverySummary.Subject(childComplexity), true
 
 	case "WebhookEdge.cursor":
 		if e.ComplexityRoot.WebhookEdge.Cursor == nil {
@@ -11238,6 +11277,10 @@ type WebhookDelivery implements Node {
   webhook: Webhook
   "The event type, such as ` + "`" + `email.bounced` + "`" + `."
   eventType: String!
+  "Whether the event is a test event, which nothing caused."
+  isTest: Boolean!
+  "What the event is about; fields that the event lacks are ` + "`" + `null` + "`" + `."
+  summary: WebhookDeliverySummary!
   "The state of the delivery."
   state: WebhookDeliveryState!
   "Number of attempts that were started."
@@ -11256,6 +11299,16 @@ type WebhookDelivery implements Node {
   settledAt: DateTime
   "All attempts, oldest first."
   attempts: [WebhookAttempt!]!
+}
+
+"What the event of a delivery is about."
+type WebhookDeliverySummary {
+  "ID of the email."
+  emailId: ID
+  "The recipient, or the address that the event is about."
+  recipient: String
+  "The subject of the email."
+  subject: String
 }
 
 "The state of a delivery."
@@ -13837,6 +13890,10 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 		return ec.fieldContext_WebhookDelivery_webhook(ctx, field)
 	case "eventType":
 		return ec.fieldContext_WebhookDelivery_eventType(ctx, field)
+	case "isTest":
+		return ec.fieldContext_WebhookDelivery_isTest(ctx, field)
+	case "summary":
+		return ec.fieldContext_WebhookDelivery_summary(ctx, field)
 	case "state":
 		return ec.fieldContext_WebhookDelivery_state(ctx, field)
 	case "attemptCount":
@@ -13881,6 +13938,18 @@ func (ec *executionContext) childFields_WebhookDeliveryEdge(ctx context.Context,
 		return ec.fieldContext_WebhookDeliveryEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDeliverySummary(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "emailId":
+		return ec.fieldContext_WebhookDeliverySummary_emailId(ctx, field)
+	case "recipient":
+		return ec.fieldContext_WebhookDeliverySummary_recipient(ctx, field)
+	case "subject":
+		return ec.fieldContext_WebhookDeliverySummary_subject(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliverySummary", field.Name)
 }
 
 func (ec *executionContext) childFields_WebhookEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

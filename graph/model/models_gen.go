@@ -1365,6 +1365,16 @@ type WebhookDeliveryFilter struct {
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
+// What the event of a delivery is about.
+type WebhookDeliverySummary struct {
+	// ID of the email.
+	EmailID *string `json:"emailId,omitempty"`
+	// The recipient, or the address that the event is about.
+	Recipient *string `json:"recipient,omitempty"`
+	// The subject of the email.
+	Subject *string `json:"subject,omitempty"`
+}
+
 // Statistics of one endpoint.
 type WebhookEndpointFigures struct {
 	// The endpoint.

@@ -4,8 +4,8 @@ import { languages, smtpSnippet, snippet } from './snippets'
 const mail = { from: 'hello@example.com', to: ['bob@example.net'], subject: "Bob's receipt" }
 
 it('reaches the relay at its address', () => {
-  const starttls = smtpSnippet(mail, { host: 'smtp.example.com', port: 2587, tls: 'STARTTLS', username: 'postrider', password: 'svs_1', selfSigned: false })
-  expect(starttls).toContain('export POSTRIDER_SMTP_PASSWORD=svs_1\ncurl --ssl-reqd smtp://smtp.example.com:2587 --crlf \\\n  --user "postrider:$POSTRIDER_SMTP_PASSWORD"')
+  const starttls = smtpSnippet(mail, { host: 'smtp.example.com', port: 2587, tls: 'STARTTLS', username: 'postrider', selfSigned: false })
+  expect(starttls).toContain('curl --ssl-reqd smtp://smtp.example.com:2587 --crlf \\\n  --user "postrider:$POSTRIDER_API_KEY"')
   const implicit = smtpSnippet(mail, { host: '127.0.0.1', port: 465, tls: 'implicit', username: 'postrider', selfSigned: true })
   expect(implicit).toMatch(/^curl --insecure smtps:\/\/127\.0\.0\.1:465 /)
 })

@@ -1,6 +1,5 @@
 // keyName is the environment variable of the API key in every snippet.
 export const keyName = 'POSTRIDER_API_KEY'
-const passwordName = 'POSTRIDER_SMTP_PASSWORD'
 
 export interface Request {
   path: string // below /api
@@ -21,7 +20,6 @@ export interface Relay {
   port: number
   tls: string
   username: string
-  password?: string
   selfSigned: boolean
 }
 
@@ -45,7 +43,7 @@ export const exportKey = (key: string) => `export ${keyName}=${key}`
 // Resend SDK. The key comes from the environment.
 export function snippet(language: Exclude<Language, 'smtp'>, origin: string, r: Request): string {
   const url = `${origin}/api${r.path}`
-  const json = r.body && JSON.stringify(r.body, null, 2)
+  const json = r.body && jsonLiteral(r.body, 2)
   switch (language) {
     case 'curl':
       return [`curl ${url}`, `-H "Authorization: Bearer $${keyName}"`, ...(json ? [`-H 'Content-Type: application/json'`, `-d '${indent(json, 2).replaceAll("'", `'\\''`)}'`] : [])].join(' \\\n  ')
@@ -70,7 +68,7 @@ request = urllib.request.Request(
         "Authorization": "Bearer " + os.environ["${keyName}"],
         "Content-Type": "application/json",
     },
-    data=json.dumps(${indent(JSON.stringify(r.body ?? {}, null, 4), 4)}).encode(),
+    data=json.dumps(${indent(jsonLiteral(r.body ?? {}, 4), 4)}).encode(),
 )
 with urllib.request.urlopen(request) as response:
     print(response.status, json.load(response))`
@@ -87,7 +85,7 @@ import (
 )
 
 func main() {
-	body := \`${indent(JSON.stringify(r.body ?? {}, null, '\t'), 1, '\t')}\`
+	body := \`${indent(jsonLiteral(r.body ?? {}, '\t'), 1, '\t')}\`
 	request, err := http.NewRequest(http.MethodPost, "${url}", strings.NewReader(body))
 	if err != nil {
 		log.Fatal(err)
@@ -117,7 +115,7 @@ require "net/http"
 
 response = Net::HTTP.post(
   URI("${url}"),
-  JSON.generate(${indent(JSON.stringify(r.body ?? {}, null, 2), 2)}),
+  JSON.generate(${indent(jsonLiteral(r.body ?? {}, 2), 2)}),
   "Authorization" => "Bearer #{ENV.fetch("${keyName}")}",
   "Content-Type" => "application/json",
 )
@@ -132,10 +130,11 @@ console.log(data ?? error)`
   }
 }
 
-// smtpSnippet returns the command that submits an email to the relay with curl.
+// smtpSnippet returns the command that submits an email to the relay with curl. The relay accepts an API key, or the
+// password of an SMTP credential.
 export function smtpSnippet(mail: Mail, relay?: Relay): string {
-  return `${relay?.password ? `export ${passwordName}=${relay.password}\n` : ''}curl ${smtpFlags(relay)} --crlf \\
-  --user "${relay?.username ?? 'postrider'}:$${passwordName}" \\
+  return `curl ${smtpFlags(relay)} --crlf \\
+  --user "${relay?.username ?? 'postrider'}:$${keyName}" \\
   --mail-from '${mail.from}' --mail-rcpt '${mail.to[0]}' \\
   --upload-file - <<'END'
 From: ${mail.from}
@@ -152,6 +151,9 @@ function smtpFlags(relay?: Relay): string {
   const scheme = relay.tls.toLowerCase() === 'implicit' ? 'smtps' : 'smtp'
   return `${scheme === 'smtp' ? '--ssl-reqd ' : ''}${relay.selfSigned ? '--insecure ' : ''}${scheme}://${relay.host}:${relay.port}`
 }
+
+// jsonLiteral keeps short lists on one line.
+const jsonLiteral = (body: object, by: number | string) => JSON.stringify(body, null, by).replaceAll(/\[\s+("[^"]*")\s+\]/g, '[$1]')
 
 const indent = (text: string, by: number, unit = ' ') => text.replaceAll('\n', `\n${unit.repeat(by)}`)
 

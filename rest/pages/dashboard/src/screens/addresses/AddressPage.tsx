@@ -70,7 +70,7 @@ function Delivery({ address, data, again }: { address: string; data: AddressSupp
           {found ? (
             <>
               <Badge tone={reasons[found.reason].tone} icon={reasons[found.reason].icon}>Suppressed</Badge>
-              <span className="min-w-0 flex-1">{reasons[found.reason].means} Since <Time at={found.createdAt} exact />{found.emailId && <>, caused by <Link className="link" to={`/emails/${found.emailId}` as string}>this email</Link></>}.</span>
+              <span className="min-w-0 max-sm:basis-full sm:flex-1">{reasons[found.reason].means} Since <Time at={found.createdAt} exact />{found.emailId && <>, caused by <Link className="link" to={`/emails/${found.emailId}` as string}>this email</Link></>}.</span>
               {may && <button type="button" className="btn sm" onClick={() => setAsking({ title: `Allow emails to ${address} again?`, label: 'Remove suppression', before: reasons[found.reason].before, remove: () => unwrap(rest.DELETE('/suppressions/{id}', { params: { path: { id: found.id } } })) })}>Remove suppression</button>}
             </>
           ) : (

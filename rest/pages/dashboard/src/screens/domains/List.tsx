@@ -10,6 +10,7 @@ import { CopyButton } from '@/parts/CopyButton'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
+import { domainToUnicode } from '@/parts/idn'
 import { PageHead } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import { AddDomain } from './AddDomain'
@@ -22,7 +23,7 @@ const columns: Column<Row>[] = [
   { key: 'status', head: 'Status', width: '148px', cell: (d) => { const look = domainLooks[d.status]; return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
   {
     key: 'name', head: 'Domain',
-    cell: (d) => <span className="flex min-w-0 items-center gap-0.5"><Link to={`/domains/${d.id}`} className="truncate font-medium" title={d.name}>{d.name}</Link><CopyButton text={d.name} label={`Copy ${d.name}`} /></span>,
+    cell: (d) => <span className="flex min-w-0 items-center gap-0.5"><Link to={`/domains/${d.id}`} className="truncate font-medium" title={d.name}>{domainToUnicode(d.name)}</Link><CopyButton text={d.name} label={`Copy ${d.name}`} /></span>,
   },
   {
     key: 'records', head: 'Records found', width: '132px', from: 'slim',

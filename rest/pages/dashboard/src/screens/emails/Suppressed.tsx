@@ -38,7 +38,7 @@ export function SuppressedNotice({ list }: { list: ReturnType<typeof useSuppress
       {list.map((s) => (
         <li key={s.id} className="flex items-start gap-2">
           <Ban aria-hidden className="mt-px !size-3.5 flex-none" />
-          <span className="min-w-0 wrap-anywhere"><b className="font-medium">{s.address}</b> is suppressed since <Time at={s.createdAt} />: {reasons[s.reason].means} <Link className="link under" to={`/suppressions/${s.id}`}>View suppression</Link></span>
+          <span className="min-w-0 wrap-anywhere"><b className="font-medium">{s.address}</b> was suppressed <Time at={s.createdAt} />: {reasons[s.reason].means} <Link className="link under" to={`/suppressions/${s.id}`}>View suppression</Link></span>
         </li>
       ))}
     </ul>

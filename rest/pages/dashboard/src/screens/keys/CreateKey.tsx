@@ -6,7 +6,7 @@ import { useSample } from '@/parts/sample'
 import { exportKey, snippet } from '@/parts/snippets'
 import { Dialog } from '@/parts/Dialog'
 import { ErrorAlert } from '@/parts/ErrorAlert'
-import { Field, OneTimeSecret, useWrite } from '@/parts/Form'
+import { Field, keepSecret, OneTimeSecret, useWrite } from '@/parts/Form'
 import { DomainChoice, useDomains } from './domains'
 import { scopes } from './look'
 
@@ -37,7 +37,7 @@ export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope
   const chosen = domains.find((d) => ids.includes(d.id))?.name
   if (secret) {
     return (
-      <Dialog wide title={`API key ${name.trim()}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
+      <Dialog wide keep={keepSecret} title={`API key ${name.trim()}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
         <OneTimeSecret secret={secret} label="key" />
         <p className="text-ink-2">Set it in your app’s environment, and try it:</p>
         <CodeBlock run="sh" text={`${exportKey(secret)}\n${snippet('curl', location.origin, scope === 'read' ? { path: '/account' } : { path: '/emails', body: { from: chosen ? `hello@${chosen}` : (sample?.from ?? ''), to: [sample?.to ?? ''], subject: 'Hello', text: 'It works.' } })}`} />

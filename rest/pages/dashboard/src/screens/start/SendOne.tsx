@@ -38,11 +38,11 @@ export function SendOne() {
   function program() {
     if (!sample) return ''
     const mail = { from: sample.from, to: [sample.to], subject: 'Hello from Postrider', html: '<h1>It works</h1><p>Your first email.</p>' }
-    if (language === 'smtp') return smtpSnippet(mail, relay && { ...relay, selfSigned: viewer.development !== null })
-    const text = snippet(language, location.origin, { path: '/emails', body: mail })
-    return language === 'curl' && key ? `${exportKey(key)}\n${text}` : text
+    const text = language === 'smtp' ? smtpSnippet(mail, relay && { ...relay, selfSigned: viewer.development !== null }) : snippet(language, location.origin, { path: '/emails', body: mail })
+    const secret = language === 'smtp' ? (signIn?.password ?? key) : key
+    return run === 'sh' && secret ? `${exportKey(secret)}\n${text}` : text
   }
-  const secret = (language === 'smtp' ? signIn : made) && <p className="text-warn">Copy the {language === 'smtp' ? 'password' : 'key'} now: you won’t be able to see it again.</p>
+  const secret = (language === 'smtp' ? (signIn ?? made) : made) && <p className="text-warn">Copy the {language === 'smtp' && signIn ? 'password' : 'key'} now: you won’t be able to see it again.</p>
   return (
     <div className="border-t border-line-soft first:border-t-0">
       <Tabs label="Language" tabs={languages.map((l) => ({ ...l, hidden: (l.key === 'smtp' && !viewer.has('relay')) || (l.key === 'resend' && !viewer.has('compat')) }))} value={language} onChange={(l) => setLanguage(l as Language)} inset="px-4">
@@ -53,9 +53,9 @@ export function SendOne() {
           {sample ? <CodeBlock run={run} title={run === 'sh' ? undefined : <>Save as <code>{run.split(' ').at(-1)}</code> and run <code>{run}</code></>} text={program()} /> : <span className="skel h-40 w-full" />}
           <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-xs text-ink-3">
             {secret}
-            {language === 'smtp' && !signIn && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={credential.busy} onClick={() => void createCredential()}><KeyRound aria-hidden />Create and insert a credential</button>}
-            {language !== 'smtp' && !key && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Create and insert a key</button>}
-            {language === 'smtp' && <p>Works with any app or framework that supports SMTP. The password is that of an <Link to="/keys" search={{ tab: 'smtp' } as never} className="link under">SMTP credential</Link>{!relay && ', which also shows the host and port'}.</p>}
+            {language === 'smtp' && !relay && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={credential.busy} onClick={() => void createCredential()}><KeyRound aria-hidden />Create and insert a credential</button>}
+            {(language !== 'smtp' || relay) && !key && !signIn && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Create and insert a key</button>}
+            {language === 'smtp' && <p>Works with any app or framework that supports SMTP. The password is an API key, or that of an <Link to="/keys" search={{ tab: 'smtp' } as never} className="link under">SMTP credential</Link>{!relay && ', which also shows the host and port'}.</p>}
             {language !== 'smtp' && !secret && (viewer.development
               ? <p>Uses the development key.{viewer.development.failures.length > 0 && <> Try <code>bounce@{viewer.development.domain}</code> too: {viewer.development.failures.join(', ')} each simulate a different failure.</>}</p>
               : <p>Reads the key from <code>{keyName}</code>. More in the <a className="link under" href="/api/docs">API reference</a>.</p>)}

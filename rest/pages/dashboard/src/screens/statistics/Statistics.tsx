@@ -12,7 +12,7 @@ import { Breakdown } from './Breakdown'
 import { Chart, type Point } from './Chart'
 import { Controls } from './Controls'
 import { count, measures, type Figures } from './figures'
-import { MailFigures } from './queries.gen'
+import { MailFigures, MailTotals } from './queries.gen'
 import { choiceOf, emailsOf, searchTerm, type Choice } from './range'
 import { Reasons } from './Reasons'
 import { FiguresTable } from './Table'
@@ -26,6 +26,10 @@ export default function Statistics() {
   const variables = { range, interval: choice.interval, timezone: choice.zone, filter: choice.filter }
   const figures = useGraphQL(MailFigures, variables, { keepPrevious: true, refetchInterval: 60_000 })
   const found = figures.data?.emailStatistics
+  // The period of the same length before the selected one, which the tiles compare with.
+  const length = Date.parse(choice.lt) - Date.parse(choice.gte)
+  const before = { ...variables, range: { gte: new Date(Date.parse(choice.gte) - length).toISOString(), lt: choice.gte } }
+  const previous = useGraphQL(MailTotals, before, { keepPrevious: true }).data?.emailStatistics.totals
   return (
     <>
       <PageHead title="Statistics">
@@ -37,7 +41,7 @@ export default function Statistics() {
         {!found && !figures.error && <SkeletonText lines={8} />}
         {found && (seen(found.totals) ? (
           <>
-            <Tiles totals={found.totals} choice={choice} />
+            <Tiles totals={found.totals} previous={previous} choice={choice} />
             <OverTime choice={choice} buckets={found.buckets} totals={found.totals} />
             <Breakdown choice={choice} variables={variables} />
             <Reasons choice={choice} variables={{ range, filter: choice.filter }} />
