@@ -40,7 +40,7 @@ await page.getByRole('button', { name: /^Send to bounce@/ }).click()
 await page.getByRole('button', { name: 'View email' }).click()
 await seen(page, /550 5\.1\.1/).first().waitFor()
 await page.getByRole('link', { name: 'View suppression' }).waitFor()
-await page.getByRole('link', { name: /^bounce@/ }).first().click() // the page of the address
+await page.getByRole('link', { name: /^bounce\b.*@/ }).first().click() // the page of the address
 await page.getByText('Suppressed', { exact: true }).waitFor()
 await page.getByRole('link').filter({ hasText: 'Bounced' }).first().waitFor()
 await page.goBack()

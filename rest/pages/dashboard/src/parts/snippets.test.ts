@@ -10,10 +10,6 @@ it('reaches the relay at its address', () => {
   expect(implicit).toMatch(/^curl --insecure smtps:\/\/127\.0\.0\.1:465 /)
 })
 
-it('guesses no port', () => {
-  expect(smtpSnippet(mail)).toContain('"smtp://$SMTP_HOST:$SMTP_PORT"')
-})
-
 it('reads the key from the environment, and never inside single quotes', () => {
   for (const { key } of languages) {
     if (key === 'smtp') continue

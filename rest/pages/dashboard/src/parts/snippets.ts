@@ -14,7 +14,7 @@ export interface Mail extends Record<string, Value> {
   subject: string
 }
 
-// Relay is the address of the SMTP relay; it is unknown until there is a credential.
+// Relay is the address of the SMTP relay, which each SMTP credential contains.
 export interface Relay {
   host: string
   port: number
@@ -132,9 +132,9 @@ console.log(data ?? error)`
 
 // smtpSnippet returns the command that submits an email to the relay with curl. The relay accepts an API key, or the
 // password of an SMTP credential.
-export function smtpSnippet(mail: Mail, relay?: Relay): string {
+export function smtpSnippet(mail: Mail, relay: Relay): string {
   return `curl ${smtpFlags(relay)} --crlf \\
-  --user "${relay?.username ?? 'postrider'}:$${keyName}" \\
+  --user "${relay.username}:$${keyName}" \\
   --mail-from '${mail.from}' --mail-rcpt '${mail.to[0]}' \\
   --upload-file - <<'END'
 From: ${mail.from}
@@ -146,8 +146,7 @@ END`
 }
 
 // smtpFlags returns curl's flags for the relay: implicit TLS, or required STARTTLS.
-function smtpFlags(relay?: Relay): string {
-  if (!relay) return '--ssl-reqd "smtp://$SMTP_HOST:$SMTP_PORT"'
+function smtpFlags(relay: Relay): string {
   const scheme = relay.tls.toLowerCase() === 'implicit' ? 'smtps' : 'smtp'
   return `${scheme === 'smtp' ? '--ssl-reqd ' : ''}${relay.selfSigned ? '--insecure ' : ''}${scheme}://${relay.host}:${relay.port}`
 }

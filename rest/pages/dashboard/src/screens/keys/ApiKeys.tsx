@@ -55,7 +55,7 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
     { key: 'ends', head: 'Expires', width: '112px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3">{k.revokedAt ? <Time at={k.revokedAt} /> : k.expiresAt ? <Time at={k.expiresAt} /> : 'Never'}</span> },
     { key: 'made', head: 'Created', width: '104px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3"><Time at={k.createdAt} /></span> },
     ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '140px', right: true, cell: (k: Row) => (
-      <span className="inline-flex gap-1">
+      <span className="inline-flex items-center gap-1">
         {active(k) && <button type="button" className="btn sm" aria-label={`Revoke ${k.name}`} onClick={() => setRevoking(k)}>Revoke</button>}
         <Menu label={`More actions for ${k.name}`} entries={[{ name: 'Rename', icon: Pencil, run: () => setRenaming(k) }, { name: 'Copy ID', icon: Copy, run: () => void copyText(k.id).then(() => toast.success('ID copied'), toast.error) }]} />
       </span>
