@@ -38,7 +38,7 @@ func TestDeliversTestEventToOneEndpoint(t *testing.T) {
 	}
 }
 
-// Summaries tell test events from others, name the recipient and the subject, and contain nothing of other accounts.
+// Summaries mark test events, contain the recipient and the subject, and nothing of other accounts.
 func TestSummarizesDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -135,7 +135,7 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isSetUp reports whether some user can sign in, so that no one can set up the installation any more.
+// isSetUp reports whether some user can sign in, so that the setup is over.
 func (p *pages) isSetUp(r *http.Request) bool {
 	options, err := p.People.Options(r.Context())
 	return err == nil && !options.SetUp
