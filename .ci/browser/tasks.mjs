@@ -127,7 +127,7 @@ const stops = () => page.evaluate(() => new Set([...document.querySelectorAll('t
 check(await rows.count() > 1 && await stops() === 1, `one row of ${await rows.count()} is in the tab order, not ${await stops()}`)
 await page.keyboard.press('x')
 await page.keyboard.press('b')
-await page.waitForFunction(() => document.activeElement?.closest('[role=toolbar]'))
+await page.waitForFunction(() => document.activeElement?.closest('[data-bulk]'))
 await page.keyboard.press('Escape')
 await page.keyboard.press('?')
 await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Move to the actions for selected rows').waitFor()

@@ -165,14 +165,17 @@ function useCursor<Row>(p: DataTableProps<Row>, container: RefObject<HTMLElement
       else if (e.key === 'k' || (e.key === 'ArrowUp' && inTable)) go(index - 1)
       else if (e.key === 'Home' && inTable) go(0)
       else if (e.key === 'End' && inTable) go(rows.length - 1)
-      else if (e.key === 'b' && selected?.size) document.querySelector<HTMLElement>('[role=toolbar] button:not(:disabled)')?.focus()
+      else if (e.key === 'b' && selected?.size) document.querySelector<HTMLElement>('[data-bulk] button:not(:disabled), [role=toolbar] button:not(:disabled)')?.focus()
       else if (e.key === 'Enter' && index >= 0 && !(e.target as Element).closest('a, button, input')) onOpen?.(at)
       else if (e.key === 'x' && at && onSelect) onSelect(toggle(selected, at))
       else if (e.key === 'Escape' && open) {
         onOpen?.(null)
         requestAnimationFrame(() => focusRow(open))
       }
-      else if (e.key === 'Escape' && selected?.size) onSelect?.(new Set())
+      else if (e.key === 'Escape' && selected?.size) {
+        onSelect?.(new Set())
+        requestAnimationFrame(() => at && focusRow(at))
+      }
       else return
       e.preventDefault()
     }
