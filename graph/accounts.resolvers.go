@@ -33,7 +33,11 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	return toAccount(found), nil
+	out := toAccount(found)
+	if r.parts.Domains != nil {
+		out.SandboxDomain = r.parts.Domains.SandboxDomain()
+	}
+	return out, nil
 }
 
 func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) (*model.APIKeyConnection, error) {

@@ -200,6 +200,8 @@ func (f fakeDomains) Several(_ context.Context, accountID string, ids ...string)
 	return out, f.call("domains.Several")
 }
 
+func (f fakeDomains) SandboxDomain() string { return "sandbox.example.com" }
+
 func (f fakeDomains) Records(d *ent.Domain) []dnscheck.RecordCheck {
 	return []dnscheck.RecordCheck{{Purpose: "ownership", Type: "TXT", Name: "_service." + d.Name,
 		Value: "postrider-verification=1", TTL: 3600,

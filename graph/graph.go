@@ -60,6 +60,7 @@ type Domains interface {
 	Count(ctx context.Context, accountID string, f domains.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []dnscheck.RecordCheck
+	SandboxDomain() string
 	Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
 	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
 }

@@ -30,6 +30,8 @@ type Webhooks interface {
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 	GetMany(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error)
+	// Summaries returns what deliveries are about, by delivery ID.
+	Summaries(ctx context.Context, accountID string, deliveryIDs ...string) (map[string]webhooks.Summary, error)
 	// DeliveriesOfEvents returns deliveries by the ID of their event.
 	DeliveriesOfEvents(ctx context.Context, accountID string,
 		eventIDs ...string) (map[string][]*ent.WebhookDelivery, error)
@@ -67,6 +69,7 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string,
 		ids[i] = row.ID
 	}
 	attempts := loadOnce(ctx, accountID, ids, r.parts.Webhooks.Attempts)
+	summaries := loadOnce(ctx, accountID, ids, r.parts.Webhooks.Summaries)
 	endpoints := sync.OnceValues(func() (map[string]*model.Webhook, error) {
 		var wanted []string
 		for _, row := range rows {
@@ -78,7 +81,8 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string,
 			func(w *model.Webhook) string { return w.ID }), err
 	})
 	for i, row := range rows {
-		out[i] = &model.WebhookDelivery{WebhookDelivery: row, Page: attempts, Endpoints: endpoints}
+		out[i] = &model.WebhookDelivery{WebhookDelivery: row, Page: attempts,
+			Summaries: summaries, Endpoints: endpoints}
 	}
 	return out
 }

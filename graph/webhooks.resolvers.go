@@ -124,6 +124,18 @@ func (r *webhookDeliveryResolver) Webhook(ctx context.Context, obj *model.Webhoo
 	return found[obj.WebhookID], err
 }
 
+func (r *webhookDeliveryResolver) IsTest(ctx context.Context, obj *model.WebhookDelivery) (bool, error) {
+	found, err := obj.Summaries()
+	return found[obj.ID].Test, err
+}
+
+func (r *webhookDeliveryResolver) Summary(ctx context.Context, obj *model.WebhookDelivery) (*model.WebhookDeliverySummary, error) {
+	found, err := obj.Summaries()
+	about := found[obj.ID]
+	return &model.WebhookDeliverySummary{EmailID: nilIfEmpty(about.EmailID), Recipient: nilIfEmpty(about.Recipient),
+		Subject: nilIfEmpty(about.Subject)}, err
+}
+
 func (r *webhookDeliveryResolver) Error(ctx context.Context, obj *model.WebhookDelivery) (*string, error) {
 	return nilIfEmpty(obj.Error), nil
 }

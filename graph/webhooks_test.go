@@ -160,6 +160,14 @@ func (f fakeWebhooks) Delivery(_ context.Context, accountID, id string) (*ent.We
 	return nil, fault.NoSuch("webhook delivery", id)
 }
 
+func (f fakeWebhooks) Summaries(_ context.Context, _ string, ids ...string) (map[string]module.Summary, error) {
+	found := map[string]module.Summary{}
+	for _, id := range ids {
+		found[id] = module.Summary{EmailID: "msg_001", Recipient: "bob@example.net", Subject: "Hello"}
+	}
+	return found, f.call("webhooks.Summaries")
+}
+
 func (f fakeWebhooks) Attempts(_ context.Context, _ string, ids ...string) (map[string][]*ent.WebhookAttempt, error) {
 	outcome, status, took := webhookattempt.OutcomeFailed, 500, 12
 	found := map[string][]*ent.WebhookAttempt{}

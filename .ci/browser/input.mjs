@@ -18,12 +18,13 @@ export function keyboard(page, wrong) {
     const around = [at, at.parentElement, at.parentElement?.parentElement].filter(Boolean)
     const after = at.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING
     const role = e.getAttribute('role')
+    const [row, here] = [e, at].map(x => x.closest('tr[data-row]')) // lists have one tab stop
     return {
       there: at === e,
       lost: at === document.body,
       what: `${at.localName} ${at.getAttribute('aria-label') ?? at.innerText?.slice(0, 40) ?? ''}`,
       shows: at.id === 'content' || style.display === 'contents' || at.getAttribute('role') === 'menu' || around.some(a => shows(getComputedStyle(a))),
-      key: role === 'menuitem' || role === 'option' ? 'ArrowDown' : role === 'tab' && at.getAttribute('role') === 'tab' ? (after ? 'ArrowRight' : 'ArrowLeft') : at === document.body || after ? 'Tab' : 'Shift+Tab',
+      key: row && here && row !== here && row.parentElement === here.parentElement ? (after ? 'ArrowDown' : 'ArrowUp') : role === 'menuitem' || role === 'option' ? 'ArrowDown' : role === 'tab' && at.getAttribute('role') === 'tab' ? (after ? 'ArrowRight' : 'ArrowLeft') : at === document.body || after ? 'Tab' : 'Shift+Tab',
     }
   })
   // showsSoon waits for a focus ring that appears with a delay, such as in the editor.

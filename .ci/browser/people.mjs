@@ -50,7 +50,7 @@ check(await signedIn(), 'the password signs its owner in')
 await signOut()
 
 const wrong = []
-for (const path of ['/setup', '/sign-in', '/sign-up', '/reset', '/email', '/invite']) {
+for (const path of ['/sign-in', '/sign-up', '/reset', '/email', '/invite']) {
   await page.goto(base + path)
   for (const theme of ['light', 'dark'])
     for (const width of [390, 1440]) {

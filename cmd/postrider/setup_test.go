@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/test/harness"
 )
 
 var setUpLink = regexp.MustCompile(`(http://\S+)/setup#(\S+)`)
@@ -55,4 +56,20 @@ func TestNewServicePrintsOneSetupLink(t *testing.T) {
 	if strings.Contains(strings.ReplaceAll(p.log.String(), links[0][0], ""), links[0][2]) {
 		t.Error("the log contains the token of the link")
 	}
+}
+
+// In a real browser: the operator of a new installation sets it up, and every command that the dashboard prints works
+// as printed.
+func TestPrintedCommandsWorkInProduction(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
+	t.Parallel()
+	at := "localhost:" + strconv.Itoa(freePort(t))
+	p := startProcessIn(t, []string{"POSTRIDER_MASTER_KEY=" + strings.Repeat("QUFB", 10) + "QUE="}, "serve",
+		"--data-dir", t.TempDir(), "--http-addr="+at, "--base-url=http://"+at, "--hostname=postrider.test",
+		"--sandbox-domain=sandbox.postrider.test", "--return-path-host=rp.postrider.test",
+		"--spf-include=spf.postrider.test", "--smtp-host=smtp.postrider.test", "--modules=-relay,-inbound")
+	expect.Eventually(t, "the service to print a setup link",
+		func() bool { return setUpLink.MatchString(p.log.String()) })
+	link := setUpLink.FindString(p.log.String())
+	t.Log(harness.Script(t, "commands.mjs", "SETUP="+link, "LINK="+link))
 }

@@ -126,6 +126,7 @@ type ComplexityRoot struct {
 		Plan                func(childComplexity int) int
 		ProductionUnlocked  func(childComplexity int) int
 		RecordRetentionDays func(childComplexity int) int
+		SandboxDomain       func(childComplexity int) int
 		Suspended           func(childComplexity int) int
 		Usage               func(childComplexity int) int
 	}
@@ -1409,10 +1410,12 @@ type ComplexityRoot struct {
 		EventID    func(childComplexity int) int
 		EventType  func(childComplexity int) int
 		ID         func(childComplexity int) int
+		IsTest     func(childComplexity int) int
 		Replays    func(childComplexity int) int
 		SettledAt  func(childComplexity int) int
 		State      func(childComplexity int) int
 		StatusCode func(childComplexity int) int
+		Summary    func(childComplexity int) int
 		Webhook    func(childComplexity int) int
 		WebhookID  func(childComplexity int) int
 	}
@@ -1427,6 +1430,12 @@ type ComplexityRoot struct {
 	WebhookDeliveryEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	WebhookDeliverySummary struct {
+		EmailID   func(childComplexity int) int
+		Recipient func(childComplexity int) int
+		Subject   func(childComplexity int) int
 	}
 
 	WebhookEdge struct {
@@ -1755,6 +1764,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Account.RecordRetentionDays(childComplexity), true
+	case "Account.sandboxDomain":
+		if e.ComplexityRoot.Account.SandboxDomain == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Account.SandboxDomain(childComplexity), true
 	case "Account.suspended":
 		if e.ComplexityRoot.Account.Suspended == nil {
 			break
@@ -7452,6 +7467,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDelivery.ID(childComplexity), true
+	case "WebhookDelivery.isTest":
+		if e.ComplexityRoot.WebhookDelivery.IsTest == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.IsTest(childComplexity), true
 	case "WebhookDelivery.replays":
 		if e.ComplexityRoot.WebhookDelivery.Replays == nil {
 			break
@@ -7476,6 +7497,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDelivery.StatusCode(childComplexity), true
+	case "WebhookDelivery.summary":
+		if e.ComplexityRoot.WebhookDelivery.Summary == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Summary(childComplexity), true
 	case "WebhookDelivery.webhook":
 		if e.ComplexityRoot.WebhookDelivery.Webhook == nil {
 			break
@@ -7531,6 +7558,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDeliveryEdge.Node(childComplexity), true
+
+	case "WebhookDeliverySummary.emailId":
+		if e.ComplexityRoot.WebhookDeliverySummary.EmailID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliverySummary.EmailID(childComplexity), true
+	case "WebhookDeliverySummary.recipient":
+		if e.ComplexityRoot.WebhookDeliverySummary.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliverySummary.Recipient(childComplexity), true
+	case "WebhookDeliverySummary.subject":
+		if e.ComplexityRoot.WebhookDeliverySummary.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliverySummary.Subject(childComplexity), true
 
 	case "WebhookEdge.cursor":
 		if e.ComplexityRoot.WebhookEdge.Cursor == nil {
@@ -7780,6 +7826,8 @@ type Account implements Node {
   usage: Usage!
   "Whether the account can write to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file."
   productionUnlocked: Boolean!
+  "A domain of the installation from which the account can send to its own email address, before it has a verified domain."
+  sandboxDomain: String! @module(name: "domains")
   "Whether a payment method is on file."
   paymentMethod: Boolean!
   "Whether the account is suspended. A suspended account can do everything except send."
@@ -11500,6 +11548,10 @@ type WebhookDelivery implements Node {
   webhook: Webhook
   "The event type, such as ` + "`" + `email.bounced` + "`" + `."
   eventType: String!
+  "Whether the event is a test event, which nothing caused."
+  isTest: Boolean!
+  "What the event is about; fields that the event lacks are ` + "`" + `null` + "`" + `."
+  summary: WebhookDeliverySummary!
   "The state of the delivery."
   state: WebhookDeliveryState!
   "Number of attempts that were started."
@@ -11518,6 +11570,16 @@ type WebhookDelivery implements Node {
   settledAt: DateTime
   "All attempts, oldest first."
   attempts: [WebhookAttempt!]!
+}
+
+"What the event of a delivery is about."
+type WebhookDeliverySummary {
+  "ID of the email."
+  emailId: ID
+  "The recipient, or the address that the event is about."
+  recipient: String
+  "The subject of the email."
+  subject: String
 }
 
 "The state of a delivery."
@@ -11693,6 +11755,8 @@ func (ec *executionContext) childFields_Account(ctx context.Context, field graph
 		return ec.fieldContext_Account_usage(ctx, field)
 	case "productionUnlocked":
 		return ec.fieldContext_Account_productionUnlocked(ctx, field)
+	case "sandboxDomain":
+		return ec.fieldContext_Account_sandboxDomain(ctx, field)
 	case "paymentMethod":
 		return ec.fieldContext_Account_paymentMethod(ctx, field)
 	case "suspended":
@@ -14121,6 +14185,10 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 		return ec.fieldContext_WebhookDelivery_webhook(ctx, field)
 	case "eventType":
 		return ec.fieldContext_WebhookDelivery_eventType(ctx, field)
+	case "isTest":
+		return ec.fieldContext_WebhookDelivery_isTest(ctx, field)
+	case "summary":
+		return ec.fieldContext_WebhookDelivery_summary(ctx, field)
 	case "state":
 		return ec.fieldContext_WebhookDelivery_state(ctx, field)
 	case "attemptCount":
@@ -14165,6 +14233,18 @@ func (ec *executionContext) childFields_WebhookDeliveryEdge(ctx context.Context,
 		return ec.fieldContext_WebhookDeliveryEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDeliverySummary(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "emailId":
+		return ec.fieldContext_WebhookDeliverySummary_emailId(ctx, field)
+	case "recipient":
+		return ec.fieldContext_WebhookDeliverySummary_recipient(ctx, field)
+	case "subject":
+		return ec.fieldContext_WebhookDeliverySummary_subject(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliverySummary", field.Name)
 }
 
 func (ec *executionContext) childFields_WebhookEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -67,6 +67,8 @@ type Account struct {
 	Usage *Usage `json:"usage"`
 	// Whether the account can write to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file.
 	ProductionUnlocked bool `json:"productionUnlocked"`
+	// A domain of the installation from which the account can send to its own email address, before it has a verified domain.
+	SandboxDomain string `json:"sandboxDomain"`
 	// Whether a payment method is on file.
 	PaymentMethod bool `json:"paymentMethod"`
 	// Whether the account is suspended. A suspended account can do everything except send.
@@ -1367,6 +1369,16 @@ type WebhookDeliveryFilter struct {
 	Event *string `json:"event,omitempty"`
 	// Matches deliveries of events that happened in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
+}
+
+// What the event of a delivery is about.
+type WebhookDeliverySummary struct {
+	// ID of the email.
+	EmailID *string `json:"emailId,omitempty"`
+	// The recipient, or the address that the event is about.
+	Recipient *string `json:"recipient,omitempty"`
+	// The subject of the email.
+	Subject *string `json:"subject,omitempty"`
 }
 
 // Statistics of one endpoint.

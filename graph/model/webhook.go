@@ -1,6 +1,9 @@
 package model
 
-import "github.com/postrider/postrider/ent"
+import (
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/webhooks"
+)
 
 // Webhook is an endpoint on the page that it was read with.
 type Webhook struct {
@@ -18,6 +21,8 @@ type WebhookDelivery struct {
 	// Page returns the attempts of all deliveries of the page, by delivery ID. It loads them once, however
 	// often and from however many goroutines it is called.
 	Page func() (map[string][]*ent.WebhookAttempt, error)
+	// Summaries returns the summaries of the page by delivery ID, and loads them once.
+	Summaries func() (map[string]webhooks.Summary, error)
 	// Endpoints returns the endpoints of the page and loads them once.
 	Endpoints func() (map[string]*Webhook, error)
 }

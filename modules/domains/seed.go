@@ -12,6 +12,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
+// SandboxDomain returns the domain from which every account can send to its own email address.
+func (s *Service) SandboxDomain() string { return s.lookups.sandbox }
+
 // EnsureSandbox returns the installation's own domain, which belongs to no account. It creates the domain if
 // necessary.
 func (s *Service) EnsureSandbox(ctx context.Context) (*ent.Domain, error) {

@@ -366,6 +366,47 @@ func TestSessionsExpire(t *testing.T) {
 	}
 }
 
+// The user of the development link does not know the password, so their sessions never need a confirmation. Sessions
+// of other links and of passwords do.
+func TestDevelopmentLinkNeedsNoConfirmation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.callerOf(t, w.setUp(t))
+	once, err := w.UserLink(t.Context(), "ada@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byLink, err := w.SignInByLink(t.Context(), tokenOf(t, once))
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := func(in signin.NewSession) error {
+		t.Helper()
+		if _, err := w.db.SQL.ExecContext(t.Context(),
+			`UPDATE sessions SET confirmed_at = now() - interval '1 hour' WHERE id = $1`, in.Session.ID); err != nil {
+			t.Fatal(err)
+		}
+		return w.callerOf(t, in).RequireConfirmation()
+	}
+	if err := late(byLink); fault.From(err).Code != fault.CodeConfirmationRequired {
+		t.Errorf("an hour after a link from an operator: %v, want confirmation_required", err)
+	}
+	again, err := w.DevelopmentLink(t.Context(), ada.Person.UserID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	developer, err := w.SignInByLink(t.Context(), tokenOf(t, again))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := late(developer); err != nil {
+		t.Errorf("an hour after the development link: %v, want no confirmation", err)
+	}
+	if err := late(w.signInAgain(t, "ada@example.com", adasPassword)); fault.From(err).Code != fault.CodeConfirmationRequired {
+		t.Errorf("an hour after the password in development mode: %v, want confirmation_required", err)
+	}
+}
+
 // A user can own five teams on the free plan, even if they create ten concurrently. Only operators can create
 // teams while sign-up is not open.
 func TestLimitsTeamsPerUser(t *testing.T) {

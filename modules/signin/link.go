@@ -137,8 +137,8 @@ func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error
 	return s.linkURL(PathSignIn, token), nil
 }
 
-// DevelopmentLink returns a URL that signs in a user every time it is opened, until the next start in
-// development mode.
+// DevelopmentLink returns a URL that signs in a user every time it is opened, until the next start of a
+// process in development mode. Sessions of the link never need a confirmation.
 func (s *Service) DevelopmentLink(ctx context.Context, userID string) (string, error) {
 	if _, err := s.db.Ent.SignInLink.Delete().Where(signinlink.Again(true)).Exec(ctx); err != nil {
 		return "", fmt.Errorf("development link: %w", err)
@@ -148,6 +148,7 @@ func (s *Service) DevelopmentLink(ctx context.Context, userID string) (string, e
 	if err != nil {
 		return "", err
 	}
+	s.seen.developer.Store(&userID)
 	return s.namedBaseURL() + PathSignIn + "#" + token.Reveal(), nil
 }
 

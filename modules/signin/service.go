@@ -76,7 +76,8 @@ type sessionState struct {
 	signIns   counters
 	sessions  *cache.Cache[tokenHash, sessionEntry]
 	used      *credentials.Recorder
-	canSignIn atomic.Bool // a user can sign in; never reset, so pages skip the query once it is set
+	developer atomic.Pointer[string] // ID of the user of the development link; nil in other modes
+	canSignIn atomic.Bool            // a user can sign in; never reset, so pages skip the query once it is set
 }
 
 // NewGuard returns the guard that limits sign-in attempts and the emails that they can cause.

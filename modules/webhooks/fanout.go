@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/batch"
@@ -128,8 +129,8 @@ const workSQL = `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attem
 
 var queueSQL = `
 WITH made AS (
-	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, due_at, attempts, replays, error, created_at)
-	SELECT ` + idOf("v.event_id", "v.webhook_id") + `, $3, v.webhook_id, v.event_id, $4, $5, 'pending', now(), 0, 0, '', now()
+	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, attempts, replays, error, created_at)
+	SELECT ` + idOf("v.event_id", "v.webhook_id") + `, $3, v.webhook_id, v.event_id, $4, $5, NULLIF($6::text, '')::jsonb, 'pending', now(), 0, 0, '', now()
 	FROM (VALUES ($1::text, $2::text)) AS v (event_id, webhook_id)
 	ON CONFLICT DO NOTHING
 	RETURNING id, webhook_id, due_at
@@ -151,11 +152,39 @@ func fanOut(ctx context.Context, tx db.Execer, statement *db.Statement,
 
 // queueDelivery creates the delivery of a fact to one endpoint.
 func queueDelivery(ctx context.Context, tx db.Execer, fact event.Fact, endpoint string) ([]string, error) {
-	made, err := db.All(ctx, tx, db.Value[string], queueSQL, fact.ID, endpoint, fact.AccountID, string(fact.Type),
-		fact.CreatedAt)
+	return queueEvent(ctx, tx, queuedEvent{fact, nil}, endpoint)
+}
+
+// queueEvent creates the delivery of an event to one endpoint.
+func queueEvent(ctx context.Context, tx db.Execer, e queuedEvent, endpoint string) ([]string, error) {
+	made, err := db.All(ctx, tx, db.Value[string], queueSQL, e.fact.ID, endpoint, e.fact.AccountID,
+		string(e.fact.Type), e.fact.CreatedAt, string(e.data))
 	if err != nil {
 		return nil, fmt.Errorf("queue webhook deliveries: %w", err)
 	}
+	return made, nil
+}
+
+// DeliverTo sends a test event to one endpoint of the account, whether it subscribes to the type or not. Errors:
+// NotFound; Conflict if the endpoint is disabled.
+func (s *Service) DeliverTo(ctx context.Context, accountID, webhookID string,
+	fact event.Fact) (made []string, err error) {
+	endpoint, err := s.Get(ctx, accountID, webhookID)
+	switch {
+	case err != nil:
+		return nil, err
+	case !endpoint.Enabled:
+		return nil, fault.Conflictf(fault.CodeConflict, "The endpoint is disabled; enable it first")
+	}
+	fact.AccountID, fact.CreatedAt = accountID, fact.CreatedAt.Truncate(time.Millisecond)
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		made, err = queueEvent(ctx, tx, queuedEvent{fact, fact.Data}, endpoint.ID)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("deliver test event: %w", err)
+	}
+	s.signals.Wake(deliveryChannel)
 	return made, nil
 }
 

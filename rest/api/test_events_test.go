@@ -14,13 +14,24 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-type fakeDelivery struct{ facts []event.Fact }
+type fakeDelivery struct {
+	facts []event.Fact
+	to    string // the only endpoint of the latest fact
+}
 
 func (f *fakeDelivery) Deliver(_ context.Context, account string, fact event.Fact) ([]string, error) {
 	if account == accountID {
 		f.facts = append(f.facts, fact)
 	}
 	return []string{"whd_1", "whd_2"}, nil
+}
+
+func (f *fakeDelivery) DeliverTo(_ context.Context, account, webhookID string,
+	fact event.Fact) ([]string, error) {
+	if account == accountID {
+		f.facts, f.to = append(f.facts, fact), webhookID
+	}
+	return []string{"whd_3"}, nil
 }
 
 func withEvents(t *testing.T, delivery restwebhooks.Delivery) *bundle {
@@ -100,5 +111,15 @@ func TestTestEventIsDeliveredUnlessSaidOtherwise(t *testing.T) {
 	got = b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"email.sent","deliver":false}`})
 	if !strings.HasSuffix(got.body, `"deliveries":[]}`) || len(d.facts) != 1 {
 		t.Errorf("the test event that is not delivered got %s and the facts %+v, want no deliveries and no further fact", got.body, d.facts)
+	}
+	const endpoint = "wh_01kf0m4w7he6x8q2v5b3n9c1ta"
+	got = b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"email.sent","webhook_id":"` +
+		endpoint + `"}`})
+	if !strings.HasSuffix(got.body, `"deliveries":["whd_3"]}`) || d.to != endpoint {
+		t.Errorf("the test event for one endpoint got %s and went to %q, want %s", got.body, d.to, endpoint)
+	}
+	got = b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"email.sent","webhook_id":"msg_1"}`})
+	if got.status != 404 {
+		t.Errorf("the test event for an id of another kind: %d %s, want 404", got.status, got.body)
 	}
 }

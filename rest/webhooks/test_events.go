@@ -30,9 +30,10 @@ type EmailReader interface {
 var _ EmailReader = (*records.Service)(nil)
 
 // Delivery hands a fact to the account's endpoints that subscribe to its type,
-// and returns the ids of the deliveries that it queued.
+// or to one endpoint, and returns the ids of the deliveries that it queued.
 type Delivery interface {
 	Deliver(ctx context.Context, accountID string, fact event.Fact) ([]string, error)
+	DeliverTo(ctx context.Context, accountID, webhookID string, fact event.Fact) ([]string, error)
 }
 
 // testEventAnswer has the event in the form of a delivery's body.
@@ -66,12 +67,12 @@ func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) a
 			Method: http.MethodPost, Path: "/emails/test", ID: "testEvent", Needs: rights.Write,
 			Summary: "Create a test event",
 			Description: "Builds the body of an event, with sample values or those of one of your emails, and " +
-				"queues its delivery to the endpoints that subscribe to the type, unless `deliver` is false. The " +
+				"queues its delivery to the endpoints that subscribe to the type, or to `webhook_id`, unless `deliver` is false. The " +
 				"email itself does not change. `GET /webhook-deliveries/{id}` returns the state of a delivery.",
 			Body: &api.Body{About: "The event to build.", Examples: map[string]any{
 				"sample": map[string]any{"event": "email.bounced"},
 				"email":  map[string]any{"event": "email.delivered", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "deliver": false}}},
-			Example: testEventExample(), Problems: []int{http.StatusNotFound},
+			Example: testEventExample(), Problems: []int{http.StatusNotFound, http.StatusConflict},
 		}, e.describeBody, e.createTestEvent)
 	})
 }
@@ -88,10 +89,11 @@ func testEventExample() map[string]any {
 
 // testEventRequest is the requested test event.
 type testEventRequest struct {
-	entry   event.Entry
-	name    string
-	emailID string
-	deliver bool
+	entry     event.Entry
+	name      string
+	emailID   string
+	webhookID string
+	deliver   bool
 }
 
 func (e *testEventEdge) describeBody(in *testEventRequest) body.Object {
@@ -102,6 +104,9 @@ func (e *testEventEdge) describeBody(in *testEventRequest) body.Object {
 			Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 			About: "ID of an email whose values fill the payload. Accepted for email events and " +
 				"`contact.unsubscribed`."},
+		{Name: "webhook_id", Type: body.Text(&in.webhookID).NotEmpty("cannot be empty; omit it or send null for none"),
+			Example: "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
+			About:   "ID of the only endpoint to deliver to. Defaults to all endpoints that subscribe to the type."},
 		{Name: "deliver", Type: body.Boolean(&in.deliver), Default: true, About: "Whether to deliver the event. If " +
 			"false, the payload is only built."},
 	}, Check: func(d *body.Decoder) { in.checkOffer(d, e.offer) }}
@@ -148,13 +153,25 @@ func (e *testEventEdge) createTestEvent(ctx context.Context, c *api.Call, _ *api
 	out = testEventAnswer{Event: testEvent{Type: string(fact.Type), CreatedAt: wire.Time(fact.CreatedAt),
 		Data: wire.JSON(fact.Data)}, Deliveries: []string{}}
 	if in.deliver && e.delivery != nil {
-		queued, err := e.delivery.Deliver(ctx, c.AccountID, fact)
+		queued, err := e.deliver(ctx, c.AccountID, in.webhookID, fact)
 		if err != nil {
 			return out, err
 		}
 		out.Deliveries = wire.List(queued)
 	}
 	return out, nil
+}
+
+// deliver queues the delivery to one endpoint, or to those that subscribe to the type.
+func (e *testEventEdge) deliver(ctx context.Context, accountID, webhookID string,
+	fact event.Fact) ([]string, error) {
+	switch {
+	case webhookID == "":
+		return e.delivery.Deliver(ctx, accountID, fact)
+	case !id.Is(id.Webhook, webhookID):
+		return nil, fault.NoSuch("webhook", body.Shown(webhookID))
+	}
+	return e.delivery.DeliverTo(ctx, accountID, webhookID, fact)
 }
 
 // fromEmail copies the fields of an email into a sample. Fields of the event itself, such as the status and

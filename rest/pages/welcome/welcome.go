@@ -126,6 +126,10 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
+		if f.path == signin.PathSetUp && p.isSetUp(r) {
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		}
 		p.showPage(w, r, http.StatusOK, p.providerResult(r, f.toView(r)))
 	case http.MethodPost:
 		p.handlePost(w, r, f)
@@ -133,6 +137,12 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Allow", "GET, HEAD, POST")
 		http.Error(w, "This page takes GET and POST", http.StatusMethodNotAllowed)
 	}
+}
+
+// isSetUp reports whether some user can sign in, so that the setup is over.
+func (p *pages) isSetUp(r *http.Request) bool {
+	options, err := p.People.Options(r.Context())
+	return err == nil && !options.SetUp
 }
 
 func (p *pages) serveAsset(w http.ResponseWriter, r *http.Request, name string) {

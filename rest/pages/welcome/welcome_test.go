@@ -136,6 +136,15 @@ const wanted = `/emails/msg_1?q=status:failed to:"a b"&tab=log`
 // wantedPath is wanted as a browser writes it.
 var wantedPath = strings.NewReplacer(" ", "%20", `"`, "%22").Replace(wanted)
 
+// Once a user can sign in, the setup page redirects to the dashboard, because its form can no longer succeed.
+func TestSetUpPageRedirectsAfterSetUp(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	if got := s.browser(t)(http.MethodGet, "/setup", nil); got.status != http.StatusSeeOther || got.location != "/" {
+		t.Errorf("GET /setup: %d to %q, want a redirect to /", got.status, got.location)
+	}
+}
+
 // Somebody who was sent to the sign-in page lands where they wanted to go: after a wrong password, after
 // the second factor, and by each way in.
 func TestASignInEndsWhereItWasWanted(t *testing.T) {

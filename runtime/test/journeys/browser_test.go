@@ -33,6 +33,8 @@ func TestTheFirstMinutesInABrowser(t *testing.T) {
 	t.Parallel()
 	app := startCaptured(t)
 	runScript(t, app, "screens.mjs", "EMPTY=1")
+	t.Log(runScript(t, app, "commands.mjs"))
+	app = startCaptured(t)
 	runScript(t, app, "quickstart.mjs")
 }
 

@@ -23,6 +23,7 @@ func TestSkippedTestsRunInCI(t *testing.T) {
 		t.Fatal(err)
 	}
 	runBy := map[string][]string{ // by package
+		"cmd/postrider":         {"ui-test"},
 		"runtime/test/journeys": {"ui-test", "drill-short"},
 		"runtime/test/faults":   {"drill-short"},
 	}

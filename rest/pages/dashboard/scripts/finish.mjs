@@ -1,9 +1,10 @@
-// Looks after a build: prints what each part weighs, fails when one is over its budget, and leaves
-// the assets compressed (gzip and brotli) instead of plain.
+// Finishes a build: fails if a class of the sources has no style, prints the size of each part, fails if one exceeds
+// its budget, and leaves the assets compressed (gzip and brotli) instead of plain.
 import { readFileSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { findMissingClasses, readFolder } from './classes.mjs'
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), '../dist')
 const budget = { first: 120, part: 200 } // KB, gzip
@@ -29,6 +30,13 @@ function circle(file, path) {
   done.add(file)
 }
 for (const file of imports.keys()) circle(file, [])
+
+const styles = readFolder(join(dist, 'assets'), /\.css$/).map(([, text]) => text).join('\n')
+const missing = findMissingClasses(readFolder(join(dist, '../src'), /(?<!\.test|\.gen)\.tsx?$/), styles)
+if (missing.length) {
+  console.error(`Classes without a style:\n  ${missing.join('\n  ')}`)
+  process.exit(1)
+}
 
 const sizes = new Map()
 for (const name of readdirSync(join(dist, 'assets'))) {

@@ -14,3 +14,9 @@ export function useSearchParams(): [Record<string, string>, (change: Values, pus
   )
   return [search, change]
 }
+
+// useOpenParam keeps in the URL whether a dialog is open, so that links and the command palette can open it.
+export function useOpenParam(name: string): [boolean, (open: boolean) => void] {
+  const [params, change] = useSearchParams()
+  return [Boolean(params[name]), (open) => change({ [name]: open ? '1' : undefined })]
+}

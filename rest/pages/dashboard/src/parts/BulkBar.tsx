@@ -83,7 +83,7 @@ export function BulkBar({ ids, actions, onSelect, noun, nameOf, loadAll, onFinis
   }
 
   return (
-    <div role="region" aria-label="Selection" className="sticky bottom-0 z-5 flex flex-none flex-wrap items-center gap-x-2 gap-y-1 border-t border-line bg-raised px-4 py-2 md:px-6">
+    <div role="region" aria-label="Selection" data-bulk className="sticky bottom-0 z-5 flex flex-none flex-wrap items-center gap-x-2 gap-y-1 border-t border-line bg-raised px-4 py-2 md:px-6">
       {progress ? (
         <>
           <progress aria-label={progress.label} className="h-1.5 w-40 accent-accent-fill" value={progress.total === undefined ? undefined : progress.done} max={progress.total} />

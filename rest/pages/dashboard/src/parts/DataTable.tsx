@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState, type CSSProperties, type ReactNode } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type ReactNode, type RefObject } from 'react'
 import { isTyping } from '@/app/shell/shortcuts'
 import { ErrorAlert } from './ErrorAlert'
 import { SkeletonRows } from './Skeleton'
@@ -56,8 +56,9 @@ export interface DataTableProps<Row> {
   height?: number
 }
 
-// DataTable is the list of every screen. Only visible rows are rendered. j and k move the cursor, Enter
-// opens a row, x selects it, Esc closes the sheet.
+// DataTable is the list of every screen. Only visible rows are rendered. Tab stops at one row; the arrow keys, j and k
+// move the cursor. Enter opens a row and moves the focus into its sheet, x selects it, b moves to the bulk bar, Esc
+// closes the sheet and returns to the row.
 export function DataTable<Row>(p: DataTableProps<Row>) {
   const container = useRef<HTMLDivElement>(null)
   const height = p.height ?? 36
@@ -69,7 +70,8 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
   useEffect(() => {
     if (nearEnd && p.hasMore) p.more?.()
   }, [nearEnd, p.rows.length, p.hasMore])
-  const cursor = useCursor(p, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
+  const cursor = useCursor(p, container, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
+  useLayoutEffect(() => limitTabStops(container.current, cursor.id))
 
   if (p.error && p.rows.length === 0) return <div className="p-4 md:p-6"><ErrorAlert error={p.error} retry={p.retry} /></div>
   if (p.loading && p.rows.length === 0) return <SkeletonRows />
@@ -99,7 +101,7 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
             const at = cursor.id === id
             return (
               <tr
-                key={id} data-row={id} aria-rowindex={item.index + 2} aria-selected={p.selected?.has(id) || undefined} style={{ height }} onClick={(e) => { if (!(e.target as Element).closest('a, button, input, label')) { cursor.set(id); p.onOpen?.(opened ? null : id) } }}
+                key={id} data-row={id} aria-rowindex={item.index + 2} aria-selected={p.selected?.has(id) || undefined} style={{ height }} onFocus={() => cursor.set(id)} onClick={(e) => { if (!(e.target as Element).closest('a, button, input, label')) { cursor.set(id); p.onOpen?.(opened ? null : id) } }}
                 className={`border-b border-line-soft ${p.onOpen ? 'cursor-default' : ''} ${opened || p.selected?.has(id) ? 'bg-accent-soft' : 'hover:bg-hover'} ${opened || at ? 'shadow-[inset_2px_0_var(--color-accent)]' : ''}`}
               >
                 {p.onSelect && (
@@ -120,6 +122,14 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
   )
 }
 
+// limitTabStops leaves only the row of the cursor, or the first one, in the tab order, so that Tab leaves a list of
+// any length at once.
+function limitTabStops(container: HTMLElement | null, id: string | null) {
+  const rows = [...(container?.querySelectorAll<HTMLElement>('tr[data-row]') ?? [])]
+  const stop = rows.find((r) => r.dataset.row === id) ?? rows[0]
+  for (const row of rows) for (const e of row.querySelectorAll<HTMLElement>('a, button, input')) e.tabIndex = row === stop ? 0 : -1
+}
+
 function toggle(set: ReadonlySet<string> | undefined, id: string): Set<string> {
   const next = new Set(set)
   if (!next.delete(id)) next.add(id)
@@ -127,7 +137,7 @@ function toggle(set: ReadonlySet<string> | undefined, id: string): Set<string> {
 }
 
 // useCursor moves the cursor by keyboard. An open sheet follows it.
-function useCursor<Row>(p: DataTableProps<Row>, reveal: (index: number) => void) {
+function useCursor<Row>(p: DataTableProps<Row>, container: RefObject<HTMLElement | null>, reveal: (index: number) => void) {
   const [at, setAt] = useState<string | null>(p.open ?? null)
   const latest = useRef({ ...p, at, reveal })
   latest.current = { ...p, at, reveal }
@@ -148,17 +158,24 @@ function useCursor<Row>(p: DataTableProps<Row>, reveal: (index: number) => void)
         latest.current.at = id // the next key press can precede the next render
         reveal(to)
         if (open) onOpen?.(id)
-        const link = () => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`)
-        const now = link()
-        if (now) now.focus({ preventScroll: true })
-        else requestAnimationFrame(() => latest.current.at === id && link()?.focus({ preventScroll: true }))
+        if (!focusRow(id)) requestAnimationFrame(() => latest.current.at === id && focusRow(id))
       }
-      if (e.key === 'j') go(index + 1)
-      else if (e.key === 'k') go(index - 1)
+      const inTable = container.current?.contains(e.target as Node) && (e.target as Element).closest('tr[data-row]')
+      if (e.key === 'j' || (e.key === 'ArrowDown' && inTable)) go(index + 1)
+      else if (e.key === 'k' || (e.key === 'ArrowUp' && inTable)) go(index - 1)
+      else if (e.key === 'Home' && inTable) go(0)
+      else if (e.key === 'End' && inTable) go(rows.length - 1)
+      else if (e.key === 'b' && selected?.size) document.querySelector<HTMLElement>('[data-bulk] button:not(:disabled), [role=toolbar] button:not(:disabled)')?.focus()
       else if (e.key === 'Enter' && index >= 0 && !(e.target as Element).closest('a, button, input')) onOpen?.(at)
       else if (e.key === 'x' && at && onSelect) onSelect(toggle(selected, at))
-      else if (e.key === 'Escape' && open) onOpen?.(null)
-      else if (e.key === 'Escape' && selected?.size) onSelect?.(new Set())
+      else if (e.key === 'Escape' && open) {
+        onOpen?.(null)
+        requestAnimationFrame(() => focusRow(open))
+      }
+      else if (e.key === 'Escape' && selected?.size) {
+        onSelect?.(new Set())
+        requestAnimationFrame(() => at && focusRow(at))
+      }
       else return
       e.preventDefault()
     }
@@ -166,6 +183,13 @@ function useCursor<Row>(p: DataTableProps<Row>, reveal: (index: number) => void)
     return () => removeEventListener('keydown', onKeyDown)
   }, [])
   return { id: at, set: setAt }
+}
+
+// focusRow focuses the link of a row, and reports whether the row is rendered.
+export function focusRow(id: string): boolean {
+  const link = document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`)
+  link?.focus({ preventScroll: true })
+  return link !== null
 }
 
 // NewRowsNotice announces new rows above a list, so that rows do not move under the pointer.

@@ -44,6 +44,9 @@ export function useWrite<Args extends unknown[], T>(write: (...args: Args) => Pr
   return { run, busy, error, fieldErrors: error instanceof ApiError ? error.fields : ({} as Record<string, string>), clear: () => setError(null) }
 }
 
+// keepSecret is what dialogs with a OneTimeSecret say before Esc closes them.
+export const keepSecret = 'You won’t see this again. Press Esc once more to close.'
+
 // OneTimeSecret shows a new secret, which cannot be shown again.
 export function OneTimeSecret({ secret, label }: { secret: string; label: string }) {
   return (

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronDown, ChevronUp, Maximize2, X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 
 // SplitView shows a list next to its sheet. On small screens, the sheet covers the list.
 export function SplitView({ children, sheet }: { children: ReactNode; sheet?: ReactNode }) {
@@ -14,8 +14,18 @@ export function SplitView({ children, sheet }: { children: ReactNode; sheet?: Re
 
 // Sheet shows one record next to its list. `page` is the path of the record's page.
 export function Sheet({ label, head, page, onClose, previous, next, children }: { label: string; head: ReactNode; page?: string; onClose: () => void; previous?: () => void; next?: () => void; children: ReactNode }) {
+  const aside = useRef<HTMLElement>(null)
+  // A sheet that was opened with the keyboard gets the focus, and returns it to the list.
+  useEffect(() => {
+    const opener = document.activeElement
+    const byKeyboard = opener instanceof HTMLElement && opener.matches('tr[data-row] :focus-visible')
+    if (byKeyboard) aside.current?.focus()
+    return () => {
+      if (byKeyboard && (document.activeElement === document.body || !document.activeElement)) opener.focus()
+    }
+  }, [])
   return (
-    <aside aria-label={label} className="flex min-h-0 min-w-0 animate-sheet flex-col border-line bg-raised md:border-l md:shadow-sheet">
+    <aside ref={aside} tabIndex={-1} aria-label={label} className="flex min-h-0 min-w-0 animate-sheet flex-col border-line bg-raised md:border-l md:shadow-sheet">
       <header className="flex h-13 flex-none items-center gap-1 border-b border-line pr-3 pl-4 md:pl-5">
         <div className="min-w-0 flex-1">{head}</div>
         <button type="button" className="btn quiet sm square max-md:hidden" aria-label="Previous" disabled={!previous} onClick={previous}><ChevronUp aria-hidden /></button>

@@ -1,15 +1,15 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
-import { CornerDownLeft, Search } from 'lucide-react'
+import { CornerDownLeft, Plus, Search } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useGraphQL } from '@/api/graphql'
 import { useModal } from '@/parts/modal'
 import { Time } from '@/parts/Time'
 import { buildNav } from '../registry'
 import { setTheme } from '../theme'
-import { useViewer } from '../viewer'
+import { useViewer, type Right } from '../viewer'
 import { PaletteSearch } from './palette.gen'
-import { paletteOpen } from './state'
+import { paletteOpen, shortcutsOpen } from './state'
 
 const close = () => paletteOpen.set(false)
 
@@ -24,6 +24,39 @@ const pathOf: Record<string, (id: string) => string> = {
   SUPPRESSION: (id) => `/suppressions/${id}`,
   API_KEY: () => '/keys',
 }
+// idPaths are the pages of objects that the search does not find by their id.
+const idPaths: [RegExp, string, (id: string) => string][] = [
+  [/^msg_\w{26}$/, 'Email', (id) => `/emails/${id}`],
+  [/^inb_\w{26}$/, 'Received email', (id) => `/received/${id}`],
+  [/^dom_\w{26}$/, 'Domain', (id) => `/domains/${id}`],
+  [/^tpl_\w{26}$/, 'Template', (id) => `/templates/${id}`],
+  [/^aut_\w{26}$/, 'Automation', (id) => `/automations/${id}`],
+  [/^run_\w{26}$/, 'Run', (id) => `/automations/runs/${id}`],
+  [/^ae_\w{26}$/, 'Event', (id) => `/events/${id}`],
+  [/^wh_\w{26}$/, 'Webhook', (id) => `/webhooks/${id}`],
+  [/^sup_\w{26}$/, 'Suppression', (id) => `/suppressions/${id}`],
+  [/^key_\w{26}$/, 'API key', () => '/keys'],
+  [/^req_\w+$/, 'API request', (id) => `/requests?q=request:${id}`],
+  [/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'Address', (address) => `/addresses/${encodeURIComponent(address)}`],
+]
+
+interface Action {
+  name: string
+  to: string
+  right: Right
+  module?: string
+}
+
+const actions: Action[] = [
+  { name: 'Add domain', to: '/domains?add=1', right: 'WRITE', module: 'domains' },
+  { name: 'New template', to: '/templates?new=1', right: 'WRITE', module: 'templates' },
+  { name: 'New automation', to: '/automations?new=1', right: 'WRITE', module: 'automations' },
+  { name: 'Create API key', to: '/keys?create=sending', right: 'WRITE' },
+  { name: 'Add webhook endpoint', to: '/webhooks?add=1', right: 'WRITE', module: 'webhooks' },
+  { name: 'Suppress an address', to: '/suppressions?add=1', right: 'WRITE', module: 'suppression' },
+  { name: 'Invite a member', to: '/team?invite=1', right: 'TEAM', module: 'signin' },
+]
+
 const typeLabels: Record<string, string> = { EMAIL: 'Email', RECEIVED_EMAIL: 'Received', DOMAIN: 'Domain', TEMPLATE: 'Template', AUTOMATION: 'Automation', WEBHOOK: 'Webhook', SUPPRESSION: 'Suppression', API_KEY: 'API key' }
 
 export default function Palette() {
@@ -43,6 +76,8 @@ export default function Palette() {
   const entries = buildNav({ ...viewer, can: viewer.rights }).flatMap((g) => g.entries)
   const terms = text.toLowerCase().split(/\s+/).filter(Boolean)
   const matching = entries.filter((n) => terms.every((w) => `${n.name} ${n.group} ${n.keywords ?? ''}`.toLowerCase().includes(w)))
+  const possible = terms.length > 0 ? actions.filter((a) => viewer.can(a.right) && (!a.module || viewer.has(a.module)) && terms.every((w) => a.name.toLowerCase().includes(w))) : []
+  const direct = idPaths.find(([pattern]) => pattern.test(text.trim()))
   const results = searchText.length >= 2 && text.trim().length >= 2 ? (search.data?.search ?? []) : []
   const go = (to: string) => {
     close()
@@ -59,6 +94,11 @@ export default function Palette() {
         </label>
         <Command.List className="max-h-[min(420px,60vh)] overflow-auto p-1.5 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">
           <Command.Empty className="px-2 py-6 text-center text-ink-3">{search.isFetching ? 'Searching…' : search.error ? search.error.message : 'No results'}</Command.Empty>
+          {direct && !results.some((r) => r.id === text.trim()) && (
+            <Command.Group heading={direct[1]}>
+              <Command.Item value="direct" onSelect={() => go(direct[2](text.trim()))} className="menu-item"><CornerDownLeft aria-hidden /><span className="min-w-0 truncate">{text.trim()}</span></Command.Item>
+            </Command.Group>
+          )}
           {results.length > 0 && (
             <Command.Group heading="Results">
               {results.map((r) => (
@@ -78,6 +118,16 @@ export default function Palette() {
                   {shortcut && <span className="ml-auto flex gap-1"><kbd className="key">g</kbd><kbd className="key">{shortcut}</kbd></span>}
                 </Command.Item>
               ))}
+            </Command.Group>
+          )}
+          {possible.length > 0 && (
+            <Command.Group heading="Actions">
+              {possible.map((a) => <Command.Item key={a.to} value={a.to} onSelect={() => go(a.to)} className="menu-item"><Plus aria-hidden />{a.name}</Command.Item>)}
+            </Command.Group>
+          )}
+          {terms.length > 0 && 'keyboard shortcuts'.includes(text.trim().toLowerCase()) && (
+            <Command.Group heading="Help">
+              <Command.Item value="shortcuts" onSelect={() => { close(); shortcutsOpen.set(true) }} className="menu-item"><CornerDownLeft aria-hidden />Keyboard shortcuts<kbd className="key ml-auto">?</kbd></Command.Item>
             </Command.Group>
           )}
           {'theme light dark system'.includes(terms[0] ?? '-') && (

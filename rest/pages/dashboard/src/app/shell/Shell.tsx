@@ -10,12 +10,13 @@ import { Banners } from './Banners'
 import { withQueries } from '../withQueries'
 import { useShortcuts } from './shortcuts'
 import { SideBar } from './SideBar'
-import { paletteOpen } from './state'
+import { paletteOpen, shortcutsOpen } from './state'
 
 const NotFoundPage = lazy(() => import('../NotFoundPage'))
 const loadPalette = () => import('./Palette')
 const Palette = lazy(() => withQueries(loadPalette))
 const NavAlerts = lazy(() => withQueries(() => import('./NavAlerts')))
+const Shortcuts = lazy(() => import('./Shortcuts'))
 const Toasts = lazy(() => import('./Toasts'))
 const AuthDialog = lazy(() => import('./AuthDialog'))
 
@@ -38,6 +39,7 @@ function Frame() {
   const account = viewer.account?.id ?? ''
   const prompt = useStore(authPrompt)
   const palette = useStore(paletteOpen)
+  const shortcuts = useStore(shortcutsOpen)
   const hasToasts = useStore(toasts).length > 0
   useShortcuts()
   useTitle()
@@ -63,6 +65,7 @@ function Frame() {
       <Suspense>
         {hasToasts && <Toasts />}
         {palette && <Palette />}
+        {shortcuts && <Shortcuts />}
         {prompt && <AuthDialog prompt={prompt} />}
       </Suspense>
     </div>

@@ -66,7 +66,7 @@ function AccountButton(props: ComponentProps<'button'>) {
   const name = viewer.account?.name || viewer.user?.email || 'Postrider'
   return (
     <button type="button" aria-haspopup="menu" {...props} className="flex min-h-10 w-full flex-none items-center gap-2 rounded-control px-2 py-1 text-left hover:bg-hover">
-      <span className="grid size-7 flex-none place-items-center rounded-control bg-ink text-surface"><Logo /></span>
+      <Logo />
       <span className="min-w-0 flex-1">
         <b className="block truncate leading-4 font-semibold">{name}</b>
         <small className="block truncate text-xs text-ink-3">{viewer.account?.plan.name ?? viewer.user?.email}</small>

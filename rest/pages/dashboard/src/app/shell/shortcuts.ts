@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { buildNav } from '../registry'
 import { useViewer } from '../viewer'
-import { paletteOpen } from './state'
+import { paletteOpen, shortcutsOpen } from './state'
 
 // isTyping reports whether a key press belongs to an input.
 export function isTyping(e: KeyboardEvent): boolean {
@@ -10,7 +10,7 @@ export function isTyping(e: KeyboardEvent): boolean {
   return !!target?.closest('input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true], .cm-editor, [role=menu], dialog')
 }
 
-// useShortcuts handles the global shortcuts: ⌘K, `/` for the filter, `g` and a letter for a screen.
+// useShortcuts handles the global shortcuts: ⌘K, `/` for the filter, `g` and a letter for a screen, `?` for help.
 export function useShortcuts() {
   const navigate = useNavigate()
   const viewer = useViewer()
@@ -31,6 +31,11 @@ export function useShortcuts() {
           field.focus()
           field.select()
         }
+        return
+      }
+      if (e.key === '?') {
+        e.preventDefault()
+        shortcutsOpen.set(true)
         return
       }
       if (e.key === 'g') {

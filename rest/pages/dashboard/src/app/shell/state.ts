@@ -2,6 +2,8 @@ import { store } from '@/api/store'
 
 export const paletteOpen = store(false)
 
+export const shortcutsOpen = store(false)
+
 // sideOpen reports whether the sidebar is open on small screens.
 export const sideOpen = store(false)
 

@@ -14,7 +14,7 @@ import { Time } from '@/parts/Time'
 import { Entry, type Row } from './Entry'
 import { filterOf, hints } from './filter'
 import { AuditEntries } from './queries.gen'
-import { actionWords, kinds } from './words'
+import { actionWords, kinds, nameOfTarget } from './words'
 
 const daysAgo = (days: number) => new Date(now() - days * 86_400_000).toISOString().slice(0, 10)
 
@@ -45,7 +45,7 @@ export default function AuditLog() {
       ),
     },
     { key: 'actor', head: 'Actor', from: 'slim', cell: (r) => <Actor row={r} filterBy={filterBy} /> },
-    { key: 'target', head: 'Target', width: '250px', from: 'wide', cell: (r) => <code className="text-ink-2">{r.target}</code> },
+    { key: 'target', head: 'Target', width: '250px', from: 'wide', cell: (r) => { const name = nameOfTarget(r.changes); return <span title={[name, r.target].filter(Boolean).join('\n')}>{name && <bdi className="mr-2">{name}</bdi>}<code className="text-ink-3">{r.target}</code></span> } },
     { key: 'ip', head: 'From', width: '130px', from: 'mid', cell: (r) => <span className="text-ink-3">{r.ip}</span> },
     { key: 'at', head: 'Time', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.createdAt} /></span> },
   ]

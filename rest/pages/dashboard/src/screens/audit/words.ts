@@ -16,10 +16,40 @@ export function actionWords(action: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-const places: [string, string][] = [['msg_', '/emails/'], ['dom_', '/domains/'], ['tpl_', '/templates/'], ['aut_', '/automations/'], ['whk_', '/webhooks/'], ['in_', '/received/']]
+const places: [string, string][] = [['msg_', '/emails/'], ['dom_', '/domains/'], ['tpl_', '/templates/'], ['aut_', '/automations/'], ['run_', '/automations/runs/'], ['wh_', '/webhooks/'], ['inb_', '/received/'], ['sup_', '/suppressions/'], ['ae_', '/events/']]
 
 // pageOf returns the page of a changed resource.
 export function pageOf(target: string): string | undefined {
   const place = places.find(([prefix]) => target.startsWith(prefix))
   return place && place[1] + target
+}
+
+const nameFields = ['name', 'email', 'url', 'subject', 'alias']
+
+// nameOfTarget returns the name of the changed object, if the entry contains it.
+export function nameOfTarget(changes: unknown): string | undefined {
+  const found = nameFields.map((f) => (changes as Record<string, unknown> | null)?.[f]).find((v) => typeof v === 'string' && v !== '')
+  return found as string | undefined
+}
+
+export interface Change {
+  field: string
+  before?: string
+  after: string
+}
+
+const show = (value: unknown) => (typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value))
+
+// changesOf lists what an entry changed: fields with their new value, and with the old one if it is known.
+export function changesOf(changes: unknown): Change[] {
+  if (changes === null || typeof changes !== 'object' || Array.isArray(changes)) return []
+  const { from, to, ...rest } = changes as Record<string, unknown>
+  const moved = from !== undefined && to !== undefined && (typeof from !== 'object' || from === null)
+  return [
+    ...(moved ? [{ field: 'change', before: show(from), after: show(to) }] : []),
+    ...Object.entries(moved ? rest : (changes as object)).map(([field, value]): Change => {
+      const pair = value as { from?: unknown; to?: unknown } | null
+      return pair && typeof pair === 'object' && 'from' in pair && 'to' in pair ? { field, before: show(pair.from), after: show(pair.to) } : { field, after: show(value) }
+    }),
+  ]
 }

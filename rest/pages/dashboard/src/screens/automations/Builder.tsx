@@ -153,7 +153,7 @@ function Toolbar({ draft: d, write, view, setView, settings }: { draft: Draft; w
         </>
       )}
       <span className="ml-auto" />
-      <button type="button" className="btn max-md:square" onClick={settings}><Settings2 aria-hidden /><span className="max-md:sr-only">Name and time zone</span></button>
+      <button type="button" className="btn max-md:w-[30px] max-md:px-0" onClick={settings}><Settings2 aria-hidden /><span className="max-md:sr-only">Name and time zone</span></button>
       <span className="md:hidden"><SegmentedControl label="View" value={view} onChange={setView} choices={[{ key: 'outline', name: 'Outline', icon: <ListTree aria-hidden /> }, { key: 'canvas', name: 'Canvas', icon: <Workflow aria-hidden /> }]} /></span>
     </div>
   )

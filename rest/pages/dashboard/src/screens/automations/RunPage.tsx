@@ -8,6 +8,7 @@ import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge, type Tone } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
+import { AddressLink } from '@/parts/AddressLink'
 import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
@@ -95,7 +96,7 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
             <Detail name="Automation"><Link className="link under" to={up.to as string}>{up.name}</Link>, version {r.version}</Detail>
             <Detail name="Trigger"><Link className="link" to={`/events/${r.eventId}` as string}>{r.eventId}</Link></Detail>
             <Detail name="User ID">{r.userId}</Detail>
-            <Detail name="Email">{r.email}</Detail>
+            <Detail name="Email">{r.email && <AddressLink address={r.email} />}</Detail>
             <Detail name="Started"><Time at={r.startedAt} exact /></Detail>
             <Detail name="Ended">{r.endedAt && <Time at={r.endedAt} exact />}</Detail>
           </DetailList>

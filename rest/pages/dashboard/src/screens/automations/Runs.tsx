@@ -69,7 +69,7 @@ export function Runs({ automation: a }: { automation: Detail }) {
         empty={q ? (
           <EmptyState icon={Route} title="No runs match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>} />
         ) : (
-          <EmptyState icon={Route} title="No runs yet" command={a.status === 'ACTIVE' ? `curl ${location.origin}/api/events -H "Authorization: Bearer $KEY" \\\n  -d '{"name": "${eventOf(definition.data?.trigger) || 'user.created'}", "user_id": "user-17", "email": "bob@example.net", "data": {"name": "Bob"}}'` : undefined}>
+          <EmptyState icon={Route} title="No runs yet" command={a.status === 'ACTIVE' ? { request: { path: '/events', body: { name: eventOf(definition.data?.trigger) || 'user.created', user_id: 'user-17', email: 'bob@example.net', data: { name: 'Bob' } } }, scope: 'sending' } : undefined}>
             {a.status === 'ACTIVE' ? 'Waiting for its trigger event. Send one from your app:' : 'Events start runs once the automation is active.'}
           </EmptyState>
         )}

@@ -1,15 +1,16 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Globe, Plus } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
-import { useSearchParams } from '@/app/searchParams'
+import { useOpenParam, useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { CopyButton } from '@/parts/CopyButton'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
+import { domainToUnicode } from '@/parts/idn'
 import { PageHead } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import { AddDomain } from './AddDomain'
@@ -22,7 +23,7 @@ const columns: Column<Row>[] = [
   { key: 'status', head: 'Status', width: '148px', cell: (d) => { const look = domainLooks[d.status]; return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
   {
     key: 'name', head: 'Domain',
-    cell: (d) => <span className="flex min-w-0 items-center gap-0.5"><Link to={`/domains/${d.id}`} className="truncate font-medium" title={d.name}>{d.name}</Link><CopyButton text={d.name} label={`Copy ${d.name}`} /></span>,
+    cell: (d) => <span className="flex min-w-0 items-center gap-0.5"><Link to={`/domains/${d.id}`} className="truncate font-medium" title={d.name}>{domainToUnicode(d.name)}</Link><CopyButton text={d.name} label={`Copy ${d.name}`} /></span>,
   },
   {
     key: 'records', head: 'Records found', width: '132px', from: 'slim',
@@ -47,7 +48,7 @@ export default function List() {
   const [address, change] = useSearchParams()
   const { can } = useViewer()
   const navigate = useNavigate()
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useOpenParam('add')
   const list = usePages(DomainList, { first: 100 }, (d) => d.domains)
   useLive(['domain.'], () => void list.refetch())
   const q = address.q ?? ''
@@ -59,7 +60,7 @@ export default function List() {
   const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add a domain</button> : undefined
   const empty = q
     ? <EmptyState icon={Globe} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No domains match this filter.</EmptyState>
-    : <EmptyState icon={Globe} title="No domains yet" action={add} command={`curl ${location.origin}/api/domains \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"name":"example.com"}'`}>Add the domain you send from and publish its DNS records. You can send once they’re verified.</EmptyState>
+    : <EmptyState icon={Globe} title="No domains yet" action={add} command={{ request: { path: '/domains', body: { name: 'example.com' } }, scope: 'full' }}>Add the domain you send from and publish its DNS records. You can send once they’re verified.</EmptyState>
 
   return (
     <>
@@ -69,7 +70,7 @@ export default function List() {
         label="Domains" rows={rows} columns={columns} idOf={(d) => d.id} nameOf={(d) => d.name} onOpen={(id) => id && void navigate({ to: `/domains/${id}` })}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
       />
-      {adding && <AddDomain onClose={() => setAdding(false)} />}
+      {adding && can('WRITE') && <AddDomain onClose={() => setAdding(false)} />}
     </>
   )
 }

@@ -14,6 +14,7 @@ import { CopyButton, CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
+import { domainToUnicode } from '@/parts/idn'
 import { Menu } from '@/parts/Menu'
 import { PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
@@ -77,7 +78,7 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
   }
   return (
     <>
-      <PageHead title={domain.name} up={up}>
+      <PageHead title={<span title={domain.name}>{domainToUnicode(domain.name)}</span>} up={up}>
         {may && <button type="button" className="btn primary" disabled={verify.busy} onClick={() => void verify.run()}><RefreshCw aria-hidden className={verify.busy ? 'animate-spin motion-reduce:animate-none' : ''} />{verify.busy ? 'Checking…' : 'Verify now'}</button>}
         <Menu
           entries={[

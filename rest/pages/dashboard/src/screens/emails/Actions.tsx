@@ -8,10 +8,15 @@ import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { copyText } from '@/parts/CopyButton'
+import { Dialog } from '@/parts/Dialog'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field } from '@/parts/Form'
 import { Menu } from '@/parts/Menu'
+import { SkeletonText } from '@/parts/Skeleton'
+import { reasons } from '../suppressions/look'
 import type { Email } from './EmailView'
 import { EmailDetail, EmailList } from './queries.gen'
+import { useSuppressed, SuppressedNotice } from './Suppressed'
 
 type Asked = 'resend' | 'cancel' | 'reschedule' | 'suppress' | null
 
@@ -54,14 +59,29 @@ function useReread(id: string) {
 
 function Resend({ email, onClose }: Asking) {
   const navigate = useNavigate()
+  const { can } = useViewer()
+  const suppressed = useSuppressed(email)
   const key = useRef(newIdempotencyKey())
+  const blocked = suppressed.list.length
+  const total = email.recipients.length
   async function run() {
+    for (const s of suppressed.list) await unwrap(rest.DELETE('/suppressions/{id}', { params: { path: { id: s.id } } }))
     const sent = await unwrap(rest.POST('/emails/{id}/resend', { params: { path: { id: email.id }, header: { 'Idempotency-Key': key.current } } }))
+    if (blocked > 0) void suppressed.refetch()
     toast.success('Sent again as a new email', { label: 'View', run: () => void navigate({ to: `/emails/${sent.id}` }) })
   }
+  const what = <p>A new email with the same subject, body and tags is sent to {total === 1 ? email.recipients[0]?.address : `all ${total} recipients`} immediately. Attachments are not included.</p>
+  if (suppressed.isPending) return <Dialog title="Send this email again?" onClose={onClose}><SkeletonText lines={3} /></Dialog>
+  if (blocked === 0) return <ConfirmDialog title="Send this email again?" label="Send" onClose={onClose} run={run}>{suppressed.error ? <ErrorAlert title="Couldn’t check the suppression list" error={suppressed.error} retry={() => void suppressed.refetch()} /> : null}{what}</ConfirmDialog>
+  const problem = <><p>{total === 1 ? 'The recipient is suppressed' : `${blocked} of ${total} recipients ${blocked === 1 ? 'is' : 'are'} suppressed`}, so the email would not be sent{total > 1 && ' to any of them'}.</p><SuppressedNotice list={suppressed.list} /></>
+  if (!can('WRITE')) return <Dialog title="This email can’t be sent again" onClose={onClose} actions={<button type="button" className="btn" onClick={onClose}>Close</button>}>{problem}<p className="text-ink-2">Ask a member who can change the suppression list.</p></Dialog>
   return (
-    <ConfirmDialog title="Send this email again?" label="Send" onClose={onClose} run={run}>
-      A new email with the same subject, body and tags is sent to {email.recipients.length === 1 ? email.recipients[0]?.address : `all ${email.recipients.length} recipients`} immediately. Attachments are not included.
+    <ConfirmDialog title="Send this email again?" label="Remove from suppression list and send again" danger onClose={onClose} run={run}>
+      <div className="grid gap-2">
+        {problem}
+        {[...new Set(suppressed.list.map((s) => reasons[s.reason].before))].map((text) => <p key={text}>{text}</p>)}
+        {what}
+      </div>
     </ConfirmDialog>
   )
 }

@@ -1,4 +1,4 @@
-import { Monitor, Moon, Paperclip, Smartphone } from 'lucide-react'
+import { Download, Monitor, Moon, Paperclip, Smartphone } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { useGraphQL } from '@/api/graphql'
 import { CodeBlock } from '@/parts/CodeBlock'
@@ -6,9 +6,10 @@ import { CopyButton } from '@/parts/CopyButton'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { HtmlPreview } from '@/parts/HtmlPreview'
 import { SkeletonText } from '@/parts/Skeleton'
+import { saveFile } from '@/parts/file'
 import { SegmentedControl } from '@/parts/Tabs'
 import type { Email } from './EmailView'
-import { EmailContent, type EmailContentQuery } from './queries.gen'
+import { EmailContent, EmailRaw, type EmailContentQuery } from './queries.gen'
 
 export const useContent = (id: string) => useGraphQL(EmailContent, { id })
 
@@ -66,6 +67,23 @@ export function Headers({ content, email }: { content: Content; email: Email }) 
     </With>
   )
 }
+
+// Raw shows the whole message as its recipients got it, before signing, and downloads it.
+export function Raw({ id }: { id: string }) {
+  const raw = useGraphQL(EmailRaw, { id })
+  if (raw.error) return <ErrorAlert error={raw.error} retry={() => void raw.refetch()} />
+  if (raw.isPending) return <SkeletonText lines={8} />
+  const text = raw.data?.email?.content.raw
+  if (!text) return gone
+  return (
+    <div className="grid gap-3">
+      <div className="flex flex-wrap items-center gap-3 text-xs text-ink-3"><span>The message as sent, without the signature and the tracking of each recipient.</span><button type="button" className="btn sm ml-auto" onClick={() => saveFile([text], `${id}.eml`, 'message/rfc822')}><Download aria-hidden />Download .eml</button></div>
+      <CodeBlock text={text.length > mostShown ? `${text.slice(0, mostShown)}\n…` : text} wrap copy={text.length <= mostShown} max="max-h-[720px]" />
+    </div>
+  )
+}
+
+const mostShown = 200_000
 
 const formatBytes = (n: number) => (n < 1024 ? `${n} B` : n < 1_048_576 ? `${(n / 1024).toFixed(1)} KB` : `${(n / 1_048_576).toFixed(1)} MB`)
 

@@ -6,7 +6,7 @@ import { useViewer } from '@/app/viewer'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
-import { Attachments, Headers, Preview, Source, Text, useContent } from './Content'
+import { Attachments, Headers, Preview, Raw, Source, Text, useContent } from './Content'
 import { Head } from './Head'
 import { EmailDetail, EmailEngagement, type EmailDetailQuery } from './queries.gen'
 import { Attempts, Recipients } from './Recipients'
@@ -38,6 +38,7 @@ export function EmailView({ id, inPanel }: { id: string; inPanel?: boolean }) {
     { key: 'text', name: 'Text' },
     { key: 'source', name: 'HTML' },
     { key: 'headers', name: 'Headers' },
+    { key: 'raw', name: 'Raw' },
     { key: 'attachments', name: 'Attachments', count: body?.attachments.length || undefined },
   ]
   const storyTabs = [
@@ -55,6 +56,7 @@ export function EmailView({ id, inPanel }: { id: string; inPanel?: boolean }) {
       case 'text': return <Text content={content} />
       case 'source': return <Source content={content} />
       case 'headers': return <Headers content={content} email={email} />
+      case 'raw': return <Raw id={id} />
       case 'attachments': return <Attachments content={content} />
       default: return <Story email={email} engagements={engagement.data?.email?.engagements ?? []} />
     }

@@ -15,6 +15,7 @@ import { EmptyState } from '@/parts/EmptyState'
 import { fetchAll } from '@/parts/fetchAll'
 import { ExportButton } from '@/parts/ExportButton'
 import { FilterBar, setTerm } from '@/parts/FilterBar'
+import { ForeignText, showInvisible } from '@/parts/ForeignText'
 import { PageHead } from '@/parts/Page'
 import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
@@ -65,11 +66,11 @@ export default function List() {
       cell: (e) => (
         <>
           <Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-medium" title={e.to.join(', ')}>{e.to[0] ?? 'no recipient'}{e.to.length > 1 && <span className="font-normal text-ink-3"> +{e.to.length - 1}</span>}</Link>
-          <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden"><When row={e} /> · {e.subject}</span>
+          <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden"><When row={e} /> · <ForeignText text={e.subject} /></span>
         </>
       ),
     },
-    { key: 'subject', head: 'Subject', from: 'slim', cell: (e) => <span title={e.subject}>{e.subject}{e.snippet && <span className="text-ink-3"> · {e.snippet}</span>}</span> },
+    { key: 'subject', head: 'Subject', from: 'slim', cell: (e) => <span title={showInvisible(e.subject)}><ForeignText text={e.subject} />{e.snippet && <span className="text-ink-3"> · {e.snippet}</span>}</span> },
     {
       key: 'tags', head: 'Tags', width: '204px', from: 'wide',
       cell: (e) => <span className="flex gap-1">{e.tags.slice(0, 2).map((t) => <button key={t.name} type="button" className="chip" title="Filter by this tag" onClick={() => filterBy('tag', `${t.name}=${t.value}`)}>{t.name}=<b>{t.value}</b></button>)}{e.tags.length > 2 && <span className="text-xs text-ink-3">+{e.tags.length - 2}</span>}</span>,
@@ -114,9 +115,5 @@ function When({ row }: { row: Row }) {
 }
 
 function NoEmails() {
-  const { development } = useViewer()
-  const command = `curl ${location.origin}/api/emails \\
-  -H 'Authorization: Bearer ${development?.apiKey ?? '$POSTRIDER_API_KEY'}' -H 'Content-Type: application/json' \\
-  -d '{"from":"hello@${development?.domain ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`
-  return <EmptyState icon={Mail} title="No emails yet" command={command}>Emails you send will show up here.</EmptyState>
+  return <EmptyState icon={Mail} title="No emails yet" command={{ email: {} }}>Emails you send will show up here.</EmptyState>
 }

@@ -1,3 +1,4 @@
+import { AddressLink } from '@/parts/AddressLink'
 import { Badge } from '@/parts/Badge'
 import { CopyButton } from '@/parts/CopyButton'
 import { formatDuration, Time } from '@/parts/Time'
@@ -14,7 +15,7 @@ export function Recipients({ email }: { email: Email }) {
           <li key={`${r.kind} ${r.address}`}>
             <div className="flex flex-wrap items-center gap-2">
               <Badge tone={look.tone} icon={look.icon}>{r.held ? 'Held' : look.word}</Badge>
-              <span className="min-w-0 font-medium wrap-anywhere">{r.address}</span><CopyButton text={r.address} label={`Copy ${r.address}`} />
+              <AddressLink address={r.address} className="link min-w-0 font-medium wrap-anywhere" /><CopyButton text={r.address} label={`Copy ${r.address}`} />
               <span className="ml-auto text-xs text-ink-3">{r.kind.toLowerCase()} · {r.attempts} {r.attempts === 1 ? 'attempt' : 'attempts'}{r.remoteMta && ` · ${r.remoteMta}`}</span>
             </div>
             {r.diagnostic && <p className={`smtp ${look.tone}`}>{r.diagnostic}</p>}

@@ -3,6 +3,7 @@ import { TimelineEntry, Timeline } from '@/parts/Timeline'
 import type { Email } from './EmailView'
 import type { EmailEngagementQuery } from './queries.gen'
 import { lookOfEvent } from './status'
+import { SuppressedNotice, useSuppressed } from './Suppressed'
 
 type Entry = Email['timeline'][number]
 type Engagement = NonNullable<EmailEngagementQuery['email']>['engagements'][number]
@@ -24,8 +25,10 @@ const text = (data: unknown, ...path: string[]): string | undefined => {
 export function Story({ email, engagements }: { email: Email; engagements: Engagement[] }) {
   const last = email.timeline.at(-1)
   const waiting = email.recipients.filter((r) => r.nextAttemptAt || r.held)
+  const suppressed = useSuppressed(email).list
   return (
     <>
+      {suppressed.length > 0 && <div className="mb-4"><SuppressedNotice list={suppressed} /></div>}
       {waiting.length > 0 && (
         <ul className="mb-4 grid gap-1 rounded-control bg-warn-soft px-3 py-2 text-xs text-warn">
           {waiting.map((r) => <li key={r.address}>{r.held ? <>Held by the operator: {r.address}</> : <>Next attempt for {r.address} <Time at={r.nextAttemptAt} /></>}</li>)}

@@ -57,6 +57,19 @@ export type AttemptOutcome =
   /** The service was interrupted before the message was sent. */
   | 'NOT_STARTED';
 
+/** The reason for a suppression. */
+export type SuppressionReason =
+  /** A receiving server refused the address, or retries ran out. */
+  | 'BOUNCE'
+  /** The address cannot receive mail: its domain does not exist or accepts no mail. */
+  | 'FAILURE'
+  /** The recipient marked a message as spam. */
+  | 'COMPLAINT'
+  /** The recipient unsubscribed from all mail. */
+  | 'UNSUBSCRIBE'
+  /** It was added through the API. */
+  | 'MANUAL';
+
 /** A kind of engagement with an email. */
 export type EngagementKind =
   /** The open pixel was loaded. */
@@ -151,6 +164,20 @@ export type EmailAutomationQueryVariables = Exact<{
 
 export type EmailAutomationQuery = { email: { id: string, automation: { automationId: string, automationName: string | null, runId: string, stepKey: string | null } | null } | null };
 
+export type EmailSuppressionQueryVariables = Exact<{
+  email: string;
+}>;
+
+
+export type EmailSuppressionQuery = { suppressions: { nodes: Array<{ id: string, reason: SuppressionReason, createdAt: string }> } };
+
+export type EmailRawQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type EmailRawQuery = { email: { id: string, content: { raw: string | null } } | null };
+
 export const EmailList = gql<EmailListQuery, EmailListQueryVariables>('EmailList', 'd47263d9db8241b19614393fdb87a6d7c6dd8508b51030f061a0b853540c2429', import.meta.env.DEV ? "query EmailList($first: Int, $after: String, $q: String) {\n  emails(first: $first, after: $after, filter: {query: $q}) {\n    nodes {\n      ...EmailLine\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment EmailLine on Email {\n  ...EmailRow\n  snippet\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
 export const EmailRows = gql<EmailRowsQuery, EmailRowsQueryVariables>('EmailRows', '9d718c0e5daa251b654095ad0fde7e5502987d4681ca89258662ead96ddfe749', import.meta.env.DEV ? "query EmailRows($ids: [ID!]!) {\n  nodes(ids: $ids) {\n    ...EmailLine\n  }\n}\n\nfragment EmailLine on Email {\n  ...EmailRow\n  snippet\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
 export const EmailDetail = gql<EmailDetailQuery, EmailDetailQueryVariables>('EmailDetail', 'b30d3b8a5e95c40e575d897094db4987b55c07b712f05c9f7e27acd502e24803', import.meta.env.DEV ? "query EmailDetail($id: ID!) {\n  email(id: $id) {\n    ...EmailRow\n    from\n    cc\n    bcc\n    replyTo\n    bounceReason\n    messageId\n    expiresAt\n    cancelledAt\n    sentAt\n    deliveredAt\n    bouncedAt\n    recipients {\n      address\n      kind\n      state\n      attempts\n      code\n      enhancedCode\n      diagnostic\n      remoteMta\n      nextAttemptAt\n      held\n      settledAt\n    }\n    attempts {\n      number\n      recipient\n      startedAt\n      finishedAt\n      outcome\n      phase\n      code\n      enhancedCode\n      reply\n      remoteHost\n      remoteAddr\n      tls\n      tlsPolicy\n      localAddr\n      way\n      class\n    }\n    timeline {\n      id\n      type\n      at\n      recipient\n      detail\n      code\n      attempt\n      nextAttemptAt\n      data\n    }\n  }\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
@@ -160,3 +187,5 @@ export const EmailKey = gql<EmailKeyQuery, EmailKeyQueryVariables>('EmailKey', '
 export const EmailTemplate = gql<EmailTemplateQuery, EmailTemplateQueryVariables>('EmailTemplate', 'ba9b8283020fef3c652081114b3d39904d83feaf9aa3b1dd5eb203c9b75d2a0f', import.meta.env.DEV ? "query EmailTemplate($id: ID!) {\n  email(id: $id) {\n    id\n    template {\n      id\n      name\n    }\n  }\n}" : undefined)
 export const EmailWebhooks = gql<EmailWebhooksQuery, EmailWebhooksQueryVariables>('EmailWebhooks', '7347be7f622687af13380cb08554fa63664388eb33b8139659bbdcd64f73cf08', import.meta.env.DEV ? "query EmailWebhooks($id: ID!) {\n  email(id: $id) {\n    id\n    webhookDeliveries {\n      id\n      webhookId\n      eventType\n      state\n      attemptCount\n      statusCode\n      error\n      createdAt\n      settledAt\n      nextAttemptAt\n      webhook {\n        id\n        url\n        enabled\n      }\n    }\n  }\n}" : undefined)
 export const EmailAutomation = gql<EmailAutomationQuery, EmailAutomationQueryVariables>('EmailAutomation', '4477ebfb6852f8f3d523ead2a139040d0784e3f06e3ebdab4ed5ad651861e3cd', import.meta.env.DEV ? "query EmailAutomation($id: ID!) {\n  email(id: $id) {\n    id\n    automation {\n      automationId\n      automationName\n      runId\n      stepKey\n    }\n  }\n}" : undefined)
+export const EmailSuppression = gql<EmailSuppressionQuery, EmailSuppressionQueryVariables>('EmailSuppression', 'da6b421590a8ba72fa9e574b8379a453a2630a1e8ce16c8eb0363fd83f4edcf6', import.meta.env.DEV ? "query EmailSuppression($email: String!) {\n  suppressions(first: 1, filter: {email: $email}) {\n    nodes {\n      id\n      reason\n      createdAt\n    }\n  }\n}" : undefined)
+export const EmailRaw = gql<EmailRawQuery, EmailRawQueryVariables>('EmailRaw', '7425cafd2b0f04f2746a11f8f3b2e70128450f53622f2b3d3119f9f3d9199470', import.meta.env.DEV ? "query EmailRaw($id: ID!) {\n  email(id: $id) {\n    id\n    content {\n      raw\n    }\n  }\n}" : undefined)

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
+import { AddressLink } from '@/parts/AddressLink'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { CopyableId } from '@/parts/CopyButton'
@@ -33,7 +34,7 @@ export function EventView({ id }: { id: string }) {
       <DetailList>
         <Detail name="ID"><CopyableId id={e.id} /></Detail>
         <Detail name="User ID">{e.userId}</Detail>
-        <Detail name="Email">{e.email}</Detail>
+        <Detail name="Email">{e.email && <AddressLink address={e.email} />}</Detail>
         <Detail name="Received">{sources[e.source]}, <Time at={e.createdAt} exact /></Detail>
       </DetailList>
       <section className="grid gap-2">

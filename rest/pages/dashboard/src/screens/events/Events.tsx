@@ -72,7 +72,7 @@ export default function Events() {
             <EmptyState icon={Zap} title="No events match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Enter the full name, such as <code>user.created</code>.</EmptyState>
           ) : (
             <EmptyState icon={Zap} title="No events yet" action={can('SEND') && <button type="button" className="btn" onClick={send}>Send an event</button>}
-              command={`curl ${location.origin}/api/events -H "Authorization: Bearer $KEY" \\\n  -d '{"name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": {"name": "Bob"}}'`}
+              command={{ request: { path: '/events', body: { name: 'user.created', user_id: 'user-17', email: 'bob@example.net', data: { name: 'Bob' } } }, scope: 'sending' }}
             >
               Your app sends events, and automations react to them.
             </EmptyState>

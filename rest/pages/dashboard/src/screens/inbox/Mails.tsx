@@ -2,7 +2,6 @@ import { Link } from '@tanstack/react-router'
 import { MailOpen, MailSearch, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from '@/app/searchParams'
-import { useViewer } from '@/app/viewer'
 import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { Time } from '@/parts/Time'
@@ -24,7 +23,6 @@ const columns: Column<Line>[] = [
 // Mails has two panes: the captured emails, and the open one.
 export function Mails({ base }: { base: string }) {
   const [address, change] = useSearchParams()
-  const viewer = useViewer()
   const to = address.to ?? ''
   const list = useCaught(base, to)
   const newest = useNewest(base, to)
@@ -41,7 +39,6 @@ export function Mails({ base }: { base: string }) {
     if (gone) void refetch()
   }, [gone, refetch])
   const open = (id: string | null) => change({ open: id ?? undefined })
-  const domain = viewer.development?.domain ?? 'dev.test'
   return (
     <div className="grid min-h-0 flex-1 md:grid-cols-[minmax(300px,400px)_minmax(0,1fr)]">
       <div className={`min-h-0 min-w-0 flex-col md:flex md:border-r md:border-line ${address.open ? 'hidden' : 'flex'}`} onPointerEnter={() => setOver(true)} onPointerLeave={() => setOver(false)}>
@@ -53,7 +50,7 @@ export function Mails({ base }: { base: string }) {
           empty={to ? (
             <EmptyState icon={MailSearch} title="No emails to this address" action={<button type="button" className="btn" onClick={() => change({ to: undefined })}>Show all</button>} />
           ) : (
-            <EmptyState icon={MailOpen} title="Waiting for emails" command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"bob@${domain}","subject":"Hello","text":"Hello."}'`}>Emails you send appear here. Click a button above, or run:</EmptyState>
+            <EmptyState icon={MailOpen} title="Waiting for emails" command={{ email: {} }}>Emails you send appear here. Click a button above, or run:</EmptyState>
           )}
         />
       </div>

@@ -1,4 +1,4 @@
-import { KeyRound } from 'lucide-react'
+import { Copy, KeyRound, Pencil } from 'lucide-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
 import { usePages } from '@/api/graphql'
@@ -8,10 +8,12 @@ import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { ConfirmDialog } from '@/parts/ConfirmDialog'
-import { CopyButton } from '@/parts/CopyButton'
+import { copyText } from '@/parts/CopyButton'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
+import { Field } from '@/parts/Form'
+import { Menu } from '@/parts/Menu'
 import { Time } from '@/parts/Time'
 import { DomainNames, useDomains } from './domains'
 import { active, lookOf, scopes } from './look'
@@ -34,6 +36,7 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
   const { can } = useViewer()
   const queries = useQueryClient()
   const [revoking, setRevoking] = useState<Row>()
+  const [renaming, setRenaming] = useState<Row>()
   const domains = useDomains()
   const list = usePages(ApiKeyList, { first: 100 }, (d) => d.apiKeys)
   const q = address.q ?? ''
@@ -45,13 +48,18 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
   const columns: Column<Row>[] = [
     { key: 'state', head: 'Status', width: '104px', cell: (k) => { const look = lookOf(k); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
     { key: 'name', head: 'Name', grows: true, cell: (k) => <span className="font-medium" title={`${k.name}\n${k.id}`}>{k.name}</span> },
-    { key: 'prefix', head: 'Key', width: '152px', from: 'mid', cell: (k) => <span className="flex items-center gap-0.5"><code className="text-ink-2">{k.prefix}…</code><CopyButton text={k.id} label={`Copy ID of ${k.name}`} /></span> },
+    { key: 'prefix', head: 'Key', width: '152px', from: 'mid', cell: (k) => <code className="text-ink-2">{k.prefix}…</code> },
     { key: 'scope', head: 'Scope', width: '88px', from: 'slim', cell: (k) => <span className="chip" title={scopes[k.scope].means}>{scopes[k.scope].word}</span> },
     { key: 'domains', head: 'Domains', width: '168px', from: 'vast', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
     { key: 'used', head: 'Last used', width: '112px', from: 'slim', cell: (k) => <span className="text-xs text-ink-3">{k.lastUsedAt ? <Time at={k.lastUsedAt} /> : 'Never'}</span> },
     { key: 'ends', head: 'Expires', width: '112px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3">{k.revokedAt ? <Time at={k.revokedAt} /> : k.expiresAt ? <Time at={k.expiresAt} /> : 'Never'}</span> },
     { key: 'made', head: 'Created', width: '104px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3"><Time at={k.createdAt} /></span> },
-    ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '108px', right: true, cell: (k: Row) => active(k) && <button type="button" className="btn sm" aria-label={`Revoke ${k.name}`} onClick={() => setRevoking(k)}>Revoke</button> }] : []),
+    ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '140px', right: true, cell: (k: Row) => (
+      <span className="inline-flex items-center gap-1">
+        {active(k) && <button type="button" className="btn sm" aria-label={`Revoke ${k.name}`} onClick={() => setRevoking(k)}>Revoke</button>}
+        <Menu label={`More actions for ${k.name}`} entries={[{ name: 'Rename', icon: Pencil, run: () => setRenaming(k) }, { name: 'Copy ID', icon: Copy, run: () => void copyText(k.id).then(() => toast.success('ID copied'), toast.error) }]} />
+      </span>
+    ) }] : []),
   ]
   const empty = q
     ? <EmptyState icon={KeyRound} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No API keys match this filter.</EmptyState>
@@ -60,6 +68,7 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
     <>
       <FilterBar placeholder="Name or start of the key" choices={choices} />
       <DataTable label="API keys" rows={rows} columns={columns} idOf={(k) => k.id} nameOf={(k) => k.name} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty} />
+      {renaming && <Rename apiKey={renaming} onClose={() => setRenaming(undefined)} renamed={() => void queries.invalidateQueries({ queryKey: [ApiKeyList.name] })} />}
       {revoking && (
         <ConfirmDialog
           title={`Revoke ${revoking.name}?`} label="Revoke key" danger onClose={() => setRevoking(undefined)}
@@ -73,5 +82,19 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
         </ConfirmDialog>
       )}
     </>
+  )
+}
+
+function Rename({ apiKey, onClose, renamed }: { apiKey: Row; onClose: () => void; renamed: () => void }) {
+  const [name, setName] = useState(apiKey.name)
+  async function run() {
+    await unwrap(rest.PATCH('/api-keys/{id}', { params: { path: { id: apiKey.id } }, body: { name: name.trim() } }))
+    renamed()
+    toast.success('API key renamed')
+  }
+  return (
+    <ConfirmDialog title={`Rename ${apiKey.name}`} label="Rename" onClose={onClose} run={run}>
+      <Field label="Name">{(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} maxLength={200} autoFocus autoComplete="off" />}</Field>
+    </ConfirmDialog>
   )
 }

@@ -4,7 +4,7 @@ import type { components } from '@/api/rest.gen'
 import { CopyButton } from '@/parts/CopyButton'
 import { Dialog } from '@/parts/Dialog'
 import { ErrorAlert } from '@/parts/ErrorAlert'
-import { Field, OneTimeSecret, useWrite } from '@/parts/Form'
+import { Field, keepSecret, OneTimeSecret, useWrite } from '@/parts/Form'
 import { Detail, DetailList } from '@/parts/Page'
 import { tlsWord } from './Credentials'
 import { DomainChoice, useDomains } from './domains'
@@ -27,7 +27,7 @@ export function CreateCredential({ onClose, made }: { onClose: () => void; made:
   if (answer) {
     const c = answer.smtp_credential
     return (
-      <Dialog wide title={`SMTP credential ${c.name}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
+      <Dialog wide keep={keepSecret} title={`SMTP credential ${c.name}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
         <OneTimeSecret secret={answer.password} label="password" />
         <DetailList>
           <Detail name="Host"><code>{c.host}</code><CopyButton text={c.host} label="Copy host" /></Detail>

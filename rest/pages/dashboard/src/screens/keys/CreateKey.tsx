@@ -2,20 +2,25 @@ import { useState, type FormEvent } from 'react'
 import { now } from '@/api/clock'
 import { unwrap, rest } from '@/api/rest'
 import { CodeBlock } from '@/parts/CodeBlock'
+import { useSample } from '@/parts/sample'
+import { exportKey, snippet } from '@/parts/snippets'
 import { Dialog } from '@/parts/Dialog'
 import { ErrorAlert } from '@/parts/ErrorAlert'
-import { Field, OneTimeSecret, useWrite } from '@/parts/Form'
+import { Field, keepSecret, OneTimeSecret, useWrite } from '@/parts/Form'
 import { DomainChoice, useDomains } from './domains'
 import { scopes } from './look'
 
 type Scope = 'full' | 'sending' | 'read'
 
+const scopeOf = (value: string): Scope => Object.values(scopes).find((s) => s.value === value)?.value ?? 'sending'
+
 const ends = [{ days: 0, name: 'Never' }, { days: 1, name: 'In 1 day' }, { days: 30, name: 'In 30 days' }, { days: 90, name: 'In 90 days' }, { days: 365, name: 'In 1 year' }]
 
-export function CreateKey({ onClose, made }: { onClose: () => void; made: () => void }) {
+export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope?: string; onClose: () => void; made: () => void }) {
   const domains = useDomains()
+  const sample = useSample()
   const [name, setName] = useState('')
-  const [scope, setScope] = useState<Scope>('sending')
+  const [scope, setScope] = useState<Scope>(scopeOf(initial))
   const [days, setDays] = useState(0)
   const [ids, setIds] = useState<string[]>([])
   const [secret, setSecret] = useState<string>()
@@ -29,12 +34,13 @@ export function CreateKey({ onClose, made }: { onClose: () => void; made: () => 
     setSecret(answer.secret)
     made()
   }
+  const chosen = domains.find((d) => ids.includes(d.id))?.name
   if (secret) {
     return (
-      <Dialog wide title={`API key ${name.trim()}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
+      <Dialog wide keep={keepSecret} title={`API key ${name.trim()}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
         <OneTimeSecret secret={secret} label="key" />
-        <p className="text-ink-2">Set it in your app’s environment, then run:</p>
-        <CodeBlock text={scope === 'read' ? `curl ${location.origin}/api/domains -H "Authorization: Bearer $POSTRIDER_API_KEY"` : `curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"from":"hello@${domains[0]?.name ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`} />
+        <p className="text-ink-2">Set it in your app’s environment, and try it:</p>
+        <CodeBlock run="sh" text={`${exportKey(secret)}\n${snippet('curl', location.origin, scope === 'read' ? { path: '/account' } : { path: '/emails', body: { from: chosen ? `hello@${chosen}` : (sample?.from ?? ''), to: [sample?.to ?? ''], subject: 'Hello', text: 'It works.' } })}`} />
       </Dialog>
     )
   }

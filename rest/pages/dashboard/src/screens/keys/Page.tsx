@@ -15,7 +15,8 @@ export default function Page() {
   const [address, change] = useSearchParams()
   const { can, has } = useViewer()
   const queries = useQueryClient()
-  const [creating, setCreating] = useState(false)
+  const [creating, setCreating] = useState(Boolean(address.create) && can('WRITE'))
+  const close = () => { setCreating(false); change({ create: undefined }) }
   const tab = address.tab === 'smtp' && has('relay') ? 'smtp' : 'api'
   const create = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setCreating(true)}><Plus aria-hidden />{tab === 'smtp' ? 'Create SMTP credential' : 'Create API key'}</button> : undefined
   return (
@@ -26,7 +27,7 @@ export default function Page() {
           {tab === 'api' ? <ApiKeys create={create} /> : <Credentials create={create} />}
         </Tabs>
       </div>
-      {creating && tab === 'api' && <CreateKey onClose={() => setCreating(false)} made={() => void queries.invalidateQueries({ queryKey: [ApiKeyList.name] })} />}
+      {creating && tab === 'api' && <CreateKey scope={address.create} onClose={close} made={() => void queries.invalidateQueries({ queryKey: [ApiKeyList.name] })} />}
       {creating && tab === 'smtp' && <CreateCredential onClose={() => setCreating(false)} made={() => void queries.invalidateQueries({ queryKey: [SmtpCredentialList.name] })} />}
     </>
   )

@@ -52,7 +52,7 @@ export function Destinations() {
           empty={
             <EmptyState
               icon={CircleCheck} title="The queue is empty"
-              command={domain ? `curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"delay@${domain}","subject":"Hello","text":"Hello."}'` : undefined}
+              command={domain ? { email: { to: [`delay@${domain}`] } } : undefined}
               action={<Link to="/queue" search={{ tab: 'scheduled' } as never} className="btn">View scheduled emails</Link>}
             >All emails have been delivered or have failed.{domain && ' To queue a message that is delayed:'}</EmptyState>
           }

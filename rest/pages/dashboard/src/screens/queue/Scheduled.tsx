@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { CalendarClock, CalendarX, X } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { now } from '@/api/clock'
 import { keyOf, usePages } from '@/api/graphql'
 import { unwrap, rest } from '@/api/rest'
@@ -17,21 +17,29 @@ import { ScheduledEmails, type ScheduledEmailsQuery } from './queries.gen'
 type Row = ScheduledEmailsQuery['emails']['nodes'][number]
 type Doing = { what: 'move' | 'cancel'; ids: string[]; at?: string | null }
 
+const mostSorted = 1000
+
 const emails = (n: number) => `${n.toLocaleString()} ${n === 1 ? 'email' : 'emails'}`
 
 export function Scheduled() {
-  const viewer = useViewer()
   const queries = useQueryClient()
   const [chosen, setChosen] = useState<Set<string>>(new Set())
   const [doing, setDoing] = useState<Doing | null>(null)
   const [step, setStep] = useState(0)
   const list = usePages(ScheduledEmails, {}, (d) => d.emails)
-  const may = viewer.can('SEND')
-  const ids = list.rows.filter((r) => chosen.has(r.id)).map((r) => r.id)
+  // The API lists emails by the time they were accepted. The first thousand are loaded and shown in order of sending.
+  const full = !list.hasNextPage || list.rows.length >= mostSorted
+  useEffect(() => {
+    if (!full && !list.isFetching && !list.error) void list.fetchNextPage()
+  }, [full, list.isFetching, list.error])
+  const rows = useMemo(() => [...list.rows].sort((a, b) => Date.parse(a.scheduledAt ?? '') - Date.parse(b.scheduledAt ?? '')), [list.data])
+  const { can } = useViewer()
+  const may = can('SEND')
+  const ids = rows.filter((r) => chosen.has(r.id)).map((r) => r.id)
   const columns: Column<Row>[] = [
     { key: 'to', head: 'To', cell: (r) => <Link to={`/emails/${r.id}`} className="link font-medium">{r.to[0]}{r.to.length > 1 && ` and ${r.to.length - 1} more`}</Link> },
     { key: 'subject', head: 'Subject', width: '40%', from: 'mid', cell: (r) => r.subject || <span className="text-ink-3">(no subject)</span> },
-    { key: 'at', head: 'Sends at', width: '170px', cell: (r) => <Time at={r.scheduledAt} /> },
+    { key: 'at', head: 'Sends at', width: '190px', cell: (r) => <Time at={r.scheduledAt} exact /> },
     { key: 'made', head: 'Accepted', width: '120px', from: 'wide', cell: (r) => <span className="text-ink-3"><Time at={r.createdAt} /></span> },
     ...(may ? [{ key: 'acts', head: <span className="sr-only">Actions</span>, width: '150px', right: true, from: 'slim' as const, cell: (r: Row) => (
       <span className="inline-flex gap-1">
@@ -57,9 +65,9 @@ export function Scheduled() {
   return (
     <>
       <DataTable
-        label="Scheduled emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
+        label="Scheduled emails" rows={rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-        empty={<EmptyState icon={CalendarClock} title="No scheduled emails" command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${viewer.development?.domain ?? 'example.com'}","to":"bob@example.net","subject":"Hello","text":"Hello.","scheduled_at":"${tomorrow()}"}'`}>To schedule an email, set scheduled_at:</EmptyState>}
+        empty={<EmptyState icon={CalendarClock} title="No scheduled emails" command={{ email: { scheduled_at: tomorrow() } }}>To schedule an email, set scheduled_at:</EmptyState>}
       />
       {ids.length > 0 && (
         <div role="toolbar" aria-label="Selection actions" className="flex flex-none flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 md:px-6">

@@ -6,6 +6,7 @@ import { unwrap, rest } from '@/api/rest'
 import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
+import { AddressLink, bareAddress } from '@/parts/AddressLink'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { ConfirmDialog } from '@/parts/ConfirmDialog'
@@ -13,6 +14,7 @@ import { CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Menu } from '@/parts/Menu'
+import { ForeignText, showInvisible } from '@/parts/ForeignText'
 import { Detail, DetailList } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
@@ -53,7 +55,7 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 py-4">
       <div className="grid grid-cols-[minmax(0,1fr)] gap-3 px-4 md:px-5">
         <div className="flex flex-wrap items-start gap-2">
-          <h2 className="min-w-0 flex-[1_1_240px] text-xl wrap-anywhere">{mail.subject || '(no subject)'}</h2>
+          <h2 className="min-w-0 flex-[1_1_240px] text-xl wrap-anywhere"><ForeignText text={mail.subject || '(no subject)'} /></h2>
           <div className="flex gap-2">
             {may && <button type="button" className="btn" onClick={() => setAnswer('reply')}><Reply aria-hidden />Reply</button>}
             {may && <button type="button" className="btn" onClick={() => setAnswer('forward')}><Forward aria-hidden />Forward</button>}
@@ -69,8 +71,8 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
         </div>
         {mail.defects.length > 0 && <ul className="grid gap-0.5 rounded-control bg-warn-soft px-3 py-2 text-warn">{mail.defects.map((d) => <li key={d}>{d}</li>)}</ul>}
         <DetailList>
-          <Detail name="From">{mail.from}</Detail>
-          <Detail name="To">{mail.to.join(', ')}</Detail>
+          <Detail name="From"><AddressLink address={bareAddress(mail.from)}>{showInvisible(mail.from)}</AddressLink></Detail>
+          <Detail name="To"><ForeignText text={mail.to.join(', ')} /></Detail>
           <Detail name="Cc">{mail.cc.join(', ')}</Detail>
           <Detail name="Reply to">{mail.replyTo.join(', ')}</Detail>
           <Detail name="Received"><Time at={mail.receivedAt} /> <span className="text-ink-3">for {mail.rcptTo}</span></Detail>

@@ -12,6 +12,7 @@ import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { fetchAll } from '@/parts/fetchAll'
 import { FilterBar } from '@/parts/FilterBar'
+import { ForeignText } from '@/parts/ForeignText'
 import { PageHead } from '@/parts/Page'
 import { Sheet, SplitView, adjacentRows } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
@@ -25,11 +26,11 @@ type Row = ReceivedListQuery['receivedEmails']['nodes'][number]
 const columns: Column<Row>[] = [
   { key: 'from', head: 'From', width: '30%', grows: true, cell: (r) => (
     <>
-      <Link to={`/received/${r.id}`} className="block truncate font-medium" title={r.from}>{r.from || r.mailFrom || '(no sender)'}</Link>
-      <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden"><Time at={r.receivedAt} /> · {r.subject || '(no subject)'}</span>
+      <Link to={`/received/${r.id}`} className="block truncate font-medium" title={r.from}><ForeignText text={r.from || r.mailFrom || '(no sender)'} /></Link>
+      <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden"><Time at={r.receivedAt} /> · <ForeignText text={r.subject || '(no subject)'} /></span>
     </>
   ) },
-  { key: 'subject', head: 'Subject', from: 'slim', cell: (r) => <>{r.attachmentCount > 0 && <Paperclip aria-label={r.attachmentCount === 1 ? '1 attachment' : `${r.attachmentCount} attachments`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject || <span className="text-ink-3">(no subject)</span>}</> },
+  { key: 'subject', head: 'Subject', from: 'slim', cell: (r) => <>{r.attachmentCount > 0 && <Paperclip aria-label={r.attachmentCount === 1 ? '1 attachment' : `${r.attachmentCount} attachments`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject ? <ForeignText text={r.subject} /> : <span className="text-ink-3">(no subject)</span>}</> },
   { key: 'to', head: 'To', width: '22%', from: 'mid', cell: (r) => <span className="text-ink-2">{r.rcptTo}</span> },
   { key: 'sender', head: 'Authentication', width: '150px', from: 'wide', cell: (r) => <Sender {...r.authentication} /> },
   { key: 'at', head: 'Received', width: '110px', right: true, from: 'slim', cell: (r) => <span className="text-ink-3"><Time at={r.receivedAt} /></span> },

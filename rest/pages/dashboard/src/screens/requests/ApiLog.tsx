@@ -66,7 +66,7 @@ export default function ApiLog() {
           empty={wrong ? null : q ? (
             <EmptyState icon={Logs} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Requests are kept for seven days.</EmptyState>
           ) : (
-            <EmptyState icon={Logs} title="No requests yet" command={`curl ${location.origin}/api/account -H "Authorization: Bearer $POSTRIDER_API_KEY"`}>Requests from your apps appear here for seven days, with their responses.</EmptyState>
+            <EmptyState icon={Logs} title="No requests yet" command={{ request: { path: '/account' }, scope: 'read' }}>Requests from your apps appear here for seven days, with their responses.</EmptyState>
           )}
         />}
       </SplitView>

@@ -2,6 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { Check, ChevronRight } from 'lucide-react'
 import { useViewer } from '@/app/viewer'
 import { Card } from '@/parts/Page'
+import { FirstEmail } from './Happening'
+import { SendOne } from './SendOne'
 
 interface Step {
   done: boolean
@@ -12,13 +14,14 @@ interface Step {
   hidden?: boolean
 }
 
-// Checklist lists the steps to the first real email. It disappears once all are done.
-export function Checklist({ sent, bounced, verified, domains, webhooks }: { sent: boolean; bounced: boolean; verified: boolean; domains: boolean; webhooks: boolean }) {
+// Checklist lists the steps to the first real email. It disappears once all are done. With `first`, the first step
+// contains the code, and the email that it sends.
+export function Checklist({ first, email, bounced, verified, domains, webhooks }: { first: boolean; email: { id: string; to: string[] } | undefined; bounced: boolean; verified: boolean; domains: boolean; webhooks: boolean }) {
   const viewer = useViewer()
   const failures = viewer.development?.failures
   const receiver = Boolean(viewer.development?.inboxUrl) && viewer.has('webhooks')
   const steps: Step[] = [
-    { done: sent, name: 'Send a first email', about: 'Use the code below and watch the email show up here.' },
+    { done: email !== undefined, name: 'Send a first email', about: first ? 'Run this code and watch the email show up here.' : 'Use the code below.' },
     { done: verified, name: domains ? 'Verify your domain' : 'Add a domain', about: domains ? 'Some of its DNS records are missing.' : 'So that your emails are signed and delivered.', to: '/domains', hidden: !viewer.has('domains') },
     { done: bounced, name: 'Simulate a bounce', about: 'See the server’s reply and the suppression it creates.', to: '/inbox', hidden: !failures?.includes('bounce') || !viewer.can('SEND') },
     { done: webhooks, name: 'Add a webhook', about: receiver ? 'Receive it here, make it fail, replay it: your app gets the same payload.' : 'Your app is notified about every email.', to: receiver ? '/inbox' : '/webhooks', search: receiver ? { kind: 'webhooks' } : undefined, hidden: !viewer.has('webhooks') },
@@ -26,13 +29,14 @@ export function Checklist({ sent, bounced, verified, domains, webhooks }: { sent
   ]
   const shown = steps.filter((s) => !s.hidden)
   const left = shown.filter((s) => !s.done).length
-  if (left === 0) return null
+  if (left === 0 && !first) return null
   return (
     <Card title="Set up" padded={false} actions={<span className="text-xs text-ink-3">{shown.length - left} of {shown.length} done</span>}>
       <ol>
         {shown.map((s, i) => (
           <li key={s.name} className="border-t border-line-soft first:border-t-0">
             <Row step={s} number={i + 1} />
+            {i === 0 && first && <><SendOne /><FirstEmail email={email} /></>}
           </li>
         ))}
       </ol>

@@ -8,15 +8,21 @@ import { StartFigures } from './queries.gen'
 
 const hour = 3_600_000
 
-// Figures are the last 24 hours.
-export function Figures() {
+// useFigures reads the figures of the last 24 hours.
+export function useFigures(enabled: boolean) {
   const queries = useQueryClient()
   const [until] = useState(() => Math.ceil((now() + 1) / hour) * hour)
   const range = { gte: new Date(until - 24 * hour).toISOString(), lt: new Date(until).toISOString(), timezone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC' }
-  const figures = useGraphQL(StartFigures, range, { refetchInterval: 60_000 })
+  const figures = useGraphQL(StartFigures, range, { enabled, refetchInterval: 60_000 })
   useLive(['email.delivered', 'email.bounced', 'email.complained'], () => {
-    if (!figures.isFetching && Date.now() - figures.dataUpdatedAt > 3000) void queries.invalidateQueries({ queryKey: [StartFigures.name] })
+    if (enabled && !figures.isFetching && Date.now() - figures.dataUpdatedAt > 3000) void queries.invalidateQueries({ queryKey: [StartFigures.name] })
   })
+  return figures
+}
+
+// Figures are the last 24 hours. All rates are shares of recipients, except complaints and opens, which are shares of
+// deliveries.
+export function Figures({ figures }: { figures: ReturnType<typeof useFigures> }) {
   const t = figures.data?.emailStatistics.totals
   const share = (n: number, of: number) => (of > 0 ? `${((100 * n) / of).toFixed(n / of < 0.01 && n > 0 ? 2 : 1)} %` : '')
   const cells = [

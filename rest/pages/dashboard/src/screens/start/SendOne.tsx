@@ -7,56 +7,65 @@ import { useViewer } from '@/app/viewer'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
-import { Card } from '@/parts/Page'
+import { useSample } from '@/parts/sample'
+import { exportKey, keyName, languages, smtpSnippet, snippet, type Language } from '@/parts/snippets'
 import { Tabs } from '@/parts/Tabs'
 import { StartSmtp } from './queries.gen'
-import { languages, snippet, type Language } from './snippets'
 
-// SendOne shows code that sends the first email, in six languages. A click creates the key, which stays in
-// the memory of this page only.
-export function SendOne({ domain }: { domain: string | undefined }) {
+// SendOne shows programs that send an email. A click creates the key, which stays in the memory of this page only.
+export function SendOne() {
   const viewer = useViewer()
+  const sample = useSample()
   const [language, setLanguage] = useState<Language>('curl')
   const [made, setMade] = useState('')
   const name = `Start, ${new Date().toISOString().slice(0, 10)}`
   const make = useWrite(() => unwrap(rest.POST('/api-keys', { params: { header: { 'Idempotency-Key': newIdempotencyKey() } }, body: { name, scope: 'sending' } })))
   // Each credential contains the address of the relay. Its password is shown once, when it is created.
-  const known = useGraphQL(StartSmtp, {}, { enabled: language === 'smtp' && viewer.has('relay') && viewer.can('WRITE') }).data?.smtpCredentials.nodes[0]
+  const credentials = useGraphQL(StartSmtp, {}, { enabled: language === 'smtp' && viewer.has('relay') && viewer.can('WRITE') })
+  const known = credentials.data?.smtpCredentials.nodes[0]
   const credential = useWrite(() => unwrap(rest.POST('/smtp-credentials', { params: { header: { 'Idempotency-Key': newIdempotencyKey() } }, body: { name } })))
   const [signIn, setSignIn] = useState<{ host: string; port: number; tls: string; username: string; password: string }>()
-  const smtp = signIn ?? known
+  const relay = signIn ?? known
   const key = viewer.development?.apiKey ?? made
-  const sender = viewer.development?.domain ?? domain ?? 'your-domain.example'
-  const text = snippet(language, { url: location.origin, key: key || '$POSTRIDER_API_KEY', from: `hello@${sender}`, to: viewer.development ? 'you@example.com' : (viewer.user?.email ?? 'you@example.com'), smtp: smtp && { ...smtp, selfSigned: viewer.development !== null } })
+  const run = languages.find((l) => l.key === language)?.run ?? 'sh'
   async function create() {
     const answer = await make.run()
-    if (answer) setMade(keyIn(answer))
+    if (answer) setMade(answer.secret)
   }
   async function createCredential() {
     const answer = await credential.run()
     if (answer) setSignIn({ ...answer.smtp_credential, password: answer.password })
   }
+  // program is undefined while a part of it loads, and empty as long as it would not work.
+  function program() {
+    if (!sample || credentials.isLoading) return undefined
+    if (language === 'smtp' && !relay) return ''
+    const mail = { from: sample.from, to: [sample.to], subject: 'Hello from Postrider', html: '<h1>It works</h1><p>Your first email.</p>' }
+    const text = language === 'smtp' && relay ? smtpSnippet(mail, { ...relay, selfSigned: viewer.development !== null }) : snippet(language === 'smtp' ? 'curl' : language, location.origin, { path: '/emails', body: mail })
+    const secret = language === 'smtp' ? (signIn?.password ?? key) : key
+    return run === 'sh' && secret ? `${exportKey(secret)}\n${text}` : text
+  }
+  const secret = (language === 'smtp' ? (signIn ?? made) : made) && <p className="text-warn">Copy the {language === 'smtp' && signIn ? 'password' : 'key'} now: you won’t be able to see it again.</p>
+  const text = program()
   return (
-    <Card
-      title="Send an email" padded={false}
-      actions={language === 'smtp' ? !signIn && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={credential.busy} onClick={() => void createCredential()}><KeyRound aria-hidden />Create and insert a credential</button>
-        : !key && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Create and insert a key</button>}
-      footer={language === 'smtp' && signIn ? <span className="text-warn">The password is in the code above. Copy it now: you won’t be able to see it again.</span> : viewer.development ? <span>Uses the development key. Try <code>bounce@{viewer.development.domain}</code> too: {viewer.development.failures.join(', ')} each simulate a different failure.</span> : made ? <span className="text-warn">The key is in the code above. Copy it now: you won’t be able to see it again.</span> : <span>Uses the standard library only. More in the <a className="link under" href="/api/docs">API reference</a>.</span>}
-    >
-      {make.error !== null && <div className="p-4 pb-0"><ErrorAlert error={make.error} retry={() => void create()} /></div>}
-      {credential.error !== null && <div className="p-4 pb-0"><ErrorAlert error={credential.error} retry={() => void createCredential()} /></div>}
-      <Tabs label="Language" tabs={languages.map((l) => ({ ...l, hidden: l.key === 'smtp' && !viewer.has('relay') }))} value={language} onChange={(l) => setLanguage(l as Language)} inset="px-4">
-        <div className="p-4">
-          <CodeBlock text={text} />
-          {language === 'smtp' && <p className="mt-2 text-xs text-ink-3">Works with any app or framework that supports SMTP. The password is that of an <Link to="/keys" className="link under">SMTP credential</Link>{!smtp && ', which also shows the host and port'}.</p>}
+    <div className="border-t border-line-soft first:border-t-0">
+      <Tabs label="Language" tabs={languages.map((l) => ({ ...l, hidden: (l.key === 'smtp' && !viewer.has('relay')) || (l.key === 'resend' && !viewer.has('compat')) }))} value={language} onChange={(l) => setLanguage(l as Language)} inset="px-4">
+        <div className="grid gap-2 p-4">
+          {make.error !== null && <ErrorAlert error={make.error} retry={() => void create()} />}
+          {credential.error !== null && <ErrorAlert error={credential.error} retry={() => void createCredential()} />}
+          {key && run !== 'sh' && <CodeBlock text={exportKey(key)} />}
+          {text ? <CodeBlock run={run} title={run === 'sh' ? undefined : <>Save as <code>{run.split(' ').at(-1)}</code> and run <code>{run}</code></>} text={text} /> : text === undefined && <span className="skel h-40 w-full" />}
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-xs text-ink-3">
+            {secret}
+            {language === 'smtp' && !relay && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={credential.busy} onClick={() => void createCredential()}><KeyRound aria-hidden />Create and insert a credential</button>}
+            {(language !== 'smtp' || relay) && !key && !signIn && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Create and insert a key</button>}
+            {language === 'smtp' && <p>Works with any app or framework that supports SMTP. The password is an API key, or that of an <Link to="/keys" search={{ tab: 'smtp' } as never} className="link under">SMTP credential</Link>{!relay && '. Create one to see the command with the host and port'}.</p>}
+            {language !== 'smtp' && !secret && (viewer.development
+              ? <p>Uses the development key.{viewer.development.failures.length > 0 && <> Try <code>bounce@{viewer.development.domain}</code> too: {viewer.development.failures.join(', ')} each simulate a different failure.</>}</p>
+              : <p>Reads the key from <code>{keyName}</code>. More in the <a className="link under" href="/api/docs">API reference</a>.</p>)}
+          </div>
         </div>
       </Tabs>
-    </Card>
+    </div>
   )
-}
-
-// keyIn returns the secret in the response to a new key.
-function keyIn(answer: object): string {
-  const [secret] = Object.values(answer).filter((v): v is string => typeof v === 'string' && v.startsWith('svc_'))
-  return secret ?? ''
 }

@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
 import { useGraphQL } from '@/api/graphql'
 import { useLive } from '@/api/live'
 import { useViewer } from '@/app/viewer'
 import { ErrorAlert } from '@/parts/ErrorAlert'
-import { PageBody, PageHead } from '@/parts/Page'
+import { Card, PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
-import { Attention } from './Attention'
+import { Attention, Installation } from './Attention'
 import { Checklist } from './Checklist'
-import { Figures } from './Figures'
+import { Figures, useFigures } from './Figures'
 import { Happening } from './Happening'
 import { StartBounced, StartDomains, StartEmails, StartWebhooks } from './queries.gen'
 import { SendOne } from './SendOne'
@@ -19,7 +20,9 @@ export default function Start() {
   const bounced = useGraphQL(StartBounced, {}, { enabled: has('sending') && can('READ_SENT') && development !== null })
   const domains = useGraphQL(StartDomains, {}, { enabled: has('domains') && can('READ') })
   const webhooks = useGraphQL(StartWebhooks, {}, { enabled: has('webhooks') && can('READ') })
-  const sent = (emails.data?.emails.nodes.length ?? 0) > 0
+  const figures = useFigures(has('statistics') && can('READ'))
+  const email = emails.data?.emails.nodes[0]
+  const sent = email !== undefined
   useLive(['email.sent', 'email.bounced', 'domain.'], (e) => {
     if (e.type === 'email.bounced') void queries.invalidateQueries({ queryKey: [StartBounced.name] })
     if (!sent && e.type === 'email.sent') void queries.invalidateQueries({ queryKey: [StartEmails.name] })
@@ -28,6 +31,11 @@ export default function Start() {
   const verified = domains.data?.domains.nodes.find((d) => d.status === 'VERIFIED')
   const unknown = [emails, bounced, domains, webhooks].filter((q) => q.error && !q.data)
   const wait = emails.isLoading || domains.isLoading || webhooks.isLoading
+  // The first email appears inside the first step. Nothing else on the page moves until the next visit.
+  const began = useRef<boolean>(undefined)
+  if (!wait && emails.data) began.current ??= !sent
+  const first = began.current ?? false
+  const sends = has('sending') && can('SEND')
   return (
     <>
       <PageHead title="Start" />
@@ -36,13 +44,14 @@ export default function Start() {
           <SkeletonText lines={8} />
         ) : (
           <>
-            {sent && has('statistics') && can('READ') && <Figures />}
-            {can('READ') && <Attention />}
+            {can('READ') && <Attention totals={figures.data?.emailStatistics.totals} />}
             {unknown.length > 0
               ? <ErrorAlert error={unknown[0]?.error} title="Couldn’t load the setup" retry={() => unknown.forEach((q) => void q.refetch())} />
-              : <Checklist sent={sent} bounced={(bounced.data?.emails.nodes.length ?? 0) > 0} verified={verified !== undefined} domains={(domains.data?.domains.nodes.length ?? 0) > 0} webhooks={(webhooks.data?.webhooks.nodes.length ?? 0) > 0} />}
-            {has('sending') && can('SEND') && <SendOne domain={verified?.name} />}
-            {has('eventlog') && can('READ') && <Happening first={!sent && unknown.length === 0} />}
+              : <Checklist first={first && sends} email={email} bounced={(bounced.data?.emails.nodes.length ?? 0) > 0} verified={verified !== undefined} domains={(domains.data?.domains.nodes.length ?? 0) > 0} webhooks={(webhooks.data?.webhooks.nodes.length ?? 0) > 0} />}
+            {!first && sent && has('statistics') && can('READ') && <Figures figures={figures} />}
+            {can('READ') && <Installation />}
+            {!(first && unknown.length === 0) && sends && <Card title="Send an email" padded={false}><SendOne /></Card>}
+            {has('eventlog') && can('READ') && !first && <Happening />}
           </>
         )}
       </PageBody>

@@ -3,7 +3,6 @@ import { useMemo } from 'react'
 import { now } from '@/api/clock'
 import { useGraphQL } from '@/api/graphql'
 import { useSearchParams } from '@/app/searchParams'
-import { useViewer } from '@/app/viewer'
 import { EmptyState } from '@/parts/EmptyState'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card, PageBody, PageHead } from '@/parts/Page'
@@ -13,7 +12,7 @@ import { Breakdown } from './Breakdown'
 import { Chart, type Point } from './Chart'
 import { Controls } from './Controls'
 import { count, measures, type Figures } from './figures'
-import { MailFigures } from './queries.gen'
+import { MailFigures, MailTotals } from './queries.gen'
 import { choiceOf, emailsOf, searchTerm, type Choice } from './range'
 import { Reasons } from './Reasons'
 import { FiguresTable } from './Table'
@@ -27,6 +26,10 @@ export default function Statistics() {
   const variables = { range, interval: choice.interval, timezone: choice.zone, filter: choice.filter }
   const figures = useGraphQL(MailFigures, variables, { keepPrevious: true, refetchInterval: 60_000 })
   const found = figures.data?.emailStatistics
+  // The period of the same length before the selected one, which the tiles compare with.
+  const length = Date.parse(choice.lt) - Date.parse(choice.gte)
+  const before = { ...variables, range: { gte: new Date(Date.parse(choice.gte) - length).toISOString(), lt: choice.gte } }
+  const previous = useGraphQL(MailTotals, before, { keepPrevious: true }).data?.emailStatistics.totals
   return (
     <>
       <PageHead title="Statistics">
@@ -38,7 +41,7 @@ export default function Statistics() {
         {!found && !figures.error && <SkeletonText lines={8} />}
         {found && (seen(found.totals) ? (
           <>
-            <Tiles totals={found.totals} choice={choice} />
+            <Tiles totals={found.totals} previous={previous} choice={choice} />
             <OverTime choice={choice} buckets={found.buckets} totals={found.totals} />
             <Breakdown choice={choice} variables={variables} />
             <Reasons choice={choice} variables={{ range, filter: choice.filter }} />
@@ -85,13 +88,9 @@ function OverTime({ choice, buckets, totals }: { choice: Choice; buckets: { star
 
 function NoMail({ choice }: { choice: Choice }) {
   const [, change] = useSearchParams()
-  const { development } = useViewer()
   if (choice.only) return <EmptyState icon={ChartColumn} title="No matching emails in this period" action={<button type="button" className="btn" onClick={() => change({ only: undefined, called: undefined })}>Show all emails</button>} />
-  const command = `curl ${location.origin}/api/emails \\
-  -H 'Authorization: Bearer ${development?.apiKey ?? '$POSTRIDER_API_KEY'}' -H 'Content-Type: application/json' \\
-  -d '{"from":"hello@${development?.domain ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`
   return (
-    <EmptyState icon={ChartColumn} title="No emails in this period" command={command} action={choice.range !== '90d' && <button type="button" className="btn" onClick={() => change({ range: '90d', by: undefined, from: undefined, to: undefined })}>Show the last 90 days</button>}>
+    <EmptyState icon={ChartColumn} title="No emails in this period" command={{ email: {} }} action={choice.range !== '90d' && <button type="button" className="btn" onClick={() => change({ range: '90d', by: undefined, from: undefined, to: undefined })}>Show the last 90 days</button>}>
       Statistics appear within a minute of the first email.
     </EmptyState>
   )

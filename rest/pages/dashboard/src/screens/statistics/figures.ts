@@ -13,6 +13,14 @@ export function percent(share: number | null): string {
   return `${p === 0 ? '0' : p < 1 ? p.toFixed(2) : p < 10 ? p.toFixed(1) : Math.round(p)} %`
 }
 
+// changeOf compares a share with that of the previous period, in percentage points. It is empty without a comparison.
+export function changeOf(share: number | null, before: number | null | undefined): string | undefined {
+  if (share === null || before === null || before === undefined) return undefined
+  const points = (share - before) * 100
+  if (Math.abs(points) < 0.005) return 'No change'
+  return `${Math.abs(points).toFixed(Math.abs(points) < 1 ? 2 : 1)} points ${points > 0 ? 'more' : 'less'}`
+}
+
 // The limits of receivers: Gmail and Yahoo publish one for complaints; bounces matter to all of them.
 export const limits = { complaint: [0.001, 0.003], bounce: [0.05] } as const
 

@@ -75,6 +75,16 @@ export type MailFiguresQueryVariables = Exact<{
 
 export type MailFiguresQuery = { emailStatistics: { totals: FiguresFragment, buckets: Array<{ start: string, figures: FiguresFragment }> } };
 
+export type MailTotalsQueryVariables = Exact<{
+  range: TimeRange;
+  interval: StatisticsInterval;
+  timezone: string;
+  filter?: StatisticsFilter | null | undefined;
+}>;
+
+
+export type MailTotalsQuery = { emailStatistics: { totals: FiguresFragment } };
+
 export type MailGroupsQueryVariables = Exact<{
   range: TimeRange;
   interval: StatisticsInterval;
@@ -97,5 +107,6 @@ export type MailRefusalsQuery = { topBounceReasons: Array<{ bounceClass: string,
 export type FiguresFragment = { accepted: number, recipients: number, delivered: number, delayed: number, bounced: number, failed: number, complained: number, opened: number, clicked: number, unsubscribed: number, suppressed: number, bounceRate: { numerator: number, denominator: number }, complaintRate: { numerator: number, denominator: number }, latency: { p50: number, p95: number } | null };
 
 export const MailFigures = gql<MailFiguresQuery, MailFiguresQueryVariables>('MailFigures', '1fad5de732d6c58a2714dfe2b4711ba90f072a90cd5976fabc58c29d25721b03', import.meta.env.DEV ? "query MailFigures($range: TimeRange!, $interval: StatisticsInterval!, $timezone: String!, $filter: StatisticsFilter) {\n  emailStatistics(\n    range: $range\n    interval: $interval\n    timezone: $timezone\n    filter: $filter\n  ) {\n    totals {\n      ...Figures\n    }\n    buckets {\n      start\n      figures {\n        ...Figures\n      }\n    }\n  }\n}\n\nfragment Figures on EmailFigures {\n  accepted\n  recipients\n  delivered\n  delayed\n  bounced\n  failed\n  complained\n  opened\n  clicked\n  unsubscribed\n  suppressed\n  bounceRate {\n    numerator\n    denominator\n  }\n  complaintRate {\n    numerator\n    denominator\n  }\n  latency {\n    p50\n    p95\n  }\n}" : undefined)
+export const MailTotals = gql<MailTotalsQuery, MailTotalsQueryVariables>('MailTotals', '0b7977f9d36d868609db09004c989be76664d5ef86353d1d8d1c67072dc815c3', import.meta.env.DEV ? "query MailTotals($range: TimeRange!, $interval: StatisticsInterval!, $timezone: String!, $filter: StatisticsFilter) {\n  emailStatistics(\n    range: $range\n    interval: $interval\n    timezone: $timezone\n    filter: $filter\n  ) {\n    totals {\n      ...Figures\n    }\n  }\n}\n\nfragment Figures on EmailFigures {\n  accepted\n  recipients\n  delivered\n  delayed\n  bounced\n  failed\n  complained\n  opened\n  clicked\n  unsubscribed\n  suppressed\n  bounceRate {\n    numerator\n    denominator\n  }\n  complaintRate {\n    numerator\n    denominator\n  }\n  latency {\n    p50\n    p95\n  }\n}" : undefined)
 export const MailGroups = gql<MailGroupsQuery, MailGroupsQueryVariables>('MailGroups', '8ae295c6768555b26e8a23249e2b2c454e08a15ed63571ceb11cdcae78e433fb', import.meta.env.DEV ? "query MailGroups($range: TimeRange!, $interval: StatisticsInterval!, $timezone: String!, $filter: StatisticsFilter, $groupBy: StatisticsDimension!) {\n  emailStatistics(\n    range: $range\n    interval: $interval\n    timezone: $timezone\n    filter: $filter\n    groupBy: $groupBy\n    top: 20\n  ) {\n    groups {\n      key\n      label\n      totals {\n        ...Figures\n      }\n    }\n    other {\n      key\n      label\n      totals {\n        ...Figures\n      }\n    }\n  }\n}\n\nfragment Figures on EmailFigures {\n  accepted\n  recipients\n  delivered\n  delayed\n  bounced\n  failed\n  complained\n  opened\n  clicked\n  unsubscribed\n  suppressed\n  bounceRate {\n    numerator\n    denominator\n  }\n  complaintRate {\n    numerator\n    denominator\n  }\n  latency {\n    p50\n    p95\n  }\n}" : undefined)
 export const MailRefusals = gql<MailRefusalsQuery, MailRefusalsQueryVariables>('MailRefusals', '5b2ca92a285d509ec9770e25a9868309e91f726c81ae1686a1a5d3a3a4aa1b32', import.meta.env.DEV ? "query MailRefusals($range: TimeRange!, $filter: StatisticsFilter) {\n  topBounceReasons(range: $range, filter: $filter, first: 10) {\n    bounceClass\n    enhancedCode\n    host\n    count\n    example {\n      diagnostic\n      emailId\n      email {\n        id\n      }\n    }\n  }\n}" : undefined)

@@ -8,6 +8,7 @@ import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { BulkBar, type BulkAction } from '@/parts/BulkBar'
+import { AddressLink } from '@/parts/AddressLink'
 import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
@@ -43,7 +44,7 @@ export function OptOuts() {
   const list = usePages(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, { keepPrevious: true, enabled: !wrong })
 
   const columns: Column<OptOutRowFragment>[] = [
-    { key: 'email', head: 'Address', grows: true, cell: (o) => <span className="font-medium" title={o.email ?? erased}>{o.email ?? <i className="text-ink-3">{erased}</i>}</span> },
+    { key: 'email', head: 'Address', grows: true, cell: (o) => <span className="font-medium" title={o.email ?? erased}>{o.email ? <AddressLink address={o.email} className="block truncate hover:underline" /> : <i className="text-ink-3">{erased}</i>}</span> },
     { key: 'category', head: 'Category', width: '180px', cell: (o) => <button type="button" className="chip" title="Filter by this category" onClick={() => change({ q: setTerm(q, 'category', o.category) }, true)}><b>{o.categoryLabel}</b></button> },
     { key: 'how', head: 'Method', width: '180px', from: 'mid', cell: (o) => <span className="text-ink-2">{sources[o.source] ?? o.source}</span> },
     { key: 'source', head: 'Email', width: '220px', from: 'wide', cell: (o) => (o.emailId && has('sending') ? <Link to={`/emails/${o.emailId}`} className="link block truncate font-mono text-xs">{o.emailId}</Link> : <span className="text-ink-3">Unknown</span>) },
@@ -55,7 +56,7 @@ export function OptOuts() {
     : (
       <EmptyState
         icon={MailMinus} title="No opt-outs yet"
-        command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"from":"news@your-domain.example","to":["you@example.com"],\n       "subject":"News","text":"Hello","category":"Product news"}'`}
+        command={{ email: { subject: 'News', category: 'Product news' } }}
       >
         Emails with a category include a link to unsubscribe from it. People who use the link are listed here; other emails are still sent to them.
       </EmptyState>

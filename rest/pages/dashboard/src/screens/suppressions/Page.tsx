@@ -38,7 +38,7 @@ export default function Page() {
           {tab === 'all' ? <List add={can('WRITE') ? () => setDialog('add') : undefined} /> : <OptOuts />}
         </Tabs>
       </div>
-      {dialog === 'add' && <Add onClose={() => setDialog(undefined)} added={again} />}
+      {(dialog === 'add' || (address.add && can('WRITE'))) && <Add onClose={() => { setDialog(undefined); change({ add: undefined }) }} added={again} />}
       {dialog === 'import' && <Import onClose={() => setDialog(undefined)} done={again} />}
     </>
   )

@@ -6,6 +6,7 @@ import { useGraphQL } from '@/api/graphql'
 import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
+import { AddressLink } from '@/parts/AddressLink'
 import { Badge } from '@/parts/Badge'
 import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { CopyButton, CopyableId } from '@/parts/CopyButton'
@@ -37,7 +38,7 @@ export function SuppressionView({ id, removed }: { id: string; removed: () => vo
   return (
     <div className="grid gap-5 p-4 md:p-5">
       <div className="grid gap-2">
-        <p className="flex min-w-0 items-center gap-1 text-lg font-medium"><span className="min-w-0 wrap-anywhere">{s.email ?? erased}</span>{s.email && <CopyButton text={s.email} label="Copy address" />}</p>
+        <p className="flex min-w-0 items-center gap-1 text-lg font-medium"><span className="min-w-0 wrap-anywhere">{s.email ? <AddressLink address={s.email} /> : erased}</span>{s.email && <CopyButton text={s.email} label="Copy address" />}</p>
         <p className="flex flex-wrap items-center gap-2 text-ink-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>{look.means}</p>
       </div>
       <DetailList>

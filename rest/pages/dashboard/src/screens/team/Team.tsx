@@ -1,6 +1,7 @@
 import { MailPlus } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { usePages } from '@/api/graphql'
+import { useOpenParam } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { PageBody, PageHead } from '@/parts/Page'
@@ -13,7 +14,7 @@ import { roleName, roles } from './roles'
 
 export default function Team() {
   const { can, role } = useViewer()
-  const [inviting, setInviting] = useState(false)
+  const [inviting, setInviting] = useOpenParam('invite')
   const members = usePages(TeamMembers, {}, (d) => d.members)
   const invitations = usePages(TeamInvitations, {}, (d) => d.invitations, { enabled: can('TEAM') })
   useEffect(() => { // all of them: who is the last owner is seen of the whole
@@ -40,7 +41,7 @@ export default function Team() {
           </dl>
         </details>
       </PageBody>
-      {inviting && <Invite onClose={() => setInviting(false)} invited={() => void invitations.refetch()} />}
+      {inviting && can('TEAM') && <Invite onClose={() => setInviting(false)} invited={() => void invitations.refetch()} />}
     </>
   )
 }

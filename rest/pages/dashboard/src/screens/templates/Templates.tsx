@@ -65,7 +65,7 @@ export default function Templates() {
         ) : (
           <EmptyState
             icon={LayoutTemplate} title="No templates yet" action={can('WRITE') && <button type="button" className="btn primary" onClick={add}>New template</button>}
-            command={`curl ${location.origin}/api/templates -H "Authorization: Bearer $KEY" \\\n  -d '{"name": "Receipt", "alias": "receipt", "subject": "Your receipt {{order}}", "html": "<p>Thank you.</p>"}'`}
+            command={{ request: { path: '/templates', body: { name: 'Receipt', alias: 'receipt', subject: 'Your receipt {{order}}', html: '<p>Thank you.</p>' } }, scope: 'full' }}
           >
             Templates are reusable emails with variables.
           </EmptyState>

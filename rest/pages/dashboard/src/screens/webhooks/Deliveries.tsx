@@ -21,12 +21,13 @@ type Choice = (typeof choices)[number]['key']
 const spans: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 }
 const nothing = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
 
-const columns: Column<Row>[] = [
-  { key: 'state', head: 'Status', width: '132px', cell: (d) => { const look = lookOfDelivery(d); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
-  { key: 'type', head: 'Event', width: '196px', grows: true, cell: (d) => <Link to="." search={((old: object) => ({ ...old, open: d.id })) as never} className="block truncate font-mono text-xs" title={d.eventType}>{d.eventType}</Link> },
-  { key: 'answer', head: 'Last response', from: 'slim', cell: (d) => <span className={d.state === 'DELIVERED' ? 'text-ink-2' : 'text-bad'} title={d.error ?? undefined}>{d.error ?? (d.statusCode === null ? <span className="text-ink-3">none yet</span> : `HTTP ${d.statusCode}`)}</span> },
+const columnsFor = (enabled: boolean): Column<Row>[] => [
+  { key: 'state', head: 'Status', width: '132px', cell: (d) => { const look = lookOfDelivery(d, enabled); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+  { key: 'type', head: 'Event', width: '196px', grows: true, cell: (d) => <Link to="." search={((old: object) => ({ ...old, open: d.id })) as never} className="block truncate font-mono text-xs" title={d.eventType}>{d.eventType}{d.isTest && <span className="chip ml-1.5 font-sans">test</span>}</Link> },
+  { key: 'about', head: 'Email', from: 'wide', cell: (d) => <span className="text-ink-2" title={[d.summary.recipient, d.summary.subject].filter(Boolean).join('\n')}><bdi>{d.summary.recipient}</bdi>{d.summary.subject && <span className="text-ink-3"> <bdi>{d.summary.subject}</bdi></span>}</span> },
+  { key: 'answer', head: 'Last response', width: '200px', from: 'slim', cell: (d) => <span className={d.state === 'DELIVERED' ? 'text-ink-2' : 'text-bad'} title={d.error ?? undefined}>{d.error ?? (d.statusCode === null ? <span className="text-ink-3">none yet</span> : `HTTP ${d.statusCode}`)}</span> },
   { key: 'attempts', head: 'Attempts', width: '84px', right: true, from: 'mid', cell: (d) => <span className="text-ink-2">{d.attemptCount}{d.replays > 0 && <span className="text-ink-3" title={`Replayed ${d.replays} times`}> ↻{d.replays}</span>}</span> },
-  { key: 'next', head: 'Next attempt', width: '100px', right: true, from: 'wide', cell: (d) => <span className="text-xs text-ink-3"><Time at={d.nextAttemptAt} /></span> },
+  { key: 'next', head: 'Next attempt', width: '100px', right: true, from: 'wide', cell: (d) => <span className="text-xs text-ink-3">{enabled ? <Time at={d.nextAttemptAt} /> : d.nextAttemptAt && 'paused'}</span> },
   { key: 'at', head: 'Queued', width: '104px', right: true, cell: (d) => <span className="text-xs text-ink-3"><Time at={d.createdAt} /></span> },
 ]
 
@@ -74,7 +75,7 @@ export function Deliveries({ endpoint, listed, recover, test }: { endpoint: Webh
         {recover && <button type="button" className="btn sm ml-auto" onClick={recover}><Undo2 aria-hidden />Recover…</button>}
       </div>
       <DataTable
-        label="Deliveries" rows={list.rows} columns={columns} idOf={(d) => d.id} nameOf={(d) => d.eventType} open={open} onOpen={(id) => change({ open: id ?? undefined }, !open)}
+        label="Deliveries" rows={list.rows} columns={columnsFor(endpoint.enabled)} idOf={(d) => d.id} nameOf={(d) => d.eventType} open={open} onOpen={(id) => change({ open: id ?? undefined }, !open)}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
       />
     </>

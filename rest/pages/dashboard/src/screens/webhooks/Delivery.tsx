@@ -6,6 +6,7 @@ import { keyOf, useGraphQL } from '@/api/graphql'
 import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
+import { AddressLink } from '@/parts/AddressLink'
 import { Badge, type Tone } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { CopyableId } from '@/parts/CopyButton'
@@ -49,22 +50,23 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
   if (detail.error && !d) return <div className="p-5"><ErrorAlert error={detail.error} retry={() => void detail.refetch()} /></div>
   if (detail.isPending) return <div className="p-5"><SkeletonText lines={6} /></div>
   if (!d) return <EmptyState icon={Inbox} title="Delivery not found">Deliveries are kept for 30 days.</EmptyState>
-  const look = lookOfDelivery(d)
-  const about = (body.data?.data as { email_id?: string } | undefined)?.email_id
+  const look = lookOfDelivery(d, endpoint.enabled)
+  const about = d.summary.emailId
   return (
     <div className="grid gap-5 p-4 md:p-5">
       <div className="flex flex-wrap items-center gap-2">
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
-        <code className="min-w-0 font-medium wrap-anywhere">{d.eventType}</code>
-        {can('WRITE') && endpoint.enabled && d.state !== 'PENDING' && <button type="button" className="btn sm ml-auto" disabled={replay.busy} onClick={() => void replay.run()}><RotateCw aria-hidden />Replay</button>}
+        <code className="min-w-0 font-medium wrap-anywhere">{d.eventType}</code>{d.isTest && <span className="chip">test</span>}
+        {can('WRITE') && <button type="button" className="btn sm ml-auto" disabled={replay.busy || !endpoint.enabled || d.state === 'PENDING'} title={endpoint.enabled ? d.state === 'PENDING' ? 'Retried automatically.' : undefined : 'Enable the endpoint to replay deliveries.'} onClick={() => void replay.run()}><RotateCw aria-hidden />Replay</button>}
       </div>
       {replay.error !== null && <ErrorAlert title="Couldn’t replay" error={replay.error} retry={() => void replay.run()} />}
       <DetailList>
         <Detail name="Event"><CopyableId id={d.eventId} /></Detail>
-        <Detail name="Email">{about && has('sending') ? <Link to={`/emails/${about}`} className="link wrap-anywhere">{about}</Link> : null}</Detail>
+        <Detail name="Email">{about && !d.isTest && has('sending') ? <Link to={`/emails/${about}` as string} className="link wrap-anywhere"><bdi>{d.summary.subject || about}</bdi></Link> : d.summary.subject}</Detail>
+        <Detail name="Recipient">{d.summary.recipient && <AddressLink address={d.summary.recipient} />}</Detail>
         <Detail name="Queued"><Time at={d.createdAt} exact /></Detail>
         <Detail name="Completed">{d.settledAt && <Time at={d.settledAt} exact />}</Detail>
-        <Detail name="Next attempt">{d.nextAttemptAt && <Time at={d.nextAttemptAt} />}</Detail>
+        <Detail name="Next attempt">{d.nextAttemptAt && (endpoint.enabled ? <Time at={d.nextAttemptAt} /> : 'When the endpoint is enabled')}</Detail>
         <Detail name="Replayed">{d.replays > 0 ? `${d.replays} ${d.replays === 1 ? 'time' : 'times'}` : null}</Detail>
       </DetailList>
       <section className="grid gap-2">

@@ -36,7 +36,7 @@ function One({ delivery: d, again }: { delivery: Delivery; again: () => void }) 
     toast.success('Replay queued')
     again()
   })
-  const look = lookOfDelivery(d)
+  const look = lookOfDelivery(d, d.webhook?.enabled ?? false)
   const settled = d.state !== 'PENDING' && d.webhook?.enabled
   return (
     <li>

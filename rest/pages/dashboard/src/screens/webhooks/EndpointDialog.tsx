@@ -2,7 +2,7 @@ import { useState, type FormEvent } from 'react'
 import { unwrap, rest } from '@/api/rest'
 import { Dialog } from '@/parts/Dialog'
 import { ErrorAlert } from '@/parts/ErrorAlert'
-import { Field, OneTimeSecret, useWrite } from '@/parts/Form'
+import { Field, keepSecret, OneTimeSecret, useWrite } from '@/parts/Form'
 import { EventChoice } from './EventChoice'
 import { eventTypes, type EventType } from './events'
 import type { WebhookRowFragment } from './queries.gen'
@@ -32,7 +32,7 @@ export function EndpointDialog({ endpoint, onClose, made }: { endpoint?: Webhook
   }
   if (fresh) {
     return (
-      <Dialog wide title="Endpoint added" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
+      <Dialog wide keep={keepSecret} title="Endpoint added" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
         <p className="text-ink-2">Every delivery is signed with this secret. Verify <code>webhook-signature</code> or <code>Service-Signature</code> with it before you trust a request.</p>
         <OneTimeSecret secret={fresh.secret} label="secret" />
       </Dialog>

@@ -1,8 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus, Webhook } from 'lucide-react'
-import { useState } from 'react'
 import { usePages } from '@/api/graphql'
-import { useSearchParams } from '@/app/searchParams'
+import { useOpenParam, useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { Badge, toneText } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
@@ -12,7 +11,7 @@ import { PageHead } from '@/parts/Page'
 import { formatDuration, Time } from '@/parts/Time'
 import { EndpointDialog } from './EndpointDialog'
 import { eventsText } from './events'
-import { lookOfWebhook, rateText, rateTone, whyOff, type Figures } from './look'
+import { lookOfWebhook, pendingOf, rateText, rateTone, whyOff, type Figures } from './look'
 import { OverTime, useFigures } from './OverTime'
 import { WebhookList, type WebhookRowFragment } from './queries.gen'
 
@@ -28,7 +27,7 @@ export default function List() {
   const [address, change] = useSearchParams()
   const { can } = useViewer()
   const navigate = useNavigate()
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useOpenParam('add')
   const list = usePages(WebhookList, { first: 100 }, (d) => d.webhooks)
   const read = useFigures(null)
   const figures = new Map<string, Figures>(read.found?.endpoints.map((e) => [e.webhook.id, e.figures]))
@@ -36,10 +35,10 @@ export default function List() {
   const rows = q ? list.rows.filter((w) => matches(w, q)) : list.rows
 
   const columns: Column<WebhookRowFragment>[] = [
-    { key: 'state', head: 'Status', width: '140px', cell: (w) => { const look = lookOfWebhook(w); return <span title={w.enabled ? undefined : `Disabled ${whyOff(w.disabledReason)}`}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
+    { key: 'state', head: 'Status', width: '140px', cell: (w) => { const look = lookOfWebhook(w, figures.get(w.id)); return <span title={w.enabled ? undefined : `Disabled ${whyOff(w.disabledReason)}`}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
     { key: 'url', head: 'URL', cell: (w) => <Link to={`/webhooks/${w.id}`} className="block truncate font-medium" title={w.url}>{w.url}</Link> },
     { key: 'events', head: 'Events', width: '160px', from: 'mid', cell: (w) => <span className="text-ink-2" title={w.events.join('\n')}>{eventsText(w.events)}</span> },
-    { key: 'rate', head: `Success, ${read.choice.name}`, width: '124px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded} of ${f.successRate.denominator} succeeded, ${f.failed} failed` : undefined}>{rateText(f)}</span> } },
+    { key: 'rate', head: `Success, ${read.choice.name}`, width: '124px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded.toLocaleString()} of ${f.attempts.toLocaleString()} attempts succeeded. Deliveries: ${f.failed.toLocaleString()} failed, ${pendingOf(f).toLocaleString()} ${w.enabled ? 'retrying' : 'paused'}` : undefined}>{rateText(f)}</span> } },
     { key: 'p95', head: 'p95', width: '84px', right: true, from: 'slim', cell: (w) => { const l = figures.get(w.id)?.latency; return <span className="text-ink-2">{l ? formatDuration(l.p95 * 1000) : '–'}</span> } },
     { key: 'count', head: 'Deliveries', width: '92px', right: true, from: 'wide', cell: (w) => <span className="text-ink-2">{figures.get(w.id)?.deliveries.toLocaleString() ?? '–'}</span> },
     { key: 'at', head: 'Added', width: '112px', right: true, from: 'wide', cell: (w) => <span className="text-xs text-ink-3"><Time at={w.createdAt} /></span> },
@@ -47,7 +46,7 @@ export default function List() {
   const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add an endpoint</button> : undefined
   const empty = q
     ? <EmptyState icon={Webhook} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No endpoints match this filter.</EmptyState>
-    : <EmptyState icon={Webhook} title="No endpoints yet" action={add} command={`curl ${location.origin}/api/webhooks \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"url":"https://example.com/hooks"}'`}>Postrider posts events to your endpoint’s URL.</EmptyState>
+    : <EmptyState icon={Webhook} title="No endpoints yet" action={add} command={{ request: { path: '/webhooks', body: { url: 'https://example.com/hooks' } }, scope: 'full' }}>Postrider posts events to your endpoint’s URL.</EmptyState>
   return (
     <>
       <PageHead title="Webhooks">{list.rows.length > 0 && add}</PageHead>
@@ -57,7 +56,7 @@ export default function List() {
         label="Webhook endpoints" rows={rows} columns={columns} idOf={(w) => w.id} nameOf={(w) => w.url} onOpen={(id) => id && void navigate({ to: `/webhooks/${id}` })}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
       />
-      {adding && <EndpointDialog onClose={() => setAdding(false)} made={() => { void list.refetch(); void read.refetch() }} />}
+      {adding && can('WRITE') && <EndpointDialog onClose={() => setAdding(false)} made={() => { void list.refetch(); void read.refetch() }} />}
     </>
   )
 }

@@ -21,7 +21,7 @@ import { Deliveries } from './Deliveries'
 import { Delivery } from './Delivery'
 import { EndpointDialog } from './EndpointDialog'
 import { eventsText } from './events'
-import { lookOfWebhook, rateText, rateTone, whyOff } from './look'
+import { lookOfWebhook, pendingOf, rateText, rateTone, whyOff } from './look'
 import { OverTime, useFigures } from './OverTime'
 import { WebhookDeliveryList, WebhookDetail, WebhookFigures, WebhookList, type WebhookRowFragment } from './queries.gen'
 import { Recover } from './Recover'
@@ -75,7 +75,8 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
   return (
     <>
       <PageHead title={w.url.replace(/^https?:\/\//, '')} up={up}>
-        {may && (w.enabled ? <button type="button" className="btn" onClick={() => setDialog('test')}><Send aria-hidden />Test event</button> : <button type="button" className="btn primary" onClick={() => void enable(true).catch(toast.error)}><Play aria-hidden />Enable</button>)}
+        {may && <button type="button" className="btn" disabled={!w.enabled} title={w.enabled ? undefined : 'Enable the endpoint to send a test event.'} onClick={() => setDialog('test')}><Send aria-hidden />Test event</button>}
+        {may && !w.enabled && (<button type="button" className="btn primary" onClick={() => void enable(true).catch(toast.error)}><Play aria-hidden />Enable</button>)}
         <Menu
           entries={[
             { name: 'Recover failed deliveries', icon: Undo2, run: () => setDialog('recover'), hidden: !may || !w.enabled },
@@ -107,13 +108,15 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
 
 function Summary({ endpoint: w, read }: { endpoint: WebhookRowFragment; read: ReturnType<typeof useFigures> }) {
   const f = read.found?.endpoints.find((e) => e.webhook.id === w.id)?.figures
-  const look = lookOfWebhook(w)
+  const look = lookOfWebhook(w, f)
+  const pending = f ? pendingOf(f) : 0
   const figures = [
-    [`Success, ${read.choice.name}`, <span key="r" className={toneText[rateTone(f)]}>{rateText(f)}</span>],
+    [`Successful attempts, ${read.choice.name}`, <span key="r" className={toneText[rateTone(f)]}>{rateText(f)}</span>],
     ['p95', f?.latency ? formatDuration(f.latency.p95 * 1000) : '–'],
     ['p50', f?.latency ? formatDuration(f.latency.p50 * 1000) : '–'],
     ['Delivered', f?.succeeded.toLocaleString() ?? '–'],
     ['Failed', f?.failed.toLocaleString() ?? '–'],
+    ...(pending > 0 ? [[w.enabled ? 'Retrying' : 'Paused', <span key="p" className="text-warn">{pending.toLocaleString()}</span>] as const] : []),
   ] as const
   return (
     <div className="grid flex-none gap-3 border-b border-line px-4 py-4 md:px-6">

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { unwrap, rest } from '@/api/rest'
 import { Dialog } from '@/parts/Dialog'
 import { ErrorAlert } from '@/parts/ErrorAlert'
-import { OneTimeSecret, useWrite } from '@/parts/Form'
+import { keepSecret, OneTimeSecret, useWrite } from '@/parts/Form'
 
 // Rotate creates a new secret and shows it once.
 export function Rotate({ id, onClose }: { id: string; onClose: () => void }) {
@@ -10,7 +10,7 @@ export function Rotate({ id, onClose }: { id: string; onClose: () => void }) {
   const rotate = useWrite(() => unwrap(rest.POST('/webhooks/{id}/rotate-secret', { params: { path: { id } } })))
   if (secret) {
     return (
-      <Dialog wide title="New secret" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
+      <Dialog wide keep={keepSecret} title="New secret" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
         <OneTimeSecret secret={secret} label="secret" />
         <p className="text-ink-2">For the next 24 hours, deliveries are also signed with the old secret.</p>
       </Dialog>

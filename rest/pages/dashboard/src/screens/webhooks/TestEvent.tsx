@@ -16,7 +16,7 @@ export function TestEvent({ endpoint, onClose, sent }: { endpoint: WebhookRowFra
   const [type, setType] = useState<EventType>(types.includes('email.delivered') ? 'email.delivered' : (types[0] ?? 'email.delivered'))
   const [email, setEmail] = useState('')
   const [look, setLook] = useState<string>()
-  const test = useWrite((deliver: boolean) => unwrap(rest.POST('/emails/test', { body: { event: type, deliver, email_id: email.trim() || null } })))
+  const test = useWrite((deliver: boolean) => unwrap(rest.POST('/emails/test', { body: { event: type, deliver, email_id: email.trim() || null, webhook_id: deliver ? endpoint.id : null } })))
   async function submit(e: FormEvent) {
     e.preventDefault()
     const answer = await test.run(true)
@@ -30,7 +30,7 @@ export function TestEvent({ endpoint, onClose, sent }: { endpoint: WebhookRowFra
   return (
     <Dialog wide title="Send a test event" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <p className="text-ink-2">Sends a sample to every endpoint of the account that subscribes to the event type. Nothing else happens.</p>
+        <p className="text-ink-2">Sends a sample to this endpoint only, marked as a test in its deliveries. Nothing else happens.</p>
         <Field label="Event" error={test.fieldErrors.event}>
           {(p) => <select {...p} className="input" value={type} onChange={(e) => { setType(e.target.value as EventType); setLook(undefined) }}>{types.map((t) => <option key={t}>{t}</option>)}</select>}
         </Field>

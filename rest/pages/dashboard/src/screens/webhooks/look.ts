@@ -8,7 +8,9 @@ export interface Look {
   icon: LucideIcon
 }
 
-export function lookOfWebhook(w: Pick<WebhookRowFragment, 'enabled' | 'disabledReason'>): Look {
+// lookOfWebhook is the state of an endpoint; with figures, it shows that an enabled endpoint fails.
+export function lookOfWebhook(w: Pick<WebhookRowFragment, 'enabled' | 'disabledReason'>, f?: Figures): Look {
+  if (w.enabled && isFailing(f)) return { word: 'Failing', tone: 'warn', icon: TriangleAlert }
   if (w.enabled) return { word: 'Enabled', tone: 'ok', icon: Check }
   if (w.disabledReason === 'failing' || w.disabledReason === 'gone') return { word: 'Disabled', tone: 'bad', icon: TriangleAlert }
   return { word: 'Disabled', tone: 'quiet', icon: CirclePause }
@@ -31,19 +33,29 @@ export const states: Record<WebhookDeliveryState, Look> = {
 
 export const retrying: Look = { word: 'Retrying', tone: 'warn', icon: RotateCw }
 
-export const lookOfDelivery = (d: { state: WebhookDeliveryState; attemptCount: number; statusCode: number | null; error: string | null }): Look =>
-  d.state === 'PENDING' && d.attemptCount > 0 && (d.statusCode !== null || d.error !== null) ? retrying : states[d.state]
+export const paused: Look = { word: 'Paused', tone: 'quiet', icon: CirclePause }
+
+// lookOfDelivery is the state of a delivery. While its endpoint is off, nothing is retried.
+export const lookOfDelivery = (d: { state: WebhookDeliveryState; attemptCount: number; statusCode: number | null; error: string | null }, enabled = true): Look =>
+  d.state === 'PENDING' && !enabled ? paused : d.state === 'PENDING' && d.attemptCount > 0 && (d.statusCode !== null || d.error !== null) ? retrying : states[d.state]
 
 export type Figures = WebhookCountsFragment
 
-export function rateText(f: Figures | undefined): string {
-  if (!f || f.successRate.denominator === 0) return '–'
-  const percent = (100 * f.successRate.numerator) / f.successRate.denominator
-  return `${percent === 100 ? 100 : Math.min(99.9, percent).toFixed(1)} %`
+// pendingOf returns the number of deliveries that neither succeeded nor used up their attempts.
+export const pendingOf = (f: Figures) => Math.max(0, f.deliveries - f.succeeded - f.failed)
+
+// rateOf returns the share of attempts that succeeded: each delivery succeeds with one attempt.
+const rateOf = (f: Pick<Figures, 'succeeded' | 'attempts'> | undefined) => (f && f.attempts > 0 ? f.succeeded / f.attempts : null)
+
+export function rateText(f: Pick<Figures, 'succeeded' | 'attempts'> | undefined): string {
+  const rate = rateOf(f)
+  return rate === null ? '–' : `${rate === 1 ? 100 : Math.min(99.9, 100 * rate).toFixed(1)} %`
 }
 
-export const rateTone = (f: Figures | undefined): Tone => {
-  if (!f || f.successRate.denominator === 0) return 'quiet'
-  const rate = f.successRate.numerator / f.successRate.denominator
-  return rate >= 0.99 ? 'ok' : rate >= 0.9 ? 'warn' : 'bad'
+export const rateTone = (f: Pick<Figures, 'succeeded' | 'attempts'> | undefined): Tone => {
+  const rate = rateOf(f)
+  return rate === null ? 'quiet' : rate >= 0.99 ? 'ok' : rate >= 0.9 ? 'warn' : 'bad'
 }
+
+// isFailing reports whether an endpoint fails often enough to need attention.
+export const isFailing = (f: Pick<Figures, 'succeeded' | 'attempts'> | undefined) => f !== undefined && f.attempts >= 3 && rateTone(f) === 'bad'

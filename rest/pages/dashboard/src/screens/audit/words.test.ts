@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { changesOf, nameOfTarget, pageOf } from './words'
+
+it('shows the old and the new value where both are known', () => {
+  expect(changesOf({ email: 'bob@example.net', from: 'viewer', to: 'admin' })).toEqual([{ field: 'change', before: 'viewer', after: 'admin' }, { field: 'email', after: 'bob@example.net' }])
+  expect(changesOf({ enabled: { from: true, to: false } })).toEqual([{ field: 'enabled', before: 'true', after: 'false' }])
+  expect(changesOf({ name: 'web', domain_ids: ['dom_1'] })).toEqual([{ field: 'name', after: 'web' }, { field: 'domain_ids', after: '["dom_1"]' }])
+  expect(changesOf(null)).toEqual([])
+})
+
+it('names the object and leads to its page', () => {
+  expect(nameOfTarget({ email: 'bob@example.net' })).toBe('bob@example.net')
+  expect(nameOfTarget(null)).toBeUndefined()
+  expect(pageOf('wh_01')).toBe('/webhooks/wh_01')
+  expect(pageOf('inb_01')).toBe('/received/inb_01')
+  expect(pageOf('usr_01')).toBeUndefined()
+})
