@@ -104,7 +104,7 @@ func (e *testEventEdge) describeBody(in *testEventRequest) body.Object {
 			Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 			About: "ID of an email whose values fill the payload. Accepted for email events and " +
 				"`contact.unsubscribed`."},
-		{Name: "webhook_id", Type: body.Text(&in.webhookID).NotEmpty("cannot be empty; omit it or send null for none"),
+		{Name: "webhook_id", Type: body.Text(&in.webhookID),
 			Example: "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
 			About:   "ID of the only endpoint to deliver to. Defaults to all endpoints that subscribe to the type."},
 		{Name: "deliver", Type: body.Boolean(&in.deliver), Default: true, About: "Whether to deliver the event. If " +
