@@ -1,14 +1,17 @@
 package compose
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending/bodies"
+	"github.com/postrider/postrider/modules/sending/handover"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/mime"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -51,7 +54,7 @@ type Email struct {
 
 // inlineBody is the largest body that Load reads, in bytes. Larger bodies and attachments are read when the
 // email is signed.
-const inlineBody = 256 << 10
+const inlineBody = handover.MaxSize
 
 const loadSQL = `
 SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(reply_to, '[]'), subject,
@@ -84,6 +87,25 @@ func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, e
 		byID[emails[i].id] = &emails[i]
 	}
 	return byID, nil
+}
+
+// NewEmail returns the email that Load would return for the stored row. It copies the content, which may be in a buffer
+// of the request.
+func NewEmail(e *handover.Email) *Email {
+	o := &Email{id: e.ID, accountID: e.AccountID, DomainID: e.DomainID, from: e.From, to: e.To, cc: e.CC,
+		replyTo: e.ReplyTo, subject: e.Subject, noText: e.NoText, relayed: len(e.MIME) > 0, mime: bytes.Clone(e.MIME), headers: e.Headers, tags: e.Tags,
+		messageID: e.MessageID, attachments: e.Attachments, createdAt: e.CreatedAt, date: e.CreatedAt,
+		unsubscribe: e.Unsubscribe, category: e.Category, Size: e.Size}
+	o.OneRecipient = len(e.To)+len(e.CC)+len(e.BCC) == 1
+	if o.loaded = e.Attachments == 0 || o.relayed; o.loaded {
+		o.html, o.text = strings.Clone(e.HTML), strings.Clone(e.Text)
+	}
+	for _, list := range [][]string{e.To, e.CC, e.BCC} {
+		if o.first == "" && len(list) > 0 {
+			o.first = list[0]
+		}
+	}
+	return o
 }
 
 // toMessage converts the stored columns into a message.

@@ -1,0 +1,125 @@
+package handover
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+)
+
+// Email is an accepted email as delivery needs it. Its values are those of the stored row.
+type Email struct {
+	ID, AccountID, DomainID string
+	From                    string
+	To, CC, BCC, ReplyTo    []string
+	Subject, HTML, Text     string
+	NoText                  bool // the caller disabled the text part
+	MIME                    []byte
+	Headers                 []shape.Header
+	Tags                    []shape.Tag
+	MessageID               string
+	Attachments             int
+	Unsubscribe             bool
+	Category                string
+	CreatedAt               time.Time
+	Size                    int // bytes of bodies and attachments
+}
+
+// MaxSize is the largest email, by Size, that is handed over. Larger ones are read when they are claimed.
+const MaxSize = 256 << 10
+
+// Recipient is a recipient that is about to be stored and is due immediately.
+type Recipient struct {
+	Email       *Email
+	Address     string
+	Destination string
+}
+
+// Claim is how a recipient is stored as claimed.
+type Claim struct {
+	EmailID string
+	Address string
+	Way     string // label of the way out
+	Ahead   bool   // no connection is free for it
+	Node    int32  // of this process; 0: none
+	Lease   time.Duration
+}
+
+// Stored is a recipient that was stored as claimed.
+type Stored struct {
+	ID      int64
+	EmailID string
+	Address string
+	Due     int64 // when it would have been due unclaimed, in microseconds since 1970 by the database clock
+}
+
+// Offer lists which recipients a process claims. Either Begin or Release ends it. A nil Offer claims none.
+type Offer struct {
+	claims []*Claim
+	begin  func([]Stored)
+	end    sync.Once
+}
+
+// Claimer decides which recipients this process claims.
+type Claimer interface {
+	// Offer reserves what the deliveries of the recipients need. The caller ends the offer.
+	Offer(ctx context.Context, list []Recipient) *Offer
+}
+
+// NewOffer returns a new offer with a claim, or nil, for each recipient. begin is called once: with the recipients
+// that were stored as claimed, or with none.
+func NewOffer(claims []*Claim, begin func([]Stored)) *Offer {
+	return &Offer{claims: claims, begin: begin}
+}
+
+// Claim returns the claim of a recipient, by its index, or nil.
+func (o *Offer) Claim(i int) *Claim {
+	if o == nil {
+		return nil
+	}
+	return o.claims[i]
+}
+
+// Begin starts the deliveries of the recipients that were stored as claimed, after the commit.
+func (o *Offer) Begin(stored []Stored) {
+	if o != nil {
+		o.end.Do(func() { o.begin(stored) })
+	}
+}
+
+// Release ends the offer without deliveries. It does nothing after Begin.
+func (o *Offer) Release() { o.Begin(nil) }
+
+// claimRows is the columns of claims.
+var claimRows = batch.New("claim",
+	batch.Text("email_id", func(c *Claim) string { return c.EmailID }),
+	batch.Text("address", func(c *Claim) string { return c.Address }),
+	batch.Text("way", func(c *Claim) string { return c.Way }),
+	batch.Bool("ahead", func(c *Claim) bool { return c.Ahead }),
+	batch.Int("node", func(c *Claim) int32 { return c.Node }).OrNull().As("int"),
+)
+
+// Rows passes the claims to a statement with OpenSQL.
+func Rows(claims []*Claim) db.Argument { return claimRows.Rows(claims) }
+
+// StoredColumns is the RETURNING list of the part of a statement that stores recipients.
+const StoredColumns = `id, email_id, account_id, address, fence, attempts, queued_at`
+
+// OpenSQL returns the part of a statement that stores the attempts of claimed recipients. The part called recipients
+// stores the recipients and returns StoredColumns.
+func OpenSQL(recipients string) string {
+	return `INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, phase, reply, remote_host, remote_addr, tls, way, node, ahead)
+SELECT r.id, r.email_id, r.account_id, r.attempts, r.fence, now(), '', '', '', '', '', claim.way, NULLIF(claim.node, 0)::int, claim.ahead
+FROM ` + recipients + ` r JOIN ` + claimRows.Source() + ` ON claim.email_id = r.email_id AND claim.address = r.address WHERE r.attempts > 0`
+}
+
+// FoundSQL selects, from the part called recipients, the columns of Stored for each claimed recipient.
+func FoundSQL(recipients string) string {
+	return `SELECT id, email_id, address, (extract(epoch FROM queued_at) * 1000000)::bigint FROM ` + recipients + ` WHERE attempts > 0`
+}
+
+// ScanStored returns the destinations of the columns of FoundSQL.
+func ScanStored(s *Stored) []any { return []any{&s.ID, &s.EmailID, &s.Address, &s.Due} }
