@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/cmd/bench/client"
 	"github.com/postrider/postrider/cmd/bench/receivers"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // measured is the time to deliver messages, and their cost.
@@ -79,7 +80,28 @@ func measureLatency(ctx context.Context, o options, dir string) ([]result, error
 			results = append(results, ratio, cpu, wal)
 		}
 	}
+	for i, s := range servers {
+		if err := s.printUpdates(ctx, binaries[i]); err != nil {
+			return nil, err
+		}
+	}
 	return results, nil
+}
+
+const updatesSQL = `
+SELECT relname, n_tup_upd, n_tup_hot_upd, pg_total_relation_size(relid), pg_table_size(relid) FROM pg_stat_user_tables
+WHERE n_tup_upd > 100 ORDER BY n_tup_upd DESC LIMIT 8`
+
+// printUpdates prints how many row updates changed no index (HOT), by table.
+func (s *server) printUpdates(ctx context.Context, name string) error {
+	fmt.Printf("\n%-30s %10s %8s %12s %12s\n", "updates of "+name, "rows", "HOT", "bytes", "table only")
+	return db.Each(ctx, s.db, func(row db.Row) error {
+		var table string
+		var updated, hot, size, heap int64
+		err := row.Scan(&table, &updated, &hot, &size, &heap)
+		fmt.Printf("%-30s %10d %6.1f %% %12d %12d\n", table, updated, 100*float64(hot)/float64(max(1, updated)), size, heap)
+		return err
+	}, updatesSQL)
 }
 
 // postAndMeasure posts messages from concurrent clients, each to an address of its own, and waits until their outcomes
