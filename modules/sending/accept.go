@@ -133,6 +133,9 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 	if stored {
 		beginDeliveries(batch, offer, claimed)
 	}
+	if err != nil {
+		endOffer(offer, err)
+	}
 	if stored || err != nil && !refusedByDatabase(err) {
 		return repeatError(errs, err)
 	}
@@ -152,7 +155,7 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 		return err
 	})
 	if err != nil {
-		offer.Release()
+		endOffer(offer, err)
 		releaseItems(batch)
 	}
 	switch {

@@ -70,6 +70,13 @@ func beginDeliveries(batch []*submission, offer *handover.Offer, claimed []hando
 	offer.Begin(claimed)
 }
 
+// endOffer ends an offer after an error of the transaction.
+func endOffer(offer *handover.Offer, err error) {
+	if !refusedByDatabase(err) && !keyIsBusy(err) {
+		offer.Abandon() // the commit may have happened
+	}
+}
+
 // releaseItems makes recipients be stored unclaimed.
 func releaseItems(batch []*submission) {
 	for _, sub := range batch {

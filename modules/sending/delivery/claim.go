@@ -74,6 +74,9 @@ func (c *claimer) claimJobs(ctx context.Context, limit int, lease time.Duration)
 	if err := c.findLanes(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.undoAbandoned(ctx); err != nil {
+		return nil, err
+	}
 	for range claimRounds {
 		jobs, more, err := c.claimOnce(ctx, limit, lease)
 		if err != nil || len(jobs) > 0 || !more {

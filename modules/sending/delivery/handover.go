@@ -46,9 +46,13 @@ func (s *Service) Offer(ctx context.Context, list []handover.Recipient) *handove
 				Ahead: o.ticket.Ahead(), Node: s.claimer.node.ID(), Lease: claimLease}
 		}
 	}
-	return handover.NewOffer(claims, func(stored []handover.Stored) {
+	return handover.NewOffer(claims, func(stored []handover.Stored, doubtful bool) {
 		s.claimer.unseen.add(refused)
 		places.Begin(s.claimer.beginOffered(given, stored))
+		if doubtful {
+			s.claimer.abandoned.add(claims)
+			s.worker.Nudge()
+		}
 	})
 }
 

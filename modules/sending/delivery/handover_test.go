@@ -316,3 +316,35 @@ func (s stopsAtCommit) Offer(ctx context.Context, list []handover.Recipient) *ha
 	}
 	return offer
 }
+
+// If the commit is not confirmed, the recipients may have been stored as claimed. The next claim undoes that, so that
+// they are delivered immediately and no attempt counts as unknown.
+func TestUnconfirmedHandoversAreUndone(t *testing.T) {
+	t.Parallel()
+	f := newHandoverFixture(t, newBlockingPeer())
+	f.offerTo(t, unconfirmed{f.Service})
+	id := f.receive(t, simpleMessage("bob@example.net"))
+	if _, _, attempts, _ := f.loadState(t, id); len(attempts) != 1 {
+		t.Fatalf("%d attempts, want the recipient stored as claimed", len(attempts))
+	}
+	jobs := f.claimAll(t)
+	_, _, attempts, _ := f.loadState(t, id)
+	if len(jobs) != 1 || jobs[0].attempt != 1 || len(attempts) != 1 || attempts[0].Outcome != nil {
+		t.Errorf("claimed %+v with attempts %+v, want the first attempt", jobs, attempts)
+	}
+	if f.claimAll(t); f.Count(t, "attempts") != 1 {
+		t.Error("a claim was undone twice")
+	}
+}
+
+// unconfirmed abandons each offer when it is begun.
+type unconfirmed struct{ handover.Claimer }
+
+func (u unconfirmed) Offer(ctx context.Context, list []handover.Recipient) *handover.Offer {
+	offer := u.Claimer.Offer(ctx, list)
+	claims := make([]*handover.Claim, len(list))
+	for i := range list {
+		claims[i] = offer.Claim(i)
+	}
+	return handover.NewOffer(claims, func([]handover.Stored, bool) { offer.Abandon() })
+}

@@ -117,17 +117,18 @@ type observed struct {
 
 // claimer claims recipients from the queue and returns them to it.
 type claimer struct {
-	db       *db.DB
-	accounts Accounts
-	ways     Ways
-	lanes    *lane.Registry
-	node     Node
-	signals  Signals
-	parking  *parking
-	unseen   *unseen
-	begun    *begunAttempts // for deliveries claimed ahead
-	load     heavyLoad
-	nudge    func() // makes the worker claim again
+	db        *db.DB
+	accounts  Accounts
+	ways      Ways
+	lanes     *lane.Registry
+	node      Node
+	signals   Signals
+	parking   *parking
+	unseen    *unseen
+	abandoned abandonedClaims
+	begun     *begunAttempts // for deliveries claimed ahead
+	load      heavyLoad
+	nudge     func() // makes the worker claim again
 }
 
 // settler stores the outcomes of attempts.

@@ -56,10 +56,10 @@ type Stored struct {
 	Due     int64 // when it would have been due unclaimed, in microseconds since 1970 by the database clock
 }
 
-// Offer lists which recipients a process claims. Either Begin or Release ends it. A nil Offer claims none.
+// Offer lists which recipients a process claims. Begin, Release or Abandon ends it. A nil Offer claims none.
 type Offer struct {
 	claims []*Claim
-	begin  func([]Stored)
+	finish func(stored []Stored, doubtful bool)
 	end    sync.Once
 }
 
@@ -69,10 +69,10 @@ type Claimer interface {
 	Offer(ctx context.Context, list []Recipient) *Offer
 }
 
-// NewOffer returns a new offer with a claim, or nil, for each recipient. begin is called once: with the recipients
-// that were stored as claimed, or with none.
-func NewOffer(claims []*Claim, begin func([]Stored)) *Offer {
-	return &Offer{claims: claims, begin: begin}
+// NewOffer returns a new offer with a claim, or nil, for each recipient. finish is called once, with the recipients that
+// were stored as claimed. doubtful means that any of them may have been stored.
+func NewOffer(claims []*Claim, finish func(stored []Stored, doubtful bool)) *Offer {
+	return &Offer{claims: claims, finish: finish}
 }
 
 // Claim returns the claim of a recipient, by its index, or nil.
@@ -86,12 +86,19 @@ func (o *Offer) Claim(i int) *Claim {
 // Begin starts the deliveries of the recipients that were stored as claimed, after the commit.
 func (o *Offer) Begin(stored []Stored) {
 	if o != nil {
-		o.end.Do(func() { o.begin(stored) })
+		o.end.Do(func() { o.finish(stored, false) })
 	}
 }
 
-// Release ends the offer without deliveries. It does nothing after Begin.
+// Release ends the offer if no recipient was stored as claimed. It does nothing if the offer has ended.
 func (o *Offer) Release() { o.Begin(nil) }
+
+// Abandon ends the offer if it is unknown whether the recipients were stored. Their claims are undone.
+func (o *Offer) Abandon() {
+	if o != nil {
+		o.end.Do(func() { o.finish(nil, true) })
+	}
+}
 
 // claimRows is the columns of claims.
 var claimRows = batch.New("claim",
