@@ -133,8 +133,8 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 	if stored {
 		beginDeliveries(batch, offer, claimed)
 	}
-	if err != nil {
-		endOffer(offer, err)
+	if err != nil && !refusedByDatabase(err) {
+		offer.Abandon() // the commit may have happened
 	}
 	if stored || err != nil && !refusedByDatabase(err) {
 		return repeatError(errs, err)

@@ -24,7 +24,7 @@ func (w *writer) offerItems(ctx context.Context, items []*acceptance) *handover.
 		bytes += a.size
 		var content *handover.Email
 		if a.mayHandOver() && bytes <= offerBytes {
-			content = a.content()
+			content = &handover.Email{Email: a.email.entity(), Size: a.size}
 		}
 		for i := range a.recipients {
 			r := &a.recipients[i]
@@ -48,15 +48,6 @@ func (a *acceptance) mayHandOver() bool {
 	return a.isDue() && a.email.expiresAt == nil && a.size <= handover.MaxSize
 }
 
-// content returns the message for delivery.
-func (a *acceptance) content() *handover.Email {
-	e := &a.email
-	return &handover.Email{ID: e.id, AccountID: e.accountID, DomainID: e.domainID, From: e.from, To: e.to, CC: e.cc,
-		BCC: e.bcc, ReplyTo: e.replyTo, Subject: e.subject, HTML: e.html, Text: e.text, NoText: e.noText, MIME: e.mime,
-		Headers: e.headers, Tags: e.tags, MessageID: e.messageID, Attachments: e.attachments,
-		Unsubscribe: e.unsubscribe, Category: e.category, CreatedAt: e.createdAt, Size: a.size}
-}
-
 // beginDeliveries starts the deliveries of the recipients that were stored as claimed.
 func beginDeliveries(batch []*submission, offer *handover.Offer, claimed []handover.Stored) {
 	for _, sub := range batch {
@@ -72,7 +63,9 @@ func beginDeliveries(batch []*submission, offer *handover.Offer, claimed []hando
 
 // endOffer ends an offer after an error of the transaction.
 func endOffer(offer *handover.Offer, err error) {
-	if !refusedByDatabase(err) && !keyIsBusy(err) {
+	if refusedByDatabase(err) || keyIsBusy(err) {
+		offer.Release()
+	} else {
 		offer.Abandon() // the commit may have happened
 	}
 }

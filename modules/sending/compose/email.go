@@ -92,20 +92,31 @@ func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, e
 // NewEmail returns the email that Load would return for the stored row. It copies the content, which may be in a buffer
 // of the request.
 func NewEmail(e *handover.Email) *Email {
-	o := &Email{id: e.ID, accountID: e.AccountID, DomainID: e.DomainID, from: e.From, to: e.To, cc: e.CC,
-		replyTo: e.ReplyTo, subject: e.Subject, noText: e.NoText, relayed: len(e.MIME) > 0, mime: bytes.Clone(e.MIME), headers: e.Headers, tags: e.Tags,
-		messageID: e.MessageID, attachments: e.Attachments, createdAt: e.CreatedAt, date: e.CreatedAt,
-		unsubscribe: e.Unsubscribe, category: e.Category, Size: e.Size}
-	o.OneRecipient = len(e.To)+len(e.CC)+len(e.BCC) == 1
-	if o.loaded = e.Attachments == 0 || o.relayed; o.loaded {
-		o.html, o.text = strings.Clone(e.HTML), strings.Clone(e.Text)
+	o := &Email{id: e.ID, accountID: e.AccountID, DomainID: e.DomainID, from: e.From, to: e.To, cc: e.Cc,
+		replyTo: e.ReplyTo, subject: e.Subject, noText: e.Text != nil && *e.Text == "", headers: e.Headers, tags: e.Tags,
+		messageID: e.MessageID, attachments: e.AttachmentCount, createdAt: e.CreatedAt, date: e.CreatedAt,
+		unsubscribe: e.Unsubscribe, category: valueOf(e.Category), Size: e.Size}
+	if e.Mime != nil {
+		o.relayed, o.mime = true, bytes.Clone(*e.Mime)
 	}
-	for _, list := range [][]string{e.To, e.CC, e.BCC} {
+	o.OneRecipient = len(e.To)+len(e.Cc)+len(e.Bcc) == 1
+	if o.loaded = e.AttachmentCount == 0 || o.relayed; o.loaded {
+		o.html, o.text = strings.Clone(valueOf(e.HTML)), strings.Clone(valueOf(e.Text))
+	}
+	for _, list := range [][]string{e.To, e.Cc, e.Bcc} {
 		if o.first == "" && len(list) > 0 {
 			o.first = list[0]
 		}
 	}
 	return o
+}
+
+// valueOf returns a nullable text, or "".
+func valueOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 // toMessage converts the stored columns into a message.

@@ -243,7 +243,7 @@ func (barred) AwaitClaim(stop <-chan struct{}) bool {
 	return false
 }
 
-// A rolled-back transaction leaves nothing behind: no reservation and no place.
+// A rolled-back transaction keeps no reservation and no place.
 func TestRefusedMessagesReleaseTheirOffer(t *testing.T) {
 	t.Parallel()
 	f := newHandoverFixture(t, newBlockingPeer())
@@ -284,7 +284,7 @@ func TestHandedOverRecipientsOfADeadNodeAreHandedBack(t *testing.T) {
 	}
 }
 
-// A process that stops hands back the recipients that it has not begun.
+// A process that stops releases the recipients that it has not begun.
 func TestStopHandsBackHandedOverRecipients(t *testing.T) {
 	t.Parallel()
 	f := newHandoverFixture(t, newBlockingPeer())

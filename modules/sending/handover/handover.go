@@ -5,27 +5,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// Email is an accepted email as delivery needs it. Its values are those of the stored row.
+// Email is an accepted email as it is stored.
 type Email struct {
-	ID, AccountID, DomainID string
-	From                    string
-	To, CC, BCC, ReplyTo    []string
-	Subject, HTML, Text     string
-	NoText                  bool // the caller disabled the text part
-	MIME                    []byte
-	Headers                 []shape.Header
-	Tags                    []shape.Tag
-	MessageID               string
-	Attachments             int
-	Unsubscribe             bool
-	Category                string
-	CreatedAt               time.Time
-	Size                    int // bytes of bodies and attachments
+	*ent.Email
+
+	Size int // bytes of bodies and attachments
 }
 
 // MaxSize is the largest email, by Size, that is handed over. Larger ones are read when they are claimed.
