@@ -162,12 +162,13 @@ func measureDestinations(ctx context.Context, o options, dir string) ([]result, 
 	return []result{rate, longest}, nil
 }
 
-// waits are the times of recipients from acceptance to their last attempt, in seconds.
+// waits are the times of recipients from acceptance to the end of their last attempt, in seconds. The start of an
+// attempt does not show a wait, because an attempt is stored when its recipient is claimed.
 type waits struct{ median, p99, longest float64 }
 
 const waitsSQL = `
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY waited), percentile_cont(0.99) WITHIN GROUP (ORDER BY waited), max(waited)
-FROM (SELECT extract(epoch FROM max(a.started_at) - r.queued_at) AS waited
+FROM (SELECT extract(epoch FROM max(a.finished_at) - r.queued_at) AS waited
 	FROM recipients r JOIN attempts a ON a.recipient_id = r.id GROUP BY r.id, r.queued_at) w`
 
 // deliverToDomains returns the delivered messages per second of a new server. Lanes grow with each delivery, so a

@@ -6,14 +6,17 @@
 //   - relay: emails per second over SMTP, compared with POST /emails
 //   - delivery: emails per second from POST /emails to an SMTP sink, compared with RSA-2048 signatures by OpenSSL
 //   - destinations: the same by MX to 100 domains, compared with one smarthost, and how long recipients wait
+//   - latency: the time from POST /emails to arrival with 1, 16 and 64 clients, and the cost of an email; with -base,
+//     compared with another binary
 //   - statements: the cost of an email with 1, 16 and 64 clients: statements, commits, WAL and CPU time
 //   - idle: the CPU time of an idle server and its PostgreSQL
 //   - lists: the time of list pages over ten thousand and over a million emails (-emails), in REST and GraphQL
 //   - webhooks: deliveries per second, compared with signed POST requests by the same HTTP client
 //   - fanout: events per second for 1, 10 and 100 endpoints
 //
-// Three parts run only when requested with -only, because they take long or require other programs:
+// Four parts run only when requested with -only, because they take long or require other programs:
 //
+//   - latency
 //   - statistics: the time of GraphQL queries over a year of ten million emails (-emails)
 //   - peers: delivery, compared with Postfix and OpenDKIM
 //   - inbound: inbound mail, compared with Postfix
@@ -38,6 +41,7 @@ import (
 // options configure a run.
 type options struct {
 	binary   string
+	base     string        // binary to compare with; "": none
 	length   time.Duration // of one measurement
 	rounds   int
 	messages int // in a round of delivery
@@ -47,6 +51,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.binary, "postrider", "bin/postrider", "the binary to measure")
+	flag.StringVar(&o.base, "base", "", "another binary, for latency to compare with")
 	flag.DurationVar(&o.length, "for", 3*time.Second, "length of each measurement")
 	flag.IntVar(&o.rounds, "rounds", 3, "number of rounds")
 	flag.IntVar(&o.messages, "messages", 3000, "number of messages in a round of delivery")
@@ -83,6 +88,7 @@ var parts = []part{
 	{name: "relay", measure: measureRelay},
 	{name: "delivery", measure: measureDelivery},
 	{name: "destinations", measure: measureDestinations},
+	{name: "latency", measure: measureLatency, optional: true},
 	{name: "statements", measure: measureStatements},
 	{name: "idle", measure: measureIdle},
 	{name: "lists", measure: measureLists},

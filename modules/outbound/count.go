@@ -47,6 +47,15 @@ func (w *Ways) Count(ctx context.Context, tx db.Execer, labels []string) error {
 	return nil
 }
 
+// IsCounted reports whether deliveries by the way of a label must be counted (Count), because an address of the way
+// warms up.
+func (w *Ways) IsCounted(label string) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	o := w.known.findOutlet(label)
+	return o != nil && !o.isWarm()
+}
+
 // beginDeliveries removes deliveries from the pending count and returns the numbers to count by source.
 func (w *Ways) beginDeliveries(labels []string) map[string]int64 {
 	w.mutex.Lock()

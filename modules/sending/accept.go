@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/storage"
+	"github.com/postrider/postrider/modules/sending/handover"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -83,7 +84,7 @@ func (w *writer) acceptSubmission(ctx context.Context, sub *submission) (*idempo
 		w.bus.WakeFor(a.fact)
 	}
 	for _, a := range sub.items {
-		if a.isDue() {
+		if a.isDue() && !a.handedOver {
 			w.signals.Wake(lifecycle.DueChannel)
 			break
 		}
@@ -126,7 +127,15 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 	// the files may be in a spool file, see intake.RecoverDiskFault
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	errs := make([]error, len(batch))
-	stored, err := w.storeOnce(ctx, batch)
+	offer := w.offerItems(ctx, beginItems(batch))
+	defer offer.Release()
+	claimed, stored, err := w.storeOnce(ctx, batch)
+	if stored {
+		beginDeliveries(batch, offer, claimed)
+	}
+	if err != nil && !refusedByDatabase(err) {
+		offer.Abandon() // the commit may have happened
+	}
 	if stored || err != nil && !refusedByDatabase(err) {
 		return repeatError(errs, err)
 	}
@@ -142,8 +151,13 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 		if err := w.askGuards(ctx, tx, batch, errs); err != nil {
 			return err
 		}
-		return w.insertAccepted(ctx, tx, acceptedItems(batch, errs))
+		claimed, err = w.insertAccepted(ctx, tx, acceptedItems(batch, errs))
+		return err
 	})
+	if err != nil {
+		endOffer(offer, err)
+		releaseItems(batch)
+	}
 	switch {
 	case errors.Is(err, idempotency.ErrBusy):
 		return w.flushWithoutKeys(ctx, batch, err)
@@ -153,6 +167,7 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 	case err != nil:
 		return repeatError(errs, err)
 	}
+	beginDeliveries(batch, offer, claimed)
 	return errs
 }
 
@@ -293,16 +308,18 @@ func acceptedItems(batch []*submission, errs []error) []*acceptance {
 	return fresh
 }
 
-func (w *writer) insertAccepted(ctx context.Context, tx db.Execer, fresh []*acceptance) error {
+// insertAccepted stores messages and returns the recipients that were stored as claimed.
+func (w *writer) insertAccepted(ctx context.Context, tx db.Execer, fresh []*acceptance) ([]handover.Stored, error) {
 	if len(fresh) == 0 {
-		return nil
+		return nil, nil
 	}
-	if err := insertEmails(ctx, tx, fresh); err != nil {
-		return fmt.Errorf("insert emails: %w", err)
+	claimed, err := insertEmails(ctx, tx, fresh)
+	if err != nil {
+		return nil, fmt.Errorf("insert emails: %w", err)
 	}
 	for _, a := range fresh {
 		if err := insertAttachments(ctx, tx, a); err != nil {
-			return fmt.Errorf("insert attachments: %w", err)
+			return nil, fmt.Errorf("insert attachments: %w", err)
 		}
 	}
 	facts := make([]event.Fact, 0, len(fresh))
@@ -310,7 +327,7 @@ func (w *writer) insertAccepted(ctx context.Context, tx db.Execer, fresh []*acce
 		facts = append(facts, a.fact)
 	}
 	if err := w.bus.Publish(ctx, tx, facts...); err != nil {
-		return fmt.Errorf("publish facts: %w", err)
+		return nil, fmt.Errorf("publish facts: %w", err)
 	}
-	return nil
+	return claimed, nil
 }

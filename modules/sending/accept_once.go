@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/postrider/postrider/modules/sending/handover"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/work/bus"
@@ -18,19 +19,25 @@ import (
 func storeOnceSQL(suppressed Suppression) *db.Statement {
 	return db.Compile(`WITH blocked AS MATERIALIZED (` + suppressed.BlockingSQL() + `),
 stored AS (` + emailRows.Insert("emails") + ` WHERE ` + nobodyBlocked + `),
-addressed AS (` + addressedRows.Insert("recipients") + ` WHERE ` + nobodyBlocked + `),
+addressed AS (` + addressedRows.Insert("recipients") + ` WHERE ` + nobodyBlocked + ` RETURNING ` +
+		handover.StoredColumns + `),
+opened AS (` + handover.OpenSQL("addressed") + `),
+found AS (` + handover.FoundSQL("addressed") + `),
 ` + bus.PublishSQL(nobodyBlocked, nobodyBlocked) + `
-SELECT count(*) FROM blocked`)
+SELECT (SELECT count(*) FROM blocked), coalesce(id, 0), coalesce(email_id, ''), coalesce(address, ''), coalesce(due, 0)
+FROM (VALUES (1)) AS one LEFT JOIN found AS found (id, email_id, address, due) ON true`)
 }
 
 const nobodyBlocked = `NOT EXISTS (SELECT FROM blocked)`
 
-// storeOnce stores the submissions with one statement if they are all simple.
-func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored bool, err error) {
+// storeOnce stores the submissions with one statement if they are all simple. It returns the recipients that were
+// stored as claimed.
+func (w *writer) storeOnce(ctx context.Context, batch []*submission) (claimed []handover.Stored, stored bool,
+	err error) {
 	for _, sub := range batch {
 		simple, err := w.isSimple(ctx, sub)
 		if err != nil || !simple {
-			return false, err
+			return nil, false, err
 		}
 	}
 	items := beginItems(batch)
@@ -40,18 +47,23 @@ func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored boo
 	}
 	published, err := w.bus.PublishArgs(facts...)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	args := append(insertArgs(items), w.suppression.BlockingArg(addressesOf(items)))
-	blocked, err := db.All(ctx, w.db.Prepared, db.Value[int], w.storeOnceSQL.Text,
-		w.storeOnceSQL.Args(append(args, published...)...)...)
-	if err == nil && len(blocked) != 1 {
-		err = errors.New("the statement did not return one row")
+	var blocked int
+	claimed, err = db.All(ctx, w.db.Prepared, func(s *handover.Stored) []any {
+		return append([]any{&blocked}, handover.ScanStored(s)...)
+	}, w.storeOnceSQL.Text, w.storeOnceSQL.Args(append(args, published...)...)...)
+	if err == nil && len(claimed) == 0 {
+		err = errors.New("the statement returned no row")
 	}
 	if err != nil {
-		return false, fmt.Errorf("insert emails: %w", err)
+		return nil, false, fmt.Errorf("insert emails: %w", err)
 	}
-	return blocked[0] == 0, nil
+	if claimed[0].ID == 0 {
+		claimed = nil
+	}
+	return claimed, blocked == 0, nil
 }
 
 // isSimple reports whether storing a submission takes only its rows.

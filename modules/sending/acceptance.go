@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/handover"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
@@ -29,6 +30,7 @@ type acceptance struct {
 	size       int   // approximate, in bytes
 	search     records.SearchText
 	guard      *Guarded // nil: no guard
+	handedOver bool     // this process already delivers to all recipients
 }
 
 func newAcceptance(caller accounts.Caller, identity domains.SigningIdentity, msg parsedMessage, now time.Time) *acceptance {
@@ -116,6 +118,7 @@ type recipientRow struct {
 	address, destination string
 	state                recipient.State
 	diagnostic           string
+	claim                *handover.Claim // if the email is sent; nil: stored unclaimed
 }
 
 // recipientRows creates one row, and so one copy, for each address, in its first spelling, however often and

@@ -174,7 +174,7 @@ func (w *writer) insertItem(ctx context.Context, tx *db.PreparedTx, a *acceptanc
 	if _, err := tx.Tx.ExecContext(ctx, "SAVEPOINT item"); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
-	refusal := w.insertAccepted(ctx, tx, []*acceptance{a})
+	_, refusal := w.insertAccepted(ctx, tx, []*acceptance{a})
 	if refusal == nil {
 		_, err := tx.Tx.ExecContext(ctx, "RELEASE SAVEPOINT item")
 		return err

@@ -139,6 +139,21 @@ var emailRows = batch.New("v",
 	batch.Computed[*acceptance]("search", search.DocumentSQL),
 )
 
+// entity returns the row of an email that is sent as delivery needs it.
+func (r emailRow) entity() *ent.Email {
+	e := &ent.Email{ID: r.id, AccountID: r.accountID, DomainID: r.domainID, From: r.from, To: r.to, Cc: r.cc,
+		Bcc: r.bcc, ReplyTo: r.replyTo, Subject: r.subject, HTML: &r.html, Text: &r.text, Headers: r.headers,
+		Tags: r.tags, MessageID: r.messageID, AttachmentCount: r.attachments, Unsubscribe: r.unsubscribe,
+		Category: &r.category, CreatedAt: r.createdAt}
+	if r.text == "" && !r.noText {
+		e.Text = nil
+	}
+	if len(r.mime) > 0 {
+		e.Mime = &r.mime
+	}
+	return e
+}
+
 // messageOf returns the message of a stored email, for a resend. TestResendCopiesEveryField compares it with
 // Message.
 func messageOf(e *ent.Email) Message {

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/handover"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -100,6 +101,7 @@ type Params struct {
 	Records     Records
 	Idempotency Answers
 	Signals     Signals
+	Claimer     handover.Claimer      `optional:"true"` // nil: recipients are stored unclaimed
 	Registry    prometheus.Registerer `optional:"true"`
 	Tracing     *telemetry.Tracing    `optional:"true"`
 }
@@ -126,6 +128,7 @@ type writer struct {
 	storage      Storage // nil: bytes are not counted
 	answers      Answers
 	signals      Signals
+	claimer      handover.Claimer // nil: recipients are stored unclaimed
 	storeOnceSQL *db.Statement
 	lines        writerQueues
 	busyKeys     busyKeys
@@ -162,8 +165,8 @@ func New(p Params) (*Service, error) {
 		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression,
 		templates: p.Templates, quota: p.Quota, records: p.Records,
 		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, storage: p.Storage,
-			answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters,
-			tracing: p.Tracing},
+			answers: p.Idempotency, signals: p.Signals, claimer: p.Claimer,
+			storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters, tracing: p.Tracing},
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {

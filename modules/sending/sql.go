@@ -6,6 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/sending/handover"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
@@ -27,8 +28,16 @@ type addressed struct {
 	status email.Status // of its email
 }
 
-// addressedRows is the columns of recipients. A recipient is due immediately if its email is sent, and
-// settled if the email will not be sent.
+// lease returns the lease under which the recipient is stored as claimed, or 0.
+func (r addressed) lease() time.Duration {
+	if r.claim == nil || r.status != email.StatusSent {
+		return 0
+	}
+	return r.claim.Lease
+}
+
+// addressedRows is the columns of recipients. A recipient is due immediately if its email is sent, unless it is stored
+// as claimed. It is settled if the email will not be sent.
 var addressedRows = batch.New("r",
 	batch.Text("email_id", func(r addressed) string { return r.emailID }),
 	batch.Text("account_id", func(r addressed) string { return r.accountID }),
@@ -38,30 +47,40 @@ var addressedRows = batch.New("r",
 	batch.Text("state", func(r addressed) recipient.State { return r.state }),
 	batch.Text("diagnostic", func(r addressed) string { return r.diagnostic }).OrNull(),
 	batch.Text("email_status", func(r addressed) email.Status { return r.status }).SourceOnly(),
-	batch.Computed[addressed]("due_at", `CASE WHEN r.email_status = 'sent' THEN now() END`),
+	batch.Int("lease", func(r addressed) int64 { return r.lease().Microseconds() }).SourceOnly(),
+	batch.Computed[addressed]("due_at",
+		`CASE WHEN r.email_status = 'sent' THEN now() + r.lease * interval '1 microsecond' END`),
+	batch.Computed[addressed]("fence", `(r.lease > 0)::int`),
+	batch.Computed[addressed]("attempts", `(r.lease > 0)::int`),
 	batch.Computed[addressed]("settled_at", `CASE WHEN r.email_status = 'failed' THEN now() END`),
 )
 
-// insertSQL stores emails and their recipients in one round trip. The foreign key is checked at the end of
-// the statement.
-var insertSQL = db.Compile(`WITH stored AS (` + emailRows.Insert("emails") + `)
-` + addressedRows.Insert("recipients"))
+// insertSQL stores emails, their recipients, and the attempts of those that are stored as claimed, in one round trip. It
+// returns the claimed recipients. The foreign key is checked at the end of the statement.
+var insertSQL = db.Compile(`WITH stored AS (` + emailRows.Insert("emails") + `),
+addressed AS (` + addressedRows.Insert("recipients") + ` RETURNING ` + handover.StoredColumns + `),
+opened AS (` + handover.OpenSQL("addressed") + `)
+` + handover.FoundSQL("addressed"))
 
-func insertEmails(ctx context.Context, tx db.Execer, accepted []*acceptance) error {
-	_, err := tx.ExecContext(ctx, insertSQL.Text, insertSQL.Args(insertArgs(accepted)...)...)
-	return err
+func insertEmails(ctx context.Context, tx db.Execer, accepted []*acceptance) ([]handover.Stored, error) {
+	return db.All(ctx, tx, handover.ScanStored, insertSQL.Text, insertSQL.Args(insertArgs(accepted)...)...)
 }
 
-// insertArgs returns the rows of emailRows and addressedRows.
+// insertArgs returns the rows of emailRows and addressedRows, and the claims.
 func insertArgs(accepted []*acceptance) []db.Argument {
 	recipients := make([]addressed, 0, len(accepted))
+	var claims []*handover.Claim
 	for _, a := range accepted {
 		a.search = a.searchText()
 		for _, r := range a.recipients {
-			recipients = append(recipients, addressed{r, a.email.status})
+			row := addressed{r, a.email.status}
+			recipients = append(recipients, row)
+			if row.lease() > 0 {
+				claims = append(claims, r.claim)
+			}
 		}
 	}
-	return []db.Argument{emailRows.Rows(accepted), addressedRows.Rows(recipients)}
+	return []db.Argument{emailRows.Rows(accepted), addressedRows.Rows(recipients), handover.Rows(claims)}
 }
 
 func orZero(at *time.Time) time.Time {

@@ -17,10 +17,10 @@ import (
 func TestDeliversTestEventToOneEndpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	wanted, _ := w.endpoint(t, ada, "https://hooks.example.com")
-	w.endpoint(t, ada, "https://other.example.com")
-	foreign, _ := w.endpoint(t, eve, "https://hooks.example.com")
-	fact := event.New(ada, event.EmailBounced, time.Now(), sample(event.EmailBounced))
+	wanted, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
+	w.addEndpoint(t, ada, "https://other.example.com")
+	foreign, _ := w.addEndpoint(t, eve, "https://hooks.example.com")
+	fact := event.New(ada, event.EmailBounced, time.Now(), samplePayload(event.EmailBounced))
 	made, err := w.DeliverTo(t.Context(), ada, wanted.ID, fact)
 	if err != nil || len(made) != 1 {
 		t.Fatalf("DeliverTo one endpoint returned %v, %v; want one id", made, err)
@@ -42,7 +42,7 @@ func TestDeliversTestEventToOneEndpoint(t *testing.T) {
 func TestSummarizesDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	endpoint, _ := w.endpoint(t, ada, "https://hooks.example.com")
+	endpoint, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
 	sent := event.Email{EmailID: "msg_1", From: "a@example.com", To: []string{"bob@example.net"}, Subject: "Your receipt",
 		Recipient: "carol@example.net"}
 	tested := event.New(ada, event.EmailDelivered, time.Now(), sent)

@@ -5,14 +5,18 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Sink is an SMTP server that counts messages and discards them.
 type Sink struct {
 	server
 
-	bytes atomic.Int64 // of all messages
+	bytes    atomic.Int64 // of all messages
+	recorded sync.Map     // time.Time of arrival by recipient; only after Record
+	records  atomic.Bool
 }
 
 // NewSink starts a sink.
@@ -23,6 +27,18 @@ func NewSink(ctx context.Context) (*Sink, error) {
 
 // Bytes returns the total size of all messages that have arrived.
 func (s *Sink) Bytes() int64 { return s.bytes.Load() }
+
+// Record makes the sink record when the latest message to each recipient arrived.
+func (s *Sink) Record() { s.records.Store(true) }
+
+// Arrived returns when the latest message to a recipient arrived.
+func (s *Sink) Arrived(recipient string) (time.Time, bool) {
+	at, ok := s.recorded.Load(recipient)
+	if !ok {
+		return time.Time{}, false
+	}
+	return at.(time.Time), true
+}
 
 // serve replies to commands until the client closes the connection. It sends the replies to pipelined commands together
 // (RFC 2920).
@@ -35,6 +51,7 @@ func (s *Sink) serve(conn net.Conn) {
 	if !reply("220 sink.localhost ESMTP") {
 		return
 	}
+	var recipient string
 	for {
 		line, err := in.ReadSlice('\n')
 		if err != nil {
@@ -54,8 +71,16 @@ func (s *Sink) serve(conn net.Conn) {
 				return
 			}
 			s.bytes.Add(size)
+			if s.records.Load() {
+				s.recorded.Store(recipient, time.Now())
+			}
 			ok = reply("250 2.0.0 Ok")
 			s.count()
+		case "RCPT":
+			_, path, _ := bytes.Cut(line, []byte("<"))
+			path, _, _ = bytes.Cut(path, []byte(">"))
+			recipient = string(path)
+			ok = reply("250 2.0.0 Ok")
 		case "QUIT":
 			reply("221 bye")
 			out.Flush() //nolint:errcheck // the client may have closed the connection

@@ -1,14 +1,17 @@
 package compose
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending/bodies"
+	"github.com/postrider/postrider/modules/sending/handover"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/mime"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -49,9 +52,9 @@ type Email struct {
 	held   contents // buffers of a heavy message
 }
 
-// inlineBody is the size in bytes of the largest body that Load reads. Larger bodies and attachments are read
-// when the email is signed.
-const inlineBody = 256 << 10
+// inlineBody is the largest body that Load reads, in bytes. Larger bodies and attachments are read when the
+// email is signed.
+const inlineBody = handover.MaxSize
 
 const loadSQL = `
 SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(reply_to, '[]'), subject,
@@ -84,6 +87,36 @@ func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, e
 		byID[emails[i].id] = &emails[i]
 	}
 	return byID, nil
+}
+
+// NewEmail returns the email that Load would return for the stored row. It copies the content, which may be in a buffer
+// of the request.
+func NewEmail(e *handover.Email) *Email {
+	o := &Email{id: e.ID, accountID: e.AccountID, DomainID: e.DomainID, from: e.From, to: e.To, cc: e.Cc,
+		replyTo: e.ReplyTo, subject: e.Subject, noText: e.Text != nil && *e.Text == "", headers: e.Headers, tags: e.Tags,
+		messageID: e.MessageID, attachments: e.AttachmentCount, createdAt: e.CreatedAt, date: e.CreatedAt,
+		unsubscribe: e.Unsubscribe, category: valueOf(e.Category), Size: e.Size}
+	if e.Mime != nil {
+		o.relayed, o.mime = true, bytes.Clone(*e.Mime)
+	}
+	o.OneRecipient = len(e.To)+len(e.Cc)+len(e.Bcc) == 1
+	if o.loaded = e.AttachmentCount == 0 || o.relayed; o.loaded {
+		o.html, o.text = strings.Clone(valueOf(e.HTML)), strings.Clone(valueOf(e.Text))
+	}
+	for _, list := range [][]string{e.To, e.Cc, e.Bcc} {
+		if o.first == "" && len(list) > 0 {
+			o.first = list[0]
+		}
+	}
+	return o
+}
+
+// valueOf returns a nullable text, or "".
+func valueOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 // toMessage converts the stored columns into a message.

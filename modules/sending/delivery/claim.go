@@ -74,6 +74,9 @@ func (c *claimer) claimJobs(ctx context.Context, limit int, lease time.Duration)
 	if err := c.findLanes(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.undoAbandoned(ctx); err != nil {
+		return nil, err
+	}
 	for range claimRounds {
 		jobs, more, err := c.claimOnce(ctx, limit, lease)
 		if err != nil || len(jobs) > 0 || !more {
@@ -113,6 +116,7 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 	if c.parking.hasBacklog() {
 		common += pickAhead
 	}
+	mark := c.unseen.currentMark()
 	err = c.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		if list, err = pickRows(ctx, tx, common, draws, c.node.ClaimsUntil()); err != nil {
 			return fmt.Errorf("pick recipients: %w", err)
@@ -139,6 +143,7 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 		return nil, false, err
 	}
 	c.parking.removeEmptied(draws)
+	c.unseen.recordClaim(mark, countCommon(list) < common && !leavesCommon(list))
 	if others {
 		c.signals.Wake(parkedChannel)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/compose"
+	"github.com/postrider/postrider/modules/sending/handover"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/clockstep"
@@ -18,7 +19,7 @@ import (
 
 // Module provides *Service and runs its deliveries.
 var Module = fx.Module("sending/delivery",
-	fx.Provide(New),
+	fx.Provide(New, func(s *Service) handover.Claimer { return s }),
 	module.Repairs(func(s *Service) clockstep.Repair {
 		return clockstep.Repair{What: "recipients",
 			Run: s.repairDueTimes}

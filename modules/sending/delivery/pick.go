@@ -124,6 +124,11 @@ func countCommon(list []pickedRow) (n int) {
 	return n
 }
 
+// leavesCommon reports whether rows of the common queue stay there for a later claim.
+func leavesCommon(list []pickedRow) bool {
+	return slices.ContainsFunc(list, func(row pickedRow) bool { return !row.lane.Valid && row.verdict == leave })
+}
+
 // orNull returns at as a statement argument, which is null for the zero time.
 func orNull(at time.Time) *time.Time {
 	if at.IsZero() {

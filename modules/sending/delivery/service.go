@@ -50,6 +50,7 @@ type Ways interface {
 	Place(label string) outbound.Routing
 	Gained() <-chan struct{} // receives when mail parked for other processes may now be deliverable here
 	Count(ctx context.Context, tx db.Execer, labels []string) error
+	IsCounted(label string) bool // whether Count stores anything for a way
 	HasFallback(accountID, domainID string) bool
 }
 
@@ -116,16 +117,18 @@ type observed struct {
 
 // claimer claims recipients from the queue and returns them to it.
 type claimer struct {
-	db       *db.DB
-	accounts Accounts
-	ways     Ways
-	lanes    *lane.Registry
-	node     Node
-	signals  Signals
-	parking  *parking
-	begun    *begunAttempts // for deliveries claimed ahead
-	load     heavyLoad
-	nudge    func() // makes the worker claim again
+	db        *db.DB
+	accounts  Accounts
+	ways      Ways
+	lanes     *lane.Registry
+	node      Node
+	signals   Signals
+	parking   *parking
+	unseen    *unseen
+	abandoned abandonedClaims
+	begun     *begunAttempts // for deliveries claimed ahead
+	load      heavyLoad
+	nudge     func() // makes the worker claim again
 }
 
 // settler stores the outcomes of attempts.
@@ -162,7 +165,7 @@ func New(p Params) (*Service, error) {
 	parked, begun := &parking{}, newBegunAttempts(p.DB, p.Node)
 	s := &Service{
 		claimer: &claimer{db: p.DB, accounts: p.Accounts, ways: p.Ways, lanes: p.Lanes, node: p.Node,
-			signals: p.Signals, parking: parked, begun: begun,
+			signals: p.Signals, parking: parked, unseen: newUnseen(), begun: begun,
 			load: newHeavyLoad(max(1, p.Config.Concurrency/4))},
 		composer:  p.Composer,
 		settler:   &settler{db: p.DB, bus: p.Bus, ways: p.Ways, parking: parked, begun: begun, results: counters},

@@ -94,6 +94,8 @@ func (n *Fakes) Choose(_ context.Context, questions []outbound.Question) ([]smtp
 
 func (n *Fakes) Count(context.Context, db.Execer, []string) error { return nil }
 
+func (n *Fakes) IsCounted(string) bool { return false }
+
 func (n *Fakes) Return([]string) {}
 
 func (n *Fakes) Place(string) outbound.Routing { return outbound.Open }

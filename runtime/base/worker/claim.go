@@ -20,7 +20,9 @@ func (w *Worker[J, R]) claimLoop() {
 			return
 		}
 		sent := time.Now()
+		w.room.takePlaces(limit)
 		jobs, err := w.claimJobs(limit)
+		w.room.returnPlaces(limit - len(jobs))
 		w.cfg.Process.Report(err)
 		if err == nil {
 			health.recordSuccess()
@@ -54,10 +56,13 @@ func (w *Worker[J, R]) claimLoop() {
 	}
 }
 
-// waitForRoom blocks until a claim is worthwhile, which is half a prefetch: with all runners busy that
-// keeps claims large, and a free runner implies it.
+// minRoom is the room from which a claim is worthwhile, which is half a prefetch: with all runners busy that keeps
+// claims large, and a free runner implies it.
+func (w *Worker[J, R]) minRoom() int { return max(1, w.cfg.prefetchLimit()/2) }
+
+// waitForRoom blocks until a claim is worthwhile.
 func (w *Worker[J, R]) waitForRoom() (int, bool) {
-	free, ok := w.room.waitForRoom(max(1, w.cfg.prefetchLimit()/2), w.stopping)
+	free, ok := w.room.waitForRoom(w.minRoom(), w.stopping)
 	if !ok || !w.storing.waitUntilOpen(w.stopping) || !w.cfg.Process.AwaitClaim(w.stopping) {
 		return 0, false
 	}
@@ -107,9 +112,9 @@ func (w *Worker[J, R]) claimJobs(limit int) (jobs []J, err error) {
 	return w.queue.Claim(w.writes, limit, w.cfg.Lease)
 }
 
+// enqueueJobs queues jobs whose places are taken.
 func (w *Worker[J, R]) enqueueJobs(jobs []J, sent time.Time) {
 	w.metrics.claimed.Add(float64(len(jobs)))
-	w.room.takePlaces(len(jobs))
 	for _, job := range jobs {
 		it := &item[J]{job: job, sent: sent, lease: newLease(sent, w.cfg)}
 		select {

@@ -21,6 +21,9 @@
 //	Run    (network)      under a context that is cancelled at the end of the lease
 //	Settle (transaction)  UPDATE … FROM unnest(…) WHERE id = … AND fence = …
 //
+// Jobs can also be created as claimed, for example those of a request: their creator reserves places
+// (Worker.Reserve), stores the rows under a lease, and passes the jobs to the worker after the commit.
+//
 // # Requirements for the SQL
 //
 //   - The clock is the database's: due_at, leases and expiry use now() in SQL.

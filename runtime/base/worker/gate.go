@@ -32,6 +32,12 @@ func (g *gate) open() {
 	}
 }
 
+func (g *gate) isOpen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.opened == nil
+}
+
 // closeAfter closes the gate unless the returned function is called in time. A frozen database reports
 // nothing for seconds.
 func (g *gate) closeAfter(wait time.Duration) (inTime func()) {

@@ -4,9 +4,10 @@ import "sync"
 
 // room counts the claimed jobs that have not been run.
 type room struct {
-	mu    sync.Mutex
-	free  int
-	freed chan struct{}
+	mu       sync.Mutex
+	free     int
+	reserved int // places of reservations, which are not free
+	freed    chan struct{}
 }
 
 func newRoom(size int) room { return room{free: size, freed: make(chan struct{}, 1)} }
@@ -35,13 +36,36 @@ func (r *room) takePlaces(n int) {
 	r.free -= n
 }
 
-func (r *room) returnPlace() {
+func (r *room) returnPlace() { r.returnPlaces(1) }
+
+func (r *room) returnPlaces(n int) {
 	r.mu.Lock()
-	r.free++
+	r.free += n
 	r.mu.Unlock()
 	select {
 	case r.freed <- struct{}{}:
 	default:
+	}
+}
+
+// reservePlaces takes up to n places, leaves at least keep, and returns how many it took. All reservations together
+// have at most most places.
+func (r *room) reservePlaces(n, keep, most int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n = max(0, min(n, r.free-keep, most-r.reserved))
+	r.free -= n
+	r.reserved += n
+	return n
+}
+
+// endReservation frees the places of a reservation that have no job.
+func (r *room) endReservation(places, jobs int) {
+	r.mu.Lock()
+	r.reserved -= places
+	r.mu.Unlock()
+	if jobs < places {
+		r.returnPlaces(places - jobs)
 	}
 }
 

@@ -37,6 +37,10 @@ type Worker[J, R any] struct {
 	cutWrite context.CancelFunc
 
 	start, stop sync.Once
+
+	reserving sync.Mutex     // held while Start or Stop changes what Reserve may do
+	running   bool           // started
+	producers sync.WaitGroup // of jobs and their outcomes: the claim loop, the runners and reservations
 }
 
 // item is a claimed job in this process.
@@ -85,18 +89,21 @@ func (w *Worker[J, R]) Start(context.Context) error {
 	if !started {
 		return errors.New("worker: " + w.queue.Name + " was already started or stopped")
 	}
-	var producers, store sync.WaitGroup
-	producers.Go(w.claimLoop)
+	w.producers.Go(w.claimLoop)
 	for range w.cfg.Concurrency {
-		producers.Go(w.runLoop)
+		w.producers.Go(w.runLoop)
 	}
+	w.reserving.Lock()
+	w.running = true
+	w.reserving.Unlock()
+	var store sync.WaitGroup
 	store.Go(w.settleLoop)
 	if w.queue.Extend != nil {
 		store.Go(w.extendLoop)
 	}
 	go func() {
 		defer close(w.done)
-		producers.Wait()
+		w.producers.Wait()
 		w.releaseWaiting()
 		close(w.outcomes)
 		store.Wait()
@@ -119,7 +126,11 @@ func (w *Worker[J, R]) Nudge() {
 // stores the results that they return in time. It returns an error if jobs are left until the end of their
 // leases.
 func (w *Worker[J, R]) Stop(ctx context.Context) error {
-	w.stop.Do(func() { close(w.stopping) })
+	w.stop.Do(func() {
+		w.reserving.Lock()
+		defer w.reserving.Unlock()
+		close(w.stopping)
+	})
 	w.start.Do(func() { // never started: nothing to wait for
 		w.cutRuns(ErrStopping)
 		w.cutWrite()
