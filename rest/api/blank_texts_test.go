@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,22 +13,10 @@ import (
 
 // keepsBlank lists the optional fields to which an empty string is a value of its own.
 var keepsBlank = map[string]string{
-	"POST /emails: text":                       "prevents that a text part is generated from html",
-	"POST /emails: textBody":                   "an alias of text",
-	"POST /emails: text_body":                  "an alias of text",
-	"POST /emails: plain_body":                 "an alias of text",
-	"POST /emails/check: text":                 "as in POST /emails",
-	"POST /emails/check: textBody":             "as in POST /emails",
-	"POST /emails/check: text_body":            "as in POST /emails",
-	"POST /emails/check: plain_body":           "as in POST /emails",
-	"POST /emails/batch: emails[0].text":       "as in POST /emails",
-	"POST /emails/batch: emails[0].textBody":   "as in POST /emails",
-	"POST /emails/batch: emails[0].text_body":  "as in POST /emails",
-	"POST /emails/batch: emails[0].plain_body": "as in POST /emails",
-	"POST /emails/batch: emails[1].text":       "as in POST /emails",
-	"POST /emails/batch: emails[1].textBody":   "as in POST /emails",
-	"POST /emails/batch: emails[1].text_body":  "as in POST /emails",
-	"POST /emails/batch: emails[1].plain_body": "as in POST /emails",
+	"POST /emails: text":                 "prevents that a text part is generated from html",
+	"POST /emails/check: text":           "as in POST /emails",
+	"POST /emails/batch: emails[0].text": "as in POST /emails",
+	"POST /emails/batch: emails[1].text": "as in POST /emails",
 }
 
 // An empty string in an optional field means the same as omitting it when something is created. In a PATCH it clears
@@ -37,7 +26,8 @@ func TestEmptyTextsFollowOneRule(t *testing.T) {
 	b := newBundle(t)
 	document := b.api.Document().JSON
 	tried, kept := 0, map[string]bool{}
-	for name, operation := range operationsOf(t, document) {
+	components, bodies := bodiesOf(t, document)
+	for name, form := range bodies {
 		q := asked[name]
 		if q[1] == "" {
 			continue // without a body, or asked elsewhere
@@ -50,10 +40,8 @@ func TestEmptyTextsFollowOneRule(t *testing.T) {
 			}
 			return b.do(t, request{method: method, path: "/api" + q[0], body: string(text)})
 		}
-		w := textWalk{components: schemasOf(t, document)}
-		for _, m := range operation.RequestBody.Content {
-			w.visit("", &schema{Ref: m.Schema.Ref}, decodeBody(t, q[1]), func(body any) any { return body })
-		}
+		w := textWalk{components: components}
+		w.visit("", form, decodeBody(t, q[1]), func(body any) any { return body })
 		for _, field := range w.fields {
 			id := name + ": " + field.path
 			if keepsBlank[id] != "" {
@@ -70,7 +58,7 @@ func TestEmptyTextsFollowOneRule(t *testing.T) {
 					continue
 				}
 			}
-			if got.status != want.status || got.body != want.body {
+			if got.status != want.status || maskNumbers(got.body) != maskNumbers(want.body) {
 				t.Errorf("%s with an empty string: %d %.400s, want %d %.400s", id, got.status, got.body, want.status, want.body)
 			}
 		}
@@ -85,6 +73,11 @@ func TestEmptyTextsFollowOneRule(t *testing.T) {
 	}
 }
 
+var numbers = regexp.MustCompile(`[0-9]+`)
+
+// maskNumbers hides what differs between two equal requests: times, secrets and ids.
+func maskNumbers(body string) string { return numbers.ReplaceAllString(body, "0") }
+
 // schema is the part of a schema of the document that says which fields are texts.
 type schema struct {
 	Ref          string `json:"$ref"`
@@ -93,6 +86,7 @@ type schema struct {
 	Items        *schema
 	OneOf, AllOf []*schema
 	Required     []string
+	Enum         []any
 }
 
 // textField is an optional field that takes a string.
@@ -167,7 +161,8 @@ func (w *textWalk) takesText(s *schema) (text, nullable bool) {
 	if !many {
 		types = []any{s.Type}
 	}
-	text, nullable = slices.Contains(types, any("string")), slices.Contains(types, any("null"))
+	text = slices.Contains(types, any("string")) && len(s.Enum) == 0 // a choice is refused
+	nullable = slices.Contains(types, any("null"))
 	for _, option := range s.OneOf {
 		t, n := w.takesText(option)
 		text, nullable = text || t, nullable || n
@@ -175,15 +170,29 @@ func (w *textWalk) takesText(s *schema) (text, nullable bool) {
 	return text, nullable
 }
 
-func schemasOf(t *testing.T, document []byte) map[string]*schema {
+// bodiesOf returns the components of a document and the schema of each JSON body, by method and path.
+func bodiesOf(t *testing.T, document []byte) (components, bodies map[string]*schema) {
 	t.Helper()
 	var read struct {
+		Paths map[string]map[string]struct {
+			RequestBody struct {
+				Content map[string]struct{ Schema *schema }
+			}
+		}
 		Components struct{ Schemas map[string]*schema }
 	}
 	if err := json.Unmarshal(document, &read); err != nil {
 		t.Fatal(err)
 	}
-	return read.Components.Schemas
+	bodies = map[string]*schema{}
+	for path, methods := range read.Paths {
+		for method, operation := range methods {
+			if form := operation.RequestBody.Content["application/json"].Schema; form != nil {
+				bodies[strings.ToUpper(method)+" "+path] = form
+			}
+		}
+	}
+	return read.Components.Schemas, bodies
 }
 
 func decodeBody(t *testing.T, text string) (value any) {
