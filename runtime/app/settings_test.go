@@ -308,7 +308,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		"smarthost with a path":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h/x" }, "after host and port"},
 		"smarthost without host":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://" }, "POSTRIDER_OUTBOUND has"},
 		"smarthost, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://u@h" }, "both a user name and a password"},
-		"smarthost port":          {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h:0" }, "want a number from 1"},
+		"smarthost port":          {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h:0" }, "must be a number from 1"},
 		"invalid fallback":        {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "mx" }, "POSTRIDER_FALLBACK must be smtp://"},
 		"fallback, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" },
 			"POSTRIDER_FALLBACK must have both a user name and a password"},

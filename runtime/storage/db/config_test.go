@@ -53,7 +53,7 @@ func TestRequiredStandbysOfServer(t *testing.T) {
 	}
 	found := db.NewDurability(150000, "on", "on", "ANY 1 (b, c)", "")
 	if err := db.Judge(found, true, 2); err == nil ||
-		!strings.Contains(err.Error(), "POSTRIDER_DATABASE_STANDBYS asks for 2") {
+		!strings.Contains(err.Error(), "POSTRIDER_DATABASE_STANDBYS requires 2") {
 		t.Errorf("a server that waits for one of two returned %v, want an error with the reason", err)
 	}
 	if err := db.Judge(found, false, 1); err != nil {

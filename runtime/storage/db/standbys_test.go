@@ -47,7 +47,7 @@ func TestRequiredStandbys(t *testing.T) {
 		t.Errorf("a write that waits for its standby returned %v", err)
 	}
 	one.Stop()
-	replicated(t, d, "0 standbys follow")
+	replicated(t, d, "only 0 connected standbys")
 	one.Start()
 	replicated(t, d, "")
 
