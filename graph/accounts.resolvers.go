@@ -42,7 +42,7 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 
 func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) (*model.APIKeyConnection, error) {
 	service := r.parts.Accounts
-	found, err := connection.Listed[model.APIKeyEdge](ctx, rights.Write, connection.At(first, after, last, before), keyFilter(filter), // as over REST: keys open everything
+	found, err := connection.Listed[model.APIKeyEdge](ctx, rights.Write, connection.At(first, after, last, before), keyFilter(filter), // as in REST: keys grant access to everything
 		service.FilteredKeys, service.CountKeys, connection.Each(itself[*ent.APIKey]))
 	return &model.APIKeyConnection{Connection: found}, err
 }

@@ -105,7 +105,7 @@ func toWait(run automations.RunDetail) *model.AutomationWait {
 	return out
 }
 
-// toRunTimeline counts the data of all entries against the budget for bodies.
+// toRunTimeline converts a timeline, and counts the data of all entries against the budget for bodies.
 func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*model.AutomationRunTimelineEntry, error) {
 	out := make([]*model.AutomationRunTimelineEntry, len(list))
 	for i, e := range list {
@@ -182,10 +182,11 @@ func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomE
 	return out, nil
 }
 
-// toCondition counts the values of the parts as bodies, because a part may contain all data of an event.
+// toCondition converts a condition. It counts the values of the parts as bodies, because a part can contain all data of
+// an event.
 func toCondition(ctx context.Context, e *expression.Explanation) (*model.ExplainedCondition, error) {
 	if e == nil {
-		return nil, nil //nolint:nilnil // null says it
+		return nil, nil //nolint:nilnil // null means none
 	}
 	out := &model.ExplainedCondition{Text: e.Text, Result: e.Result, Error: nilIfEmpty(e.Error),
 		Parts: make([]*model.ExplainedPart, len(e.Parts))}

@@ -50,8 +50,8 @@ var (
 	_ AutomationFigures = (*figures.Service)(nil)
 )
 
-// What is asked for one thing each: the figures of emails by a few statements over many rows, a
-// timeline and an explanation by some statements.
+// The costs of fields that are loaded separately for each object: the figures of emails take a few statements over many
+// rows, and a timeline or an explanation takes several statements.
 const (
 	emailFiguresCost = 10 * lookCost
 	timelineCost     = 4 * lookCost
@@ -123,7 +123,7 @@ func (r *Resolver) automationPage(ctx context.Context, accountID string, rows []
 	return out
 }
 
-// draftOf is what of a draft is shown.
+// draftOf is the part of a draft that the API shows.
 type draftOf struct {
 	Trigger  json.RawMessage   `json:"trigger"`
 	Steps    []definition.Step `json:"steps"`

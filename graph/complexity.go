@@ -87,5 +87,5 @@ func costs() generated.ComplexityRoot {
 	return c
 }
 
-// times stops growing far above the limit, so that it cannot overflow.
+// times multiplies two costs. It stops growing far above the limit, so that it cannot overflow.
 func times(n, child int) int { return 1 + n*min(child, 1<<30) }

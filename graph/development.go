@@ -12,7 +12,7 @@ type Seeds interface {
 	Seeded() *Seeded
 }
 
-// Seeded is the data for a first request. A field is empty if its part is off.
+// Seeded is the data for a first request. A field is empty if its module is disabled.
 type Seeded struct {
 	APIKey, InboxURL, InboundURL, Domain string
 	Failures                             []string // local parts at Domain

@@ -119,7 +119,7 @@ func toTimeline(facts []event.Fact) ([]*model.TimelineEntry, error) {
 	return out, nil
 }
 
-// knownCount returns nil for a number that is not known.
+// knownCount returns nil for an unknown number.
 func knownCount(n int) *int {
 	if n == 0 {
 		return nil
@@ -158,7 +158,7 @@ func (r *Resolver) findEmail(ctx context.Context, caller accounts.Caller, emailI
 		return nil, accounts.ErrOtherDomain()
 	}
 	email := r.emailPage(ctx, caller.AccountID, []*ent.Email{found})[0]
-	if found.HTML == nil && found.Text == nil { // they may have to be read from what came over SMTP
+	if found.HTML == nil && found.Text == nil { // they may be part of a message submitted over SMTP
 		return email, nil
 	}
 	email.Page.Bodies = func() (map[string]*ent.Email, error) { return map[string]*ent.Email{found.ID: found}, nil }

@@ -39,8 +39,8 @@ func eventQuery(first int, after *string, types []string) eventlog.EventQuery {
 	return q
 }
 
-// followEvents returns the events of a stream until it ends or the reader leaves. It then closes the
-// channel; the reader has the IDs to continue from.
+// followEvents returns the events of a stream until it ends or the reader disconnects. Then it closes the channel. The
+// reader has the IDs to continue from.
 func followEvents(ctx context.Context, stream *eventlog.Stream) <-chan *model.Event {
 	out := make(chan *model.Event)
 	go func() {

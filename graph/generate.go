@@ -1,4 +1,4 @@
 package graph
 
-// Run after ent's: the ent types are read. The settings are in /gqlgen.yml.
+// Run this after the generator of ent, whose types it reads. The settings are in /gqlgen.yml.
 //go:generate go -C .. tool gqlgen generate

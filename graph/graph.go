@@ -34,9 +34,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-const moduleAccounts = "accounts" // whose fields are there whatever else is on
+const moduleAccounts = "accounts" // its fields always exist
 
-// Authenticator identifies the bearer of a secret.
+// Authenticator identifies the caller with a secret.
 type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
@@ -86,7 +86,7 @@ type Emails interface {
 
 // RawMail recomposes emails.
 type RawMail interface {
-	// Raw returns a message as its recipients got it, unsigned; nil if its bodies were deleted.
+	// Raw returns a message as its recipients received it, unsigned; nil if its bodies were deleted.
 	Raw(ctx context.Context, accountID, emailID string) ([]byte, error)
 }
 
@@ -115,13 +115,13 @@ type Options struct {
 	Origins  []string            // URLs under which pages of this installation are served, the base URL first
 	Rate     admission.RateLimit // nil: requests are not counted
 	Accounts Accounts
-	Parts    []ServiceSet       // of the modules that are on, in any order
-	Trusted  trusted.Documents  // which people run
-	Open     bool               // in development people may run others too
+	Parts    []ServiceSet       // of the enabled modules, in any order
+	Trusted  trusted.Documents  // queries that signed-in users can run
+	Open     bool               // development mode: signed-in users can run any query
 	Audit    transport.Recorder // of mutations; nil: none is recorded
 	REST     http.Handler       // serves /api, whose operations carry out most mutations
-	Proxies  []netip.Prefix     // whose X-Forwarded-For counts
-	Budget   *intake.Budget     // of bodies, and of answers that are large
+	Proxies  []netip.Prefix     // whose X-Forwarded-For is trusted
+	Budget   *intake.Budget     // of bodies and large responses
 	Logger   *slog.Logger
 }
 

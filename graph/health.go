@@ -15,14 +15,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Doctor returns the problems that it found in the installation at its latest check.
+// Doctor returns the problems of the installation that the latest check found.
 type Doctor interface {
 	Bad() []InstallationFinding
 }
 
 // InstallationFinding is a problem of the installation.
 type InstallationFinding struct {
-	Check    string // which one, as dns.spf
+	Check    string // such as dns.spf
 	Level    string // error, warning or another
 	Found    string
 	Expected string
@@ -36,7 +36,7 @@ func healthCosts(c *generated.ComplexityRoot) {
 	c.Query.Health = func(child int) int { return healthCost + child }
 }
 
-// Mail that waits longer than this is reported.
+// Mail that has been waiting for longer is reported.
 const (
 	longWait  = time.Hour
 	mostTold  = 20  // destinations
@@ -84,7 +84,7 @@ func accountFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 			}
 			all = append(all, &model.HealthFinding{Code: "account.cap", Level: level,
 				Found: fmt.Sprintf("%d of %d emails per %s used.", cap.used, *cap.most, cap.period),
-				Do:    "Change the plan, or the account's own limit."})
+				Do:    "Change the plan or the account's own limit."})
 		}
 	}
 	return all, nil

@@ -49,8 +49,8 @@ func TestAuthenticationFaultsKeepTheirMeaning(t *testing.T) {
 			`{"error":{"message":"This account is suspended","code":"account_suspended"},"errors":[` +
 				`{"message":"This account is suspended","extensions":{"code":"account_suspended"}}]}`},
 		{fault.DatabaseUnavailable(errors.New("dial tcp 10.0.0.5: refused")), 503,
-			`{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"},"errors":[` +
-				`{"message":"The service cannot read this right now; try again","extensions":{"code":"delivery_unavailable"}}]}`},
+			`{"error":{"message":"The data is temporarily unavailable. Try again.","code":"delivery_unavailable"},"errors":[` +
+				`{"message":"The data is temporarily unavailable. Try again.","extensions":{"code":"delivery_unavailable"}}]}`},
 		{errors.New("column hash does not exist"), 500, `{"error":{"message":"Internal error"},"errors":[{"message":"Internal error"}]}`},
 	} {
 		s := newServer(t, setup{auth: fakeAuth{err: c.err}})

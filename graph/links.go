@@ -100,8 +100,8 @@ func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
 	return out, nil
 }
 
-// loadLinked loads once everything that the rows of a page refer to, or nothing if the caller cannot read it;
-// field is the root field that lists it.
+// loadLinked loads the objects that the rows of a page refer to, once, or nothing if the caller cannot read them. field
+// is the root field that lists these objects.
 func loadLinked[R, T any](ctx context.Context, right rights.Operation, field string, of func(R) string, rows []R,
 	ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) {

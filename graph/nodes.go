@@ -15,9 +15,9 @@ import (
 
 const (
 	maxNodes   = 20
-	nodeCost   = 20 // one look-up by a key
+	nodeCost   = 20 // one lookup by a key
 	maxSearch  = 200
-	searchEach = 5 // of each kind, where nothing is said
+	searchEach = 5 // default number of results of each kind
 )
 
 func nodeCosts(c *generated.ComplexityRoot) {

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// The services that show the installation to its operator.
+// The services that read the installation for its operator.
 type (
 	// Desk reads accounts and plans.
 	Desk interface {

@@ -47,7 +47,7 @@ type ServiceSet struct {
 	Set    func(*Parts)
 }
 
-// missingParts lists the modules that are on and have fields in the schema but no part.
+// missingParts returns an error for each enabled module that has fields in the schema but no part.
 func missingParts(served *ast.Schema, on []string, given []ServiceSet) (missing []error) {
 	have := map[string]bool{}
 	for _, p := range given {
@@ -56,7 +56,7 @@ func missingParts(served *ast.Schema, on []string, given []ServiceSet) (missing 
 	for _, module := range schema.Modules(served) {
 		if slices.Contains(on, module) && !have[module] {
 			missing = append(missing,
-				fmt.Errorf("graph: module %s is on and has fields in the schema, but no part serves them", module))
+				fmt.Errorf("graph: module %s is enabled and has fields in the schema, but no services", module))
 		}
 	}
 	return missing

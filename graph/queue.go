@@ -28,13 +28,13 @@ func queueCosts(c *generated.ComplexityRoot) {
 	}
 }
 
-// changeCost lets a request make about ten changes, because each may take long.
+// changeCost limits a request to about ten changes, because each can take a long time.
 const changeCost = limits.Complexity / 12
 
 // maxRecipients limits the IDs of one change.
 const maxRecipients = 1000
 
-// changeQueue applies a change for callers whose keys may change things.
+// changeQueue applies a change if the caller has the right to make changes.
 func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection,
 	c queue.AccountChange) (*queue.Result, error) {
 	caller, err := inquiry.Authorized(ctx, rights.Write)

@@ -28,7 +28,7 @@ type Received interface {
 
 var _ Received = (*inbound.Service)(nil)
 
-// receivedCosts counts a list by its length; a content is a whole message that is read.
+// receivedCosts counts a list by its length. Reading a content reads a whole message.
 func receivedCosts(c *generated.ComplexityRoot) {
 	c.Query.ReceivedEmails = func(child int, first *int, _ *string, last *int, _ *string,
 		_ *model.ReceivedEmailFilter) int {
@@ -87,7 +87,7 @@ func (r *Resolver) receivedPage(ctx context.Context, accountID string,
 func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*model.ReceivedContent, error) {
 	content, err := r.parts.Received.Open(ctx, e)
 	if errors.Is(err, inbound.ErrPurged) {
-		return nil, nil //nolint:nilnil // null says it
+		return nil, nil //nolint:nilnil // null means none
 	}
 	if err != nil {
 		return nil, err

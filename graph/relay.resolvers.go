@@ -21,7 +21,7 @@ func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *
 		wanted.Revoked = filter.Revoked
 	}
 	service := r.parts.SMTPCredentials
-	found, err := connection.Listed[model.SMTPCredentialEdge](ctx, rights.Write, connection.At(first, after, last, before), wanted, // as over REST, and as with keys
+	found, err := connection.Listed[model.SMTPCredentialEdge](ctx, rights.Write, connection.At(first, after, last, before), wanted, // as in REST, and as for keys
 		service.Filtered, service.Count, connection.Each(r.toSMTPCredential))
 	return &model.SMTPCredentialConnection{Connection: found}, err
 }

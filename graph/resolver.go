@@ -14,7 +14,7 @@ type Resolver struct {
 	rest  http.Handler
 }
 
-// noneIfMissing turns a not-found error into null, which is how a nullable root field reports it.
+// noneIfMissing converts a not-found error to null, as nullable root fields report it.
 func noneIfMissing[T any](found *T, err error) (*T, error) {
 	if err != nil && fault.KindOf(err) == fault.NotFound {
 		return nil, nil

@@ -26,7 +26,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// restCall is the operation of the REST API that carries out a mutation.
+// restCall is the REST operation that implements a mutation.
 type restCall struct {
 	needs  rights.Operation
 	method string
@@ -36,7 +36,7 @@ type restCall struct {
 	body   any     // nil: none
 }
 
-// maxRESTResponse bounds the responses of the operations that mutations call. None returns contents of messages.
+// maxRESTResponse limits the responses of the operations that mutations call. None of them returns message contents.
 const maxRESTResponse = 1 << 20
 
 // callREST calls an operation of the REST API as the caller of the request, and decodes its response. The operation
@@ -49,7 +49,7 @@ func (r *Resolver) callREST(ctx context.Context, call restCall, into any) (accou
 	if call.id == "" && strings.Contains(call.path, "*") {
 		return caller, nil, fault.InvalidField("id", "cannot be empty")
 	}
-	// The API records the route of a request in its context, and this one is not the client's.
+	// The API records the route of a request in its context, but this request is not the client's.
 	inner, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
@@ -72,7 +72,7 @@ func (call restCall) newRequest(ctx, inner context.Context) (*http.Request, http
 		return nil, nil, errors.New("a mutation has no request")
 	}
 	header := http.Header{telemetry.RequestIDHeader: {id.New("req")}}
-	if origin.IsFirstCall() { // which was counted and named when it arrived
+	if origin.IsFirstCall() { // the request was already counted and has an ID
 		inner = admission.WithCounted(inner)
 		header.Set(telemetry.RequestIDHeader, origin.RequestID)
 	}
@@ -106,7 +106,7 @@ var forwardedFields = []string{"Authorization", "Cookie", "Origin", "Sec-Fetch-S
 	"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-Ip", "Accept-Language",
 	"User-Agent"}
 
-// restResponse keeps a response in memory.
+// restResponse stores a response in memory.
 type restResponse struct {
 	header http.Header
 	status int

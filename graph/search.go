@@ -135,7 +135,7 @@ func searchSuppressions(ctx context.Context, r *Resolver, accountID string,
 	})(r.parts.Suppressions.Get(ctx, accountID, s.text))
 }
 
-// mostPages limits how many pages of a short list without a name index are searched.
+// mostPages is the maximum number of pages that are searched in a short list without a name index.
 const mostPages = 10
 
 // among searches a list, newest first, for titles, details or IDs that contain the text.

@@ -51,7 +51,7 @@ func statisticsCosts(c *generated.ComplexityRoot) {
 	}
 }
 
-// maxPeriods is more than any answer contains.
+// maxPeriods is more than any response contains.
 const maxPeriods = 10_000
 
 func statisticsRange(r model.TimeRange) statistics.Range {
@@ -75,7 +75,7 @@ func statisticsFilter(f *model.StatisticsFilter) (out statistics.Filter) {
 	return out
 }
 
-// asksLatency reports whether the resolved field selects delivery latency, which costs a statement.
+// asksLatency reports whether the resolved field selects delivery latency, which takes a statement.
 func asksLatency(ctx context.Context) bool {
 	return inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections,
 		func(typeName, field string) bool { return typeName == "EmailFigures" && field == "latency" })

@@ -87,7 +87,7 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string,
 	return out
 }
 
-// deliveriesBy are deliveries that were read together, by what they were read for.
+// deliveriesBy contains deliveries that were read together, by the ID that they were read for.
 func (r *Resolver) deliveriesBy(ctx context.Context, accountID string,
 	found map[string][]*ent.WebhookDelivery) map[string][]*model.WebhookDelivery {
 	var rows []*ent.WebhookDelivery

@@ -75,12 +75,12 @@ const fresh = await context.newPage()
 let stored = false
 await fresh.route('**/readyz', route => (stored ? route.continue() : route.fulfill({ status: 503, body: '{}' })))
 await fresh.route('**/graphql', route => (stored || !/"Start/.test(route.request().postData() ?? '') ? route.continue()
-  : route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}' })))
+  : route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"message":"The data is temporarily unavailable. Try again.","code":"delivery_unavailable"}}' })))
 cutOff = true
 await fresh.goto(base + '/')
 const unknown = fresh.getByRole('alert').filter({ hasText: 'Couldn’t load the setup' })
 await unknown.waitFor()
-check((await unknown.textContent()).includes('The service cannot read this right now'), 'a refusal shows the message of the service')
+check((await unknown.textContent()).includes('The data is temporarily unavailable'), 'a refusal shows the message of the service')
 check(await fresh.getByText('Send a first email').count() === 0, 'an unknown outcome is not reported as a failure')
 stored = true
 await unknown.waitFor({ state: 'detached' })
@@ -93,10 +93,10 @@ let reads = false
 const shut = await context.newPage()
 await shut.route('**/readyz', route => (reads ? route.continue() : route.fulfill({ status: 503, body: '{}' })))
 await shut.route('**/graphql', route => (reads ? route.continue()
-  : route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}' })))
+  : route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"message":"The data is temporarily unavailable. Try again.","code":"delivery_unavailable"}}' })))
 cutOff = true
 await shut.goto(base + '/emails')
-await shut.getByText('The service cannot read this right now').waitFor()
+await shut.getByText('The data is temporarily unavailable').waitFor()
 reads = true
 await shut.getByRole('heading', { name: 'Emails', level: 1 }).waitFor()
 cutOff = false

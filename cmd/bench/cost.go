@@ -54,7 +54,7 @@ func measureStatements(ctx context.Context, o options, dir string) ([]result, er
 }
 
 const (
-	idleSettle = 15 * time.Second // until the work of the start is finished
+	idleSettle = 15 * time.Second // until the startup work is finished
 	idleLength = 30 * time.Second
 )
 

@@ -105,8 +105,8 @@ func sendAndWait(
 }
 
 // measureDestinations compares delivery by MX to many domains with delivery through one smarthost. By MX, each domain
-// has a lane of its own. A new lane is small and full most of the time, so recipients are parked. The lane of the
-// smarthost has room for most of them.
+// has its own lane. A new lane is small and full most of the time, so recipients are parked. The lane of the smarthost
+// has capacity for most of them.
 func measureDestinations(ctx context.Context, o options, dir string) ([]result, error) {
 	const domains, clients = 100, 64
 	rate := result{name: fmt.Sprintf("delivered messages: %d domains by MX / smarthost", domains), min: 0.6}

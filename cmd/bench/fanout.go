@@ -39,8 +39,8 @@ func measureFanout(ctx context.Context, o options, dir string) ([]result, error)
 	return nil, nil
 }
 
-// growEndpoints returns the account n endpoints. The limit of an account is 50, so the existing ones move to another
-// account while a new one is created.
+// growEndpoints increases the number of endpoints of the account to n. The limit of an account is 50, so the existing
+// ones move to another account while a new one is created.
 func growEndpoints(ctx context.Context, s *server, n int) error {
 	var count int
 	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM webhooks`).Scan(&count); err != nil {

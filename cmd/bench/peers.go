@@ -61,7 +61,7 @@ func measurePeers(ctx context.Context, o options, dir string) ([]result, error) 
 	return results, nil
 }
 
-// comparison is of two servers that deliver to one sink.
+// comparison compares two servers that deliver to one sink.
 type comparison struct {
 	server *server
 	peer   *postfix.Server

@@ -99,7 +99,7 @@ func (s *server) createEndpoint(ctx context.Context, url string) error {
 }
 
 // createEndpoints creates one endpoint in each of 32 accounts, because a process limits concurrent requests to an
-// endpoint. The accounts exist only as an owner of the endpoint.
+// endpoint. The accounts exist only as owners of the endpoints.
 func (s *server) createEndpoints(ctx context.Context, url string) error {
 	const accounts = 32
 	for range accounts {

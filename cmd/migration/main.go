@@ -5,8 +5,8 @@
 //	go run ./cmd/migration -hash   update atlas.sum after editing a file by hand
 //	go run ./cmd/migration -check  fail if schema and migrations differ, or atlas.sum is outdated
 //
-// Review the new file: PostgreSQL reports a predicate such as "status IN (…)" in another form than the one
-// it was given. The file must contain the form of the schema, or -check keeps reporting a difference.
+// Review the new file: PostgreSQL rewrites a predicate such as "status IN (…)". The file must contain the form in the
+// schema, or -check keeps reporting a difference.
 //
 // Run it from the root of the repository. POSTRIDER_POSTGRES_BIN is the folder of the PostgreSQL programs if
 // they are in an unusual place.
@@ -64,7 +64,7 @@ func run(ctx context.Context, check, hash bool, arguments []string) error {
 			fmt.Println(filepath.Join(directory, name))
 		}
 		if err == nil && len(written) == 0 {
-			fmt.Println("schema and migrations agree, nothing written")
+			fmt.Println("schema and migrations match; nothing to write")
 		}
 		return err
 	}
@@ -129,7 +129,7 @@ func verifyCopy(ctx context.Context, copied string) ([]string, error) {
 	return write(ctx, copied, "check")
 }
 
-// write adds the missing migration to a folder and returns the new files.
+// write writes the missing migration to a folder and returns the new files.
 func write(ctx context.Context, path, name string) ([]string, error) {
 	before, err := sqlFiles(path)
 	if err != nil {

@@ -38,7 +38,7 @@ func generateMigrate() error {
 	return removeEmptyDirectories(".")
 }
 
-// removeEmptyDirectories removes those that Ent makes for entities without a client.
+// removeEmptyDirectories removes the empty directories that Ent creates for entities without a client.
 func removeEmptyDirectories(parent string) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {

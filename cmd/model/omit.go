@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/ent/schema"
 )
 
-// builderTemplates maps each template of a builder to the part of the annotation that asks for it.
+// builderTemplates maps each builder template to the part of the annotation that requests it.
 var builderTemplates = map[string]func(schema.Builders) bool{
 	"create": func(b schema.Builders) bool { return b.Create },
 	"update": func(b schema.Builders) bool { return b.Update },
@@ -32,7 +32,7 @@ func buildersOf(t *gen.Type) schema.Builders {
 	return schema.Builders{Create: is("Create"), Update: is("Update"), Delete: is("Delete"), Select: is("Select")}
 }
 
-// omitEntities is a hook that leaves out the entities without the annotation, and the edges to them.
+// omitEntities is a hook that omits the entities without the annotation, and the edges to them.
 func omitEntities(next gen.Generator) gen.Generator {
 	return gen.GenerateFunc(func(g *gen.Graph) error {
 		tableOnly := func(t *gen.Type) bool { return t.Annotations[schema.Builders{}.Name()] == nil }
@@ -45,7 +45,7 @@ func omitEntities(next gen.Generator) gen.Generator {
 }
 
 // omitBuilders is a hook that removes, from the files that Ent writes for every entity, the declarations that
-// mention a builder that was not asked for.
+// mention a builder that was not requested.
 func omitBuilders(next gen.Generator) gen.Generator {
 	return gen.GenerateFunc(func(g *gen.Graph) error {
 		if err := next.Generate(g); err != nil {
@@ -101,7 +101,7 @@ func removeBuilders(target, entity string, builders schema.Builders) (files []st
 	return files, nil
 }
 
-// queryMembers are what Ent's selector uses of the query that it embeds.
+// queryMembers are the methods and fields of the embedded query that Ent's selector uses.
 var queryMembers = regexp.MustCompile(`\b_s\.(ctx|inters|prepareQuery|driver|modifiers)\b`)
 
 // wrapQuery makes the query a field of the selector of an entity. Ent embeds it, which adds about 50 methods.
@@ -144,8 +144,8 @@ func (o omission) apply(path string) error {
 	return err
 }
 
-// cutDeclarations removes from a file what choose returns for each declaration: the declaration itself, with its
-// comment, or nodes in it. It returns the number of nodes removed.
+// cutDeclarations removes the nodes from a file that choose returns for each declaration: the declaration itself, with
+// its comment, or nodes in it. It returns the number of nodes removed.
 func cutDeclarations(path string, choose func(ast.Decl) []ast.Node) (int, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {

@@ -25,7 +25,7 @@ type accountCreateCommand struct {
 	Name               string `help:"Name of the account." placeholder:"NAME" required:""`
 	Plan               string `help:"Plan of the account (default: POSTRIDER_DEFAULT_PLAN)." placeholder:"PLAN"`
 	ProductionUnlocked bool   `help:"On the free plan: allow any recipient from a verified domain."`
-	Unmetered          bool   `help:"Do not apply caps and rate limits of the plan."`
+	Unmetered          bool   `help:"Do not apply the caps and rate limits of the plan."`
 }
 
 func (c *accountCreateCommand) newAccount(cfg setting.Values) accounts.NewAccount {

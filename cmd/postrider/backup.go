@@ -13,7 +13,7 @@ import (
 type backupCommand struct {
 	toolSettings
 
-	To string `help:"Folder that receives the backup in a folder of its own." placeholder:"DIR" required:"" type:"path"`
+	To string `help:"Folder in which to create the folder of the backup." placeholder:"DIR" required:"" type:"path"`
 }
 
 func (c *backupCommand) Run(s *session) error {
@@ -33,7 +33,7 @@ func (c *backupCommand) Run(s *session) error {
 		return err
 	}
 	fmt.Fprintln(s.log, "The backup does not contain the master key. "+
-		"Keep POSTRIDER_MASTER_KEY (or master.key of the data directory) in another safe place.")
+		"Keep POSTRIDER_MASTER_KEY (or master.key in the data directory) in another safe place.")
 	return s.print(struct {
 		Folder string `json:"folder"`
 		backup.Manifest
@@ -58,7 +58,7 @@ func (c *restoreCommand) Run(s *session) error {
 		return err
 	}
 	if mark := store.KeyMark(cfg); mark != "" && from.Manifest.Keys != "" && mark != from.Manifest.Keys {
-		return fmt.Errorf("the master key does not open %s, whose secrets were sealed with another one: "+
+		return fmt.Errorf("the master key cannot decrypt %s, whose secrets were encrypted with another one: "+
 			"set POSTRIDER_MASTER_KEY to the key of that time, followed by newer ones", c.From)
 	}
 	reason := fmt.Sprintf("restored from %s, taken %s", from.Folder, from.Manifest.TakenAt.UTC().Format(time.RFC3339))

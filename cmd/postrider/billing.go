@@ -60,7 +60,7 @@ type planSetCommand struct {
 	toolSettings
 	plans.Change
 
-	Plan string `arg:"" help:"free, pro, scale, pool, dedicated, or a name of your own." placeholder:"PLAN"`
+	Plan string `arg:"" help:"free, pro, scale, pool, dedicated, or a custom name." placeholder:"PLAN"`
 }
 
 func (c *planSetCommand) Validate() error {

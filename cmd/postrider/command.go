@@ -23,7 +23,7 @@ import (
 )
 
 const description = "Transactional email: an HTTP API that accepts, signs and delivers messages. " +
-	"Each setting is a flag, an environment variable and a key of the YAML file that --config names."
+	"You can set each setting with a flag, an environment variable or a key in the YAML file of --config."
 
 // commandLine declares all commands and flags. Kong reads the tags.
 type commandLine struct {
@@ -41,7 +41,7 @@ type commandLine struct {
 	Whoami       whoamiCommand       `cmd:"" help:"Print the server, account and API key that commands use." group:"use"`
 	Emails       emailsCommand       `cmd:"" help:"Send and manage emails." group:"use"`
 	Domains      domainsCommand      `cmd:"" help:"Manage domains." group:"use"`
-	Templates    templatesCommand    `cmd:"" help:"Manage templates, also as files." group:"use"`
+	Templates    templatesCommand    `cmd:"" help:"Manage templates, including as files." group:"use"`
 	Webhooks     webhooksCommand     `cmd:"" help:"Manage webhook endpoints." group:"use"`
 	Suppressions suppressionsCommand `cmd:"" help:"Manage the suppression list." group:"use"`
 	Keys         keysCommand         `cmd:"" help:"Manage API keys." group:"use"`
@@ -59,9 +59,9 @@ type commandLine struct {
 	PrintVersion kong.VersionFlag `help:"Print the version." name:"version"`
 }
 
-// adminCommand are the commands that use the database of the installation. They may also be called without `admin`.
+// adminCommand contains the commands that use the database of the installation. They also work without `admin`.
 type adminCommand struct {
-	Partition partitionCommand `cmd:"" help:"Split tables that grow with mail into months. Runs next to traffic."`
+	Partition partitionCommand `cmd:"" help:"Split tables that grow with mail into months, while Postrider runs."`
 	Account   accountCommand   `cmd:"" help:"Accounts."`
 	Plan      struct {
 		List planListCommand `cmd:"" help:"List the plans as JSON, in ascending order."`
@@ -191,7 +191,7 @@ func (s *session) planMigrations(cfg setting.Values) error {
 		return err
 	}
 	if len(planned) == 0 {
-		fmt.Fprintln(s.out, "The database has the schema of this version; there is nothing to do.")
+		fmt.Fprintln(s.out, "The database has the schema of this version. There is nothing to do.")
 		return nil
 	}
 	means := map[string]string{
@@ -202,7 +202,7 @@ func (s *session) planMigrations(cfg setting.Values) error {
 	for _, p := range planned {
 		alone := ""
 		if p.Alone {
-			alone = "; runs next to traffic and may take long"
+			alone = "; runs while requests continue, and can take a long time"
 		}
 		fmt.Fprintf(s.out, "%s: %s%s\n", p.Name, means[p.Kind], alone)
 	}
@@ -214,7 +214,7 @@ type partitionCommand struct {
 
 	Tables []string `arg:"" enum:"facts,received_emails,webhook_deliveries,emails,recipients,attempts" help:"Tables to split (default: all that grow with mail)." name:"table" optional:""`
 	Plan   bool     `help:"Print the SQL statements and change nothing." xor:"way"`
-	Undo   bool     `help:"Merge the tables again, while all rows are in the first month." xor:"way"`
+	Undo   bool     `help:"Merge the tables again. Requires that all rows are in the first month." xor:"way"`
 }
 
 func (c *partitionCommand) Run(s *session) error {
@@ -279,7 +279,7 @@ func (of services) planMonths(s *session, t months.Table) error {
 		return err
 	}
 	for _, step := range steps {
-		how := "next to traffic"
+		how := "while requests continue"
 		if step.Brief {
 			how = "in one transaction; requests wait"
 		}

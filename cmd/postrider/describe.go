@@ -34,7 +34,7 @@ func (*manCommand) Run(s *session) error {
 	return s.describe(func(root *kong.Node) (string, error) { return describe.Man(root, s.version), nil })
 }
 
-// describe prints what write returns for the declarations of the command line.
+// describe passes the declarations of the command line to write and prints the result.
 func (s *session) describe(write func(root *kong.Node) (string, error)) error {
 	var line commandLine
 	parser, err := line.newParser(s)

@@ -18,12 +18,12 @@ import (
 	"github.com/postrider/postrider/runtime/ops/store"
 )
 
-// doctorCommand has the settings of the service, so that it checks what the service would use.
+// doctorCommand has the settings of the service, so that it checks the same configuration.
 type doctorCommand struct {
 	settingFlags
 
 	JSON bool     `help:"Print the report as JSON." name:"json"`
-	Only []string `help:"Run only checks whose names begin with these words, such as dns.spf." name:"only" placeholder:"CHECK,..."`
+	Only []string `help:"Run only checks whose names start with these words, such as dns.spf." name:"only" placeholder:"CHECK,..."`
 }
 
 func (c *doctorCommand) Run(s *session) error {
@@ -91,7 +91,7 @@ func (c *doctorCommand) selectChecks(whole doctor.Report) (doctor.Report, error)
 		some := slices.DeleteFunc(slices.Clone(whole.Findings),
 			func(f doctor.Finding) bool { return f.Check != word && !strings.HasPrefix(f.Check, word+".") })
 		if len(some) == 0 {
-			return doctor.Report{}, fmt.Errorf("--only: no check begins with %q; the checks are %s", word,
+			return doctor.Report{}, fmt.Errorf("--only: no check starts with %q; the checks are %s", word,
 				strings.Join(checkNames(whole), ", "))
 		}
 		part.Add(some...)
@@ -108,7 +108,7 @@ func checkNames(r doctor.Report) []string {
 	return slices.Compact(names)
 }
 
-// settingFindings returns the problems that keep a service from starting with these settings.
+// settingFindings returns the problems that prevent a service from starting with these settings.
 func (c *doctorCommand) settingFindings() []doctor.Finding {
 	_, err := config.Load(setting.Serve, "", c.settingTexts())
 	var wrong setting.Mistakes

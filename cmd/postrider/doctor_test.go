@@ -25,7 +25,7 @@ func TestDoctorOnlySelectsChecks(t *testing.T) {
 		t.Errorf("--only dns.spf reports %+v with error %v, want only that check", part, err)
 	}
 	if _, err = (&doctorCommand{Only: []string{"dsn"}}).selectChecks(whole); err == nil ||
-		!strings.Contains(err.Error(), `no check begins with "dsn"; the checks are database.fsync, `) {
+		!strings.Contains(err.Error(), `no check starts with "dsn"; the checks are database.fsync, `) {
 		t.Errorf("--only dsn returns the error %v, want one that lists the checks", err)
 	}
 }

@@ -21,7 +21,7 @@ type domainsCommand struct {
 
 const domainVerified = "verified"
 
-// domainName is the argument that names a domain.
+// domainName is the argument for a domain.
 type domainName struct {
 	Domain string `arg:"" help:"Name or ID of the domain."`
 }
@@ -32,7 +32,7 @@ func (d domainName) path(s *session, server client.Server) (string, error) {
 	return "/domains/" + url.PathEscape(id), err
 }
 
-// findDomain returns the ID of a domain by its name, which may be an ID already.
+// findDomain returns the ID of the domain with a name or ID.
 func findDomain(s *session, server client.Server, name string) (string, error) {
 	if strings.HasPrefix(name, "dom_") {
 		return name, nil

@@ -31,7 +31,7 @@ type emailsSendCommand struct {
 	From           string            `help:"Sender: an address, or a name and an address." placeholder:"MAILBOX"`
 	To             []string          `help:"Recipient. Repeat the flag for more." placeholder:"MAILBOX" sep:"none"`
 	CC             []string          `help:"Recipient of a copy. Repeat the flag for more." name:"cc" placeholder:"MAILBOX" sep:"none"`
-	BCC            []string          `help:"Recipient that others do not see. Repeat the flag for more." name:"bcc" placeholder:"MAILBOX" sep:"none"`
+	BCC            []string          `help:"Hidden recipient of a copy. Repeat the flag for more." name:"bcc" placeholder:"MAILBOX" sep:"none"`
 	ReplyTo        []string          `help:"Address for replies. Repeat the flag for more." name:"reply-to" placeholder:"MAILBOX" sep:"none"`
 	Subject        string            `help:"Subject." placeholder:"TEXT"`
 	Text           string            `help:"Plain text." placeholder:"TEXT" xor:"text"`
@@ -46,7 +46,7 @@ type emailsSendCommand struct {
 	ScheduledAt    string            `help:"Send at this time." name:"scheduled-at" placeholder:"2026-01-31T12:00:00Z"`
 	Unsubscribe    bool              `help:"Add an unsubscribe link."`
 	Data           string            `help:"File with a JSON body of POST /emails; - reads standard input. Flags replace its fields." placeholder:"FILE"`
-	IdempotencyKey string            `help:"Key that makes a repetition safe." name:"idempotency-key" placeholder:"KEY"`
+	IdempotencyKey string            `help:"Key that makes retries safe." name:"idempotency-key" placeholder:"KEY"`
 }
 
 func (c *emailsSendCommand) Run(s *session) error {
@@ -121,7 +121,7 @@ func (c *emailsSendCommand) body() (map[string]any, error) {
 	return body, err
 }
 
-// referTemplate returns the reference to a template, by ID or alias, with its variables.
+// referTemplate returns a reference to a template, by ID or alias, with its variables.
 func referTemplate(template string, variables map[string]string) map[string]any {
 	reference := map[string]any{"alias": template}
 	if strings.HasPrefix(template, "tpl_") {
@@ -228,7 +228,7 @@ type emailsResendCommand struct {
 	output
 
 	ID             string `arg:"" help:"ID of the email."`
-	IdempotencyKey string `help:"Key that makes a repetition safe." name:"idempotency-key" placeholder:"KEY"`
+	IdempotencyKey string `help:"Key that makes retries safe." name:"idempotency-key" placeholder:"KEY"`
 }
 
 func (c *emailsResendCommand) Run(s *session) error {

@@ -12,7 +12,7 @@ import (
 type holdCommand struct {
 	Show    holdShowCommand    `cmd:"" help:"Print the hold and the held work as JSON."`
 	Set     holdSetCommand     `cmd:"" help:"Set the hold. Processes stop claiming work within seconds."`
-	Release holdReleaseCommand `cmd:"" help:"Release the hold. Waiting mail leaves within seconds."`
+	Release holdReleaseCommand `cmd:"" help:"Release the hold. Waiting mail is sent within seconds."`
 	Drop    holdDropCommand    `cmd:"" help:"Drop mail and webhooks that were due before a time. Requires the hold."`
 }
 
@@ -57,7 +57,7 @@ func (c *holdShowCommand) Run(s *session) error {
 	return c.withStore(s, func(of services) error { return of.printHold(s) })
 }
 
-// withStore opens the services of the installation for do.
+// withStore opens the services of the installation and passes them to do.
 func (t toolSettings) withStore(s *session, do func(services) error) error {
 	cfg, err := t.load()
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *holdReleaseCommand) Run(s *session) error {
 type holdDropCommand struct {
 	toolSettings
 
-	DueBefore time.Time `help:"Time of the failure: drop what was due before it." name:"due-before" placeholder:"2026-01-31T12:00:00Z" required:""`
+	DueBefore time.Time `help:"Time of the failure: drop mail and webhooks that were due before it." name:"due-before" placeholder:"2026-01-31T12:00:00Z" required:""`
 	Reason    string    `default:"the installation was restored from a backup; this was probably sent before" help:"Reason, which senders see in email.failed." placeholder:"TEXT"`
 	DryRun    bool      `help:"Change nothing; print how much would be dropped." name:"dry-run"`
 }

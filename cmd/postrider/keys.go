@@ -19,7 +19,7 @@ type keysCreateCommand struct {
 	remote
 	output
 
-	Name      string   `arg:"" help:"Name to recognize the key by."`
+	Name      string   `arg:"" help:"Name that identifies the key."`
 	Scope     string   `default:"full" enum:"full,sending,read" help:"What the key may do: full, sending or read."`
 	Domain    []string `help:"Send from these domains only: names or IDs." placeholder:"NAME,..."`
 	ExpiresAt string   `help:"When the key expires (default: never)." name:"expires-at" placeholder:"2026-01-31T12:00:00Z"`

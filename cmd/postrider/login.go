@@ -46,7 +46,7 @@ func (c *loginCommand) Run(s *session) error {
 	return nil
 }
 
-// readKey returns POSTRIDER_API_KEY, or what the user types without showing it, or the first line of standard input.
+// readKey returns POSTRIDER_API_KEY, or hidden input from the terminal, or the first line of standard input.
 func (s *session) readKey() (string, error) {
 	if key := os.Getenv("POSTRIDER_API_KEY"); key != "" {
 		return key, nil
@@ -80,7 +80,7 @@ func (i identity) name() string {
 	return fmt.Sprintf("account %s (%s)", clean(i.Name), i.ID)
 }
 
-// identify returns the account of the key. The error says so if the server refuses the key.
+// identify returns the account of the key, or an error that reports whether the server refused the key.
 func identify(s *session, server client.Server) (who identity, err error) {
 	var answer struct{ Account identity }
 	err = server.Do(s.ctx, client.Request{Method: http.MethodGet, Path: "/account"}, &answer)
@@ -111,7 +111,7 @@ func (c *logoutCommand) Run(s *session) error {
 	if !existed {
 		return fmt.Errorf("--profile: there is no profile %q", c.Profile)
 	}
-	fmt.Fprintf(s.out, "Profile %s deleted. To make its key invalid, use postrider keys revoke.\n", c.Profile)
+	fmt.Fprintf(s.out, "Profile %s deleted. Its key remains valid; to revoke it, use postrider keys revoke.\n", c.Profile)
 	return nil
 }
 

@@ -1,8 +1,8 @@
 // Command postrider is the complete program: the service in development and in production, and the commands
 // that operate it.
 //
-// A command is an edge, like a REST operation: its file is named after its noun; it opens the services that
-// it needs, makes one call and prints the result. Package app assembles the service itself.
+// A command is an edge, like a REST operation: it opens the services that it needs, makes one call and prints the
+// result. Its file is named after its noun. Package app assembles the service itself.
 //
 // Exit codes: 0: success; 1: failure; 2: the command line or the settings are invalid, and nothing was
 // changed. For doctor: 0: no problems, 1: warnings, 2: errors.
@@ -64,7 +64,7 @@ func (line *commandLine) parse(args []string, s *session) (*kong.Context, error)
 	return parser.Parse(addAdmin(parser.Model.Node, args))
 }
 
-// addAdmin puts admin before a command of that group that is called without it. Such a call is not shown in the help.
+// addAdmin inserts admin before a command of that group that is called without it. The help does not show this form.
 func addAdmin(root *kong.Node, args []string) []string {
 	if len(args) > 0 && findCommand(root, args[0]) == nil && findCommand(findCommand(root, "admin"), args[0]) != nil {
 		return append([]string{"admin"}, args...)
@@ -114,7 +114,7 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// reportError prints an error for people and returns the exit code.
+// reportError prints an error and returns the exit code.
 func reportError(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0

@@ -27,7 +27,7 @@ type sourceAddCommand struct {
 	Hostname string `help:"Name in the PTR record, used in EHLO. IPv4 and IPv6 may share a name." placeholder:"NAME" required:""`
 	Pool     string `help:"shared (all plans), pool (plans pool, dedicated) or dedicated (one account)." placeholder:"POOL" required:""`
 	Account  string `help:"With --pool=dedicated: the account, by email or id." placeholder:"acc_…"`
-	WarmUp   bool   `help:"Send little on the first days; other mail uses the next pool." name:"warm-up"`
+	WarmUp   bool   `help:"Limit the volume on the first days; the rest uses the next pool." name:"warm-up"`
 	Check    bool   `default:"true" help:"Require that a running process has the address; --no-check skips this." negatable:""`
 }
 

@@ -61,7 +61,7 @@ type queueListCommand struct {
 	toolSettings
 	queueFilter
 
-	State string `default:"" enum:",queued,deferred,parked,held" help:"Only recipients in this state (parked: waiting for room in a lane)."`
+	State string `default:"" enum:",queued,deferred,parked,held" help:"Only recipients in this state (parked: waiting for capacity in a lane)."`
 	After int64  `help:"Continue after this recipient." placeholder:"ID"`
 	Limit int    `default:"100" help:"Maximum number of recipients."`
 }
@@ -124,8 +124,8 @@ func (c *queueChange) Validate() error {
 	return nil
 }
 
-// run makes the change and prints its result. Services notice recipients that became due within their poll
-// interval of a second.
+// run makes the change and prints its result. Services notice newly due recipients within their poll interval of a
+// second.
 func (c *queueChange) run(s *session, operation string,
 	do func(*queue.Service, context.Context, queue.Change) (queue.Result, error)) error {
 	return c.withQueue(s, c.toolSettings, func(q *queue.Service, selection queue.Selection) error {

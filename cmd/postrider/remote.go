@@ -24,16 +24,16 @@ const defaultBaseURL = "http://127.0.0.1:8080"
 
 // remote is a running Postrider and the API key to use there.
 type remote struct {
-	BaseURL string `env:"POSTRIDER_BASE_URL" help:"URL of Postrider (default: of the profile, or http://127.0.0.1:8080)." name:"base-url" placeholder:"URL"`
-	APIKey  string `env:"POSTRIDER_API_KEY" help:"API key (default: of the profile). Prefer the environment variable." name:"api-key" placeholder:"svc_…"`
+	BaseURL string `env:"POSTRIDER_BASE_URL" help:"URL of Postrider (default: from the profile, or http://127.0.0.1:8080)." name:"base-url" placeholder:"URL"`
+	APIKey  string `env:"POSTRIDER_API_KEY" help:"API key (default: from the profile). Prefer the environment variable." name:"api-key" placeholder:"svc_…"`
 	Profile string `env:"POSTRIDER_PROFILE" help:"Profile that postrider login has stored (default: default)." placeholder:"NAME"`
 }
 
-// server returns the server to call. A flag or variable outranks the profile. The key of a profile is sent only to the
-// server of that profile.
+// server returns the server to call. A flag or variable takes precedence over the profile. The key of a profile is sent
+// only to the server of that profile.
 func (r remote) server() (client.Server, error) {
 	profiles, err := client.OpenProfiles()
-	if err != nil && (r.Profile != "" || r.APIKey == "") { // a key that is given needs no file
+	if err != nil && (r.Profile != "" || r.APIKey == "") { // with an explicit key, no file is needed
 		return client.Server{}, err
 	}
 	profile, ok := profiles.Find(r.Profile)
@@ -59,13 +59,13 @@ func (r remote) do(s *session, q client.Request, out any) error {
 	return server.Do(s.ctx, q, out)
 }
 
-// output is the form in which a command prints what the server returned.
+// output selects the format in which a command prints the response of the server.
 type output struct {
 	JSON  bool `help:"Print JSON as the API returns it." name:"json" xor:"form"`
 	Quiet bool `help:"Print IDs only, one per line." short:"q" xor:"form"`
 }
 
-// printItem prints an object of the API: in a table the members that are named.
+// printItem prints an object of the API. A table contains only the named fields.
 func (o output) printItem(s *session, item json.RawMessage, members ...string) error {
 	if o.JSON {
 		return s.printJSON(item)
@@ -104,8 +104,8 @@ type listFlags struct {
 	Limit int `default:"20" help:"Number of entries to print; 0 prints all." placeholder:"N"`
 }
 
-// list prints a list of the API, whose items are in the member name of each page: in a table the members that are
-// named.
+// list prints a list of the API, whose items are in the field name of each page. A table contains only the named
+// fields.
 func (l listFlags) list(s *session, path, name string, query url.Values, members ...string) error {
 	if l.Limit < 0 {
 		return errors.New("--limit: cannot be negative")
@@ -145,7 +145,7 @@ func (l listFlags) list(s *session, path, name string, query url.Values, members
 	return errors.Join(err, w.Flush())
 }
 
-// printRows prints objects as a table of the members that are named.
+// printRows prints objects as a table of the named fields.
 func (s *session) printRows(rows []map[string]any, members ...string) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(titlesOf(members), "\t"))
@@ -201,8 +201,8 @@ func titlesOf(members []string) (titles []string) {
 
 func titleOf(member string) string { return strings.ToUpper(strings.ReplaceAll(member, "_", " ")) }
 
-// formatCell formats a value for a table. Control characters become spaces: strangers write subjects and names, and
-// their text must not move the cursor of the user's terminal.
+// formatCell formats a value for a table. Control characters become spaces: outside parties write subjects and names,
+// and their text must not control the user's terminal.
 func formatCell(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -232,7 +232,7 @@ func formatCell(value any) string {
 	}
 }
 
-// clean replaces control and format characters by spaces.
+// clean replaces control and format characters with spaces.
 func clean(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
@@ -260,7 +260,7 @@ func shortenCell(text string) string {
 	return text
 }
 
-// parseTime parses a time (RFC 3339) or an age such as 2h, and returns it in the form that the API accepts. An empty
+// parseTime parses a time (RFC 3339) or an age such as 2h, and returns it in the format that the API accepts. An empty
 // text stays empty.
 func parseTime(flag, text string) (string, error) {
 	if text == "" {
@@ -275,7 +275,7 @@ func parseTime(flag, text string) (string, error) {
 	return text, nil
 }
 
-// queryOf returns the parameters that have a value, from names and values in turn.
+// queryOf returns the parameters that have a value, from alternating names and values.
 func queryOf(pairs ...string) url.Values {
 	query := url.Values{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -296,13 +296,13 @@ func readText(path string) (string, error) {
 	return string(content), err
 }
 
-// isTerminal reports whether a person reads or types there.
+// isTerminal reports whether a file is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// confirm asks the user whether to go on, unless yes is set. Without a terminal, yes is required.
+// confirm asks the user for confirmation, unless yes is set. Without a terminal, yes is required.
 func (s *session) confirm(question string, yes bool) error {
 	if yes {
 		return nil
@@ -312,7 +312,7 @@ func (s *session) confirm(question string, yes bool) error {
 	}
 	fmt.Fprintf(s.log, "%s [y/N] ", question)
 	var answer string
-	_, _ = fmt.Fscanln(os.Stdin, &answer) // an empty line is a no
+	_, _ = fmt.Fscanln(os.Stdin, &answer) // an empty line means no
 	if !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
 		return errors.New("nothing was changed")
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// services opens the services that a command needs, on an open store. They run nothing in the background.
+// services contains the services that a command needs, on an open store. They run nothing in the background.
 type services struct {
 	store *store.Store
 	log   *slog.Logger
@@ -94,7 +94,7 @@ func (of services) webhooks() (*webhooks.Service, error) {
 
 // withOutbound opens the outbound service, which needs accounts and domains.
 func withOutbound(ctx context.Context, cfg setting.Values, do func(*outbound.Service) error) error {
-	// no name is looked up
+	// no DNS lookups
 	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err

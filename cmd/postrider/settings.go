@@ -24,8 +24,8 @@ var toolVariables = []string{config.File.Name, config.DatabaseURL.Name,
 	config.RiskLosingAcceptedMail.Name, config.Connections.Name, config.Standbys.Name, config.LogFormat.Name,
 	config.LogLevel.Name}
 
-// onOff is the type of a flag that needs no value. It keeps the text, so that an invalid one is reported
-// together with all other problems.
+// onOff is the type of a flag that needs no value. It stores the text, so that an invalid value is reported together
+// with all other problems.
 type onOff string
 
 var (

@@ -27,7 +27,7 @@ type smarthostSetCommand struct {
 	URL           string `help:"smtp://user@host:587 or smtps://user@host:465; ?verify=off skips TLS checks." name:"url" placeholder:"URL" required:""`
 	Password      string `env:"POSTRIDER_SMARTHOST_PASSWORD" help:"Password of the user. Prefer the environment or --password-stdin." placeholder:"TEXT"`
 	PasswordStdin bool   `help:"Read the password from the first line of standard input." name:"password-stdin"`
-	Use           string `default:"always" enum:"always,fallback" help:"always, or fallback: after direct attempts that were refused or failed."`
+	Use           string `default:"always" enum:"always,fallback" help:"always, or fallback: only after a direct attempt was refused or failed."`
 }
 
 var (
@@ -51,14 +51,14 @@ func (c *smarthostSetCommand) Run(s *session) error {
 	}
 	in := outbound.SmarthostInput{Account: c.Account, Domain: c.Domain, Use: c.Use, URL: secret.New(c.URL),
 		Password: secret.New(c.Password)}
-	// Check the input before the database is used, and require the master key: no other process could open
-	// the password without it.
+	// Check the input before the database is used. Require the master key, because the service cannot decrypt the
+	// password without it.
 	if err := in.Validate(); err != nil {
 		return err
 	}
 	if !store.HasKeys(cfg) {
 		return setting.Mistakes{{Setting: "POSTRIDER_MASTER_KEY",
-			Problem: "is required: set it to the key of the service, which seals passwords"}}
+			Problem: "is required: set it to the key of the service, which encrypts passwords"}}
 	}
 	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
 		stored, err := service.SetSmarthost(s.ctx, in)

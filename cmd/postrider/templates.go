@@ -32,7 +32,7 @@ func (c *templatesListCommand) Run(s *session) error {
 		"status", "version", "has_unpublished_changes", "updated_at")
 }
 
-// templateName is the argument that names a template.
+// templateName is the argument for a template.
 type templateName struct {
 	Template string `arg:"" help:"Alias or ID of the template."`
 }
@@ -114,7 +114,7 @@ type templatesRenderCommand struct {
 
 	Variable map[string]string `help:"Variable of the template. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE" short:"v"`
 	Data     string            `help:"File with a JSON object of variables; - reads standard input." placeholder:"FILE"`
-	Draft    bool              `help:"Render the draft (default: the published version, or the draft if none is)."`
+	Draft    bool              `help:"Render the draft (default: the published version, or the draft if there is none)."`
 	HTML     bool              `help:"Print the HTML only." name:"html" xor:"form"`
 	Text     bool              `help:"Print the plain text only." xor:"form"`
 	JSON     bool              `help:"Print JSON as the API returns it." name:"json" xor:"form"`

@@ -16,7 +16,7 @@ type webhooksCommand struct {
 	Create webhooksCreateCommand `cmd:"" help:"Create a webhook endpoint and print its secret."`
 	List   webhooksListCommand   `cmd:"" help:"List webhook endpoints, newest first."`
 	Test   webhooksTestCommand   `cmd:"" help:"Send a test event to the endpoints that subscribe to its type."`
-	Replay webhooksReplayCommand `cmd:"" help:"Repeat one delivery, or those of an endpoint since a time."`
+	Replay webhooksReplayCommand `cmd:"" help:"Replay one delivery, or those of an endpoint since a time."`
 	Rotate webhooksRotateCommand `cmd:"" help:"Create a new secret and print it. The old one stays valid for a while."`
 }
 
@@ -90,7 +90,7 @@ func (c *webhooksTestCommand) Run(s *session) error {
 	if len(sent.Deliveries) == 0 {
 		return fmt.Errorf("no enabled endpoint subscribes to %s", c.Event)
 	}
-	fmt.Fprintf(s.out, "%s is on its way to %d endpoints: %s\n", c.Event, len(sent.Deliveries),
+	fmt.Fprintf(s.out, "Queued %s for %d endpoints: %s\n", c.Event, len(sent.Deliveries),
 		strings.Join(sent.Deliveries, ", "))
 	return nil
 }
@@ -99,27 +99,27 @@ type webhooksReplayCommand struct {
 	remote
 
 	ID    string `arg:"" help:"ID of a delivery, or of an endpoint together with --since."`
-	Since string `help:"Repeat the failed deliveries of the endpoint since a time, or an age such as 2h." placeholder:"WHEN"`
-	All   bool   `help:"With --since: also repeat successful deliveries."`
+	Since string `help:"Replay the failed deliveries of the endpoint since a time, or an age such as 2h." placeholder:"WHEN"`
+	All   bool   `help:"With --since: also replay successful deliveries."`
 }
 
 func (c *webhooksReplayCommand) Run(s *session) error {
 	if c.Since == "" {
 		if c.All || !strings.HasPrefix(c.ID, "whd_") {
-			return errors.New("--since: is required to repeat the deliveries of an endpoint")
+			return errors.New("--since: is required to replay the deliveries of an endpoint")
 		}
 		if err := c.do(s, client.Request{Method: http.MethodPost,
 			Path: "/webhook-deliveries/" + url.PathEscape(c.ID) + "/replay"}, nil); err != nil {
 			return err
 		}
-		fmt.Fprintf(s.out, "%s will be sent again\n", c.ID)
+		fmt.Fprintf(s.out, "Queued %s again.\n", c.ID)
 		return nil
 	}
 	since, err := parseTime("--since", c.Since)
 	if err != nil {
 		return err
 	}
-	// A recovery works through a part of the deliveries each time.
+	// Each request recovers a part of the deliveries.
 	total, until := 0, time.Now().UTC().Format(time.RFC3339)
 	for {
 		var did struct {
@@ -136,7 +136,7 @@ func (c *webhooksReplayCommand) Run(s *session) error {
 		}
 		fmt.Fprintf(s.log, "%d deliveries so far\n", total)
 	}
-	fmt.Fprintf(s.out, "%d deliveries will be sent again\n", total)
+	fmt.Fprintf(s.out, "Queued %d deliveries again.\n", total)
 	return nil
 }
 

@@ -25,17 +25,17 @@ func Asked(ctx context.Context, op rights.Operation, first *int, after *string, 
 	return caller, request, err
 }
 
-// Request reads the arguments of a connection.
+// Request returns the page that the arguments of a connection request.
 func Request(first *int, after *string, last *int, before *string) (page.Request, error) {
 	wrong := fault.Fields{}
 	if first != nil && last != nil {
 		wrong.Add("last", "cannot be combined with first")
 	}
 	if after != nil && (last != nil || before != nil) {
-		wrong.Add("after", "goes with first, and before with last")
+		wrong.Add("after", "cannot be combined with last; use before")
 	}
 	if before != nil && last == nil {
-		wrong.Add("before", "goes with last")
+		wrong.Add("before", "requires last")
 	}
 	r := page.Request{Limit: page.DefaultLimit, Back: last != nil}
 	size, sized, cursor, from := "first", first, "after", after
@@ -68,7 +68,7 @@ func PageError(r page.Request, err error) error {
 	return fault.InvalidField("after", notACursor)
 }
 
-const notACursor = "is not a cursor of this list; use a cursor, startCursor or endCursor of an earlier answer"
+const notACursor = "is not a cursor of this list; use a cursor, startCursor or endCursor of an earlier response"
 
 // Of converts a page to a connection with edges E.
 func Of[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N],
@@ -127,7 +127,7 @@ func Unfiltered[A, T any](of func(context.Context, string,
 	return func(ctx context.Context, accountID string, _ struct{}, a A) (T, error) { return of(ctx, accountID, a) }
 }
 
-// Each converts rows one by one.
+// Each converts rows individually.
 func Each[R, N any](show func(R) N) func(context.Context, string, []R) []N {
 	return func(_ context.Context, _ string, rows []R) []N { return Shown(rows, show) }
 }

@@ -7788,7 +7788,7 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../schema/accounts.graphqls", Input: `extend type Query {
-  "The account that the API key belongs to. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
+  "Returns the account that the API key belongs to. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   account: Account! @module(name: "accounts")
 
   "Lists the API keys of the account, newest first, including revoked keys. Requires an API key with scope ` + "`" + `full` + "`" + `."
@@ -7818,13 +7818,13 @@ type Account implements Node {
   id: ID!
   "The display name."
   name: String!
-  "The account's email address. It is the only address that the sandbox sender can write to."
+  "The account's email address. It is the only address that the sandbox sender can send to."
   email: String!
   "The plan of the account, with its limits."
   plan: Plan!
   "Emails sent and bytes stored by the account, with the caps that apply."
   usage: Usage!
-  "Whether the account can write to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file."
+  "Whether the account can send to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file."
   productionUnlocked: Boolean!
   "A domain of the installation from which the account can send to its own email address, before it has a verified domain."
   sandboxDomain: String! @module(name: "domains")
@@ -7899,9 +7899,9 @@ type APIKeyEdge {
 type APIKey implements Node {
   "Opaque ID, prefix ` + "`" + `key_` + "`" + `."
   id: ID!
-  "A name to recognize the credential by."
+  "A name that identifies the API key."
   name: String!
-  "The first characters of the secret, to recognize the key by."
+  "The first characters of the secret, which help you recognize the key."
   prefix: String!
   "The scope of the key."
   scope: APIKeyScope!
@@ -7975,7 +7975,7 @@ type OperatorPlan {
   dailyBytes: Float
   "Maximum number of sending domains."
   maxDomains: Int!
-  "Whether accounts can only write to themselves until they have a verified domain and a payment method."
+  "Whether accounts can only send to their own address until they have a verified domain and a payment method."
   sandboxed: Boolean!
 }
 `, BuiltIn: false},
@@ -8080,7 +8080,7 @@ input AutomationRunFilter {
   userId: String
   "Matches this address, case-insensitive."
   email: String
-  "Matches runs that are, wait or ended at the step with this key. Requires ` + "`" + `automationId` + "`" + `."
+  "Matches runs whose next step has this key, or that wait or ended at it. Requires ` + "`" + `automationId` + "`" + `."
   step: String
   "Matches runs that follow this version."
   version: Int
@@ -8129,9 +8129,9 @@ type AutomationEdge {
 type Automation implements Node {
   "Opaque ID, prefix ` + "`" + `aut_` + "`" + `."
   id: ID!
-  "A name for humans."
+  "A human-readable name."
   name: String!
-  "A description for humans; ` + "`" + `null` + "`" + ` if there is none."
+  "A human-readable description; ` + "`" + `null` + "`" + ` if there is none."
   description: String
   "The status, which decides whether the automation starts runs."
   status: AutomationStatus!
@@ -8215,7 +8215,7 @@ type AutomationStep {
   key: String!
   "Type of the step, such as ` + "`" + `send_email` + "`" + `."
   type: String!
-  "A name for humans; ` + "`" + `null` + "`" + ` if there is none."
+  "A human-readable name; ` + "`" + `null` + "`" + ` if there is none."
   name: String
   "A one-line summary of the step."
   summary: String!
@@ -8226,7 +8226,7 @@ type AutomationStep {
   ): AutomationStepStats!
 }
 
-"Outcomes of runs at a step. A run that was retried counts once per try."
+"Outcomes of runs at a step. A run that was retried counts once per attempt."
 type AutomationStepStats {
   "Number of times the step was entered: the sum of completed, skipped, failed, cancelled and waiting."
   entered: Int!
@@ -8375,9 +8375,9 @@ type AutomationRunStep {
 type AutomationWait {
   "Key of the waiting step."
   step: String!
-  "Names of events of the person, the first of which ends the wait; empty if no event ends it."
+  "Names of the person's events that end the wait; empty if only time ends it."
   events: [String!]!
-  "Events count from this time; ` + "`" + `null` + "`" + ` if no event ends the wait."
+  "Only events from this time on end the wait; ` + "`" + `null` + "`" + ` if no event ends it."
   since: DateTime
   "When the wait ends at the latest."
   until: DateTime!
@@ -8389,15 +8389,15 @@ type AutomationWait {
 type AutomationWaitReason {
   "` + "`" + `plan_limit` + "`" + `, ` + "`" + `account_suspended` + "`" + `, ` + "`" + `rate_limit_exceeded` + "`" + `, ` + "`" + `webhook_failed` + "`" + ` or ` + "`" + `internal` + "`" + `. A change to the plan, limits or state of the account ends the wait early for the first two."
   code: String!
-  "A message for humans."
+  "A human-readable message."
   message: String!
-  "When the step was first tried."
+  "When the step was first attempted."
   since: DateTime!
 }
 
 "An entry in the timeline of a run."
 type AutomationRunTimelineEntry {
-  "When it happened."
+  "When the event or change happened."
   at: DateTime!
   "` + "`" + `event` + "`" + `: a custom event affected the run. ` + "`" + `run` + "`" + `: an event of the run itself. ` + "`" + `step` + "`" + `: a step ended. ` + "`" + `wait` + "`" + `: a step will be retried later. ` + "`" + `email` + "`" + `, ` + "`" + `sms` + "`" + `: an event of a message that a step sent."
   source: String!
@@ -8570,7 +8570,7 @@ type ExplainedPart {
     by: UsagePeriodLength! = DAY
   ): UsageReport! @module(name: "accounts")
 
-  "Returns the plan, usage and billing state of the account, and what prevents it from writing to others. Not available to keys with scope ` + "`" + `sending` + "`" + ` or ` + "`" + `read` + "`" + `."
+  "Returns the plan, usage and billing state of the account, and what prevents it from sending to others. Not available to keys with scope ` + "`" + `sending` + "`" + ` or ` + "`" + `read` + "`" + `."
   billing: Billing! @module(name: "billing")
 
   "Lists the plans that a customer can choose and the account's own plan, lowest rank first."
@@ -8619,7 +8619,7 @@ type Money {
   currency: String!
 }
 
-"A plan as customers see it."
+"A plan that customers can see."
 type PlanOffer {
   "Stable name of the plan, such as ` + "`" + `pro` + "`" + `."
   id: ID!
@@ -8671,7 +8671,7 @@ type Billing {
   over: Int!
   "Monthly email limit that the account set for itself; ` + "`" + `null` + "`" + ` if it set none."
   monthlyLimit: Int
-  "What prevents the account from writing to others."
+  "What prevents the account from sending to others."
   production: Production!
   "Billing problems that the members of the account should resolve."
   problems: [String!]!
@@ -8689,9 +8689,9 @@ type PaymentMethod {
   expYear: Int!
 }
 
-"Whether an account can write to addresses other than its own."
+"The conditions for sending to addresses other than the account's own."
 type Production {
-  "Whether the account can write to addresses other than its own."
+  "Whether the account can send to addresses other than its own."
   unlocked: Boolean!
   "Whether the account has a verified domain."
   verifiedDomain: Boolean!
@@ -8700,7 +8700,7 @@ type Production {
 }
 `, BuiltIn: false},
 	{Name: "../schema/domains.graphqls", Input: `extend type Query {
-  "The sending domains of the account, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
+  "Lists the sending domains of the account, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   domains(
     "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
@@ -8727,7 +8727,7 @@ input DomainFilter {
   query: String
   "Matches this status."
   status: DomainStatus
-  "Matches domains that do or do not receive mail."
+  "Whether the domain receives mail."
   inboundEnabled: Boolean
 }
 
@@ -9028,7 +9028,7 @@ type SendEmailResult {
   id: ID!
   "` + "`" + `SENT` + "`" + `, ` + "`" + `SCHEDULED` + "`" + `, or ` + "`" + `FAILED` + "`" + ` if a recipient is suppressed."
   status: EmailStatus!
-  "The suppressed recipients, because of which the email was not sent."
+  "The suppressed recipients that prevented the email from being sent."
   suppressedRecipients: [String!]!
   "Whether this is the result of an earlier request with the same idempotency key."
   replayed: Boolean!
@@ -9165,11 +9165,11 @@ type Email implements Node {
 
 "The status of an email."
 enum EmailStatus {
-  "Released and about to be handed over. Emails of a suspended account also have this status."
+  "Released, and delivery is about to start. Emails of a suspended account also have this status."
   QUEUED
   "Waiting for its scheduled time."
   SCHEDULED
-  "Accepted and on its way."
+  "Accepted, and delivery is in progress."
   SENT
   "Accepted by every recipient's server."
   DELIVERED
@@ -9199,7 +9199,7 @@ type EmailContent {
   headers: [Header!]!
   "The attached files without their data, in the order of the request."
   attachments: [Attachment!]!
-  "The whole message as its recipients got it (RFC 5322), without the signature and the fields that servers prepended in transit. Bytes that are not valid UTF-8 appear as U+FFFD. ` + "`" + `null` + "`" + ` if its bodies were deleted by age."
+  "The whole message as its recipients received it (RFC 5322), without the signature and the fields that servers prepended in transit. Bytes that are not valid UTF-8 appear as U+FFFD. ` + "`" + `null` + "`" + ` if its bodies were deleted by age."
   raw: String
 }
 
@@ -9305,7 +9305,7 @@ type DeliveryAttempt {
   localAddr: String
   "The route: a source address, or ` + "`" + `smarthost:host:port` + "`" + `; ` + "`" + `null` + "`" + ` if the default address of the host was used."
   way: String
-  "The subject of the reply, such as ` + "`" + `greylist` + "`" + `; ` + "`" + `null` + "`" + ` if the attempt delivered the message or is running."
+  "The cause of the refusal, such as ` + "`" + `greylist` + "`" + `; ` + "`" + `null` + "`" + ` if the attempt delivered the message or is running."
   class: String
 }
 
@@ -9331,11 +9331,11 @@ type TimelineEntry {
   id: ID!
   "The event type, such as ` + "`" + `email.delivery_delayed` + "`" + `."
   type: String!
-  "When it happened."
+  "When the event happened."
   at: DateTime!
   "The recipient of the event; ` + "`" + `null` + "`" + ` if the event is about the whole email."
   recipient: String
-  "The reply of the receiving server, or why it happened; ` + "`" + `null` + "`" + ` if there is no detail."
+  "The reply of the receiving server, or the reason for the event; ` + "`" + `null` + "`" + ` if there is no detail."
   detail: String
   "The SMTP reply code that caused the event (RFC 5321); ` + "`" + `null` + "`" + ` if there is none."
   code: Int
@@ -9384,7 +9384,7 @@ type EventPage {
   nodes: [Event!]!
   "Whether more events can be read now. It can be true even if this page has no event of the requested types."
   hasMore: Boolean!
-  "Cursor to pass as ` + "`" + `after` + "`" + ` to continue, now or later."
+  "Cursor to pass as ` + "`" + `after` + "`" + ` to continue, immediately or later."
   endCursor: String!
 }
 
@@ -9394,7 +9394,7 @@ type Event {
   id: ID!
   "The full event type, such as ` + "`" + `email.delivered` + "`" + `."
   type: String!
-  "When it happened."
+  "When the event happened."
   createdAt: DateTime!
   "The payload of the event type, as sent in webhooks."
   data: JSON!
@@ -9423,7 +9423,7 @@ type HealthFinding {
   found: String!
   "What was expected; may be empty."
   expected: String!
-  "What to do about it; may be empty."
+  "What to do; may be empty."
   do: String!
   "ID of the affected object; ` + "`" + `null` + "`" + ` if the finding is about the whole account or installation."
   subjectId: ID
@@ -9431,9 +9431,9 @@ type HealthFinding {
 
 "The severity of a finding."
 enum HealthLevel {
-  "Mail is lost, refused or not accepted because of it."
+  "The problem causes mail to be lost, refused or not accepted."
   ERROR
-  "It works, but something is at risk or will break."
+  "Everything works, but something is at risk or will break."
   WARNING
   "A hint."
   NOTICE
@@ -9463,7 +9463,7 @@ enum HealthLevel {
   ): [SearchResult!]! @module(name: "accounts")
 }
 
-"An object with an ID of its own."
+"An object with an ID."
 interface Node {
   "Opaque ID. The prefix before ` + "`" + `_` + "`" + ` identifies the type."
   id: ID!
@@ -9504,7 +9504,7 @@ type SearchResult {
 }
 `, BuiltIn: false},
 	{Name: "../schema/operator.graphqls", Input: `extend type Query {
-  "The installation, for a signed-in operator; ` + "`" + `null` + "`" + ` for any other caller."
+  "Returns the installation, for a signed-in operator; ` + "`" + `null` + "`" + ` for any other caller."
   operator: Operator @module(name: "signin")
 }
 
@@ -9587,7 +9587,7 @@ type OperatorAccountEdge {
   node: OperatorAccount!
 }
 
-"An account as the operator sees it."
+"An account of the installation."
 type OperatorAccount {
   "Opaque ID, prefix ` + "`" + `acc_` + "`" + `."
   id: ID!
@@ -9597,9 +9597,9 @@ type OperatorAccount {
   email: String!
   "ID of the plan, such as ` + "`" + `pro` + "`" + `."
   planId: ID!
-  "Whether the operator lets the account write to others regardless of missing requirements."
+  "Whether the operator lets the account send to others regardless of missing requirements."
   productionUnlocked: Boolean!
-  "When a payment method was put on file; ` + "`" + `null` + "`" + ` if there is none."
+  "When the payment method was added; ` + "`" + `null` + "`" + ` if there is none."
   paymentMethodAt: DateTime
   "Since when a payment is overdue; ` + "`" + `null` + "`" + ` if none is."
   paymentDueAt: DateTime
@@ -9609,9 +9609,9 @@ type OperatorAccount {
   unmetered: Boolean!
   "Monthly email limit that the account set for itself; ` + "`" + `null` + "`" + ` if it set none."
   monthlyLimit: Int
-  "Cap of stored bytes set by the operator; ` + "`" + `null` + "`" + ` if the plan's cap applies."
+  "Cap on stored bytes set by the operator; ` + "`" + `null` + "`" + ` if the plan's cap applies."
   storedBytesLimit: Float
-  "Cap of bytes stored per day set by the operator; ` + "`" + `null` + "`" + ` if the plan's cap applies."
+  "Cap on bytes stored per day set by the operator; ` + "`" + `null` + "`" + ` if the plan's cap applies."
   dailyBytesLimit: Float
   "When the object was created."
   createdAt: DateTime!
@@ -9830,7 +9830,7 @@ type Development {
   inboxUrl: String
   "Where to deliver mail for receiving, such as ` + "`" + `smtp://127.0.0.1:2525` + "`" + `; ` + "`" + `null` + "`" + ` if receiving is off."
   inboundUrl: String
-  "A domain that counts as verified; ` + "`" + `null` + "`" + ` if the domains module is off."
+  "A domain that is already verified; ` + "`" + `null` + "`" + ` if the domains module is off."
   domain: String
   "Local parts of addresses at ` + "`" + `domain` + "`" + ` that simulate failures, such as ` + "`" + `bounce` + "`" + `."
   failures: [String!]!
@@ -9850,9 +9850,9 @@ type User {
 enum Role {
   "Allows everything."
   OWNER
-  "Allows everything except what concerns owners and billing."
+  "Allows everything except changes to owners and billing."
   ADMIN
-  "Allows what API keys with scope ` + "`" + `full` + "`" + ` allow."
+  "Allows the same as an API key with scope ` + "`" + `full` + "`" + `."
   DEVELOPER
   "Allows access to the plan, usage and invoices."
   BILLING
@@ -9954,7 +9954,7 @@ type Invitation {
   invitedBy: ID
   "When the object was created."
   createdAt: DateTime!
-  "When the current period ends."
+  "When the invitation expires."
   expiresAt: DateTime!
 }
 
@@ -10305,7 +10305,7 @@ type ReceivedEmail implements Node {
   references: [String!]!
   "The first entry of ` + "`" + `references` + "`" + ` and the last ten, which are enough to group a thread. Use it in lists, because a message from outside can contain many long references."
   outerReferences: [String!]!
-  "Results of sender authentication. No message is refused because of them."
+  "Results of sender authentication. They never cause a refusal."
   authentication: ReceivedAuthentication!
   "The result of the spam filter."
   spamStatus: SpamStatus!
@@ -10381,7 +10381,7 @@ enum SpamStatus {
   HAM
   "The message is spam."
   SPAM
-  "There is no filter, or it did not answer."
+  "There is no filter, or it did not respond."
   UNKNOWN
 }
 
@@ -10458,7 +10458,7 @@ type SMTPCredentialEdge {
 type SMTPCredential implements Node {
   "Opaque ID, prefix ` + "`" + `smtp_` + "`" + `."
   id: ID!
-  "A name to recognize the credential by."
+  "A name that identifies the credential."
   name: String!
   "A user name for clients that require one. The relay accepts any user name with the password."
   username: String!
@@ -10528,9 +10528,9 @@ input APIRequestFilter {
   userId: ID
   "Matches requests with this ID."
   requestId: ID
-  "Matches requests that created this email or are about it, prefix ` + "`" + `msg_` + "`" + `."
+  "Matches requests that created or concern this email, prefix ` + "`" + `msg_` + "`" + `."
   emailId: ID
-  "Matches requests answered in this time range."
+  "Matches requests whose response was sent in this time range."
   createdAt: DateTimeFilter
 }
 
@@ -10567,7 +10567,7 @@ type APIRequestEdge {
 
 "A request to the REST API and its response, without secrets, passwords, tokens and the data of attachments."
 type APIRequest {
-  "The ` + "`" + `X-Request-Id` + "`" + ` of the response. If a client sends the same ID twice, two requests have it."
+  "The ` + "`" + `X-Request-Id` + "`" + ` of the response. It is not unique if a client sends the same ` + "`" + `X-Request-Id` + "`" + ` more than once."
   id: ID!
   "The HTTP method."
   method: String!
@@ -10595,9 +10595,9 @@ type APIRequest {
   responseBody: String
   "Size of the whole body in bytes."
   responseOctets: Int!
-  "The email that the request created or is about; ` + "`" + `null` + "`" + ` if there is none or it was deleted."
+  "The email that the request created or concerns; ` + "`" + `null` + "`" + ` if there is none or it was deleted."
   email: Email @module(name: "sending")
-  "When the request was answered."
+  "When the response was sent."
   createdAt: DateTime!
 }
 `, BuiltIn: false},
@@ -10668,7 +10668,7 @@ input DateTimeFilter {
     top: Int! = 20
     "Counts only mail that matches every field of the filter."
     filter: StatisticsFilter
-    "Where an event counts: a bounce three days later counts in the period of the bounce, or in that of its email. Defaults to ` + "`" + `EVENT` + "`" + `."
+    "The period in which an event counts. A bounce three days after its email counts in the period of the bounce or of the email. Defaults to ` + "`" + `EVENT` + "`" + `."
     placedBy: StatisticsMoment! = EVENT
   ): EmailStatistics! @module(name: "statistics") @module(name: "sending")
 
@@ -10693,7 +10693,7 @@ input TimeRange {
 
 "The length of a period in a time zone."
 enum StatisticsInterval {
-  "One hour, from one full hour of local time to the next. It is longer or shorter where the local time changes by half an hour."
+  "One hour, from one full hour of local time to the next. It is longer or shorter if the local time changes by half an hour."
   HOUR
   "One day."
   DAY
@@ -10792,7 +10792,7 @@ type EmailFigures {
   recipients: Int!
   "Recipients whose server accepted the message."
   delivered: Int!
-  "Recipients whose delivery was delayed to another attempt."
+  "Recipients whose delivery needed another attempt."
   delayed: Int!
   "Recipients that do not exist or were refused."
   bounced: Int!
@@ -10810,7 +10810,7 @@ type EmailFigures {
   suppressed: Int!
   "` + "`" + `delivered` + "`" + ` divided by ` + "`" + `recipients` + "`" + `."
   deliveryRate: Rate!
-  "` + "`" + `bounced` + "`" + ` divided by ` + "`" + `recipients` + "`" + `. Receivers object to 5 % or more."
+  "` + "`" + `bounced` + "`" + ` divided by ` + "`" + `recipients` + "`" + `. Receivers do not tolerate 5 % or more."
   bounceRate: Rate!
   "` + "`" + `complained` + "`" + ` divided by ` + "`" + `delivered` + "`" + `. Gmail and Yahoo require less than 0.1 %; 0.3 % is too much."
   complaintRate: Rate!
@@ -10854,7 +10854,7 @@ type BounceReason {
 
 "A bounce."
 type BounceExample {
-  "The reply of the server that refused; empty if the email was deleted."
+  "The reply of the server that refused the email; empty if the email was deleted."
   diagnostic: String!
   "ID of the email."
   emailId: ID!
@@ -11044,7 +11044,7 @@ type SuppressionEdge {
   node: Suppression!
 }
 
-"An address that cannot be written to. An email with such a recipient is not sent to any recipient."
+"An address that you cannot send to. An email with a suppressed recipient is not sent to any of its recipients."
 type Suppression implements Node {
   "Opaque ID, prefix ` + "`" + `sup_` + "`" + `."
   id: ID!
@@ -11070,7 +11070,7 @@ enum SuppressionReason {
   COMPLAINT
   "The recipient unsubscribed from all mail."
   UNSUBSCRIBE
-  "It was added through the API."
+  "The address was added through the API."
   MANUAL
 }
 
@@ -11103,7 +11103,7 @@ type CategoryOptOut implements Node {
   id: ID!
   "The address in lower case; ` + "`" + `null` + "`" + ` if it was erased. It is still opted out."
   email: String
-  "Key of the category, used to compare emails, such as ` + "`" + `product-news` + "`" + `."
+  "Key of the category, such as ` + "`" + `product-news` + "`" + `. It is matched against the category of emails."
   category: String!
   "The category as written in the email whose link was used, such as ` + "`" + `Product news` + "`" + `."
   categoryLabel: String!
@@ -11179,9 +11179,9 @@ type TemplateEdge {
 type Template implements Node {
   "Opaque ID, prefix ` + "`" + `tpl_` + "`" + `."
   id: ID!
-  "The account's own name for the template, for use in programs; ` + "`" + `null` + "`" + ` if there is none."
+  "The account's own identifier for the template; ` + "`" + `null` + "`" + ` if there is none."
   alias: String
-  "A name for humans."
+  "A human-readable name."
   name: String!
   "The status, which decides whether emails can use the template."
   status: TemplateStatus!
@@ -11319,9 +11319,9 @@ type Engagement {
   ip: String
   "User agent of the client; ` + "`" + `null` + "`" + ` if it sent none."
   userAgent: String
-  "Why it counts as a machine's, such as ` + "`" + `privacy_proxy` + "`" + `, ` + "`" + `prefetch` + "`" + `, ` + "`" + `scanner` + "`" + ` or ` + "`" + `bot` + "`" + `; ` + "`" + `null` + "`" + ` for a person."
+  "Why the open or click is attributed to a machine, such as ` + "`" + `privacy_proxy` + "`" + `, ` + "`" + `prefetch` + "`" + `, ` + "`" + `scanner` + "`" + ` or ` + "`" + `bot` + "`" + `; ` + "`" + `null` + "`" + ` for a person."
   machine: String
-  "When it happened."
+  "When the open or click happened."
   at: DateTime!
 }
 

@@ -1,3 +1,3 @@
-// Package inquiry holds what resolvers know about the request: the caller and its rights, the remaining
-// budget for bodies in bytes, the selected fields, and whether a subscription has started.
+// Package inquiry contains the state of a request for resolvers: the caller and its rights, the remaining budget for
+// bodies in bytes, the selected fields, and whether a subscription has started.
 package inquiry

@@ -26,8 +26,8 @@ func WithCaller(ctx context.Context, c accounts.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// Authorized returns the caller of the request if its key's scope allows the operation. Without a caller
-// nothing is allowed.
+// Authorized returns the caller of the request if its key's scope allows the operation. Without a caller, no operation
+// is allowed.
 func Authorized(ctx context.Context, op rights.Operation) (accounts.Caller, error) {
 	caller, err := Caller(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func Authorized(ctx context.Context, op rights.Operation) (accounts.Caller, erro
 	return caller, caller.Authorize(op)
 }
 
-// Caller returns the caller. An error means that the context belongs to no request, which is a defect.
+// Caller returns the caller. An error means that the context does not belong to a request, which is a bug.
 func Caller(ctx context.Context) (accounts.Caller, error) {
 	caller, known := ctx.Value(callerKey{}).(accounts.Caller)
 	if !known {
@@ -90,14 +90,14 @@ func Selects(set ast.SelectionSet, is func(typeName, field string) bool) bool {
 
 type allowanceKey struct{}
 
-// WithAllowance lets a request read bodies up to the bound.
+// WithAllowance allows a request to read bodies up to the limit.
 func WithAllowance(ctx context.Context) context.Context {
 	var left atomic.Int64
 	left.Store(limits.Result)
 	return context.WithValue(ctx, allowanceKey{}, &left)
 }
 
-// Spend counts bytes of bodies that a resolver is about to return.
+// Spend deducts the bytes of bodies that a resolver is about to return.
 func Spend(ctx context.Context, octets int) error {
 	left, ok := ctx.Value(allowanceKey{}).(*atomic.Int64)
 	if ok && left.Add(-int64(octets)) < 0 {
@@ -153,7 +153,7 @@ func OriginOf(ctx context.Context) *Origin {
 // IsFirstCall reports whether the operation has not called the REST API before.
 func (o *Origin) IsFirstCall() bool { return o.called.CompareAndSwap(false, true) }
 
-// MarkAudited records that the REST API decides about the audit log entry of a root field.
+// MarkAudited records that the REST API is responsible for the audit log entry of a root field.
 func (o *Origin) MarkAudited(responseKey string) { o.fields.Store(responseKey, true) }
 
 // IsAudited reports whether MarkAudited was called for the root field.

@@ -25,16 +25,15 @@ const (
 	RootFields    = 20
 	Aliases       = 15
 	Directives    = 30
-	Selections    = 1000    // fields and fragments, with fragments written out
+	Selections    = 1000    // fields and fragments, with fragments expanded
 	Complexity    = 12100   // see graph/complexity.go
 	Result        = 5 << 20 // bytes of a response
 	CachedQueries = 128     // at most 8 MB of text
-	Mistakes      = 10      // reported mistakes of a query, which can have hundreds
+	Mistakes      = 10      // reported errors of a query, which can have hundreds
 )
 
-// Shape refuses queries by their shape. It runs before validation, because
-// some of gqlparser's rules take exponential time over fragments that spread
-// others twice, and gqlgen's complexity limit does as well.
+// Shape refuses queries by their shape. It runs before validation, because some of gqlparser's rules, and gqlgen's
+// complexity limit, take exponential time for fragments that spread others twice.
 type Shape struct{}
 
 var _ interface {
@@ -42,13 +41,13 @@ var _ interface {
 	graphql.OperationParameterMutator
 } = Shape{}
 
-// ExtensionName is gqlgen's name for it.
+// ExtensionName returns gqlgen's name of the extension.
 func (Shape) ExtensionName() string { return "ShapeLimit" }
 
 // Validate accepts every schema.
 func (Shape) Validate(graphql.ExecutableSchema) error { return nil }
 
-// MutateOperationParameters changes nothing; it is the first hook there is.
+// MutateOperationParameters changes nothing. It is the earliest hook.
 func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawParams) *gqlerror.Error {
 	if len(request.Query) > Query {
 		return refusal.TooComplex("the query text is longer than %d bytes", Query)
@@ -58,7 +57,7 @@ func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawPa
 	case err != nil && strings.Contains(err.Error(), "exceeded token limit"):
 		return refusal.TooComplex("the query has more than %d tokens", Tokens)
 	case err != nil:
-		return nil //nolint:nilerr // the executor meets the same error and reports it
+		return nil //nolint:nilerr // the executor gets the same error and reports it
 	}
 	if request.OperationName == "" && len(doc.Operations) > 1 { // gqlgen would name an operation without a name
 		return gqlerror.Errorf("The request has %d operations: set operationName to the one to run",
@@ -84,8 +83,7 @@ func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawPa
 	return whole.refusal()
 }
 
-// extent is the measure of a selection. level counts the fields of its first level, roots those of an
-// operation.
+// extent is the size of a selection. level counts the fields of its first level, and roots those of an operation.
 type extent struct{ depth, introspection, level, roots, aliases, directives, selections int }
 
 func (s extent) refusal() *gqlerror.Error {
@@ -99,7 +97,7 @@ func (s extent) refusal() *gqlerror.Error {
 	case s.directives > Directives:
 		return refusal.TooComplex("the query has more than %d directives", Directives)
 	case s.selections > Selections:
-		return refusal.TooComplex("the query selects more than %d fields, with fragments written out", Selections)
+		return refusal.TooComplex("the query selects more than %d fields, with fragments expanded", Selections)
 	case s.roots > RootFields:
 		return refusal.TooComplex("the query has more than %d root fields", RootFields)
 	}

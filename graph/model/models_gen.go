@@ -47,9 +47,9 @@ type APIRequestFilter struct {
 	UserID *string `json:"userId,omitempty"`
 	// Matches requests with this ID.
 	RequestID *string `json:"requestId,omitempty"`
-	// Matches requests that created this email or are about it, prefix `msg_`.
+	// Matches requests that created or concern this email, prefix `msg_`.
 	EmailID *string `json:"emailId,omitempty"`
-	// Matches requests answered in this time range.
+	// Matches requests whose response was sent in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
@@ -59,13 +59,13 @@ type Account struct {
 	ID string `json:"id"`
 	// The display name.
 	Name string `json:"name"`
-	// The account's email address. It is the only address that the sandbox sender can write to.
+	// The account's email address. It is the only address that the sandbox sender can send to.
 	Email string `json:"email"`
 	// The plan of the account, with its limits.
 	Plan *accounts.Plan `json:"plan"`
 	// Emails sent and bytes stored by the account, with the caps that apply.
 	Usage *Usage `json:"usage"`
-	// Whether the account can write to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file.
+	// Whether the account can send to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file.
 	ProductionUnlocked bool `json:"productionUnlocked"`
 	// A domain of the installation from which the account can send to its own email address, before it has a verified domain.
 	SandboxDomain string `json:"sandboxDomain"`
@@ -173,7 +173,7 @@ type AutomationRunFilter struct {
 	UserID *string `json:"userId,omitempty"`
 	// Matches this address, case-insensitive.
 	Email *string `json:"email,omitempty"`
-	// Matches runs that are, wait or ended at the step with this key. Requires `automationId`.
+	// Matches runs whose next step has this key, or that wait or ended at it. Requires `automationId`.
 	Step *string `json:"step,omitempty"`
 	// Matches runs that follow this version.
 	Version *int `json:"version,omitempty"`
@@ -183,7 +183,7 @@ type AutomationRunFilter struct {
 
 // An entry in the timeline of a run.
 type AutomationRunTimelineEntry struct {
-	// When it happened.
+	// When the event or change happened.
 	At time.Time `json:"at"`
 	// `event`: a custom event affected the run. `run`: an event of the run itself. `step`: a step ended. `wait`: a step will be retried later. `email`, `sms`: an event of a message that a step sent.
 	Source string `json:"source"`
@@ -205,9 +205,9 @@ type AutomationRunTimelineEntry struct {
 type AutomationWait struct {
 	// Key of the waiting step.
 	Step string `json:"step"`
-	// Names of events of the person, the first of which ends the wait; empty if no event ends it.
+	// Names of the person's events that end the wait; empty if only time ends it.
 	Events []string `json:"events"`
-	// Events count from this time; `null` if no event ends the wait.
+	// Only events from this time on end the wait; `null` if no event ends it.
 	Since *time.Time `json:"since,omitempty"`
 	// When the wait ends at the latest.
 	Until time.Time `json:"until"`
@@ -219,9 +219,9 @@ type AutomationWait struct {
 type AutomationWaitReason struct {
 	// `plan_limit`, `account_suspended`, `rate_limit_exceeded`, `webhook_failed` or `internal`. A change to the plan, limits or state of the account ends the wait early for the first two.
 	Code string `json:"code"`
-	// A message for humans.
+	// A human-readable message.
 	Message string `json:"message"`
-	// When the step was first tried.
+	// When the step was first attempted.
 	Since time.Time `json:"since"`
 }
 
@@ -255,7 +255,7 @@ type Billing struct {
 	Over int `json:"over"`
 	// Monthly email limit that the account set for itself; `null` if it set none.
 	MonthlyLimit *int `json:"monthlyLimit,omitempty"`
-	// What prevents the account from writing to others.
+	// What prevents the account from sending to others.
 	Production *Production `json:"production"`
 	// Billing problems that the members of the account should resolve.
 	Problems []string `json:"problems"`
@@ -263,7 +263,7 @@ type Billing struct {
 
 // A bounce.
 type BounceExample struct {
-	// The reply of the server that refused; empty if the email was deleted.
+	// The reply of the server that refused the email; empty if the email was deleted.
 	Diagnostic string `json:"diagnostic"`
 	// ID of the email.
 	EmailID string `json:"emailId"`
@@ -417,7 +417,7 @@ type DeliveryAttempt struct {
 	LocalAddr *string `json:"localAddr,omitempty"`
 	// The route: a source address, or `smarthost:host:port`; `null` if the default address of the host was used.
 	Way *string `json:"way,omitempty"`
-	// The subject of the reply, such as `greylist`; `null` if the attempt delivered the message or is running.
+	// The cause of the refusal, such as `greylist`; `null` if the attempt delivered the message or is running.
 	Class *string `json:"class,omitempty"`
 }
 
@@ -459,7 +459,7 @@ type Development struct {
 	InboxURL *string `json:"inboxUrl,omitempty"`
 	// Where to deliver mail for receiving, such as `smtp://127.0.0.1:2525`; `null` if receiving is off.
 	InboundURL *string `json:"inboundUrl,omitempty"`
-	// A domain that counts as verified; `null` if the domains module is off.
+	// A domain that is already verified; `null` if the domains module is off.
 	Domain *string `json:"domain,omitempty"`
 	// Local parts of addresses at `domain` that simulate failures, such as `bounce`.
 	Failures []string `json:"failures"`
@@ -495,7 +495,7 @@ type DomainFilter struct {
 	Query *string `json:"query,omitempty"`
 	// Matches this status.
 	Status *domain.Status `json:"status,omitempty"`
-	// Matches domains that do or do not receive mail.
+	// Whether the domain receives mail.
 	InboundEnabled *bool `json:"inboundEnabled,omitempty"`
 }
 
@@ -515,7 +515,7 @@ type EmailFigures struct {
 	Recipients int `json:"recipients"`
 	// Recipients whose server accepted the message.
 	Delivered int `json:"delivered"`
-	// Recipients whose delivery was delayed to another attempt.
+	// Recipients whose delivery needed another attempt.
 	Delayed int `json:"delayed"`
 	// Recipients that do not exist or were refused.
 	Bounced int `json:"bounced"`
@@ -533,7 +533,7 @@ type EmailFigures struct {
 	Suppressed int `json:"suppressed"`
 	// `delivered` divided by `recipients`.
 	DeliveryRate *Rate `json:"deliveryRate"`
-	// `bounced` divided by `recipients`. Receivers object to 5 % or more.
+	// `bounced` divided by `recipients`. Receivers do not tolerate 5 % or more.
 	BounceRate *Rate `json:"bounceRate"`
 	// `complained` divided by `delivered`. Gmail and Yahoo require less than 0.1 %; 0.3 % is too much.
 	ComplaintRate *Rate `json:"complaintRate"`
@@ -616,9 +616,9 @@ type Engagement struct {
 	IP *string `json:"ip,omitempty"`
 	// User agent of the client; `null` if it sent none.
 	UserAgent *string `json:"userAgent,omitempty"`
-	// Why it counts as a machine's, such as `privacy_proxy`, `prefetch`, `scanner` or `bot`; `null` for a person.
+	// Why the open or click is attributed to a machine, such as `privacy_proxy`, `prefetch`, `scanner` or `bot`; `null` for a person.
 	Machine *string `json:"machine,omitempty"`
-	// When it happened.
+	// When the open or click happened.
 	At time.Time `json:"at"`
 }
 
@@ -628,7 +628,7 @@ type Event struct {
 	ID string `json:"id"`
 	// The full event type, such as `email.delivered`.
 	Type string `json:"type"`
-	// When it happened.
+	// When the event happened.
 	CreatedAt time.Time `json:"createdAt"`
 	// The payload of the event type, as sent in webhooks.
 	Data json.RawMessage `json:"data"`
@@ -640,7 +640,7 @@ type EventPage struct {
 	Nodes []*Event `json:"nodes"`
 	// Whether more events can be read now. It can be true even if this page has no event of the requested types.
 	HasMore bool `json:"hasMore"`
-	// Cursor to pass as `after` to continue, now or later.
+	// Cursor to pass as `after` to continue, immediately or later.
 	EndCursor string `json:"endCursor"`
 }
 
@@ -704,7 +704,7 @@ type HealthFinding struct {
 	Found string `json:"found"`
 	// What was expected; may be empty.
 	Expected string `json:"expected"`
-	// What to do about it; may be empty.
+	// What to do; may be empty.
 	Do string `json:"do"`
 	// ID of the affected object; `null` if the finding is about the whole account or installation.
 	SubjectID *string `json:"subjectId,omitempty"`
@@ -738,7 +738,7 @@ type Invitation struct {
 	InvitedBy *string `json:"invitedBy,omitempty"`
 	// When the object was created.
 	CreatedAt time.Time `json:"createdAt"`
-	// When the current period ends.
+	// When the invitation expires.
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
@@ -799,7 +799,7 @@ type NearMiss struct {
 	Condition *ExplainedCondition `json:"condition,omitempty"`
 }
 
-// An account as the operator sees it.
+// An account of the installation.
 type OperatorAccount struct {
 	// Opaque ID, prefix `acc_`.
 	ID string `json:"id"`
@@ -809,9 +809,9 @@ type OperatorAccount struct {
 	Email string `json:"email"`
 	// ID of the plan, such as `pro`.
 	PlanID string `json:"planId"`
-	// Whether the operator lets the account write to others regardless of missing requirements.
+	// Whether the operator lets the account send to others regardless of missing requirements.
 	ProductionUnlocked bool `json:"productionUnlocked"`
-	// When a payment method was put on file; `null` if there is none.
+	// When the payment method was added; `null` if there is none.
 	PaymentMethodAt *time.Time `json:"paymentMethodAt,omitempty"`
 	// Since when a payment is overdue; `null` if none is.
 	PaymentDueAt *time.Time `json:"paymentDueAt,omitempty"`
@@ -821,9 +821,9 @@ type OperatorAccount struct {
 	Unmetered bool `json:"unmetered"`
 	// Monthly email limit that the account set for itself; `null` if it set none.
 	MonthlyLimit *int `json:"monthlyLimit,omitempty"`
-	// Cap of stored bytes set by the operator; `null` if the plan's cap applies.
+	// Cap on stored bytes set by the operator; `null` if the plan's cap applies.
 	StoredBytesLimit *float64 `json:"storedBytesLimit,omitempty"`
-	// Cap of bytes stored per day set by the operator; `null` if the plan's cap applies.
+	// Cap on bytes stored per day set by the operator; `null` if the plan's cap applies.
 	DailyBytesLimit *float64 `json:"dailyBytesLimit,omitempty"`
 	// When the object was created.
 	CreatedAt time.Time `json:"createdAt"`
@@ -917,7 +917,7 @@ type PaymentMethod struct {
 	ExpYear int `json:"expYear"`
 }
 
-// A plan as customers see it.
+// A plan that customers can see.
 type PlanOffer struct {
 	// Stable name of the plan, such as `pro`.
 	ID string `json:"id"`
@@ -939,9 +939,9 @@ type PlanOffer struct {
 	Current bool `json:"current"`
 }
 
-// Whether an account can write to addresses other than its own.
+// The conditions for sending to addresses other than the account's own.
 type Production struct {
-	// Whether the account can write to addresses other than its own.
+	// Whether the account can send to addresses other than its own.
 	Unlocked bool `json:"unlocked"`
 	// Whether the account has a verified domain.
 	VerifiedDomain bool `json:"verifiedDomain"`
@@ -1085,7 +1085,7 @@ type RemovedSuppression struct {
 type SMTPCredential struct {
 	// Opaque ID, prefix `smtp_`.
 	ID string `json:"id"`
-	// A name to recognize the credential by.
+	// A name that identifies the credential.
 	Name string `json:"name"`
 	// A user name for clients that require one. The relay accepts any user name with the password.
 	Username string `json:"username"`
@@ -1259,11 +1259,11 @@ type TimelineEntry struct {
 	ID string `json:"id"`
 	// The event type, such as `email.delivery_delayed`.
 	Type string `json:"type"`
-	// When it happened.
+	// When the event happened.
 	At time.Time `json:"at"`
 	// The recipient of the event; `null` if the event is about the whole email.
 	Recipient *string `json:"recipient,omitempty"`
-	// The reply of the receiving server, or why it happened; `null` if there is no detail.
+	// The reply of the receiving server, or the reason for the event; `null` if there is no detail.
 	Detail *string `json:"detail,omitempty"`
 	// The SMTP reply code that caused the event (RFC 5321); `null` if there is none.
 	Code *int `json:"code,omitempty"`
@@ -1568,9 +1568,9 @@ func (e CustomEventSource) MarshalGQL(w io.Writer) {
 type HealthLevel string
 
 const (
-	// Mail is lost, refused or not accepted because of it.
+	// The problem causes mail to be lost, refused or not accepted.
 	HealthLevelError HealthLevel = "ERROR"
-	// It works, but something is at risk or will break.
+	// Everything works, but something is at risk or will break.
 	HealthLevelWarning HealthLevel = "WARNING"
 	// A hint.
 	HealthLevelNotice HealthLevel = "NOTICE"
@@ -1779,9 +1779,9 @@ type Role string
 const (
 	// Allows everything.
 	RoleOwner Role = "OWNER"
-	// Allows everything except what concerns owners and billing.
+	// Allows everything except changes to owners and billing.
 	RoleAdmin Role = "ADMIN"
-	// Allows what API keys with scope `full` allow.
+	// Allows the same as an API key with scope `full`.
 	RoleDeveloper Role = "DEVELOPER"
 	// Allows access to the plan, usage and invoices.
 	RoleBilling Role = "BILLING"
@@ -1995,7 +1995,7 @@ func (e StatisticsDimension) MarshalGQL(w io.Writer) {
 type StatisticsInterval string
 
 const (
-	// One hour, from one full hour of local time to the next. It is longer or shorter where the local time changes by half an hour.
+	// One hour, from one full hour of local time to the next. It is longer or shorter if the local time changes by half an hour.
 	StatisticsIntervalHour StatisticsInterval = "HOUR"
 	// One day.
 	StatisticsIntervalDay StatisticsInterval = "DAY"

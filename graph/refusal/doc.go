@@ -1,3 +1,2 @@
-// Package refusal defines the errors that callers see: codes and messages, and for a defect only the
-// request ID.
+// Package refusal defines the errors that callers see: codes and messages, but for a bug only the request ID.
 package refusal

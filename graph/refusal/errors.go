@@ -29,21 +29,21 @@ const (
 )
 
 // AwayMessage is the message while the database is unavailable.
-const AwayMessage = "The service cannot read this right now; try again"
+const AwayMessage = "The data is temporarily unavailable. Try again."
 
 // errPanic replaces a panic that was logged where it was recovered.
 var errPanic = errors.New("resolver panicked")
 
-// Presenter converts all errors to what callers see.
+// Presenter converts all errors to the errors that callers see.
 type Presenter struct{ Logger *slog.Logger }
 
-// Present returns a refusal in full, and for a defect only the request ID. The log has the rest.
+// Present returns a refusal unchanged, and for a bug only the request ID. The log contains the rest.
 func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	out := &gqlerror.Error{Path: graphql.GetPath(ctx)}
 	var placed *gqlerror.Error
 	if errors.As(err, &placed) {
 		out.Path, out.Locations = placed.Path, placed.Locations
-		if placed.Err == nil { // made by the GraphQL library of the query alone
+		if placed.Err == nil { // an error of the GraphQL library about the query
 			out.Message, out.Extensions = withoutEcho(placed.Message), map[string]any{"code": libraryCode(placed)}
 			out.Path = shortPath(placed.Path)
 			telemetry.SetError(ctx, libraryCode(placed), nil)
@@ -52,14 +52,14 @@ func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	}
 	known := fault.From(err)
 	switch {
-	// or the caller has left
+	// or the caller has disconnected
 	case known.Kind == fault.Unavailable && known.Code != fault.CodeBodyUnavailable, errors.Is(err, context.Canceled) &&
 		ctx.Err() != nil:
 		out.Message, out.Extensions = AwayMessage, map[string]any{"code": fault.CodeUnavailable}
 	case known.Kind == fault.Internal:
 		out.Message, out.Extensions = InternalMessage(ctx), map[string]any{"code": CodeInternal}
 		if !errors.Is(err, errPanic) {
-			telemetry.LogFailure(ctx, p.Logger, "GraphQL field has no answer", telemetry.KeyError,
+			telemetry.LogFailure(ctx, p.Logger, "cannot resolve a GraphQL field", telemetry.KeyError,
 				fmt.Errorf("%s: %w", out.Path, err))
 		}
 	default:
@@ -69,7 +69,7 @@ func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	return out
 }
 
-// Recovered logs a panic; what it returns is presented as an internal error.
+// Recovered logs a panic and returns an error that is presented as an internal error.
 func (p Presenter) Recovered(ctx context.Context, value any) error {
 	p.Logger.ErrorContext(ctx, "GraphQL resolver panicked", telemetry.KeyError, fmt.Sprint(value), telemetry.KeyStack,
 		string(debug.Stack()))
@@ -94,7 +94,7 @@ func refusal(known *fault.Error) map[string]any {
 	return out
 }
 
-// InternalMessage is the message for a defect, with the request ID.
+// InternalMessage returns the message for a bug, with the request ID.
 func InternalMessage(ctx context.Context) string {
 	if id := telemetry.RequestID(ctx); id != "" {
 		return "Internal error (request " + id + ")"
@@ -102,8 +102,8 @@ func InternalMessage(ctx context.Context) string {
 	return "Internal error"
 }
 
-// What the library's words repeat of a request: values, which may be secrets and come with a place anyway, and
-// names of any length.
+// The parts of a request that the library repeats in its messages: values, which can be secrets and are not needed,
+// because the error has a location; and names of any length.
 var (
 	echoedValue  = regexp.MustCompile(`(?s)(cannot represent .* value|(?:Unexpected|found) (?:String|BlockString|Int|Float)):? .*`)
 	echoedMember = regexp.MustCompile(`(?s)^.* is (not a valid \w+)$`)

@@ -1,3 +1,2 @@
-// Package schema holds the SDL, without the fields of modules that are off and the types that only those
-// fields use.
+// Package schema contains the SDL, without the fields of disabled modules and the types that only those fields use.
 package schema

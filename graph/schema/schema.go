@@ -14,14 +14,13 @@ import (
 //go:embed *.graphqls
 var sdl embed.FS
 
-// Names in the SDL: of the directive that names the module of a field, and of the interface of objects with
-// an ID.
+// Names in the SDL: the directive that sets the module of a field, and the interface of objects with an ID.
 const (
 	ModuleDirective = "module"
 	NodeInterface   = "Node"
 )
 
-// SDL returns the schema as served with the given modules on.
+// SDL returns the schema that is served if the given modules are enabled.
 func SDL(on []string) (string, error) {
 	served, err := Served(on)
 	if err != nil {
@@ -32,8 +31,7 @@ func SDL(on []string) (string, error) {
 	return out.String(), nil
 }
 
-// SDLPath is where the schema is served. It is the same for every account, and the fields that an
-// installation offers are not secret.
+// SDLPath is the path of the schema. The schema is the same for every account, and not secret.
 const SDLPath = "/graphql/schema.graphql"
 
 // Served parses the SDL again, because pruning changes the parsed schema.
@@ -66,8 +64,8 @@ func Whole() (*ast.Schema, error) {
 	return parsed, nil
 }
 
-// Prune removes the fields of modules that are off, and every type that no remaining field uses. It also
-// removes the directive, which callers do not need.
+// Prune removes the fields of disabled modules, and every type that no remaining field uses. It also removes the
+// directive, which callers do not need.
 func Prune(s *ast.Schema, on []string) {
 	for _, def := range s.Types {
 		def.Fields = slices.DeleteFunc(def.Fields, func(f *ast.FieldDefinition) bool {
@@ -81,7 +79,7 @@ func Prune(s *ast.Schema, on []string) {
 		}
 	}
 	delete(s.Directives, ModuleDirective)
-	delete(s.Directives, "defer")                         // the parser's own; an answer is one
+	delete(s.Directives, "defer")                         // added by the parser; responses are not deferred
 	if s.Mutation != nil && len(s.Mutation.Fields) == 0 { // a type must have fields
 		s.Mutation = nil
 	}
@@ -128,7 +126,7 @@ func Reachable(s *ast.Schema) map[string]bool {
 		for _, name := range slices.Concat(def.Interfaces, def.Types) {
 			visit(name)
 		}
-		if name == NodeInterface { // its types have fields of their own, if their modules are on
+		if name == NodeInterface { // its types are reachable through other fields, if their modules are enabled
 			return
 		}
 		for _, p := range s.PossibleTypes[name] { // through an interface

@@ -41,14 +41,14 @@ type Options struct {
 	Door     *admission.Authenticator
 	Rate     admission.RateLimit // nil: requests are not counted
 	Accounts admission.Limits
-	Budget   *intake.Budget // of bodies, and of answers that are large
+	Budget   *intake.Budget // of bodies and large responses
 	Executor *executor.Executor
-	Trusted  trusted.Documents // as keys run them
-	Pruned   trusted.Documents // as people do
-	Open     bool              // people may run any query
+	Trusted  trusted.Documents // for API keys
+	Pruned   trusted.Documents // for signed-in users, limited to enabled modules
+	Open     bool              // signed-in users can run any query
 	Errors   refusal.Presenter
 	Audit    Recorder       // of mutations; nil: none is recorded
-	Proxies  []netip.Prefix // whose X-Forwarded-For counts
+	Proxies  []netip.Prefix // whose X-Forwarded-For is trusted
 	Logger   *slog.Logger
 }
 
@@ -66,9 +66,9 @@ type handler struct {
 	accounts admission.Limits
 	budget   *intake.Budget
 	exec     *executor.Executor
-	trusted  trusted.Documents // as keys run them
-	pruned   trusted.Documents // as people do
-	open     bool              // people may run any query
+	trusted  trusted.Documents // for API keys
+	pruned   trusted.Documents // for signed-in users, limited to enabled modules
+	open     bool              // signed-in users can run any query
 	errors   refusal.Presenter
 	proxies  []netip.Prefix
 	audit    Recorder // nil: nothing is recorded
@@ -105,7 +105,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer body.Close()
 		read = func() (*rawRequest, *gqlerror.Error) {
 			request, wrong := decodeJSON(body.Reader())
-			body.Close() // the budget holds it no longer than needed
+			body.Close() // free its share of the budget early
 			return request, wrong
 		}
 	}
@@ -127,7 +127,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		h.answer(w, r, status, answer)
-		release() // the budget holds the response now
+		release() // the response has its own share of the budget now
 	}
 }
 
@@ -136,8 +136,8 @@ func (h *handler) refuseMethod(w http.ResponseWriter, r *http.Request, allow, me
 	h.refuse(w, r, http.StatusMethodNotAllowed, &fault.Error{Code: fault.CodeMethodNotAllowed, Message: message})
 }
 
-// isForeignRead reports whether a browser sends a GET with the cookie of a session for a page of another site. It
-// would change nothing, and the page could not read the response, but it costs time.
+// isForeignRead reports whether a browser sends a GET with a session cookie on behalf of another site. The request
+// could not change anything, and the site could not read the response, but it would cost time.
 func isForeignRead(r *http.Request) bool {
 	_, hasKey := r.Header["Authorization"]
 	site := r.Header.Get("Sec-Fetch-Site")
@@ -213,7 +213,7 @@ func (h *handler) answerPanic(ctx context.Context, value any) *graphql.Response 
 	return &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, h.errors.Recovered(ctx, value))}}
 }
 
-// run executes one GraphQL request.
+// run executes a GraphQL request.
 func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) (status int, answer *graphql.Response) {
 	defer func() { // fields recover on their own
 		if value := recover(); value != nil {
@@ -222,7 +222,7 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 	}()
 	responses, ctx := h.exec.DispatchOperation(ctx, operation)
 	answer = responses(ctx)
-	if answer == nil { // the time was up before it began
+	if answer == nil { // the time limit passed before it started
 		answer = &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, fault.DatabaseUnavailable(ctx.Err()))}}
 	}
 	if refusal.Has(answer.Errors, fault.CodeUnavailable) {
@@ -255,13 +255,13 @@ func (h *handler) begin(w http.ResponseWriter, status int, media string) {
 func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, media string, body any) {
 	out, err := encode(body)
 	if err != nil {
-		h.logger.ErrorContext(r.Context(), "GraphQL answer cannot be encoded", telemetry.KeyError, err)
+		h.logger.ErrorContext(r.Context(), "cannot encode a GraphQL response", telemetry.KeyError, err)
 		status, media, out = http.StatusInternalServerError, mediaJSON, []byte(`{"error":{"message":"Internal error"}}`)
 	}
 	out = static.Encode(w.Header(), r.Header.Get("Accept-Encoding"), out)
 	h.begin(w, status, media)
 	if _, err := w.Write(out); err != nil { //nolint:gosec // JSON, with nosniff
-		h.logger.DebugContext(r.Context(), "GraphQL answer not taken", telemetry.KeyError, err)
+		h.logger.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 	}
 }
 

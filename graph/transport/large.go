@@ -14,16 +14,15 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// A body has up to 5 MB, and a query may ask for those of many emails; definitions and data of automations
-// have up to 256 KB, and a query may ask for those of many. Such a query runs within memory that is bounded
-// over all requests, and its bodies have the bound of an answer together.
+// A body can have 5 MB, and the definitions and data of automations 256 KB. A query can select those of many objects.
+// Such a query runs within a memory limit for all requests, and its bodies together have the size limit of a response.
 
 const (
-	bodiesMemory = 2 * records.MaxBodies // the texts, and the answer that is made of them
+	bodiesMemory = 2 * records.MaxBodies // the texts, and the response that contains them
 	bodiesWait   = 4 * time.Second       // within the time of a request
 )
 
-// bodyFields are those whose values may be that large.
+// bodyFields are the fields with such large values.
 var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text": true, "EmailContent.raw": true,
 	"ReceivedEmail.content":        true,
 	"AutomationVersion.definition": true, "AutomationRun.event": true, "AutomationRunStep.output": true, "AutomationRun.timeline": true,
@@ -36,8 +35,8 @@ func selectsBodies(operation *graphql.OperationContext) bool {
 		func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
 }
 
-// runBodies runs an operation that selects bodies, and returns its response as bytes that no longer occupy
-// memory if they are many.
+// runBodies runs an operation that selects bodies. It returns the encoded response, which is not kept in memory if it is
+// large.
 func (h *handler) runBodies(ctx context.Context, owner intake.Tenant,
 	operation *graphql.OperationContext) (status int, answer *graphql.Response, release func()) {
 	release, err := h.budget.AcquireWork(ctx, owner, bodiesMemory, bodiesWait)

@@ -19,7 +19,7 @@ type Recorder interface {
 }
 
 // record writes the mutations of a request that succeeded to the audit log, by the names of their fields. New mutations
-// are recorded automatically; those that only count (dryRun) are not. The REST API records those that it carries out.
+// are recorded automatically; those that only count (dryRun) are not. The REST API records those that it implements.
 func (h *handler) record(ctx context.Context, caller accounts.Caller, operation *graphql.OperationContext,
 	answer *graphql.Response) {
 	if h.audit == nil || operation.Operation.Operation != ast.Mutation {
@@ -32,7 +32,7 @@ func (h *handler) record(ctx context.Context, caller accounts.Caller, operation 
 			continue
 		}
 		if err := h.audit.Record(context.WithoutCancel(ctx), caller, field.Name, ""); err != nil {
-			h.logger.ErrorContext(ctx, "a mutation is missing in the audit log", "mutation", field.Name,
+			h.logger.ErrorContext(ctx, "cannot record a mutation in the audit log", "mutation", field.Name,
 				telemetry.KeyError, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// refusedBody is the error body of the API contract, with the same error in the form that GraphQL clients read.
+// refusedBody is the error body of the REST API, along with the same error in the format that GraphQL clients read.
 type refusedBody struct {
 	Error struct {
 		Message string         `json:"message"`
@@ -23,7 +23,7 @@ type refusedBody struct {
 	Errors gqlerror.List `json:"errors"`
 }
 
-// refuse responds to a request that never became a GraphQL request.
+// refuse responds to a request that was refused before it was parsed as a GraphQL request.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, known *fault.Error) {
 	telemetry.SetError(r.Context(), known.Code, known.Unwrap())
 	var body refusedBody
@@ -36,7 +36,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, kno
 	h.write(w, r, status, mediaJSON, body)
 }
 
-// refuseError responds to a caller that may not call, or not now.
+// refuseError responds to a caller that has no access, or must retry later.
 func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
 	switch known.Kind {
@@ -53,7 +53,7 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 		h.refuse(w, r, http.StatusServiceUnavailable,
 			(&fault.Error{Code: fault.CodeUnavailable, Message: refusal.AwayMessage}).WithCause(err))
 	default:
-		telemetry.LogFailure(loglimit.Collapse(r.Context(), "caller"), h.logger, "GraphQL caller cannot be admitted",
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), "caller"), h.logger, "cannot authenticate a GraphQL caller",
 			telemetry.KeyError, err)
 		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: refusal.InternalMessage(r.Context())}).
 			WithCause(err))

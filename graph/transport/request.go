@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 )
 
-// rawRequest is a request of "GraphQL over HTTP". Its errors do not repeat what the client sent.
+// rawRequest is a request of "GraphQL over HTTP". Its errors do not repeat input of the client.
 type rawRequest struct {
 	Query         string         `json:"query"`
 	DocumentID    string         `json:"documentId"`

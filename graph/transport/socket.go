@@ -27,7 +27,7 @@ import (
 const (
 	subprotocol = "graphql-transport-ws"
 
-	initTime      = 10 * time.Second // until the first message arrived
+	initTime      = 10 * time.Second // for the first message to arrive
 	initBytes     = 8 << 10          // of the first message
 	messageBytes  = 256 << 10        // of every other message
 	silence       = 4 * server.Heartbeat
@@ -35,7 +35,7 @@ const (
 	maxOperations = 20  // in progress on a connection
 )
 
-// socketBounds bound the connections of an account, and those of a process.
+// socketBounds limits the connections of an account and of a process.
 var socketBounds = limit.Bounds{PerKey: 50, Total: 2000}
 
 // The status codes with which the protocol ends a connection.
@@ -50,7 +50,7 @@ const (
 	closeTooManyInits websocket.StatusCode = 4429
 )
 
-// isUpgrade reports whether a request asks for a WebSocket.
+// isUpgrade reports whether a request is a WebSocket upgrade.
 func isUpgrade(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
@@ -67,7 +67,7 @@ type socket struct {
 	h     *handler
 	conn  *websocket.Conn
 	asked *http.Request // the upgrade, with the credential of the connection; as a POST, so that origins are checked
-	owner intake.Tenant // of the messages that arrive; the network of the client until it has authenticated
+	owner intake.Tenant // of incoming messages; the network of the client until it has authenticated
 	done  sync.WaitGroup
 
 	// The library closes the connection if a context ends while it reads or writes, so operations have their own.
@@ -90,13 +90,13 @@ func (h *handler) serveSocket(w http.ResponseWriter, r *http.Request) {
 			Message: "A WebSocket requires the subprotocol " + subprotocol})
 		return
 	}
-	// The credential decides which origins may connect, and arrives later.
+	// The credential, which arrives later, determines the allowed origins.
 	conn, err := websocket.Accept(innerWriter(w), r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol},
 		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return // Accept has responded
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // a stop closes the connection first
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // a shutdown closes the connection first
 	asked := r.Clone(ctx)
 	asked.Method, asked.Body = http.MethodPost, http.NoBody
 	s := &socket{h: h, conn: conn, asked: asked, ctx: ctx, cancel: cancel,
@@ -110,7 +110,7 @@ func (h *handler) serveSocket(w http.ResponseWriter, r *http.Request) {
 	s.serve()
 }
 
-// innerWriter returns the writer whose connection can be hijacked. Those around it delay the response.
+// innerWriter returns the innermost writer, whose connection can be hijacked. The writers around it delay the response.
 func innerWriter(w http.ResponseWriter) http.ResponseWriter {
 	for {
 		if _, can := w.(http.Hijacker); can {
@@ -128,11 +128,11 @@ func innerWriter(w http.ResponseWriter) http.ResponseWriter {
 func (s *socket) end(code websocket.StatusCode, reason string) {
 	const maxReason = 123 // bytes (RFC 6455 section 5.5.1)
 	s.endOperations()
-	s.conn.Close(code, reason[:min(len(reason), maxReason)]) //nolint:errcheck // the client may have left
+	s.conn.Close(code, reason[:min(len(reason), maxReason)]) //nolint:errcheck // the client may have disconnected
 	s.cancel()
 }
 
-// endRefused closes the connection because its caller is not admitted.
+// endRefused closes the connection because its caller has no access.
 func (s *socket) endRefused(err error) {
 	known := fault.From(err)
 	switch known.Kind {
@@ -145,7 +145,7 @@ func (s *socket) endRefused(err error) {
 	}
 }
 
-// admit admits the caller of one operation.
+// admit authenticates the caller of an operation.
 func (s *socket) admit(ctx context.Context) (accounts.Caller, error) {
 	return s.h.door.Admit(headerWriter{}, s.asked.WithContext(ctx), s.h.accounts, s.h.rate)
 }
@@ -213,8 +213,8 @@ func (s *socket) begin() (accounts.Caller, bool) {
 	}
 }
 
-// takeCredential adds the Authorization of the first message to the request. Without one, the header fields of the
-// upgrade decide.
+// takeCredential adds the Authorization of the first message to the request. Without one, the request keeps the header
+// fields of the upgrade.
 func (s *socket) takeCredential(payload json.RawMessage) error {
 	if len(payload) == 0 {
 		return nil
@@ -252,7 +252,7 @@ func (s *socket) read() (message socketMessage, ok bool) {
 		Patience: server.WriteTime})
 	defer content.Close()
 	if _, err := io.Copy(content.Writer(ctx), from); err != nil {
-		// The library has closed a connection whose message is too large. Otherwise there is no room.
+		// If a message is too large, the library has closed the connection. Otherwise the budget is exhausted.
 		s.end(closeTryLater, "Try again later")
 		return message, false
 	}
@@ -271,7 +271,7 @@ func (s *socket) read() (message socketMessage, ok bool) {
 	return message, true
 }
 
-// send writes a message. A client that does not read it in time loses the connection.
+// send writes a message. If the client does not read it in time, the connection is closed.
 func (s *socket) send(message socketMessage) error {
 	text, err := encode(message)
 	if err != nil {
@@ -314,7 +314,7 @@ func (s *socket) keepAlive() {
 	}
 }
 
-// handle reacts to a message, and reports whether the connection goes on.
+// handle processes a message, and reports whether the connection stays open.
 func (s *socket) handle(message socketMessage) bool {
 	switch message.Type {
 	case "ping":
@@ -329,12 +329,12 @@ func (s *socket) handle(message socketMessage) bool {
 	case "connection_init":
 		s.end(closeTooManyInits, "Too many initialisation requests")
 	default:
-		s.end(closeInvalid, "Unknown type of message")
+		s.end(closeInvalid, "Unknown message type")
 	}
 	return false
 }
 
-// headerWriter discards the header fields of an admission, which a message does not have.
+// headerWriter discards the header fields that authentication sets, because a message has none.
 type headerWriter struct{}
 
 // Header implements http.ResponseWriter.

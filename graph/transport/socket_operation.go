@@ -29,7 +29,7 @@ var (
 	errBusySocket  = errors.New("too many operations are in progress on this connection")
 )
 
-// startOperation runs an operation in the background, and reports whether the connection goes on.
+// startOperation runs an operation in the background, and reports whether the connection stays open.
 func (s *socket) startOperation(message socketMessage) bool {
 	if message.ID == "" {
 		s.end(closeInvalid, "subscribe requires an id")
@@ -67,7 +67,7 @@ func (s *socket) register(o *socketOperation) error {
 	return nil
 }
 
-// finish ends an operation and frees its ID. It may be called again, when another operation has the ID.
+// finish ends an operation and frees its ID. It can be called again, even if another operation has the ID by then.
 func (s *socket) finish(o *socketOperation) {
 	o.cancel()
 	s.mu.Lock()
@@ -77,7 +77,7 @@ func (s *socket) finish(o *socketOperation) {
 	}
 }
 
-// complete ends the operation that the client has named.
+// complete ends the operation with the ID that the client sent.
 func (s *socket) complete(operationID string) {
 	s.mu.Lock()
 	o := s.active[operationID]
@@ -87,7 +87,7 @@ func (s *socket) complete(operationID string) {
 	}
 }
 
-// operate admits and runs one operation, and sends its results.
+// operate authenticates and runs an operation, and sends its results.
 func (s *socket) operate(o *socketOperation, payload []byte) {
 	began := time.Now()
 	caller, err := s.admit(o.ctx)
@@ -123,15 +123,15 @@ func (s *socket) operate(o *socketOperation, payload []byte) {
 	}
 }
 
-// fail ends an operation that was not executed. Nothing follows an error, so the ID is free.
+// fail ends an operation that was not executed. No message follows an error, so the ID is free.
 func (s *socket) fail(o *socketOperation, errs gqlerror.List) {
 	if o.ctx.Err() == nil {
 		s.finish(o)
-		s.sendPayload(o.id, "error", errs) //nolint:errcheck // the read loop sees a lost connection
+		s.sendPayload(o.id, "error", errs) //nolint:errcheck // the read loop detects a lost connection
 	}
 }
 
-// deliver sends the one result of a query or mutation.
+// deliver sends the result of a query or mutation.
 func (s *socket) deliver(o *socketOperation, owner intake.Tenant, answer *graphql.Response) {
 	release, err := s.h.budget.AcquireMemory(o.ctx, owner, int64(len(answer.Data)))
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *socket) deliver(o *socketOperation, owner intake.Tenant, answer *graphq
 // follow sends the results of a subscription. If the stream itself ends, the client must connect again.
 func (s *socket) follow(ctx context.Context, o *socketOperation, operation *graphql.OperationContext) {
 	if len(graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})) != 1 {
-		s.fail(o, gqlerror.List{refusal.Coded(fault.CodeValidation, "A subscription has exactly one field")})
+		s.fail(o, gqlerror.List{refusal.Coded(fault.CodeValidation, "A subscription must have exactly one field")})
 		return
 	}
 	goesOn := false
@@ -164,6 +164,6 @@ func (s *socket) follow(ctx context.Context, o *socketOperation, operation *grap
 		}
 	}
 	if ctx.Err() == nil {
-		s.end(closeRestart, "The stream was interrupted: subscribe again")
+		s.end(closeRestart, "The stream was interrupted. Subscribe again.")
 	}
 }

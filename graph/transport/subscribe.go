@@ -19,10 +19,10 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// A subscription is answered with Server-Sent Events, one connection each ("GraphQL over Server-Sent
-// Events", distinct connections mode). Refusals are ordinary responses, sent before the stream starts. The
-// protocol's `complete` means that the stream is finished, which never happens here: a stream that must end
-// is cut, and the reader subscribes again.
+// The response to a subscription is a stream of Server-Sent Events, with one connection each ("GraphQL over Server-Sent
+// Events", distinct connections mode). Refusals are ordinary responses, sent before the stream starts. The protocol's
+// `complete` means that the stream is finished, which never happens here: a stream that must end is cut, and the reader
+// subscribes again.
 
 func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.Request,
 	operation *graphql.OperationContext) {
@@ -32,10 +32,10 @@ func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.
 	}
 	switch {
 	case !strings.Contains(r.Header.Get("Accept"), mediaStream):
-		refuse("A subscription is answered by Server-Sent Events: ask with Accept: text/event-stream")
+		refuse("A subscription requires Server-Sent Events: send Accept: text/event-stream")
 		return
 	case len(graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})) != 1:
-		refuse("A subscription has exactly one field")
+		refuse("A subscription must have exactly one field")
 		return
 	}
 	goesOn := false
@@ -95,7 +95,7 @@ func (h *handler) follow(ctx context.Context, w *server.Writer, r *http.Request,
 	go func() {
 		defer close(next)
 		for answer := responses(ctx); answer != nil; answer = responses(ctx) {
-			data, err := encode(answer) // before the next, which takes its memory
+			data, err := encode(answer) // before the next result, which reuses its memory
 			select {
 			case next <- result{data, err}:
 			case <-ctx.Done():
@@ -143,7 +143,7 @@ func (h *handler) stillAllowed(r *http.Request) error {
 func encode(body any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // bodies are HTML; the answer is not, and says so
+	encoder.SetEscapeHTML(false) // bodies are HTML; the content type of the response is not
 	if err := encoder.Encode(body); err != nil {
 		return nil, err
 	}

@@ -1,3 +1,3 @@
-// Package trusted holds the queries of this installation's pages by hash. Signed-in users can run only
-// these. Each is pruned of the fields of modules that are off.
+// Package trusted contains the queries of this installation's pages by their hash. Signed-in users can run only these
+// queries. The fields of disabled modules are removed from each query.
 package trusted

@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/graph/refusal"
 )
 
-// Documents are the queries of this installation's pages: texts by their SHA-256 in hexadecimal. A request
-// names one as `documentId: "sha256:…"`. They are part of the program and known before the service starts,
-// so that a stolen session can query only what a page queries.
+// Documents are the queries of this installation's pages: texts by their SHA-256 in hexadecimal. A request selects one
+// with `documentId: "sha256:…"`. They are part of the program, so that a stolen session can query only what a page
+// queries.
 type Documents map[string]string
 
 const documentPrefix = "sha256:"
@@ -30,18 +30,18 @@ func (d Documents) Text(documentID string) (string, *gqlerror.Error) {
 		return text, nil
 	}
 	return "", refusal.Coded(refusal.CodeUnknownDocument,
-		"No document has the id that `documentId` names; reload the page, which may be older than the service")
+		"Unknown documentId. Reload the page, which may be older than the service.")
 }
 
-// Refuse refuses a request by a signed-in user that contains a query of its own.
+// Refuse refuses a request by a signed-in user that contains its own query.
 func Refuse() *gqlerror.Error {
 	return refusal.Coded(refusal.CodeUntrusted,
-		"A person who is signed in runs the queries of the dashboard only, by `documentId`; use an API key for others")
+		"Signed-in users can run only the queries of the dashboard, by `documentId`. Use an API key for other queries.")
 }
 
-// Within returns the documents limited to the fields of a schema. A page queries the data of all modules in
-// one document and gets the data of those that are on. A document without any remaining field stays as it
-// is, and its response reports the missing fields.
+// Within returns the documents limited to the fields of a schema. A page queries the data of all modules in one
+// document and gets the data of the enabled ones. A document without any remaining field does not change, and its
+// response reports the missing fields.
 func (d Documents) Within(served *ast.Schema) Documents {
 	out := make(Documents, len(d))
 	for id, text := range d {
@@ -96,7 +96,7 @@ func prune(served *ast.Schema, text string) string {
 type documentPruner struct {
 	schema    *ast.Schema
 	fragments ast.FragmentDefinitionList
-	left      map[string]bool // fragments that were pruned, and whether something is left of them
+	left      map[string]bool // pruned fragments, and whether they still have fields
 }
 
 func (p documentPruner) selections(set ast.SelectionSet, parent string) ast.SelectionSet {
@@ -140,15 +140,15 @@ func (p documentPruner) fragment(name string) bool {
 	}
 	f := p.fragments.ForName(name)
 	if f == nil {
-		return true // which is wrong for another reason
+		return true // invalid for another reason
 	}
-	p.left[name] = true // while it is pruned; one that spreads itself is wrong too
+	p.left[name] = true // while it is pruned; a fragment that spreads itself is invalid anyway
 	f.SelectionSet = p.selections(f.SelectionSet, f.TypeCondition)
 	p.left[name] = len(f.SelectionSet) > 0
 	return p.left[name]
 }
 
-// usage collects what an operation uses.
+// usage collects the fragments and variables that an operation uses.
 type usage struct {
 	fragments         ast.FragmentDefinitionList
 	spread, variables map[string]bool

@@ -30,7 +30,7 @@ type accountRecord struct {
 	Email               string        `json:"email" doc:"The only address that the sandbox sender may send to." example:"ada@example.com"`
 	Plan                accountPlan   `json:"plan" doc:"The plan of the account."`
 	Limits              accountLimits `json:"limits" doc:"The limits of the plan."`
-	Usage               accountUsage  `json:"usage" doc:"What the account has used of its caps."`
+	Usage               accountUsage  `json:"usage" doc:"Usage of the account against its caps."`
 	ProductionUnlocked  bool          `json:"production_unlocked" doc:"Whether the account may send from a verified domain to any recipient. The Free plan requires a payment method on file for this."`
 	PaymentMethod       bool          `json:"payment_method" doc:"Whether a payment method is on file."`
 	RequireSecondFactor bool          `json:"require_second_factor" doc:"Whether members must have a second factor. Members without one can only set one up."`
@@ -57,8 +57,8 @@ type accountUsage struct {
 	StoredBytesCap *int      `json:"stored_bytes_cap" doc:"Cap on stored bytes, from the plan or set by the operator; null if unlimited."`
 	DailyBytes     *int64    `json:"daily_bytes" doc:"Bytes stored today (UTC); null if neither the plan nor the operator limits them."`
 	DailyBytesCap  *int      `json:"daily_bytes_cap" doc:"Cap on bytes stored in a day, from the plan or set by the operator; null if unlimited."`
-	DayResetsAt    wire.Time `json:"day_resets_at" doc:"When the next day starts, and its count at zero."`
-	MonthResetsAt  wire.Time `json:"month_resets_at" doc:"When the next month starts, and its count at zero."`
+	DayResetsAt    wire.Time `json:"day_resets_at" doc:"When the daily count resets to zero."`
+	MonthResetsAt  wire.Time `json:"month_resets_at" doc:"When the monthly count resets to zero."`
 }
 
 type accountAnswer struct {

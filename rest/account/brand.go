@@ -45,8 +45,8 @@ func BrandRoutes(service Brands) api.Routes {
 		one := map[string]any{"brand": brandExample()}
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/account/brand", ID: "getAccountBrand", Needs: rights.ReadAccount,
-			Summary: "Retrieve the brand", Description: "Returns what recipients see of the account on the " +
-				"unsubscribe page. Fields that are not set are `null`.", Example: one,
+			Summary: "Retrieve the brand", Description: "Returns the name, color and logo of the account on the " +
+				"unsubscribe page. Unset fields are `null`.", Example: one,
 		}, e.getBrand)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/account/brand", ID: "putAccountBrand", Needs: rights.Settings,

@@ -38,17 +38,17 @@ const needsForKeys = rights.Write
 
 type keyRecord struct {
 	ID         string            `json:"id" doc:"The ID of the API key." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name       string            `json:"name" doc:"A name for humans." example:"web shop"`
-	Prefix     string            `json:"prefix" doc:"The first characters of the secret, to recognize the key by." example:"svc_Zk3v9QpA"`
+	Name       string            `json:"name" doc:"A human-readable name." example:"web shop"`
+	Prefix     string            `json:"prefix" doc:"The first characters of the secret, which help you recognize the key." example:"svc_Zk3v9QpA"`
 	Scope      string            `json:"scope" enum:"full,sending,read" doc:"What the key may do."`
-	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the key may send from. All if empty."`
+	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the key may send from. If empty, all domains."`
 	ExpiresAt  wire.OptionalTime `json:"expires_at" doc:"null if it never expires."`
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the key was last used, accurate to a minute; null if never."`
 	CreatedAt  wire.Time         `json:"created_at" doc:"When the key was created."`
 	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the key is not revoked."`
-	CreatedBy  *string           `json:"created_by" doc:"ID of the user who created the key, or who created the key that did; null if the operator created it." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	CreatedBy  *string           `json:"created_by" doc:"ID of the user who created the key, directly or through another key; null if the operator created it." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 
-	CreatorRole *string `json:"creator_role" enum:"owner,admin,developer,billing,viewer" doc:"The current role of the creator, or the role they had when they left. The key can do only what it allows. null if there is no such user."`
+	CreatorRole *string `json:"creator_role" enum:"owner,admin,developer,billing,viewer" doc:"The current role of the creator, or their role when they left. The key can do only what this role allows. null if there is no such user."`
 	CreatorLeft bool    `json:"creator_left" doc:"Whether the creator has left the account. The key can then only send emails and events, and read them."`
 }
 
@@ -70,7 +70,7 @@ type keyEdge struct{ keys KeyService }
 func KeyRoutes(service KeyService) api.Routes {
 	return api.NewRoutes("api-keys", func(a *api.API) {
 		e := &keyEdge{keys: service}
-		g := a.Tag(tagKeys, "Credentials for the API. A secret is shown only when the key is created, because only "+
+		g := a.Tag(tagKeys, "Credentials for the API. The secret is shown only when the key is created, because only "+
 			"its hash is stored.")
 		g.Bind(key, service)
 		api.OnceBody(g, api.Operation{
@@ -81,7 +81,7 @@ func KeyRoutes(service KeyService) api.Routes {
 				"than the current role of its creator: its rights shrink with the role, and once the creator has " +
 				"left the account, the key can only send, and read sent mail. `domain_ids` limits the key to " +
 				"these domains, their mail and the resources that sending needs; such a key cannot add or delete domains. A " +
-				"key cannot create a key for other domains than its own, or one that expires later. An answer " +
+				"key cannot create a key for domains other than its own, or one that expires later. A response " +
 				"stored under an Idempotency-Key is encrypted.",
 			Body: &api.Body{About: "The API key to create.",
 				Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
@@ -138,7 +138,7 @@ func keyChangeBody(c *accounts.KeyChange) body.Object {
 
 func keyName(to *string) body.TextType { return body.Text(to).Length(1, 200) }
 
-// scope reads a scope. An empty scope is invalid, and does not mean the default.
+// scope reads a scope. An empty scope is invalid: it does not select the default.
 type scope struct{ to *rights.Scope }
 
 func (t scope) Read(d *body.Decoder, path string, v body.Value) {
@@ -152,7 +152,7 @@ func (scope) Schema(body.Components) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Enum: []any{"full", "sending", "read"}}
 }
 
-// createdKey is a key with who created it; zero: the operator did.
+// createdKey is a key with its creator. The creator is zero if the operator created the key.
 type createdKey struct {
 	*ent.APIKey
 

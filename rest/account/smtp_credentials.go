@@ -30,12 +30,12 @@ const tagSMTPCredentials = "SMTP credentials"
 
 type smtpCredentialRecord struct {
 	ID         string            `json:"id" doc:"The ID of the SMTP credential." example:"smtp_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name       string            `json:"name" doc:"A name for humans." example:"web shop"`
+	Name       string            `json:"name" doc:"A human-readable name." example:"web shop"`
 	Username   string            `json:"username" doc:"A user name for clients that require one. The relay accepts any user name with the password." example:"postrider"`
 	Host       string            `json:"host" doc:"The host to connect to." example:"smtp.mail.example.com"`
 	Port       int               `json:"port" doc:"The port of the relay." example:"587"`
 	TLS        string            `json:"tls" enum:"starttls,implicit" doc:"How TLS starts on this port. Signing in requires TLS."`
-	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the credential may send from. All if empty."`
+	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the credential may send from. If empty, all domains."`
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the credential was last used, accurate to a minute; null if never."`
 	CreatedAt  wire.Time         `json:"created_at" doc:"When the credential was created."`
 	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the credential is not revoked."`
@@ -65,14 +65,14 @@ func SMTPCredentialRoutes(service SMTPCredentialService) api.Routes {
 			"which is shown only when the credential is created. The relay applies the rules of POST /emails. The "+
 			"header fields `X-Postrider-Unsubscribe: true`, `X-Postrider-Category`, `X-Postrider-Tag: name=value`, "+
 			"`X-Postrider-Scheduled-At`, `X-Postrider-Expires-At` and `X-Postrider-Idempotency-Key` of a message "+
-			"have the meaning of the API fields. The `250` reply contains the ID of the email.")
+			"work like the API fields. The `250` reply contains the ID of the email.")
 		g.Bind(credential, service)
 		api.OnceBody(g, api.Operation{
 			Path: "/smtp-credentials", ID: "createSMTPCredential", Needs: needsForKeys,
 			Summary: "Create an SMTP credential",
 			Description: "Creates an SMTP credential. `domain_ids` limits it to these domains. An API key that is " +
 				"limited to domains cannot create a credential for other domains. The credential can send as long " +
-				"as the role of its creator allows sending, or allowed it when they left the account. An answer " +
+				"as the role of its creator allows sending, or allowed it when they left the account. A response " +
 				"stored under an Idempotency-Key is encrypted.",
 			Body: &api.Body{About: "The SMTP credential to create.",
 				Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},

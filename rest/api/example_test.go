@@ -29,7 +29,7 @@ type newNote struct{ title string }
 // newNoteBody declares the body once: it decodes, names aliases and makes the schema.
 func newNoteBody(in *newNote) body.Object {
 	return body.Object{Name: "AddNote", Fields: []body.Field{
-		{Name: "title", Aliases: []string{"name"}, Type: body.Text(&in.title).Length(1, 80), Need: body.Required, About: "A name for humans."},
+		{Name: "title", Aliases: []string{"name"}, Type: body.Text(&in.title).Length(1, 80), Need: body.Required, About: "A human-readable name."},
 	}}
 }
 

@@ -35,7 +35,7 @@ type Call struct {
 	api            *API
 	operation      string // method and path, the scope of an Idempotency-Key
 	idempotencyKey string
-	header         http.Header // of the answer
+	header         http.Header // of the response
 	remote         netip.Addr
 	body           []byte // belongs to this request alone, until it is over
 	content        *intake.Content
@@ -49,7 +49,7 @@ func (c *Call) Owner() intake.Tenant { return intake.Tenant{Account: c.AccountID
 // Budget returns the budget for large responses.
 func (c *Call) Budget() *intake.Budget { return c.api.budget }
 
-// Fail translates an error into a response, and logs what is hidden from the caller.
+// Fail translates an error into a response, and logs the details that are hidden from the caller.
 func (c *Call) Fail(ctx context.Context, err error) *problem.Problem {
 	return c.api.translateError(ctx, c.RequestID, err)
 }
@@ -84,8 +84,8 @@ func (c *Call) AddCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cooki
 // one per account.
 var slowWork = limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: max(1, runtime.GOMAXPROCS(0)/2), Waiting: 8})
 
-// guard wraps an operation. It authenticates and authorizes the caller before anything of the request is
-// parsed and any byte of its body is read.
+// guard wraps an operation. It authenticates and authorizes the caller before it parses anything of the request and
+// before it reads any byte of the body.
 func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
@@ -136,8 +136,8 @@ func (a *API) record(ctx context.Context, c *Call, op Operation, status int, tar
 	}
 }
 
-// LastBy names who did an operation to something last, since a moment, for people to read; empty when
-// that cannot be found out.
+// LastBy returns the display name of the caller who last performed an operation on a target since a given time, or ""
+// if it is unknown.
 func (c *Call) LastBy(ctx context.Context, operation, target string, since time.Time) string {
 	if c.api.audit == nil {
 		return ""
@@ -210,7 +210,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 		return err
 	}
 	c.left = fault.AnswerWithin - time.Since(began)
-	// which is charged once no answer is kept under its key
+	// which is charged once it is certain that no response is stored under its key
 	if err := a.readBody(w, r, op.Body, c); err != nil || op.idempotent {
 		return err
 	}
@@ -265,7 +265,7 @@ func (a *API) identify(c *Call, r *http.Request, op Operation) (err error) {
 	return nil
 }
 
-// mayAsk checks the rate limit and the rights of a known caller.
+// mayAsk checks the rate limit and the rights of an authenticated caller.
 func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
 	if op.Public {
 		return nil
@@ -291,7 +291,7 @@ func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
 	return nil
 }
 
-// maxParameters bounds how many wrong query parameters an answer names.
+// maxParameters limits how many invalid query parameters a response lists.
 const maxParameters = 100
 
 // checkQuery rejects unknown, empty and repeated parameters, because the intended value would be a guess.
@@ -315,7 +315,7 @@ func checkQuery(raw string, known []string) error {
 	return wrong.Err()
 }
 
-// StillAllowed asks again whether the caller may, for answers that go on for long.
+// StillAllowed checks the rights of the caller again. Long responses call it repeatedly.
 func (c *Call) StillAllowed(r *http.Request, needs rights.Operation) error {
 	caller, err := c.api.door.Authenticate(r)
 	if err != nil {
@@ -324,7 +324,7 @@ func (c *Call) StillAllowed(r *http.Request, needs rights.Operation) error {
 	return caller.Authorize(needs)
 }
 
-// translateError translates an error, and logs what is hidden from the caller.
+// translateError translates an error, and logs the details that are hidden from the caller.
 func (a *API) translateError(ctx context.Context, requestID string, err error) *problem.Problem {
 	p := problem.From(err, requestID)
 	whole := problem.WithCause(err)

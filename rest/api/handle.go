@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// There are four ways to register an operation: HandleBody, Claimed, ListBy and Raw. The functions in
-// shorthand.go are short forms of the first three for what most resources do.
+// There are four ways to register an operation: HandleBody, Claimed, ListBy and Raw. The functions in shorthand.go are
+// short forms of the first three for common cases.
 
 // HandleBody adds an operation that reads the body B. An invalid body is reported before an invalid path.
 func HandleBody[I, B, O any](g *TagGroup, op Operation, declare func(*B) body.Object,
@@ -57,8 +57,8 @@ func readInput[I, B any](op Operation, in *I, given body.Value, declare func(*B)
 	return b, op.checkItem(in)
 }
 
-// Claimed adds an operation that accepts an Idempotency-Key and passes the claim to its service, which stores
-// the answer itself. The body is always parsed, but decoded only if no answer is stored under the key.
+// Claimed adds an operation that accepts an Idempotency-Key and passes the claim to its service, which stores the
+// response itself. The body is always parsed, but decoded only if no response is stored under the key.
 func Claimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Object,
 	run func(context.Context, *Call, *I, B, *idempotency.Claim) (idempotency.Response, error)) {
 	op.idempotent, op.Method = true, http.MethodPost
@@ -94,7 +94,7 @@ func Claimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Object,
 // Raw adds an operation whose handler returns the whole response, including headers, or an error created with
 // [Call.Fail].
 func Raw[I, O any](g *TagGroup, op Operation, handle func(context.Context, *Call, *I) (*O, error)) {
-	op.Slow = true // an answer may be read slowly
+	op.Slow = true // the client may read the response slowly
 	addOperation(g, op, nil, handle)
 }
 

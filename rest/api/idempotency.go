@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Idempotency remembers answers by the caller's Idempotency-Key.
+// Idempotency stores responses by the caller's Idempotency-Key.
 type Idempotency interface {
 	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Response, error)
 	Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
@@ -21,8 +21,7 @@ type Idempotency interface {
 
 var _ Idempotency = (*idempotency.Store)(nil)
 
-// stored is an answer whose bytes are kept, so that a replay is the same byte
-// for byte.
+// stored is a response whose bytes are stored, so that a replay is identical byte for byte.
 type stored struct {
 	Status      int
 	ContentType string `header:"Content-Type" hidden:"true"`
@@ -38,7 +37,7 @@ func storedAnswer(a idempotency.Response) *stored {
 	return s
 }
 
-// idempotencyKey reads the header; "" without one. The store checks its form.
+// idempotencyKey returns the header, or "". The store validates its format.
 func idempotencyKey(header http.Header) (string, error) {
 	values := header.Values(idempotency.Header)
 	switch {
@@ -52,7 +51,7 @@ func idempotencyKey(header http.Header) (string, error) {
 	}
 }
 
-// keeper keeps answers, those with a secret sealed.
+// keeper stores responses, and encrypts those that contain a secret.
 type keeper struct {
 	Idempotency
 
@@ -77,8 +76,8 @@ func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency
 }
 
 // runOnce runs an operation, or replays the response of an earlier request with the same key. run stores a
-// successful response under the claim, in the transaction of its effect. Errors are not stored. If an equal
-// request was faster and succeeded, its response replaces the error, which it may have caused.
+// successful response under the claim, in the transaction of its effect. Errors are not stored. If an identical
+// request was faster and succeeded, its response replaces the error, because it may have caused the error.
 func (c *Call) runOnce(ctx context.Context, store Idempotency, form *idempotency.Form,
 	run func(*idempotency.Claim) (idempotency.Response, error)) (*stored, error) {
 	claim, earlier, err := c.claimKey(ctx, store, form)
@@ -135,20 +134,19 @@ func (c *Call) claimKey(ctx context.Context, store Idempotency,
 
 type comparedKey struct{}
 
-// WithComparedBody returns a context whose request is compared under its Idempotency-Key by another JSON body. An
-// edge that translates requests needs it where the translation depends on the time.
+// WithComparedBody returns a context whose request is compared by another JSON body under its Idempotency-Key. An edge
+// that translates requests needs it if the translation depends on the time.
 func WithComparedBody(ctx context.Context, body []byte) context.Context {
 	return context.WithValue(ctx, comparedKey{}, body)
 }
 
-// Answer is the successful answer of an operation, to be kept under its key.
+// Answer is the successful response of an operation, to be stored under its key.
 func Answer(of any) (idempotency.Response, error) {
 	encoded, err := wire.Marshal(of)
 	return idempotency.Response{Status: http.StatusOK, Body: encoded}, err
 }
 
-// Record keeps the answer of work that shares no transaction with anything here, and
-// returns the one that is kept.
+// Record stores the response of work that happens outside of any transaction, and returns the response that is stored.
 func (c *Call) Record(ctx context.Context, claim *idempotency.Claim, of any) (idempotency.Response, error) {
 	answer, err := Answer(of)
 	if err != nil || claim == nil {

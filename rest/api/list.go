@@ -19,13 +19,13 @@ type Page struct {
 	Cursor string `query:"cursor" doc:"The next_cursor of the previous page, an opaque string. Defaults to the first page."`
 }
 
-// Request is the page that is asked for.
+// Request is the requested page.
 func (p Page) Request() page.Request { return page.Request{Limit: p.Limit, Cursor: p.Cursor} }
 
 // Plural describes the encoding of a list.
 type Plural struct {
-	Member string // of the answer, as "emails"
-	Schema string // component of the document, as "EmailList"
+	Member string // field of the response, such as "emails"
+	Schema string // component of the document, such as "EmailList"
 
 	HasMore, NextCursor string // their descriptions, if not the default ones
 }

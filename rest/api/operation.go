@@ -39,7 +39,7 @@ type Operation struct {
 	Private     bool             // neither its body nor its response is logged
 	Unlogged    bool             // its response is not logged
 	Slow        bool             // waits for more than the database; its service limits the time
-	Status      int              // of the successful answer; 0: 200
+	Status      int              // of the successful response; 0: 200
 	Stores      Stores           // what counts against the byte quota of the account
 
 	idempotent bool // reads Idempotency-Key
@@ -47,7 +47,7 @@ type Operation struct {
 	schema     func(huma.Registry) *huma.Schema // of the successful response
 }
 
-// Stores is what a write counts against the byte quota of its account.
+// Stores defines what a write charges to the byte quota of its account.
 type Stores int
 
 // What an operation stores.
@@ -57,8 +57,8 @@ const (
 	StoresNothing               // changes or starts existing resources; works even if the quota is used up
 )
 
-// chargesBody reports whether the body of the operation counts against the byte quota. Every write of
-// an account does unless it says otherwise; a deletion never does.
+// chargesBody reports whether the body of the operation counts against the byte quota. Every write does unless it
+// declares otherwise; a deletion never does.
 func (op Operation) chargesBody() bool {
 	if op.Public || op.Stores != StoresBody || op.Method == http.MethodGet || op.Method == http.MethodDelete {
 		return false
@@ -96,10 +96,10 @@ type Noun struct {
 	Name    string // for "No such …"
 	About   string
 	Example string
-	Is      func(word string) bool // spares the service what can be none; nil: asks it always
+	Is      func(word string) bool // reports whether a word can be an ID, so that the service is not called for others; nil: always call it
 }
 
-// Check refuses what can be no id of the noun.
+// Check refuses a word that cannot be an ID of the noun.
 func (n Noun) Check(id string) error {
 	if n.Is == nil || n.Is(id) {
 		return nil
@@ -124,8 +124,7 @@ type TagGroup struct {
 	tag string
 }
 
-// Tag begins a group and describes it. A group that another resource describes has no
-// words here.
+// Tag starts a group and describes it. The description is empty if another resource describes the group.
 func (a *API) Tag(name, about string) *TagGroup {
 	if about != "" {
 		d := a.huma.OpenAPI()
@@ -147,7 +146,7 @@ func (g *TagGroup) Bind(of Noun, service any) {
 	}
 }
 
-// Describe adds everything except operations to the document.
+// Describe adds descriptions other than operations to the document.
 func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
 
 // addOperation registers an operation, wrapped by the guard, with Huma.
@@ -194,7 +193,7 @@ func schemaOf(t reflect.Type) func(huma.Registry) *huma.Schema {
 	return func(schemas huma.Registry) *huma.Schema { return schemas.Schema(t, true, "") }
 }
 
-// queryParameters reads the names that a parameter struct documents.
+// queryParameters returns the names of the query parameters in a parameter struct.
 func queryParameters(input reflect.Type) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(input) {
@@ -205,7 +204,7 @@ func queryParameters(input reflect.Type) []string {
 	return names
 }
 
-// checkItem refuses an {id} that can be none.
+// checkItem refuses an {id} that cannot be valid.
 func (op Operation) checkItem(in any) error {
 	if item, has := in.(interface{ subjectID() string }); has {
 		return op.Of.Check(item.subjectID())

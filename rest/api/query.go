@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// QueryAddress returns the address or phone number of a query parameter. In a query, + means a space, which
-// neither of them contains, so to=bob+1@example.net means what it looks like.
+// QueryAddress returns the address or phone number of a query parameter. In a query, + means a space. Neither of them
+// contains spaces, so to=bob+1@example.net is read literally.
 func QueryAddress(text string) string {
 	if strings.ContainsAny(text, `"<`) {
 		return text

@@ -19,11 +19,10 @@ import (
 const (
 	bodyLimit = 1 << 20 // bytes, unless an operation sets its own limit
 
-	retryBody = 5 * time.Second // after a refusal for lack of room
+	retryBody = 5 * time.Second // after a refusal because the budget is exhausted
 )
 
-// readBody reads the body of an operation into c. Its room is given back by c.close, once
-// the request is over.
+// readBody reads the body of an operation into c. c.close returns its share of the budget once the request is over.
 func (a *API) readBody(w http.ResponseWriter, r *http.Request, want *Body, c *Call) error {
 	if want == nil {
 		return a.refuseBody(w, r, c)
@@ -43,7 +42,7 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, want *Body, c *Ca
 	return nil
 }
 
-// BodyError returns the error for a body that the budget did not take.
+// BodyError returns the error for a body that the budget did not accept.
 func BodyError(ctx context.Context, err error, limit int64) error {
 	switch {
 	case errors.Is(err, intake.ErrTooLarge):

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// RequestLog keeps requests whose account is known. Keep decides when an answer begins, and nothing is
-// copied of a request that it does not log. Both return immediately.
+// RequestLog stores requests whose account is known. Keep decides when a response begins; a request that it does not
+// log is not copied. Both return immediately.
 type RequestLog interface {
 	Keep(accountID string, status int) bool
 	Add(r *apilog.Seen)
@@ -126,7 +126,7 @@ func (o *observed) beginAnswer(status int) {
 	}
 }
 
-// noted marks a body of which only the media type is logged.
+// noted marks a body that is logged only by its media type.
 var noted = []byte{0}
 
 // storeRequest passes a finished request to the log.

@@ -33,7 +33,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/static"
 )
 
-// Prefix is the path that everything hangs below.
+// Prefix is the path prefix of all operations.
 const Prefix = "/api"
 
 const (
@@ -53,7 +53,7 @@ type Storage interface {
 	Debit(ctx context.Context, accountID string, bytes int64)
 }
 
-// Recorder writes to the audit log that an operation was done to something, and knows who did it last.
+// Recorder writes operations on a target to the audit log, and returns who performed one last.
 type Recorder interface {
 	Record(ctx context.Context, c accounts.Caller, operation, target string) error
 	LastBy(ctx context.Context, accountID, operation, target string, since time.Time) (audit.Actor, error)
@@ -63,21 +63,21 @@ type Recorder interface {
 type Options struct {
 	Auth    Auth
 	People  admission.Sessions // signed-in users; nil: none
-	Audit   Recorder           // of what changes an account; nil: it is not recorded
-	Log     RequestLog         // of requests; nil: none is kept
+	Audit   Recorder           // of changes to an account; nil: they are not recorded
+	Log     RequestLog         // of requests; nil: none are logged
 	Limits  admission.Limits
 	Rate    admission.RateLimit
 	Storage Storage     // of byte quotas; nil: nothing is counted
-	Answers Idempotency // kept by Idempotency-Key
-	Sealer  Sealer      // of kept answers that show a secret
+	Answers Idempotency // stores responses by Idempotency-Key
+	Sealer  Sealer      // encrypts stored responses that contain a secret
 	Routes  []Routes    // of the modules that are on, in any order
 	Logger  *slog.Logger
 	Version string           // of the service, shown in the OpenAPI document
 	BaseURL string           // where this installation is reached, without /api; empty leaves the document relative
 	Origins []string         // other URLs under which pages of this installation are served
-	Proxies []netip.Prefix   // whose X-Forwarded-For is believed
+	Proxies []netip.Prefix   // whose X-Forwarded-For is trusted
 	Sender  string           // sender in the samples of the reference page; empty: a placeholder
-	Budget  *intake.Budget   // of bodies, and of answers that are large
+	Budget  *intake.Budget   // of bodies and large responses
 	Now     func() time.Time // the time before those in examples; nil: the clock of the machine
 }
 
@@ -87,8 +87,7 @@ type Routes struct {
 	add  func(*API)
 }
 
-// NewRoutes returns the routes that add declares. The name decides their order in the
-// document.
+// NewRoutes returns the routes that add declares. The name determines their order in the document.
 func NewRoutes(name string, add func(*API)) Routes { return Routes{name: name, add: add} }
 
 // API is the handler of everything below Prefix.
@@ -152,8 +151,7 @@ func assemble(o Options) (*API, error) {
 	return a, err
 }
 
-// DocumentOf describes the API of some routes without serving it. Their services may be
-// nil pointers.
+// DocumentOf describes the API of some routes without serving it. Their services can be nil pointers.
 func DocumentOf(version, baseURL string, routes ...Routes) (openapi.Document, error) {
 	a, err := assemble(Options{Version: version, BaseURL: baseURL, Routes: routes})
 	if err != nil {
@@ -162,14 +160,14 @@ func DocumentOf(version, baseURL string, routes ...Routes) (openapi.Document, er
 	return a.document, nil
 }
 
-// Patterns lists every route: the operations, and what describes them.
+// Patterns lists every route: the operations, and the documents that describe them.
 func (a *API) Patterns() []string { return a.mux.patterns }
 
-// Document is the OpenAPI description of the routes that are on.
+// Document returns the OpenAPI document of the enabled routes.
 func (a *API) Document() openapi.Document { return a.document }
 
-// humaConfig switches off what would change our answers: the $schema member, the
-// documentation page that loads from a CDN, formats other than JSON.
+// humaConfig disables the features that would change our responses: the $schema field, the documentation page that
+// loads from a CDN, and formats other than JSON.
 func humaConfig(o Options) huma.Config {
 	return huma.Config{
 		OpenAPI: openapi.New(o.Version, strings.TrimSuffix(o.BaseURL, "/")+Prefix,
@@ -183,8 +181,9 @@ func humaConfig(o Options) huma.Config {
 // encodedBody is a body as JSON, and in the content coding of the response.
 type encodedBody struct{ plain, sent []byte }
 
-// encodeBody encodes the body of a response before its header is sent. Only reads are compressed: the size of a
-// compressed secret next to text of the caller's reveals the secret (BREACH), and reads return none.
+// encodeBody encodes the body of a response before its header is sent. Only responses to reads are compressed, because
+// they contain no secrets: if a secret is compressed together with text that the caller chose, the size reveals the
+// secret (BREACH).
 func encodeBody(ctx huma.Context, _ string, v any) (any, error) {
 	plain, ok := v.(json.RawMessage)
 	if !ok {
@@ -240,7 +239,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) route(w http.ResponseWriter, r *http.Request) {
-	// The router would send such a path elsewhere; a redirected POST loses its body.
+	// The router would redirect such a path, and a redirected POST loses its body.
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		problem.NotFound(r.URL.Path).Write(w)
 		return

@@ -28,7 +28,7 @@ func (m *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 	m.all.HandleFunc(pattern, handler)
 }
 
-// Pattern is the one that a request would be served by, "" for none.
+// Pattern returns the pattern that would serve a request, or "".
 func (m *router) Pattern(r *http.Request) string {
 	_, pattern := m.muxOf(r).Handler(r)
 	return pattern

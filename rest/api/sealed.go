@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Sealer encrypts what must not be readable in the database.
+// Sealer encrypts data that must not be readable in the database.
 type Sealer interface {
 	Seal(plaintext, associatedData []byte) []byte
 	Open(sealed, associatedData []byte) ([]byte, error)
@@ -16,14 +16,13 @@ type Sealer interface {
 
 var _ Sealer = (*secret.Box)(nil)
 
-// sealedAnswers keeps answers that show a secret: a replay has to be the same byte
-// for byte, and the secret must lie nowhere in the clear, so the whole answer is
-// sealed for its 24 hours.
+// sealedAnswers stores responses that contain a secret. A replay must be identical byte for byte, and the secret must
+// not be stored in plain text, so the whole response is encrypted for its 24 hours.
 type sealedAnswers struct {
 	Idempotency
 
 	box     Sealer
-	context []byte // binds the answer to its request: another's does not open here
+	context []byte // binds the response to its request, so that it cannot be decrypted for another one
 }
 
 func sealAnswers(k keeper, c *Call) sealedAnswers {
@@ -42,7 +41,7 @@ func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key stri
 	return nil, opened, err
 }
 
-// Keep seals.
+// Keep encrypts and stores a response.
 func (s sealedAnswers) Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim,
 	a idempotency.Response) error {
 	a.Body = s.box.Seal(a.Body, s.context)
@@ -58,7 +57,7 @@ func (s sealedAnswers) Replay(ctx context.Context, claim *idempotency.Claim) (*i
 	return s.open(winner)
 }
 
-// Lookup opens the answer of another request, if there is one.
+// Lookup decrypts the response to another request, if there is one.
 func (s sealedAnswers) Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error) {
 	winner, err := s.Idempotency.Lookup(ctx, claim)
 	if err != nil || winner == nil {
@@ -69,9 +68,9 @@ func (s sealedAnswers) Lookup(ctx context.Context, claim *idempotency.Claim) (*i
 
 func (s sealedAnswers) open(a *idempotency.Response) (*idempotency.Response, error) {
 	body, err := s.box.Open(a.Body, s.context)
-	if err != nil { // the master key that it was sealed with has been taken away since
+	if err != nil { // its master key has been removed since
 		return nil, fault.Conflictf(fault.CodeConflict, "A request with this Idempotency-Key succeeded, but its "+
-			"answer can no longer be decrypted").WithCause(err)
+			"response can no longer be decrypted").WithCause(err)
 	}
 	return &idempotency.Response{Status: a.Status, Body: body, Replayed: a.Replayed}, nil
 }

@@ -15,8 +15,8 @@ func Handle[I, O any](g *TagGroup, op Operation, handle func(context.Context, *C
 	HandleBody(g, op, nil, func(ctx context.Context, c *Call, in *I, _ None) (O, error) { return handle(ctx, c, in) })
 }
 
-// OnceBody is Claimed for a service that takes a callback instead of the claim. run calls Keep in the
-// transaction of its effect, and the stored answer is the response.
+// OnceBody is Claimed for a service that takes a callback instead of the claim. run calls Keep in the transaction of
+// its effect, and the stored response is returned.
 func OnceBody[I, B, O any](
 	g *TagGroup, op Operation, declare func(*B) body.Object, run func(context.Context, *Call, *I, B, Keep) (O, error),
 ) {
@@ -51,8 +51,8 @@ func Once[I, O any](g *TagGroup, op Operation, run func(context.Context, *Call, 
 	})
 }
 
-// Keep stores an answer under the caller's Idempotency-Key, in the transaction of its effect. Without a key it
-// does nothing.
+// Keep stores a response under the caller's Idempotency-Key, in the transaction of its effect. Without a key it does
+// nothing.
 type Keep func(ctx context.Context, tx idempotency.Execer, answer any) error
 
 // Keeping adapts Keep to the callback of a service, which passes the object that it created.
@@ -99,7 +99,7 @@ func Delete(g *TagGroup, op Operation, remove func(ctx context.Context, accountI
 	})
 }
 
-// As converts the result of a service call to its answer and passes an error through:
+// As converts the result of a service call to its response and passes an error through:
 // As(newAnswer)(service.Create(…)).
 func As[T, O any](answer func(T) O) func(made T, err error) (O, error) {
 	return func(made T, err error) (out O, _ error) {

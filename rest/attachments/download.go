@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxDownloads bounds the files that are being opened. The links of one account have a quarter of them.
+	// maxDownloads limits the files that are being opened. The links of one account can use a quarter of them.
 	maxDownloads = 16
 	patience     = 5 * time.Second
 )
@@ -96,7 +96,7 @@ func (d *downloads) open(ctx context.Context, owner intake.Tenant, ref filelink.
 	return d.Source.OpenAttachment(ctx, ref.AccountID, ref.EmailID, ref.Index)
 }
 
-// refuse answers with an error as plain text.
+// refuse writes an error as plain text.
 func (d *downloads) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
@@ -118,8 +118,8 @@ var safeTypes = map[string]bool{"application/pdf": true, "application/zip": true
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "text/plain": true,
 	"text/csv": true, "text/calendar": true, "message/rfc822": true}
 
-// safeType returns the type to serve a file as. Strangers choose the declared type, and the link is on the origin of
-// the dashboard.
+// safeType returns the type to serve a file as. Outside parties choose the declared type, and the link is on the origin
+// of the dashboard.
 func safeType(declared string) string {
 	kind, _, err := mime.ParseMediaType(declared)
 	if err != nil || !safeTypes[kind] {
@@ -128,7 +128,7 @@ func safeType(declared string) string {
 	return kind
 }
 
-// disposition saves a file under its name, without folders and control characters (RFC 6266).
+// disposition makes browsers save a file under its name, without folders and control characters (RFC 6266).
 func disposition(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

@@ -54,23 +54,23 @@ type Service interface {
 
 var _ Service = (*automations.Service)(nil)
 
-// BodyLimit has room for a definition with escaped characters.
+// BodyLimit allows for a definition with escaped characters.
 const BodyLimit = 1 << 20
 
-// OfAutomation is the noun of automation ids.
-var OfAutomation = api.Noun{Name: "automation", About: "Id of the automation.",
+// OfAutomation is the noun for automation IDs.
+var OfAutomation = api.Noun{Name: "automation", About: "ID of the automation.",
 	Example: "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is:      func(word string) bool { return id.Is(id.Automation, word) }}
 
 type automationRecord struct {
 	ID                    string            `json:"id" doc:"The ID of the automation." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name                  string            `json:"name" doc:"The name of the automation."`
-	Description           *string           `json:"description" doc:"A description for humans. null if none is set."`
+	Description           *string           `json:"description" doc:"A human-readable description. null if none is set."`
 	Status                string            `json:"status" enum:"draft,active,paused,archived" doc:"The status of the automation. Only an active one starts runs."`
 	Trigger               wire.JSON         `json:"trigger" doc:"The trigger of the draft."`
 	Steps                 wire.JSON         `json:"steps" doc:"The steps of the draft."`
 	Timezone              *string           `json:"timezone" doc:"The time zone of the draft; null for UTC."`
-	Version               *int              `json:"version" doc:"The version that starts runs, or did before the automation was paused; null if it was never activated."`
+	Version               *int              `json:"version" doc:"The version that starts runs, or started them before the automation was paused; null if it was never activated."`
 	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"Whether the draft differs from that version."`
 	Draining              *string           `json:"draining" enum:"release,cancel" doc:"The work in progress. release: held runs continue. cancel: live runs are cancelled. null if there is none."`
 	Etag                  string            `json:"etag" doc:"Version tag of the draft. Send it in If-Match to update only the state that you have read."`
@@ -99,7 +99,7 @@ func newRecord(a *ent.Automation) automationRecord {
 
 func newAnswer(a *ent.Automation) automationAnswer { return automationAnswer{newRecord(a)} }
 
-// automationVersion is a version in a list.
+// automationVersion is a version of an automation in a list.
 type automationVersion struct {
 	Number     int       `json:"number" doc:"The number of the version, starting at 1."`
 	Definition wire.JSON `json:"definition" doc:"The definition of the version."`
@@ -121,7 +121,7 @@ type automationVersionAnswer struct {
 type automationProblem struct {
 	Path     string `json:"path" doc:"The path of the field." example:"steps[2].template"`
 	Severity string `json:"severity" enum:"error,warning" doc:"An error prevents activation."`
-	Message  string `json:"message" doc:"What is wrong, in a sentence."`
+	Message  string `json:"message" doc:"A description of the problem, in one sentence."`
 }
 
 type automationCheckAnswer struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// members are the members of a definition, as received. The service validates them: error paths are those of
-// the definition.
+// members are the fields of a definition, as received. The service validates them, so error paths refer to the
+// definition.
 type members struct{ given map[string]json.RawMessage }
 
 func (m *members) setMember(name string, value json.RawMessage) {
@@ -23,7 +23,7 @@ func (m *members) setMember(name string, value json.RawMessage) {
 	m.given[name] = value
 }
 
-// member reads one of them.
+// member reads one of the fields.
 type member struct {
 	*members
 
@@ -39,7 +39,7 @@ func (m member) Read(d *body.Decoder, path string, v body.Value) {
 	}
 	encoded, err := json.Marshal(value)
 	if err != nil {
-		d.Refuse(path, "is not readable")
+		d.Refuse(path, "cannot be read")
 		return
 	}
 	m.setMember(m.name, encoded)
@@ -53,13 +53,13 @@ func memberFields(m *members, need body.Need, none func(name string) func()) []b
 		return member{m, name, func(body.Components) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }}
 	}
 	return []body.Field{
-		{Name: "name", Type: text("name"), Need: need, About: "A name for humans.", Example: "Welcome"},
-		{Name: "description", Type: text("description"), Null: none("description"), About: "A description for humans."},
+		{Name: "name", Type: text("name"), Need: need, About: "A human-readable name.", Example: "Welcome"},
+		{Name: "description", Type: text("description"), Null: none("description"), About: "A human-readable description."},
 		{Name: "trigger", Type: member{m, "trigger", triggerSchema}, Need: need,
 			About: "`event`, the name of the events that start a run; `conditions`, a CEL expression; `cancel_on_events`, names or objects with `event` and `conditions`; `re_entry`: " +
 				"`every_time`, `once`, `after_completion` or `{\"at_most_every\": \"P7D\"}`."},
 		{Name: "steps", Type: member{m, "steps", stepsSchema}, Need: need,
-			About: "1 to 50. Each has a `type`, a `key` by which others name it, and the fields of its type; a target is `continue`, `end`, `fail` or `{\"goto\": key}`, forward only."},
+			About: "1 to 50 steps. Each has a `type`, a `key` that identifies it, and the fields of its type. A target is `continue`, `end`, `fail` or `{\"goto\": key}`, forward only."},
 		{Name: "timezone", Type: text("timezone"), Null: none("timezone"), About: "A time zone of the IANA " +
 			"database. Defaults to UTC.", Example: "Europe/Berlin"},
 	}
@@ -110,14 +110,14 @@ const (
 
 var actions = []string{actionActivate, actionPause, actionArchive, actionDuplicate}
 
-// What becomes of live runs at a pause or an activation.
+// The effects of a pause or an activation on live runs.
 const (
 	runsHold     = "hold"
 	runsContinue = "continue"
 	runsCancel   = "cancel"
 )
 
-// runsOf are the choices of an action; the first is the default.
+// runsOf lists the choices of each action. The first one is the default.
 var runsOf = map[string][]string{actionPause: {runsHold, runsContinue}, actionActivate: {runsContinue, runsCancel}}
 
 func numberField(to *int) body.IntegerType { return body.Integer(to).From(1) }
@@ -136,21 +136,21 @@ func actionBody(a *action) body.Object {
 		}
 		switch {
 		case a.Version != nil && a.Action != actionActivate:
-			d.Refuse("version", "is for activate")
+			d.Refuse("version", "requires the action activate")
 		case a.Version != nil && *a.Version < 1:
 			d.Refuse("version", "must be 1 or more")
 		}
 		choices := runsOf[a.Action]
 		switch {
 		case a.Runs != "" && choices == nil:
-			d.Refuse("runs", "is for pause and activate")
+			d.Refuse("runs", "requires the action pause or activate")
 		case a.Runs != "" && !slices.Contains(choices, a.Runs):
 			d.Refuse("runs", "must be %s with %s", strings.Join(choices, " or "), a.Action)
 		}
 	}}
 }
 
-// event is a custom event as callers post it.
+// event is a custom event in a request.
 type event struct {
 	Name, Type, UserID, Email string
 	Data                      map[string]any
@@ -171,7 +171,7 @@ func eventBody(e *event) body.Object {
 		{Name: "test_send", Type: body.Maybe(&e.TestSend, body.Boolean), About: "Runs automation_id and sends its " +
 			"messages, without its delays and waits. A test also runs while the automation is paused. Pausing, " +
 			"activating and archiving do not hold or cancel it." + sessionOnlyAbout},
-		{Name: "automation_id", Type: body.Maybe(&e.AutomationID, body.Text), About: "ID of the automation to try, " +
+		{Name: "automation_id", Type: body.Maybe(&e.AutomationID, body.Text), About: "ID of the automation to test, " +
 			"which can be a draft or paused." + sessionOnlyAbout},
 	}, Check: func(d *body.Decoder) {
 		switch {
@@ -186,16 +186,16 @@ func eventBody(e *event) body.Object {
 	}}
 }
 
-const sessionOnlyAbout = " For sessions of the dashboard; refused with an API key."
+const sessionOnlyAbout = " Only for sessions of the dashboard; refused with an API key."
 
-// isTrial reports whether the event tries one automation. Errors: Invalid for fields that no API key may
-// give, and for fields that do not go together.
+// isTrial reports whether the event tests an automation. Errors: Invalid for fields that an API key cannot send, and
+// for fields that cannot be combined.
 func (e *event) isTrial(person bool) (bool, error) {
 	wrong := fault.Fields{}
 	for name, given := range map[string]bool{"dry_run": e.DryRun != nil, "test_send": e.TestSend != nil,
 		"automation_id": e.AutomationID != nil} {
 		if given && !person {
-			wrong.Add(name, "is for sessions of the dashboard, and this request has an API key")
+			wrong.Add(name, "requires a session of the dashboard and cannot be used with an API key")
 		}
 	}
 	dry, send := e.DryRun != nil && *e.DryRun, e.TestSend != nil && *e.TestSend

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// CustomEvent is a custom event as callers see it. It is exported because it is embedded.
+// CustomEvent is a custom event in a response. It is exported because it is embedded.
 type CustomEvent struct {
 	ID        string    `json:"id" doc:"The ID of the event." example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name      string    `json:"name" doc:"The name of the event." example:"user.created"`
@@ -33,7 +33,7 @@ type CustomEvent struct {
 type eventMatch struct {
 	AutomationID string  `json:"automation_id" doc:"The ID of the automation."`
 	Version      int     `json:"version" doc:"The version of the automation that the event was matched against."`
-	Outcome      string  `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard" doc:"What the event caused in the automation, or why it started no run."`
+	Outcome      string  `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard" doc:"The effect of the event on the automation, or why it started no run."`
 	RunID        *string `json:"run_id" doc:"The ID of the run. null if there is none."`
 	Error        *string `json:"error" doc:"Why the condition could not be evaluated."`
 }
@@ -45,7 +45,7 @@ type customEventDetail struct {
 }
 
 type customEventAnswer struct {
-	Event customEventDetail `json:"event" doc:"The event, with what it caused."`
+	Event customEventDetail `json:"event" doc:"The event, with its effects."`
 }
 
 // EventReceipt is the response of POST /events.
@@ -86,8 +86,8 @@ type eventQuery struct {
 	EventFilters
 }
 
-// OfEvent is the noun of custom event ids.
-var OfEvent = api.Noun{Name: "event", About: "Id of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
+// OfEvent is the noun for custom event IDs.
+var OfEvent = api.Noun{Name: "event", About: "ID of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.CustomEvent, word) }}
 
 func (e *edge) addEvents(g *api.TagGroup) {

@@ -58,16 +58,16 @@ type automationRunDetail struct {
 type waitingFor struct {
 	Step   string            `json:"step" doc:"Key of the waiting step."`
 	Events []string          `json:"events" nullable:"false" doc:"Events of the person that end the wait. Empty if only time ends it."`
-	Since  wire.OptionalTime `json:"since" doc:"Events count from this time on."`
+	Since  wire.OptionalTime `json:"since" doc:"Only events from this time on end the wait."`
 	Until  wire.Time         `json:"until" doc:"When the wait ends at the latest."`
 
 	Reason wire.Optional[waitReason] `json:"reason" doc:"Why the step will be retried; null if it is a wait of the definition."`
 }
 
-// waitReason is why a step will be retried.
+// waitReason is the reason why a step will be retried.
 type waitReason struct {
 	Code    string    `json:"code" example:"plan_limit" doc:"plan_limit, account_suspended, rate_limit_exceeded, webhook_failed or internal. The first two end early if the plan, the limits or the state of the account change."`
-	Message string    `json:"message" example:"The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z" doc:"A message for humans."`
+	Message string    `json:"message" example:"The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z" doc:"A human-readable message."`
 	Since   wire.Time `json:"since" doc:"When the step was first attempted."`
 }
 
@@ -138,8 +138,8 @@ type runsOfQuery struct {
 	RunQuery
 }
 
-// OfRun is the noun of run ids.
-var OfRun = api.Noun{Name: "automation run", About: "Id of the run.", Example: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
+// OfRun is the noun for run IDs.
+var OfRun = api.Noun{Name: "automation run", About: "ID of the run.", Example: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Run, word) }}
 
 func (e *edge) addRuns(g *api.TagGroup) {
@@ -174,7 +174,7 @@ func (e *edge) addRuns(g *api.TagGroup) {
 		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Retry the failed runs of an automation",
 		Description: "Retries failed runs, for example after you fix a template. Each run continues from the step " +
-			"that failed, with the version that it follows. Skips persons with a live run if the automation allows " +
+			"that failed, with the version that it follows. Skips people with a live run if the automation allows " +
 			"one run at a time.",
 		Body: &api.Body{About: "The runs to retry.",
 			Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
@@ -226,7 +226,7 @@ func (e *edge) retryRun(ctx context.Context, c *api.Call, in *api.Item, keep api
 	return api.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
 }
 
-// again selects the runs to retry.
+// again is a request to retry runs.
 type again struct {
 	Since time.Time
 	Step  string

@@ -16,7 +16,7 @@ import (
 // schemaPath is the path of the JSON Schema of definitions.
 const schemaPath = "/schemas/automation.json"
 
-// serveSchema serves the JSON Schema, for editors and for the checks of other programs.
+// serveSchema serves the JSON Schema, for editors and validators.
 func serveSchema(a *api.API) {
 	document, err := json.MarshalIndent(definition.Schema(), "", "  ")
 	if err != nil {
@@ -31,8 +31,7 @@ func triggerSchema(c body.Components) *huma.Schema {
 	return c.Ref("TriggerDefinition", func() *huma.Schema { return describeSchema(c, definition.TriggerSchema()) })
 }
 
-// stepsSchema describes the list of steps. Each type of step is a component, which the member type
-// identifies.
+// stepsSchema describes the list of steps. Each step type is a component, and the field type is the discriminator.
 func stepsSchema(c body.Components) *huma.Schema {
 	one, most := 1, definition.MaxSteps
 	return &huma.Schema{Type: huma.TypeArray, MinItems: &one, MaxItems: &most,
@@ -50,7 +49,7 @@ func stepsSchema(c body.Components) *huma.Schema {
 		})}
 }
 
-// componentOf names the component of a type of step: SendEmailStep of send_email.
+// componentOf returns the component name of a step type: SendEmailStep for send_email.
 func componentOf(kind string) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(kind, "_") {
@@ -60,7 +59,7 @@ func componentOf(kind string) string {
 }
 
 // describeSchema converts a JSON Schema to the form of the document. A schema with a title becomes a component. Rules
-// about members that depend on each other stay in the JSON Schema, because generators of clients cannot express them.
+// about fields that depend on each other stay in the JSON Schema, because client generators cannot express them.
 func describeSchema(c body.Components, schema map[string]any) *huma.Schema {
 	out := convertSchema(c, schema)
 	name := textOf(schema, "title")
@@ -143,7 +142,7 @@ func numberOf(schema map[string]any, name string) *float64 {
 	}
 	n, is := schema[name].(int64)
 	if !is {
-		panic(fmt.Sprintf("rest/automations: %s is %v and no integer", name, schema[name])) // made of constants
+		panic(fmt.Sprintf("rest/automations: %s is %v, not an integer", name, schema[name])) // made of constants
 	}
 	f := float64(n)
 	return &f

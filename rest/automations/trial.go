@@ -15,10 +15,10 @@ import (
 type dryRun struct {
 	AutomationID string                                      `json:"automation_id" doc:"The ID of the automation."`
 	Version      *int                                        `json:"version" doc:"Number of the version; null for the draft."`
-	Outcome      string                                      `json:"outcome" enum:"completed,failed,cancelled,not_started" doc:"not_started: the trigger or its condition does not hold."`
+	Outcome      string                                      `json:"outcome" enum:"completed,failed,cancelled,not_started" doc:"not_started: the trigger or its condition did not match."`
 	Error        *string                                     `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
 	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The trigger's condition; null if it has none."`
-	Trace        []played.SimulatedStep                      `json:"trace" nullable:"false" doc:"The steps in their order. Delays take no time; an event that is awaited counts as received, with empty data."`
+	Trace        []played.SimulatedStep                      `json:"trace" nullable:"false" doc:"The steps, in order. Delays take no time, and every wait receives its event immediately, with empty data."`
 }
 
 type startedRun struct {

@@ -54,9 +54,9 @@ type planRecord struct {
 	Name           string                      `json:"name" doc:"The name of the plan." example:"Pro"`
 	Limits         planLimits                  `json:"limits" doc:"The limits of the plan."`
 	IncludedEmails *int                        `json:"included_emails" doc:"Emails a month that the price includes; null if not configured."`
-	Overage        bool                        `json:"overage" doc:"Whether emails beyond the included ones are sent, and paid for."`
+	Overage        bool                        `json:"overage" doc:"Whether emails beyond the included ones are sent and billed."`
 	Price          wire.Optional[price]        `json:"price" doc:"Price of the plan; null if it is free, or if the price is currently unknown."`
-	OveragePrice   wire.Optional[overagePrice] `json:"overage_price" doc:"The price of emails beyond the included volume. null if there are none."`
+	OveragePrice   wire.Optional[overagePrice] `json:"overage_price" doc:"The price of emails beyond the included ones. null if the plan has none."`
 	Current        bool                        `json:"current" doc:"Whether this is the current plan of the account."`
 }
 
@@ -67,7 +67,7 @@ type plansAnswer struct {
 type cardRecord struct {
 	Brand    string `json:"brand" doc:"Brand of the card, or the type of another payment method, such as sepa_debit." example:"visa"`
 	Last4    string `json:"last4" doc:"The last four digits of the card number." example:"4242"`
-	ExpMonth int    `json:"exp_month" doc:"0: it does not expire." example:"12"`
+	ExpMonth int    `json:"exp_month" doc:"The month in which the card expires; 0 if it does not expire." example:"12"`
 	ExpYear  int    `json:"exp_year" doc:"The year in which the card expires." example:"2030"`
 }
 
@@ -91,7 +91,7 @@ type planName struct {
 
 type billingRecord struct {
 	Enabled            bool                      `json:"enabled" doc:"Whether this installation takes payments. If not, its operator assigns plans."`
-	Mode               *string                   `json:"mode" doc:"test or live; null where billing is off." example:"live"`
+	Mode               *string                   `json:"mode" doc:"test or live; null if billing is disabled." example:"live"`
 	Plan               planName                  `json:"plan" doc:"The plan of the account."`
 	Status             string                    `json:"status" enum:"none,incomplete,incomplete_expired,trialing,active,past_due,canceled,unpaid,paused" doc:"Status of the subscription."`
 	PaymentMethod      wire.Optional[cardRecord] `json:"payment_method" doc:"The payment method on file. null if there is none."`
@@ -99,11 +99,11 @@ type billingRecord struct {
 	CurrentPeriodStart wire.Time                 `json:"current_period_start" doc:"When the current billing period started."`
 	CurrentPeriodEnd   wire.Time                 `json:"current_period_end" doc:"When the current billing period ends."`
 	CancelAt           wire.OptionalTime         `json:"cancel_at" doc:"When the subscription ends. null if it is not cancelled."`
-	PendingPlan        *string                   `json:"pending_plan" doc:"The plan that comes at pending_at."`
+	PendingPlan        *string                   `json:"pending_plan" doc:"The plan that takes effect at pending_at. null if no change is pending."`
 	PendingAt          wire.OptionalTime         `json:"pending_at" doc:"When the pending change of plan takes effect. null if none is pending."`
 	Usage              usageOfMonth              `json:"usage" doc:"The usage of the current period."`
 	MonthlyLimit       *int                      `json:"monthly_limit" doc:"The account's own limit of emails a month; null if it has set none."`
-	Production         production                `json:"production" doc:"What unlocks sending to all recipients."`
+	Production         production                `json:"production" doc:"The conditions for sending to all recipients."`
 	Problems           []string                  `json:"problems" nullable:"false" doc:"Actions that the account's owners should take."`
 }
 
@@ -124,7 +124,7 @@ type usageAnswer struct {
 type usageInput struct {
 	Since string `query:"since" format:"date-time" doc:"Start of the range, at most 13 months ago. Defaults to the start of the current month (UTC)."`
 	Until string `query:"until" format:"date-time" doc:"End of the range, exclusive. Defaults to now."`
-	By    string `query:"by" enum:"hour,day,month" default:"day" doc:"How long the periods are, in UTC. Periods are whole: the range is widened to them."`
+	By    string `query:"by" enum:"hour,day,month" default:"day" doc:"The length of the periods, in UTC. The range is extended to full periods."`
 }
 
 type edge struct {
@@ -137,7 +137,7 @@ func Routes(service Service, usage Usage) api.Routes {
 	return api.NewRoutes("billing", func(a *api.API) {
 		e := &edge{service, usage}
 		g := a.Tag(tagBilling,
-			"Plans, what the account uses, and what it pays. Amounts are in minor units of their currency.")
+			"Plans, usage and payments of the account. Amounts are in minor units of their currency.")
 		one := map[string]any{"billing": billingExample()}
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/plans", ID: "listPlans", Needs: rights.ReadAccount, Slow: true,
@@ -163,8 +163,8 @@ func Routes(service Service, usage Usage) api.Routes {
 		}, changeBody, e.updateBilling)
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/billing/usage", ID: "getUsage", Needs: rights.ReadBilling,
-			Summary: "Retrieve usage", Description: "Returns the number of emails handed to delivery, whatever the " +
-				"plan. A scheduled email counts at its time, a suppressed one never. Kept for 13 months.",
+			Summary: "Retrieve usage", Description: "Returns the number of emails that entered delivery, on any " +
+				"plan. A scheduled email counts at its scheduled time; a suppressed one never counts. Usage is kept for 13 months.",
 			Example: map[string]any{"usage": []any{map[string]any{"period": exampleTime(1, 15, 0), "emails": 340}},
 				"total": 340},
 		}, e.getUsage)
@@ -173,7 +173,7 @@ func Routes(service Service, usage Usage) api.Routes {
 
 func changeBody(c *billing.Change) body.Object {
 	return body.Object{Name: "UpdateBilling", Change: true, Fields: []body.Field{
-		{Name: "billing_email", Type: body.Maybe(&c.BillingEmail, body.Text), About: "Where invoices go."},
+		{Name: "billing_email", Type: body.Maybe(&c.BillingEmail, body.Text), About: "The address that invoices are sent to."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit,
 			"The account's own limit of emails a month; null if it has set none."),
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}

@@ -42,7 +42,7 @@ type lineRecord struct {
 }
 
 type quoteAnswer struct {
-	AmountDue   int64             `json:"amount_due" doc:"Now, in minor units." example:"1234"`
+	AmountDue   int64             `json:"amount_due" doc:"The amount due now, in minor units." example:"1234"`
 	Currency    string            `json:"currency" doc:"The ISO 4217 code of the currency, in lower case." example:"eur"`
 	Lines       []lineRecord      `json:"lines" nullable:"false" doc:"The lines that the change adds to the next invoice."`
 	Effective   string            `json:"effective" enum:"now,period_end" doc:"When the change takes effect."`
@@ -62,7 +62,7 @@ type invoiceRecord struct {
 	Currency    string            `json:"currency" doc:"The ISO 4217 code of the currency, in lower case." example:"eur"`
 	PeriodStart wire.OptionalTime `json:"period_start" doc:"The start of the invoiced period. null if unknown."`
 	PeriodEnd   wire.OptionalTime `json:"period_end" doc:"The end of the invoiced period. null if unknown."`
-	URL         *string           `json:"url" doc:"URL of the page that shows the invoice and takes the payment." example:"https://invoice.stripe.com/i/a1"`
+	URL         *string           `json:"url" doc:"URL of the page that shows the invoice and accepts the payment." example:"https://invoice.stripe.com/i/a1"`
 	PDFURL      *string           `json:"pdf_url" doc:"The URL of the invoice as a PDF. null if there is none." example:"https://pay.stripe.com/invoice/a1/pdf"`
 	CreatedAt   wire.OptionalTime `json:"created_at" doc:"When the invoice was created. null if unknown."`
 }

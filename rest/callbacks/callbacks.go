@@ -1,8 +1,8 @@
-// Package callbacks serves the requests that other services send to this one: Stripe posts its events (stripe.go),
-// and providers of text messages post the status of a message and the replies of its recipient (sms.go).
+// Package callbacks serves the requests that other services send to Postrider: Stripe posts its events (stripe.go),
+// and SMS providers post the status of a message and the replies of its recipient (sms.go).
 //
-// A caller is unknown until its signature or token is verified. Bodies are therefore read within limits of time and
-// size, and a refusal says no more than the caller needs in order to log it.
+// A caller is unknown until its signature or token is verified. Bodies are therefore read with time and size limits,
+// and a refusal contains only what the caller needs for its log.
 package callbacks
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// patience is how long a request waits for its turn.
+// patience is the maximum time that a request waits for its turn.
 const patience = 5 * time.Second
 
-// readBody reads a body of at most limit bytes, in the time that the server allows. Errors: TooLarge, Invalid,
+// readBody reads a body of at most limit bytes, within the time limit of the server. Errors: TooLarge, Invalid,
 // Unavailable; intake.ErrSlow.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
@@ -40,7 +40,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	return body, nil
 }
 
-// refuse answers with an error as plain text. An unexpected error is logged under the message what.
+// refuse writes an error as plain text. An unexpected error is logged with the message what.
 func refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what string, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)

@@ -29,7 +29,7 @@ type SMSOptions struct {
 	Logger   *slog.Logger
 }
 
-// SMSPrefix is the path below which providers of text messages post.
+// SMSPrefix is the path prefix for the requests of SMS providers.
 const SMSPrefix = link.Prefix
 
 const (
@@ -46,14 +46,14 @@ type smsHandler struct {
 // NewSMS returns the handler of everything below SMSPrefix. It must not be reached through a mux, which would
 // redirect an unclean path.
 //
-// A provider authenticates by the token in the path, which it received with the message or from the owner of the
-// account, and Twilio also by its signature. Any other request gets a bare 404. Providers repeat a request that was
-// answered with 5xx, so a repetition is answered like the first.
+// A provider authenticates with the token in the path, which it received with the message or from the owner of the
+// account. Twilio also signs its requests. Any other request gets a bare 404. Providers retry a request after a 5xx
+// response, so a repeated request gets the same response as the first.
 func NewSMS(o SMSOptions) http.Handler {
 	return &smsHandler{SMSOptions: o, turn: intake.NewPool(smsConcurrency)}
 }
 
-// emptyReply is what Twilio wants for a reply that is not answered (TwiML).
+// emptyReply is the response that Twilio expects if no reply is to be sent (TwiML).
 const emptyReply = `<?xml version="1.0" encoding="UTF-8"?><Response/>`
 
 // ServeHTTP implements http.Handler.
@@ -75,7 +75,7 @@ func (h *smsHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.Method != http.MethodPost:
 		header.Set("Allow", "POST")
-		http.Error(w, "Post what there is to tell", http.StatusMethodNotAllowed)
+		http.Error(w, "Method not allowed: use POST", http.StatusMethodNotAllowed)
 		return
 	}
 	if err := h.takeReceipt(w, r, token, take); err != nil {
@@ -118,5 +118,5 @@ func (h *smsHandler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			Message: "Try again later"}
 		err = later.WithCause(err)
 	}
-	refuse(w, r, h.Logger, "could not store a receipt of a text message", err)
+	refuse(w, r, h.Logger, "cannot store a delivery receipt of a text message", err)
 }

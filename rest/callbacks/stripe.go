@@ -33,7 +33,7 @@ type stripeHandler struct {
 	turn   *intake.Pool
 }
 
-// NewStripe returns the handler of StripePath. Stripe repeats an event for three days until it is answered with 2xx,
+// NewStripe returns the handler of StripePath. Stripe retries an event for three days until it gets a 2xx response,
 // and disables an endpoint that always refuses. An event about an unknown customer is therefore accepted and ignored.
 func NewStripe(events Events, log *slog.Logger) http.Handler {
 	return &stripeHandler{events, log, intake.NewPool(stripeConcurrency)}
@@ -50,11 +50,11 @@ func (h *stripeHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", "POST")
-		http.Error(w, "Post an event", http.StatusMethodNotAllowed)
+		http.Error(w, "Method not allowed: use POST", http.StatusMethodNotAllowed)
 		return
 	}
 	if err := h.takeEvent(w, r); err != nil {
-		refuse(w, r, h.log, "an event of the payment provider could not be stored", err)
+		refuse(w, r, h.log, "cannot store an event of the payment provider", err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -68,7 +68,7 @@ func (h *stripeHandler) takeEvent(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	// Strangers can post too. The turn comes after the body, so that none of them holds it by silence.
+	// Anyone can post. Wait for the turn after the body was read, so that a client that stalls does not occupy it.
 	release, err := h.turn.Take(r.Context(), intake.Tenant{Account: "stripe"}, 1, patience)
 	if err != nil {
 		return fault.DatabaseUnavailable(err)

@@ -104,8 +104,8 @@ func TestOnlyEventsArePosted(t *testing.T) {
 		status       int
 		said, allows string
 	}{
-		{http.MethodGet, on + callbacks.StripePath, 405, "Post an event", "POST"},
-		{http.MethodDelete, on + callbacks.StripePath, 405, "Post an event", "POST"},
+		{http.MethodGet, on + callbacks.StripePath, 405, "Method not allowed: use POST", "POST"},
+		{http.MethodDelete, on + callbacks.StripePath, 405, "Method not allowed: use POST", "POST"},
 		{http.MethodPost, on + callbacks.StripePath + "/", 404, "Not found", ""},
 		{http.MethodPost, off + callbacks.StripePath, 404, "Not found", ""},
 	} {

@@ -27,11 +27,11 @@ import (
 const (
 	defaultLimit = 1 << 20 // bytes of a body, unless the route says otherwise
 	answerLimit  = 200 << 20
-	answerMemory = 64 << 10 // bytes of an answer that are kept in memory
+	answerMemory = 64 << 10 // bytes of a response that are kept in memory
 	patience     = 5 * time.Second
 )
 
-// Call is one authenticated request in the form of a provider.
+// Call is an authenticated request in the format of a provider.
 type Call struct {
 	Query url.Values
 
@@ -46,7 +46,7 @@ type Call struct {
 	remote netip.Addr
 	begun  time.Time
 	body   *intake.Content
-	work   func() // releases the memory for the work on the body; nil: none is taken
+	work   func() // releases the memory for processing the body; nil: none is reserved
 	inner  int    // calls of our own API
 }
 
@@ -59,14 +59,14 @@ func BearerKey(r *http.Request) string {
 	return strings.TrimSpace(key)
 }
 
-// Param returns the segment of the path that a name in braces matched.
+// Param returns the path segment that a name in braces matched.
 func (c *Call) Param(name string) string { return c.params[name] }
 
 // Header returns a header field of the request.
 func (c *Call) Header(name string) string { return c.r.Header.Get(name) }
 
-// RateLimit returns the requests per second of the account, which the answers of our own API show as the burst of two
-// seconds; 0 before the first answer, and without a limit.
+// RateLimit returns the requests per second of the account, derived from the burst of two seconds in the responses of
+// our own API. It returns 0 before the first response, and without a limit.
 func (c *Call) RateLimit() int {
 	burst, err := strconv.Atoi(c.w.Header().Get("Ratelimit-Limit"))
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Call) close() {
 	}
 }
 
-// endWork releases the memory for the work on the body.
+// endWork releases the memory for processing the body.
 func (c *Call) endWork() {
 	if c.work != nil {
 		c.work()
@@ -110,7 +110,7 @@ func (c *Call) endWork() {
 	}
 }
 
-// receive reads the body within the budget and takes the memory for the work on it.
+// receive reads the body within the budget and reserves the memory for processing it.
 func (c *Call) receive(media string) error {
 	given, _, err := mime.ParseMediaType(c.Header("Content-Type"))
 	if encoding := c.Header("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
@@ -152,7 +152,7 @@ func (c *Call) Decode(into any) error {
 	})
 }
 
-// jsonError returns the refusal of a body that does not decode.
+// jsonError returns the refusal of a body that cannot be decoded.
 func jsonError(err error) error {
 	var kind *json.UnmarshalTypeError
 	var refusal *RefusalError
@@ -170,7 +170,7 @@ func jsonError(err error) error {
 	return &RefusalError{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: "The body is not valid JSON"}
 }
 
-// readContent passes the bytes of a content to a function. They may be a file that fails while it is read.
+// readContent passes the bytes of a content to a function. They can be in a file, and reading it can fail.
 func (c *Call) readContent(content *intake.Content, read func([]byte) error) error {
 	text, err := content.Bytes()
 	if err != nil {
@@ -197,7 +197,7 @@ type Request struct {
 	Compared []byte
 }
 
-// Do calls our own API as the caller and decodes its answer. An answer that is not a success is a *RefusalError.
+// Do calls our own API as the caller and decodes its response. It returns an error response as a *RefusalError.
 func (c *Call) Do(ask Request, into any) error {
 	ctx := c.r.Context()
 	if ask.Compared != nil {
@@ -229,7 +229,7 @@ func (c *Call) Do(ask Request, into any) error {
 	return c.readAnswer(answer, into)
 }
 
-// innerID returns the request id of the next call of our own API. The first one shares the id of the request.
+// innerID returns the request ID of the next call of our own API. The first call has the ID of the request.
 func (c *Call) innerID() string {
 	if c.inner++; c.inner == 1 {
 		return c.w.Header().Get(telemetry.RequestIDHeader)
@@ -264,7 +264,7 @@ func (c *Call) encode(of any) (*intake.Content, error) {
 	return content, nil
 }
 
-// newRequest makes the request of the same client, with our form of the key.
+// newRequest returns a request from the same client, with the key in the format of our own API.
 func (c *Call) newRequest(ctx context.Context, ask Request, body *intake.Content) (*http.Request, error) {
 	target := api.Prefix + ask.Path
 	if len(ask.Query) > 0 {
@@ -309,15 +309,15 @@ func (c *Call) readAnswer(answer *capture, into any) error {
 			return nil
 		}
 		if err := json.Unmarshal(text, into); err != nil {
-			return fmt.Errorf("decode an answer of our own API: %w", err)
+			return fmt.Errorf("decode a response of our own API: %w", err)
 		}
 		return nil
 	})
 }
 
-// capture is the writer of an answer that a handler translates.
+// capture is the writer of a response that a handler translates.
 type capture struct {
-	ctx     context.Context //nolint:containedctx // of the request that it answers
+	ctx     context.Context //nolint:containedctx // of the request that it responds to
 	header  http.Header
 	status  int
 	content *intake.Content

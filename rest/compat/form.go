@@ -24,13 +24,13 @@ type Form struct {
 	Files  []File
 }
 
-// File is a file of a form.
+// File is a file in a form.
 type File struct {
 	Field, Name, ContentType string
 	Data                     []byte
 }
 
-// Form reads the body as a form, with files or without.
+// Form reads the body as a form, with or without files.
 func (c *Call) Form() (*Form, error) {
 	media, params, err := mime.ParseMediaType(c.Header("Content-Type"))
 	if err != nil || media != mediaPart {

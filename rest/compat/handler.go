@@ -53,10 +53,10 @@ type Authenticator interface {
 type Options struct {
 	API     http.Handler // serves our own API
 	Keys    Authenticator
-	Budget  *intake.Budget // of bodies, and of answers of our own API
+	Budget  *intake.Budget // of bodies, and of responses of our own API
 	Cursors *page.Codec
-	Log     api.RequestLog // of requests; nil: none is kept
-	Proxies []netip.Prefix // whose X-Forwarded-For is believed
+	Log     api.RequestLog // of requests; nil: none are logged
+	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
 	Logger  *slog.Logger
 }
 
@@ -81,7 +81,7 @@ func (p Provider) Patterns() []string {
 	return patterns
 }
 
-// ServeHTTP answers every request below the prefix in the form of the provider.
+// ServeHTTP serves every request below the prefix in the provider's format.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	if header.Get(telemetry.RequestIDHeader) == "" {
@@ -101,8 +101,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer.write(w)
 }
 
-// logRefusal adds a request that was refused here to the log of API requests, under the pattern of its route: a path
-// may contain an address.
+// logRefusal adds a request that was refused here to the API log. It logs the pattern of the route, because a path can
+// contain an address.
 func (h *handler) logRefusal(c *Call, answer *Response) {
 	account := c.caller.AccountID
 	if h.Log == nil || account == "" || !h.Log.Keep(account, answer.Status) {
@@ -143,7 +143,7 @@ func (h *handler) serve(c *Call) (*Response, error) {
 		Message: "This call is not supported: Postrider has no such path below " + h.Prefix}
 }
 
-// refuse returns the answer of an error.
+// refuse returns the response to an error.
 func (h *handler) refuse(c *Call, err error) *Response {
 	var refusal *RefusalError
 	if !errors.As(err, &refusal) {
@@ -154,11 +154,11 @@ func (h *handler) refuse(c *Call, err error) *Response {
 		}
 	}
 	telemetry.SetError(c.r.Context(), refusal.Code, err)
-	body := h.Fail(refusal) // which may choose another status
+	body := h.Fail(refusal) // can change the status
 	return &Response{Status: refusal.Status, Header: refusal.Header, Body: body}
 }
 
-// find returns the route of a request with the segments that its braces match, or the methods that the path has.
+// find returns the route of a request with the segments that its braces match, or the allowed methods of the path.
 func (h *handler) find(method string, at *url.URL) (found *Route, params map[string]string, allowed []string) {
 	given := strings.Split(strings.TrimPrefix(at.EscapedPath(), h.Prefix), "/")
 	for i := range h.Routes {
@@ -202,14 +202,14 @@ func matchPath(pattern, given []string) (map[string]string, bool) {
 	return params, len(pattern) == len(given)
 }
 
-// Response is the answer to a call.
+// Response is the response to a call.
 type Response struct {
 	Status int // 0: 200
 	Header http.Header
-	Body   any // is encoded as JSON; nil: none
+	Body   any // encoded as JSON; nil: none
 }
 
-// OK returns a successful answer.
+// OK returns a successful response.
 func OK(body any) (*Response, error) { return &Response{Body: body}, nil }
 
 func (a *Response) write(w http.ResponseWriter) {
@@ -226,6 +226,6 @@ func (a *Response) write(w http.ResponseWriter) {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(a.Body); err != nil {
-		return // the client has left
+		return // the client has disconnected
 	}
 }

@@ -13,11 +13,11 @@ import (
 // mostPages is the maximum number of pages of our own API that one call reads.
 const mostPages = 10
 
-// List requests a page of a list of our own API as other providers page: before or after an item, by its id.
+// List requests a page of a list of our own API, before or after an item, as other providers page their lists.
 type List struct {
 	Path   string // below /api
-	Member string // of the answer
-	Name   string // of page.List; empty if its cursors are not made of the ids
+	Member string // field of the response
+	Name   string // of page.List; empty if its cursors do not consist of IDs
 	Query  url.Values
 
 	Limit         int    // 1 to 100
@@ -46,7 +46,7 @@ func Items[T any](c *Call, l List, idOf func(T) string, keep func(T) bool) ([]T,
 	return w.found, true, nil
 }
 
-// walk reads pages until the items that are asked for are found.
+// walk reads pages until the requested items are found.
 type walk[T any] struct {
 	List
 
@@ -58,7 +58,7 @@ type walk[T any] struct {
 	more     bool
 }
 
-// readPage reads the next page, and reports whether it is the last one that is needed.
+// readPage reads the next page, and reports whether it is the last one needed.
 func (w *walk[T]) readPage(c *Call) (done bool, err error) {
 	query := url.Values{"limit": {strconv.Itoa(w.pageSize())}}
 	maps.Copy(query, w.Query)
@@ -99,7 +99,7 @@ func (w *walk[T]) readPage(c *Call) (done bool, err error) {
 	return true, nil
 }
 
-// pageSize is the whole page where items are passed over.
+// pageSize returns the maximum page size if items are skipped.
 func (w *walk[T]) pageSize() int {
 	if w.Before != "" || w.skipping || w.keep != nil {
 		return page.MaxLimit
@@ -107,7 +107,7 @@ func (w *walk[T]) pageSize() int {
 	return w.Limit
 }
 
-// take adds an item, and reports whether no more are needed.
+// take adds an item, and reports whether enough items are collected.
 func (w *walk[T]) take(item T) (done bool) {
 	switch {
 	case w.skipping:

@@ -14,10 +14,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// CodeNotImplemented is the code of a call that Postrider does not have.
+// CodeNotImplemented is the code of a call that Postrider does not support.
 const CodeNotImplemented = "not_implemented"
 
-// RefusalError is an error in our own words, before the provider's form.
+// RefusalError is an error before it is converted to the provider's format.
 type RefusalError struct {
 	Status  int
 	Code    string
@@ -28,7 +28,7 @@ type RefusalError struct {
 
 func (r *RefusalError) Error() string { return r.Message }
 
-// Unsupported returns the refusal of a feature that Postrider does not have. The feature begins the sentence.
+// Unsupported returns the refusal of a feature that Postrider does not support. The feature starts the sentence.
 func Unsupported(feature string) *RefusalError {
 	return &RefusalError{Status: http.StatusNotImplemented, Code: CodeNotImplemented,
 		Message: feature + " not supported by Postrider."}
@@ -46,12 +46,12 @@ func Invalid(field, format string, args ...any) *RefusalError {
 		Details: map[string]any{field: reason}}
 }
 
-// NotFound returns the refusal of an unknown id.
+// NotFound returns the refusal of an unknown ID.
 func NotFound(noun string) *RefusalError {
 	return &RefusalError{Status: http.StatusNotFound, Code: fault.CodeNotFound, Message: "No such " + noun}
 }
 
-// IsNotFound reports whether our own API knows no such thing.
+// IsNotFound reports whether our own API responded that something does not exist.
 func IsNotFound(err error) bool {
 	var r *RefusalError
 	return errors.As(err, &r) && r.Status == http.StatusNotFound
@@ -65,7 +65,7 @@ func refusalOf(err error, header http.Header) *RefusalError {
 	return r
 }
 
-// decodeRefusal reads an error answer of our own API.
+// decodeRefusal reads an error response of our own API.
 func decodeRefusal(status int, header http.Header, body []byte) *RefusalError {
 	if status == http.StatusMethodNotAllowed {
 		return Unsupported("This call is")
@@ -81,7 +81,7 @@ func decodeRefusal(status int, header http.Header, body []byte) *RefusalError {
 	return r
 }
 
-// newRefusal writes the reasons of all fields into the message, because the providers have one text.
+// newRefusal writes the reasons of all fields into the message, because the providers' errors have only a message.
 func newRefusal(status int, b problem.ProblemBody) *RefusalError {
 	r := &RefusalError{Status: status, Code: b.Code, Message: b.Message, Details: b.Details}
 	if b.Code == fault.CodeValidation {

@@ -117,7 +117,7 @@ func parseDay(text string, now time.Time) (time.Time, bool) {
 	return at, true
 }
 
-// daysAhead returns in how many days a named day is.
+// daysAhead returns the number of days until a named day.
 func daysAhead(day string, now time.Time) (int, bool) {
 	switch day {
 	case "", "today", "tonight":

@@ -26,7 +26,7 @@ type contactAddress struct {
 
 type erasedAnswer struct {
 	OK     bool         `json:"ok" doc:"Always true."`
-	Erased erasedCounts `json:"erased" doc:"How much was erased, by kind."`
+	Erased erasedCounts `json:"erased" doc:"The number of erased records, by kind."`
 }
 
 type erasedCounts struct {
@@ -40,14 +40,14 @@ type erasedCounts struct {
 // Routes returns the routes of recipients.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("contacts", func(a *api.API) {
-		g := a.Tag(tagContacts, "Recipients that you send to.")
+		g := a.Tag(tagContacts, "The people that you send to.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/contacts/{email}/data", ID: "eraseContact", Needs: rights.Write,
 			Slow: true, Private: true,
 			Summary: "Erase a recipient's data",
 			Description: "Deletes all data about a recipient immediately and permanently: emails to the address, " +
 				"their attempts, events, opens and clicks, received mail from or to it, its custom events and its " +
-				"automation runs. Mail to it that is not sent yet is never sent. An email to several recipients loses the address " +
+				"automation runs. Unsent mail to it is never sent. An email to several recipients loses the address " +
 				"and its body. A suppressed address remains suppressed. Repeating the request is safe; an unknown " +
 				"address returns zeros.",
 			Example: map[string]any{"ok": true, "erased": map[string]any{"emails": 3, "redacted": 1, "suppressions": 1,

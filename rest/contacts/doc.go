@@ -1,2 +1,2 @@
-// Package contacts serves the recipients of mail: the API can erase their data.
+// Package contacts erases the data of mail recipients.
 package contacts

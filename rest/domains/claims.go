@@ -113,8 +113,8 @@ func (e *edge) startClaim(ctx context.Context, c *api.Call, _ *api.None, name st
 	return api.As(newClaimAnswer)(e.service.StartClaim(ctx, c.AccountID, name, api.Keeping(keep, newClaimAnswer)))
 }
 
-// verifyClaim uses no idempotency key: a repeated request returns the domain of a completed claim, and looks up an
-// open claim again, which is what a repeating caller wants.
+// verifyClaim needs no idempotency key: a repeated request returns the domain of a completed claim, and looks up the
+// record of an open claim again, as the caller expects.
 func (e *edge) verifyClaim(ctx context.Context, c *api.Call, in *api.Item) (out claimVerified, err error) {
 	found, d, err := e.service.VerifyClaim(ctx, c.AccountID, in.ID)
 	if err != nil {

@@ -31,7 +31,7 @@ func (e *edge) rotateKey(ctx context.Context, c *api.Call, in *api.Item, keep ap
 	return api.As(e.toAnswer)(e.service.RotateDKIM(ctx, c.AccountID, in.ID, api.Keeping(keep, e.toAnswer)))
 }
 
-// domainDKIM is the RSA key that signs, in short.
+// domainDKIM is a summary of the active RSA key.
 type domainDKIM struct {
 	Selector  string `json:"selector" doc:"The selector of the key."`
 	Algorithm string `json:"algorithm" enum:"rsa-sha256" doc:"The algorithm of the signature."`

@@ -48,11 +48,11 @@ type dnsChange struct {
 	Type     string   `json:"type" enum:"TXT,CNAME,MX" doc:"The type of the DNS record."`
 	Name     string   `json:"name" doc:"Full name, without a final dot."`
 	Value    string   `json:"value" doc:"Published value without quotes: the value of the record, or the existing SPF record with our term added."`
-	Priority *int     `json:"priority,omitempty" doc:"MX records only."`
+	Priority *int     `json:"priority,omitempty" doc:"Priority, for MX records only."`
 	TTL      int      `json:"ttl" doc:"Time to live in seconds. If records with the same name exist, their TTL is used."`
 	Before   []string `json:"before" nullable:"false" doc:"All values of the type at the name."`
 	After    []string `json:"after" nullable:"false" doc:"All values afterwards: read back from the provider, or as planned in a dry run."`
-	Reason   *string  `json:"reason" doc:"One sentence on what to do; null unless it is a conflict."`
+	Reason   *string  `json:"reason" doc:"What to do, in one sentence; null unless it is a conflict."`
 }
 
 type dnsEdge struct{ dns DNSService }
@@ -67,8 +67,8 @@ func DNSRoutes(service DNSService) api.Routes {
 			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: rights.Read,
 			Slow:    true,
 			Summary: "Detect the DNS provider",
-			Description: "Finds the zone that contains the domain, and its provider by its name servers. Your own servers are not recognized; use " +
-				"`rfc2136` if it takes dynamic updates.",
+			Description: "Finds the zone that contains the domain, and its provider by its name servers. Your own name servers are not recognized; " +
+				"use `rfc2136` if they accept dynamic updates.",
 			Example: map[string]any{"provider": map[string]any{"name": "cloudflare", "supported": true,
 				"zone":        "example.com",
 				"nameservers": []any{"kate.ns.cloudflare.com", "rob.ns.cloudflare.com"}, "credentials": []any{"api_token", "zone_token"}}},
@@ -77,10 +77,11 @@ func DNSRoutes(service DNSService) api.Routes {
 		api.Claimed(g, api.Operation{
 			Path: "/domains/{id}/dns-records/apply", ID: "applyDomainDNSRecords", Needs: rights.Write, Slow: true,
 			Summary: "Publish the DNS records through the provider",
-			Description: "Writes the records of the domain into its zone and reads them back. Nothing that is there is overwritten: what is in the way is a " +
-				"conflict and stays. An SPF record gets our include before its `all` term; a DMARC policy is left as it is. With `dry_run` nothing is written and " +
-				"the answer says what would be. Repeating it changes nothing.\n\nThe credentials are used for this request only, and neither stored nor logged. " +
-				"What the provider refuses is 502 `delivery_upstream_error` with its reason; `details.applied` lists the purposes written before it.\n\n" + credentialsDoc(),
+			Description: "Writes the records of the domain into its zone and reads them back. Existing records are never overwritten: a record that conflicts with one " +
+				"is reported and not written. An existing SPF record gets our include before its `all` term, and an existing DMARC policy does not change. With `dry_run`, " +
+				"nothing is written, and the response contains the planned changes. Repeating the request changes nothing.\n\nThe credentials are used for this request " +
+				"only, and are neither stored nor logged. If the provider refuses a change, the request fails with 502 `delivery_upstream_error` and its reason; " +
+				"`details.applied` lists the purposes of the records that were already written.\n\n" + credentialsDoc(),
 			Body: &api.Body{Limit: 64 << 10, About: "The provider and its credentials.", Examples: map[string]any{
 				"dry run": map[string]any{"provider": "cloudflare", "credentials": map[string]any{"api_token": "your-token"}, "dry_run": true},
 				"own server": map[string]any{"provider": "rfc2136", "credentials": map[string]any{"server": "ns1.example.com", "key_name": "postrider",
@@ -165,10 +166,10 @@ func (e *dnsEdge) findProvider(ctx context.Context, c *api.Call, in *api.Item) (
 		NameServers: wire.List(found.NameServers), Credentials: wire.List(found.Credentials)}}, nil
 }
 
-// applyRecords stores its response under the key after the work, which happens at the provider and outside of any
+// applyRecords stores its response under the key after it has changed the zone at the provider, outside of any
 // transaction. A crash in between is harmless: a repeated request finds the records and reports them as unchanged.
-// If the response were stored before the work, a crash could make it claim records that were never written. Only
-// a hash of the body is stored.
+// If the response were stored first, it could claim records that were never written because of a crash. Only a hash of
+// the body is stored.
 func (e *dnsEdge) applyRecords(ctx context.Context, c *api.Call, in *api.Item, input publish.Input,
 	claim *idempotency.Claim) (idempotency.Response, error) {
 	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)

@@ -1,3 +1,3 @@
-// Package domains is the resource domains of the API: adding and verifying them, their
-// settings, claims, signing keys, DNS providers and tracking hosts.
+// Package domains serves the resource domains: adding and verifying them, their settings, claims, signing keys, DNS
+// providers and tracking hosts.
 package domains

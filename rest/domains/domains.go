@@ -37,7 +37,7 @@ const Tag = "Domains"
 var Noun = api.Noun{Name: "domain", About: "ID of the domain.", Example: "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Domain, word) }}
 
-// domainRecord is a domain as callers see it.
+// domainRecord is a domain in a response.
 type domainRecord struct {
 	ID             string            `json:"id" doc:"The ID of the domain." example:"dom_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name           string            `json:"name" doc:"The name of the domain." example:"example.com"`
@@ -167,7 +167,7 @@ func (e *edge) verifyDomain(ctx context.Context, c *api.Call, in *api.Item) (dom
 	return api.As(e.toAnswer)(e.service.Verify(ctx, c.AccountID, in.ID))
 }
 
-// domainIDs are domains themselves: a key limited to some touches those.
+// domainIDs reports the domain of a domain, which is the domain itself, to keys limited to some domains.
 type domainIDs struct{}
 
 func (domainIDs) IsWithin(_ context.Context, _, domainID string, of []string) (bool, error) {

@@ -56,7 +56,7 @@ func changeBody(c *domains.Change) body.Object {
 			"certificate; otherwise the message is not delivered."},
 		{Name: "inbound_enabled", Type: body.Maybe(&c.InboundEnabled, body.Boolean), About: "Whether the domain receives mail."},
 		{Name: "ed25519", Type: body.Maybe(&c.Ed25519, body.Boolean), About: "Whether mail is signed with Ed25519 " +
-			"in addition to RSA (RFC 8463). The record is used once it is found."},
+			"in addition to RSA (RFC 8463). The key is used once its record is found."},
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 

@@ -17,7 +17,7 @@ import (
 
 const batchBodyLimit = 20 << 20 // bytes
 
-// batchAnswer is index-aligned with the request.
+// batchAnswer has one result per item of the request, in the same order.
 type batchAnswer struct {
 	Data []batchResult `json:"data" nullable:"false" doc:"The result of each email, in the order of the request."`
 }
@@ -27,7 +27,7 @@ type batchResult struct {
 	ID     *string `json:"id" doc:"ID of the email; null if the item was rejected." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Status string  `json:"status" enum:"sent,scheduled,failed" doc:"Status as returned by POST /emails. failed without an id: the item was rejected, and error contains the reason."`
 
-	Suppressed []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"The suppressed recipients, because of which the email is recorded but not sent. Present only then."`
+	Suppressed []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"The suppressed recipients, if they prevented the email from being sent. Absent otherwise."`
 
 	Error *problem.ProblemBody `json:"error,omitempty" doc:"The error that POST /emails would return. Paths in details are relative to the item."`
 }
@@ -75,7 +75,7 @@ func (batchItems) Schema(c body.Components) *huma.Schema {
 	return s
 }
 
-// Form returns the form of a send for every item.
+// Form returns the form of a send, for each item.
 func (batchItems) Form() *idempotency.Form { return sendBody(new(sending.Message)).Form() }
 
 func readItem(v body.Value) sending.BatchItem {
@@ -100,7 +100,7 @@ func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, in batch
 	}
 	for _, r := range receipt.Results {
 		if r.Err != nil && fault.KindOf(r.Err) == fault.Internal {
-			_ = c.Fail(ctx, r.Err) // it logs the cause; its answer is in the batch's
+			_ = c.Fail(ctx, r.Err) // only to log the cause; the error is part of the batch response
 		}
 	}
 	return render(receipt.Results), nil

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/rest/api/openapi"
 )
 
-// The other names of fields that several bodies have.
+// Aliases of fields that several bodies have.
 var (
 	HTMLAliases        = []string{"htmlBody", "html_body"}
 	TextAliases        = []string{"textBody", "text_body", "plain_body"}
@@ -25,8 +25,8 @@ var (
 // maxLine is the longest subject, in characters.
 const maxLine = 998
 
-// sendBody declares a send request. Module sending validates everything except the types, unless one response
-// must report both.
+// sendBody declares a send request. Module sending validates everything except the types, unless a response must
+// report both.
 func sendBody(m *sending.Message) body.Object {
 	tagNames := map[int]string{}
 	return body.Object{
@@ -46,7 +46,7 @@ func sendBody(m *sending.Message) body.Object {
 				"`subject`, `from`, `reply_to`, `unsubscribe` and `category` of the request override those of the " +
 				"template. If the template has a body, `html` and `text` are refused."},
 			body.Field{Name: "category", Type: body.Text(&m.Category).Length(0, suppression.MaxCategory),
-				About: "The kind of mail, in your own words, on one line. An unsubscribe then applies to this " +
+				About: "Your name for the kind of mail, on one line. An unsubscribe then applies to this " +
 					"category only, and recipients who opted out of it are suppressed. Defaults to the category of " +
 					"the template, if any."},
 			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), Default: false,
@@ -81,12 +81,12 @@ func sendExamples() map[string]any {
 const resentFields = "`from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, `unsubscribe` and " +
 	"`category`. Attachments and `expires_at` are not copied."
 
-// ContentFields are the fields of a send that an answer to received mail has as well.
+// ContentFields are the fields of a send that a reply to received mail has too.
 func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]string) []body.Field {
 	return []body.Field{
 		{Name: "from", Type: body.Mailbox(&m.From), About: "The sender, on a verified domain."},
 		{Name: "to", Type: body.Mailboxes(&m.To), Need: body.RequiredByService, About: "At least one recipient."},
-		{Name: "cc", Type: body.Mailboxes(&m.CC), About: "Copies."},
+		{Name: "cc", Type: body.Mailboxes(&m.CC), About: "Recipients of copies."},
 		{Name: "bcc", Type: body.Mailboxes(&m.BCC), About: "Recipients of blind copies, hidden from other recipients."},
 		{Name: "reply_to", Aliases: ReplyToAliases, Type: body.Mailboxes(&m.ReplyTo), About: "Addresses that replies are sent to."},
 		{Name: "subject", Type: body.Text(&m.Subject).Length(0, maxLine), About: "The subject. It cannot contain line breaks."},
@@ -95,7 +95,7 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 		{Name: "text", Aliases: TextAliases, Type: text, About: "The plain text body, at most 5 MB. Generated from " +
 			"`html` if omitted. Send an empty string for no text part."},
 		{Name: "tags", Type: tagsType{&m.Tags, tagNames}, About: "Up to 10 pairs that are stored with the email."},
-		{Name: "headers", Type: headersType{&m.Headers}, About: "Custom header fields. A value has at most 998 characters; `References` and `In-Reply-To`, which are folded, have at most 16,384. Refused are: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."},
+		{Name: "headers", Type: headersType{&m.Headers}, About: "Custom header fields. A value can have at most 998 characters; `References` and `In-Reply-To`, which are folded, at most 16,384. These fields are refused: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."},
 		{Name: "attachments", Type: body.List(&m.Attachments, attachment).Count(0, sending.MaxAttachments), About: "Up to 10 files of 10 MB each."},
 	}
 }

@@ -48,7 +48,7 @@ func cancelledExample() map[string]any {
 	return e
 }
 
-// change is one of two changes.
+// change reschedules or cancels an email.
 type change struct {
 	at     time.Time
 	cancel bool

@@ -41,18 +41,18 @@ func newRecipientRecord(r *ent.Recipient) recipientRecord {
 		SettledAt: wire.OptionalTime{At: r.SettledAt}}
 }
 
-// attemptRecord is one try to hand the message to a server for one recipient.
+// attemptRecord is an attempt to deliver the message to one recipient.
 type attemptRecord struct {
 	Recipient    string            `json:"recipient" doc:"The recipient's address." example:"bob@example.net"`
 	Number       int               `json:"number" doc:"Number of the attempt for this recipient, starting at 1."`
 	StartedAt    wire.Time         `json:"started_at" doc:"When the attempt started."`
-	FinishedAt   wire.OptionalTime `json:"finished_at" doc:"null if the attempt is running or was interrupted."`
+	FinishedAt   wire.OptionalTime `json:"finished_at" doc:"When the attempt ended. null if it is running or was interrupted."`
 	Outcome      *string           `json:"outcome" enum:"delivered,deferred,bounced,failed,unknown,not_started" doc:"null if running. unknown: the whole message was sent but no reply arrived, or the service was interrupted during the attempt. The recipient may have the message, and may get a second copy with the same Message-ID. not_started: the service was interrupted before the whole message was sent."`
-	Phase        *string           `json:"phase" doc:"The step where the attempt ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body, or wait if the receiving servers had just failed and no connection was made." example:"rcpt"`
+	Phase        *string           `json:"phase" doc:"The step where the attempt ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body, or wait if no connection was made because the receiving servers had just failed." example:"rcpt"`
 	Code         *int              `json:"code" doc:"The SMTP reply code (RFC 5321); null if there was none."`
 	EnhancedCode *string           `json:"enhanced_code" doc:"The enhanced status code (RFC 3463); null if there was none." example:"4.7.1"`
 	Reply        *string           `json:"reply" doc:"The reply of the receiving server, or why no server was reached."`
-	Class        *string           `json:"class" doc:"The subject of the reply: bad_address, bad_domain, mailbox_full, system, block, throttle, greylist, size, content, policy, challenge or unknown; null if delivered." example:"greylist"`
+	Class        *string           `json:"class" doc:"The cause of the refusal: bad_address, bad_domain, mailbox_full, system, block, throttle, greylist, size, content, policy, challenge or unknown; null if delivered." example:"greylist"`
 	RemoteHost   *string           `json:"remote_host" doc:"Name of the receiving server; null if none was reached." example:"mx1.example.net"`
 	RemoteAddr   *string           `json:"remote_addr" doc:"IP address of the receiving server; null if none was reached." example:"192.0.2.25"`
 	LocalAddr    *string           `json:"local_addr" doc:"Local IP address of the connection; null if no connection was made." example:"198.51.100.7"`

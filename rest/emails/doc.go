@@ -1,3 +1,3 @@
-// Package emails serves the resource emails: sending, single or in batches, reading, rescheduling, and delivery
-// states. Other resources that send (package received) share its request body and response.
+// Package emails serves the resource emails: sending them singly or in batches, reading and rescheduling them, and
+// their delivery states. Other resources that send (package received) share its request body and response.
 package emails

@@ -39,7 +39,7 @@ var (
 // Tag is the tag of the operations on emails.
 const Tag = "Emails"
 
-var email = api.Noun{Name: "email", About: "Id of the email.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
+var email = api.Noun{Name: "email", About: "ID of the email.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Email, word) }}
 
 type emailAnswer struct {
@@ -51,7 +51,7 @@ type EmailReceipt struct {
 	ID     string `json:"id" doc:"The ID of the email." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably, delivery begins. scheduled: stored, will be sent at its time. failed: recorded but not sent, because a recipient is suppressed."`
 
-	Suppressed []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"The suppressed recipients, because of which the email is not sent. Present only then."`
+	Suppressed []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"The suppressed recipients, if they prevented the email from being sent. Absent otherwise."`
 }
 
 func newEmailAnswer(e *ent.Email) emailAnswer { return emailAnswer{newEmailRecord(e)} }
@@ -88,8 +88,8 @@ func (e *edge) reading(g *api.TagGroup) {
 	api.Get(g, api.Operation{
 		Path: "/emails/{id}", ID: "getEmail", Needs: rights.ReadSent,
 		Summary: "Retrieve an email",
-		Description: "Returns an email with its bodies, header fields, attachments and recipients, which lists " +
-			"omit. A timestamp that is not set is `null`. An email of another account is reported as not found.",
+		Description: "Returns an email with the fields that lists omit: bodies, header fields, attachments and " +
+			"recipients. An unset timestamp is `null`. An email of another account is reported as not found.",
 		Problems: []int{http.StatusNotFound},
 		Example:  map[string]any{"email": wholeExample()}, Of: email,
 	}, e.records.Detail, newWholeAnswer)

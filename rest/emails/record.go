@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// EmailRecord is an email as callers see it.
+// EmailRecord is an email in a response.
 type EmailRecord struct {
 	ID           string            `json:"id" doc:"The public ID, an opaque string." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	From         string            `json:"from" doc:"The sender." example:"Ada <ada@example.com>"`
@@ -85,7 +85,7 @@ var exportColumns = []export.Column[EmailRecord]{
 	{Name: "run_id", Text: func(r EmailRecord) string { return export.OrEmpty(r.RunID) }},
 }
 
-// tagCell formats tags as the search accepts them; names and values contain no spaces.
+// tagCell formats tags as the search accepts them. Names and values contain no spaces.
 func tagCell(r EmailRecord) string {
 	words := make([]string, len(r.Tags))
 	for i, t := range r.Tags {

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// BodyLimit bounds the body of a send, in bytes: ten attachments of 10 MB in base64, html
-// and text of 5 MB each.
+// BodyLimit is the size limit of a send request in bytes: ten attachments of 10 MB in base64, and html and text of 5 MB
+// each.
 const BodyLimit = 150 << 20
 
 // sending adds the operations that send.
@@ -28,7 +28,7 @@ func (e *edge) sending(g *api.TagGroup) {
 			"message is sent at that time and can be changed with `PATCH /emails/{id}` until then. It cannot have " +
 			"attachments.\n\nIf a recipient is suppressed, the message is recorded but sent to no recipient: the " +
 			"response is 200 with the status `failed` and `suppressed_recipients`, and the event is " +
-			"`email.suppressed`. It does not count against the quota, and an `Idempotency-Key` is not kept for it.\n\nWith `unsubscribe`, the message gets the header fields `List-Unsubscribe` and " +
+			"`email.suppressed`. It does not count against the quota, and its `Idempotency-Key` is not stored.\n\nWith `unsubscribe`, the message gets the header fields `List-Unsubscribe` and " +
 			"`List-Unsubscribe-Post` (RFC 8058), and `{{unsubscribe_url}}` in `subject`, `html` and `text` is " +
 			"replaced by the link of the first address in `to`.",
 		Body:    &api.Body{Limit: BodyLimit, Large: true, About: "The email to send.", Examples: sendExamples()},
@@ -69,7 +69,7 @@ func (e *edge) sending(g *api.TagGroup) {
 	}, nil, e.resend)
 }
 
-// send names all that is wrong with a request in one answer, before it sends.
+// send reports all errors of a request in one response before it sends.
 func (e *edge) send(ctx context.Context, c *api.Call, _ *api.None, m sending.Message,
 	claim *idempotency.Claim) (idempotency.Response, error) {
 	return AnswerOf(e.sender.Send(ctx, c.Caller, sending.Request{Message: m, Claim: claim, Render: Render}))

@@ -17,7 +17,7 @@ import (
 // unreadable marks a text that was sent but could not be read, so that it is not also reported as missing.
 const unreadable = "?"
 
-// bodyText reads the html or the text of a message.
+// bodyText reads the html or text of a message.
 func bodyText(to *string) body.Type { return readableText{to} }
 
 type readableText struct{ to *string }
@@ -32,8 +32,7 @@ func (t readableText) Read(d *body.Decoder, path string, v body.Value) {
 
 func (readableText) Schema(body.Components) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// plainText is bodyText for the text of a send, where an empty one prevents that a text part is generated from
-// html.
+// plainText is bodyText for the text of a send, where an empty string means that no text part is generated from html.
 type plainText struct {
 	readableText
 
@@ -48,8 +47,8 @@ func (t plainText) Read(d *body.Decoder, path string, v body.Value) {
 	*t.none = *t.to == ""
 }
 
-// templateType reads the template and the values of its variables. Even if it is invalid, a template counts as
-// present, so that fields which it may provide are not reported as missing.
+// templateType reads the template and the values of its variables. Even an invalid template counts as present, so that
+// fields that it could provide are not reported as missing.
 type templateType struct{ to **sending.TemplateRef }
 
 func (t templateType) Read(d *body.Decoder, path string, v body.Value) {
@@ -65,13 +64,13 @@ func (templateType) Schema(c body.Components) *huma.Schema {
 	return templateReference(&sending.TemplateRef{}).Schema(c)
 }
 
-// Form returns that of a template reference.
+// Form returns the form of a template reference.
 func (templateType) Form() *idempotency.Form { return templateReference(&sending.TemplateRef{}).Form() }
 
 const tagPattern = "^[A-Za-z0-9_-]{1,256}$"
 
-// tagsType reads an array of {name, value}, or an object whose members are the tags. It
-// remembers the names of an object by position.
+// tagsType reads an array of {name, value}, or an object whose fields are the tags. It remembers the names of an object
+// by position.
 type tagsType struct {
 	to    *[]shape.Tag
 	names map[int]string
@@ -103,15 +102,15 @@ func (tagsType) Schema(c body.Components) *huma.Schema {
 	return c.OneOf("TagsInput", "Tags, as an array or as an object.", list, byName)
 }
 
-// Form says that tags in both forms are equal.
+// Form treats tags in both forms as equal.
 func (t tagsType) Form() *idempotency.Form {
 	form := tag(&shape.Tag{}).Form()
 	form.Tags, form.OmitEmpty = true, true
 	return form
 }
 
-// renamedTags returns a tag that came as a member of an object the path that its caller
-// knows: tags.kind and not tags[0].value.
+// renamedTags reports tags that were fields of an object under the paths that the caller knows: tags.kind instead of
+// tags[0].value.
 func renamedTags(wrong fault.Fields, names map[int]string) fault.Fields {
 	if len(names) == 0 {
 		return wrong
@@ -154,7 +153,7 @@ func (t headersType) Read(d *body.Decoder, path string, v body.Value) {
 	}
 }
 
-// Form says that names of header fields ignore case.
+// Form ignores the case of header field names.
 func (headersType) Form() *idempotency.Form { return &idempotency.Form{Headers: true, OmitEmpty: true} }
 
 func (headersType) Schema(body.Components) *huma.Schema {

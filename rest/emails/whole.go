@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// EmailWhole is an email with what lists leave out.
+// EmailWhole is an email with the fields that lists omit.
 type EmailWhole struct {
 	EmailRecord
 
@@ -24,7 +24,7 @@ type EmailWhole struct {
 type attachmentRecord struct {
 	Name        string  `json:"name" doc:"The file name of the attachment." example:"logo.png"`
 	ContentType string  `json:"content_type" doc:"The media type of the attachment." example:"image/png"`
-	ContentID   *string `json:"content_id" doc:"null if the file is not inline." example:"logo"`
+	ContentID   *string `json:"content_id" doc:"The content ID. null if the file is not inline." example:"logo"`
 	Size        int     `json:"size" doc:"Decoded size in bytes." example:"8"`
 }
 

@@ -39,7 +39,7 @@ func (loggedEvent) Schema(huma.Registry) *huma.Schema { return events.Logged() }
 type eventLogPage struct {
 	Events     []loggedEvent `json:"events" nullable:"false" doc:"The events, oldest first."`
 	HasMore    bool          `json:"has_more" doc:"Whether more events can be read now. May be true even if no event of this page has a requested type."`
-	NextCursor string        `json:"next_cursor" doc:"Send it as after to continue, now or later. Never null."`
+	NextCursor string        `json:"next_cursor" doc:"Send it as after to continue, immediately or later. Never null."`
 }
 
 type eventLogQuery struct {
@@ -62,8 +62,8 @@ func Routes(service Service, offer event.Offer) api.Routes {
 		a.Describe(func(d *huma.OpenAPI) { events.Describe(d, offer) })
 		e := &edge{log: service}
 		g := a.Tag(tagEventLog, "Events of the last 30 days, in order: the events that webhooks deliver, for "+
-			"clients that poll. A client that continues from the last cursor misses no event and receives none "+
-			"twice. An event appears within a second.")
+			"clients that poll. A client that continues from the last cursor receives each event exactly once. "+
+			"An event appears within a second.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/event-log", ID: "listEvents", Needs: rights.Read,
 			Summary: "Read the event log", Description: "Lists events, oldest first. Store `next_cursor`, process " +

@@ -17,8 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// stream answers with events until one side ends it. What can be refused is refused
-// before the answer begins.
+// stream sends events until one side closes the connection. All refusals happen before the response starts.
 func (e *edge) stream(ctx context.Context, c *api.Call, in *eventStreamQuery) (*huma.StreamResponse, error) {
 	stream, err := e.log.Open(ctx, c.AccountID, eventlog.EventQuery{After: cmp.Or(in.LastEventID, in.After),
 		Types: typeNames(in.Types)})

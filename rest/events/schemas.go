@@ -26,7 +26,7 @@ func refer(component string) *huma.Schema {
 	return &huma.Schema{Ref: "#/components/schemas/" + component}
 }
 
-// Describe adds the schemas of the events that can happen to a document. It can be called repeatedly.
+// Describe adds the schemas of the possible events to a document. It can be called repeatedly.
 func Describe(d *huma.OpenAPI, offer event.Offer) {
 	r := d.Components.Schemas
 	schemas := r.Map()
@@ -57,7 +57,7 @@ func addAlternative(union *huma.Schema, t event.Type, component string) {
 	union.Discriminator.Mapping[string(t)] = ref.Ref
 }
 
-// withID adds the field that an event has in the log. In an allOf with the union of events, validators refuse it.
+// withID adds the id that events have in the log. Validators would refuse it in an allOf with the union of events.
 func withID(s *huma.Schema) *huma.Schema {
 	s.Required = append([]string{"id"}, s.Required...)
 	s.Properties["id"] = &huma.Schema{Type: huma.TypeString, Examples: []any{sampleID},
@@ -80,5 +80,5 @@ func describeEvent(r huma.Registry, entry event.Entry) *huma.Schema {
 		}}
 }
 
-// componentOf names the component of an event type: EmailDeliveredEvent.
+// componentOf returns the component name of an event type, such as EmailDeliveredEvent.
 func componentOf(t event.Type) string { return goName(t) + "Event" }

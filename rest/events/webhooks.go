@@ -22,7 +22,7 @@ const (
 	sampleAt = "2026-01-15T09:30:00.000Z"
 )
 
-// Webhooks adds the webhook request of each event that can happen to a document. The promise describes the retries.
+// Webhooks adds the webhook request of each possible event to a document. The promise describes the retries.
 func Webhooks(d *huma.OpenAPI, tag, promise string, offer event.Offer) {
 	Describe(d, offer)
 	d.Webhooks = map[string]*huma.PathItem{}
@@ -57,8 +57,8 @@ func parameters() []*huma.Param {
 			Description: "Number of the attempt, starting at 1."},
 		{Name: headerSignature, In: "header", Required: true, Schema: text,
 			Example: fmt.Sprintf("t=1768469400,v1=%064x", 0),
-			Description: "`t=<unix seconds>,v1=<hexadecimal HMAC-SHA256 of \"<t>.<body>\" by the endpoint's secret>`. There are two `v1` for 24 hours after the secret was rotated. " +
-				"The scheme is Stripe's."},
+			Description: "`t=<unix seconds>,v1=<hexadecimal HMAC-SHA256 of \"<t>.<body>\" with the endpoint's secret>`. For 24 hours after a rotation of the secret, there are two `v1`. " +
+				"This is the same scheme as Stripe's."},
 		{Name: "webhook-id", In: "header", Schema: text, Example: sampleID,
 			Description: "The event ID, as in " + headerEvent + " (Standard Webhooks)."},
 		{Name: "webhook-timestamp", In: "header", Schema: text, Example: "1768469400",

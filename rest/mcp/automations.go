@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// loggedEvent is an event of the account.
+// loggedEvent is an event in the event log of the account.
 type loggedEvent struct {
 	ID        string         `json:"id"`
 	Type      string         `json:"type"`
@@ -22,10 +22,10 @@ type eventsSinceInput struct {
 type eventsSinceOutput struct {
 	Events     []loggedEvent `json:"events"`
 	HasMore    bool          `json:"has_more"`
-	NextCursor string        `json:"next_cursor" jsonschema:"Pass it as after to continue, now or later"`
+	NextCursor string        `json:"next_cursor" jsonschema:"Pass it as after to continue, immediately or later"`
 }
 
-// automation is an automation as a list shows it.
+// automation is an automation in a list.
 type automation struct {
 	ID          string  `json:"id"`
 	Name        string  `json:"name"`
@@ -96,8 +96,8 @@ type explainEventInput struct {
 type explainEventOutput struct {
 	Explanation struct {
 		EventID    string           `json:"event_id"`
-		Matches    []map[string]any `json:"matches" jsonschema:"What the event started, resumed or cancelled, with the conditions"`
-		NearMisses []map[string]any `json:"near_misses" jsonschema:"What it almost matched"`
+		Matches    []map[string]any `json:"matches" jsonschema:"The effects of the event on automations, with the conditions"`
+		NearMisses []map[string]any `json:"near_misses" jsonschema:"Automations and runs that the event almost matched"`
 	} `json:"explanation"`
 }
 
@@ -119,11 +119,11 @@ func automationTools() []tool {
 			}),
 		define(spec{name: "simulate_automation", title: "Simulate an automation", effect: reads,
 			operations: []string{"simulateAutomation"},
-			about:      "Runs an automation without effects for an event, and returns each step with what it would do."},
+			about:      "Simulates an automation for an event without any effects, and returns each step with its result."},
 			simulateAutomation),
 		define(spec{name: "explain_event", title: "Explain a custom event", effect: reads,
 			operations: []string{"explainCustomEvent"},
-			about:      "Explains what a custom event started, resumed and cancelled, and why not more."},
+			about:      "Explains which runs a custom event started, resumed or cancelled, and why it did not affect others."},
 			func(ctx context.Context, s *session, in explainEventInput) (out explainEventOutput, _ string, err error) {
 				_, err = s.call(ctx, request{operation: "explainCustomEvent", id: in.EventID}, &out)
 				return out, fmt.Sprintf("The event had %d matches and %d near misses.", len(out.Explanation.Matches),

@@ -10,7 +10,7 @@ type document struct{ text string }
 
 var documents []document
 
-// newDocument returns a document of the program.
+// newDocument returns a document with its hash.
 func newDocument(text string) document {
 	d := document{text}
 	documents = append(documents, d)
@@ -24,8 +24,8 @@ func (d document) hash() string {
 
 func (d document) id() string { return "sha256:" + d.hash() }
 
-// Documents returns the GraphQL queries of the tools by their hash. They are among the trusted documents, so that
-// signed-in people can use the tools.
+// Documents returns the GraphQL queries of the tools by their hash. They belong to the trusted documents, so that
+// signed-in users can use the tools.
 func Documents() map[string]string {
 	all := make(map[string]string, len(documents))
 	for _, d := range documents {

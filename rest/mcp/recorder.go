@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxString   = 256 << 10 // bytes of one JSON string that are kept
+	maxString   = 256 << 10 // maximum bytes of a JSON string; the rest is cut
 	maxResponse = 8 << 20   // bytes of a response after its strings were cut
 )
 
@@ -53,7 +53,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keep follows the strings of the JSON text, and reports whether a byte of it is kept.
+// keep tracks the strings of the JSON text, and reports whether to keep a byte.
 func (r *recorder) keep(c byte) bool {
 	if !r.quoted {
 		r.quoted, r.length, r.escape = c == '"', 0, 0
@@ -66,18 +66,18 @@ func (r *recorder) keep(c byte) bool {
 		r.quoted = false
 		return true
 	}
-	within := r.escape > 0 // an escape sequence that began earlier
+	within := r.escape > 0 // an escape sequence that started earlier
 	r.followEscape(c)
 	if r.length++; r.length <= maxString {
 		return true
 	}
 	if within && r.length == maxString+1 {
-		r.body = r.body[:r.slash] // without the part of the sequence that was kept
+		r.body = r.body[:r.slash] // drop the incomplete sequence
 	}
 	return false
 }
 
-// followEscape follows the escape sequences of a string: a backslash and a character, or \u and four digits.
+// followEscape tracks the escape sequences of a string: a backslash and a character, or \u and four digits.
 func (r *recorder) followEscape(c byte) {
 	const digits = 4
 	switch {
@@ -122,7 +122,7 @@ func (r *recorder) problem() error {
 			} `json:"extensions"`
 		} `json:"errors"`
 	}
-	_ = json.Unmarshal(r.body, &answer) // an unreadable problem has its status left
+	_ = json.Unmarshal(r.body, &answer) // if the problem is unreadable, the status remains
 	e := &callError{Status: r.status, Code: answer.Error.Code, Message: answer.Error.Message,
 		RetryAfter: r.header.Get("Retry-After")}
 	if len(answer.Errors) > 0 {
@@ -157,4 +157,4 @@ func (e *callError) Error() string {
 	return text + "."
 }
 
-const maxFields = 20 // that one error names
+const maxFields = 20 // per error

@@ -49,7 +49,7 @@ func cutText(text string, most int) (string, bool) {
 	return text[:most], true
 }
 
-// advice says what to do after a refusal, by its code.
+// advice contains the next step after a refusal, by its code.
 var advice = map[string]string{
 	fault.CodeInsufficientScope: "Use an API key with a wider scope.",
 	fault.CodeNotFound:          "Check the ID: list or search first.",
@@ -74,7 +74,7 @@ var advice = map[string]string{
 	fault.CodeSecondFactorRequired: "A person must set up a second factor first.",
 }
 
-// adviseOn adds to a refusal what to do about it. Any other failure is logged, and its cause stays hidden.
+// adviseOn adds the next step to a refusal. It logs any other failure and hides its cause.
 func (s *session) adviseOn(ctx context.Context, tool string, err error) error {
 	var refused *callError
 	var own *toolError
@@ -98,13 +98,13 @@ func (s *session) adviseOn(ctx context.Context, tool string, err error) error {
 	return errors.New(text)
 }
 
-// errKeyRevoked is shown to people.
+// errKeyRevoked is shown to users.
 var errKeyRevoked = errors.New("this API key is no longer accepted: create a new one and connect again")
 
 var errInternal = errors.New("internal error: the tool failed. Call again later, and report it to the operator if it " +
 	"fails again")
 
-// toolError is an error of a tool itself, in words for its caller.
+// toolError is an error of the tool itself, with a message for its caller.
 type toolError struct{ text string }
 
 // Error implements error.
@@ -112,7 +112,7 @@ func (e *toolError) Error() string { return e.text }
 
 func failf(format string, args ...any) error { return &toolError{fmt.Sprintf(format, args...)} }
 
-// isNotFound reports whether the API has no such object.
+// isNotFound reports whether the API responded that an object does not exist.
 func isNotFound(err error) bool {
 	var refused *callError
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound

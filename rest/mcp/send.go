@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// letter is what send_email and send_template have in common.
+// letter contains the common arguments of send_email and send_template.
 type letter struct {
 	To             []string       `json:"to" jsonschema:"Recipients: addresses, or Name <address>; at most 50 in to, cc and bcc together"`
 	CC             []string       `json:"cc,omitempty" jsonschema:"Recipients of copies"`
@@ -44,14 +44,14 @@ type sendTemplateInput struct {
 }
 
 type sendOutput struct {
-	ID                   string    `json:"id,omitempty" jsonschema:"ID of the email; missing after a dry run"`
-	Status               string    `json:"status" jsonschema:"sent, scheduled or failed; after a dry run accepted or refused"`
+	ID                   string    `json:"id,omitempty" jsonschema:"ID of the email; absent after a dry run"`
+	Status               string    `json:"status" jsonschema:"sent, scheduled or failed; after a dry run, accepted or refused"`
 	DryRun               bool      `json:"dry_run"`
 	Replayed             bool      `json:"replayed" jsonschema:"true if an earlier call with the same key sent the email and this call sent nothing"`
 	IdempotencyKey       string    `json:"idempotency_key,omitempty"`
-	SuppressedRecipients []string  `json:"suppressed_recipients,omitempty" jsonschema:"Recipients that block the email"`
-	Preview              *rendered `json:"preview,omitempty" jsonschema:"The email as it would be sent; after a dry run"`
-	Problems             []string  `json:"problems,omitempty" jsonschema:"Why it would not be sent; after a dry run"`
+	SuppressedRecipients []string  `json:"suppressed_recipients,omitempty" jsonschema:"Suppressed recipients, which prevent the email from being sent"`
+	Preview              *rendered `json:"preview,omitempty" jsonschema:"The email as it would be sent; only after a dry run"`
+	Problems             []string  `json:"problems,omitempty" jsonschema:"Why the email would not be sent; only after a dry run"`
 }
 
 // rendered is an email after its template was rendered.
@@ -158,8 +158,8 @@ func (s *session) submit(ctx context.Context, q request, key string) (sendOutput
 	return out, fmt.Sprintf("The email %s was accepted for delivery. Call get_email to follow it.", out.ID), nil
 }
 
-// keyFor returns the given idempotency key, or one that follows from the arguments: an agent that repeats a call
-// after a lost response then gets the response and sends nothing.
+// keyFor returns the given idempotency key, or one derived from the arguments. An agent that repeats a call after a
+// lost response then gets the first response and sends nothing.
 func keyFor(tool, given string, body map[string]any) (string, error) {
 	if given != "" {
 		return given, nil
@@ -196,7 +196,7 @@ func (s *session) checkLetter(ctx context.Context, body map[string]any) (sendOut
 	out.Preview.HTML, _ = cutText(out.Preview.HTML, maxBody)
 	if n := len(out.SuppressedRecipients); n > 0 {
 		out.Status = "refused"
-		out.Problems = []string{"Suppressed recipients block the email. Remove them, or end their suppression."}
+		out.Problems = []string{"Some recipients are suppressed. Remove them from the email, or end their suppression."}
 		return out, fmt.Sprintf("The email would not be sent: %d recipients are suppressed. Nothing was sent.", n), nil
 	}
 	return out, "The email passes every check and would be sent. Nothing was sent.", nil

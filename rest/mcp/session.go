@@ -25,14 +25,14 @@ func sessionOf(ctx context.Context) *session {
 	return s
 }
 
-// session is the caller of one MCP message, and calls the API in its name.
+// session is the caller of one MCP message, and calls the API on its behalf.
 type session struct {
 	handler *Handler
 	caller  accounts.Caller
 	origin  *http.Request // only its headers and addresses; the request may be over
 }
 
-// forwarded are the header fields that say who calls, and from where.
+// forwarded are the header fields that identify the caller and its origin.
 var forwarded = []string{"Authorization", "Cookie", "Origin", "Sec-Fetch-Site", admission.HeaderAccount, "Forwarded",
 	"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-Ip", "Accept-Language"}
 
@@ -57,10 +57,10 @@ type request struct {
 	header    map[string]string
 }
 
-// may reports whether the caller may use a REST operation. A tool asks before a call that it can do without.
+// may reports whether the caller may use a REST operation. A tool checks this before an optional call.
 func (s *session) may(operation string) bool { return s.handler.mayCall(s.caller, operation) }
 
-// call calls a REST operation and decodes its response. An error is a *callError where the API refused.
+// call calls a REST operation and decodes its response. A refusal of the API is a *callError.
 func (s *session) call(ctx context.Context, q request, into any) (http.Header, error) {
 	op, served := s.handler.options.API.LookupOperation(q.operation)
 	if !served {

@@ -7,7 +7,7 @@ type suppression struct {
 	ID        string  `json:"id"`
 	Email     *string `json:"email" jsonschema:"null after the person was erased"`
 	Reason    string  `json:"reason" jsonschema:"bounce, failure, complaint, unsubscribe or manual"`
-	EmailID   *string `json:"email_id" jsonschema:"The email because of which the address was suppressed"`
+	EmailID   *string `json:"email_id" jsonschema:"The email that caused the suppression"`
 	CreatedAt string  `json:"created_at"`
 }
 
@@ -24,7 +24,7 @@ type listSuppressionsOutput struct {
 }
 
 type addSuppressionInput struct {
-	Email string `json:"email" jsonschema:"Address that the account must not send to"`
+	Email string `json:"email" jsonschema:"Address to suppress"`
 }
 
 type suppressionOutput struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// templateSummary is a template as a list shows it.
+// templateSummary is a template in a list.
 type templateSummary struct {
 	ID                    string             `json:"id"`
 	Alias                 *string            `json:"alias"`
@@ -35,7 +35,7 @@ type templateSource struct {
 	HTML          *string `json:"html" jsonschema:"Source in Liquid"`
 	Text          *string `json:"text" jsonschema:"Source in Liquid"`
 	ETag          string  `json:"etag" jsonschema:"State of the draft; pass it to update_template"`
-	BodyTruncated bool    `json:"body_truncated,omitempty" jsonschema:"If true, a body is longer than what is returned: do not write it back"`
+	BodyTruncated bool    `json:"body_truncated,omitempty" jsonschema:"If true, a body was cut: do not write it back"`
 }
 
 type listTemplatesInput struct {
@@ -126,7 +126,7 @@ func templateTools() []tool {
 	}
 }
 
-// findTemplate returns the ID of a template that is given by ID or alias.
+// findTemplate returns the ID of the template with an ID or alias.
 func (s *session) findTemplate(ctx context.Context, name string) (string, error) {
 	if strings.HasPrefix(name, "tpl_") {
 		return name, nil

@@ -23,12 +23,12 @@ type effect int
 
 const (
 	reads    effect = iota
-	checks          // looks at something outside and stores what it finds
+	checks          // inspects an outside system and stores the result
 	adds            // adds something, at most once for the same arguments
 	repeats         // starts something again with each call
 	changes         // replaces something
-	releases        // replaces what is in use with each call
-	sends           // reaches people
+	releases        // replaces a version in use with each call
+	sends           // sends mail to people
 )
 
 // annotations are the hints of the protocol for an effect.
@@ -48,7 +48,7 @@ type spec struct {
 	effect             effect
 	operations         []string // of REST that it always calls
 	fields             []string // of GraphQL's Query that it always reads; they require the right to read
-	modules            []string // that have those fields
+	modules            []string // that provide these fields
 	operators          bool     // only operators of the installation may use it
 }
 
@@ -58,7 +58,7 @@ type tool struct {
 	add func(*sdk.Server)
 }
 
-// define returns a tool. run returns the typed result and a summary, which must not contain text of outside
+// define returns a tool. run returns the typed result and a summary, which must not contain text from outside
 // parties.
 func define[In, Out any](s spec, run func(context.Context, *session, In) (Out, string, error)) tool {
 	hints := annotations[s.effect]

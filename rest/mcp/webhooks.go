@@ -13,7 +13,7 @@ type webhook struct {
 	Events         []string `json:"events"`
 	Enabled        bool     `json:"enabled"`
 	DisabledAt     *string  `json:"disabled_at"`
-	DisabledReason *string  `json:"disabled_reason" jsonschema:"caller: you disabled it; gone: it answered 410; failing: its last 30 deliveries failed"`
+	DisabledReason *string  `json:"disabled_reason" jsonschema:"caller: you disabled it; gone: it responded with 410; failing: its last 30 deliveries failed"`
 }
 
 // webhookDelivery is the delivery of one event to one endpoint.
@@ -39,7 +39,7 @@ type webhookFigures struct {
 	Latency     *latency `json:"latency"`
 }
 
-// endpointHealth is an endpoint with its figures and latest failures.
+// endpointHealth is an endpoint with its statistics and latest failures.
 type endpointHealth struct {
 	Webhook  webhook           `json:"webhook"`
 	Figures  *webhookFigures   `json:"figures"`
@@ -67,7 +67,7 @@ type replayInput struct {
 type replayOutput struct {
 	Delivery  *webhookDelivery `json:"delivery,omitempty"`
 	Recovered int              `json:"recovered" jsonschema:"Number of events that were queued"`
-	HasMore   bool             `json:"has_more" jsonschema:"Whether more events wait for another call"`
+	HasMore   bool             `json:"has_more" jsonschema:"Whether more events remain; call again"`
 }
 
 var webhookDocument = newDocument(`query MCPWebhooks($range: TimeRange!, $id: ID) {

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Desk is the part of the operator's service that the operations use.
+// Desk is the part of the operator service that the operations use.
 type Desk interface {
 	Accounts(ctx context.Context, f desk.Filter, r page.Request) (page.Page[*ent.Account], error)
 	Account(ctx context.Context, accountID string) (desk.Account, error)
@@ -37,7 +37,7 @@ const (
 	exampleTime    = "2026-01-15T09:30:00Z"
 )
 
-var accountNoun = api.Noun{Name: "account", About: "Id of the account.", Example: exampleAccount,
+var accountNoun = api.Noun{Name: "account", About: "ID of the account.", Example: exampleAccount,
 	Is: func(word string) bool { return id.Is(id.Account, word) }}
 
 type operatorAccountRecord struct {
@@ -49,34 +49,34 @@ type operatorAccountRecord struct {
 	PaymentMethodAt    wire.OptionalTime `json:"payment_method_at" doc:"When the current payment method was added; null if there is none."`
 	PaymentDueAt       wire.OptionalTime `json:"payment_due_at" doc:"When a payment became overdue; null if none is."`
 	SuspendedAt        wire.OptionalTime `json:"suspended_at" doc:"When the account was suspended. null if it is not."`
-	Unmetered          bool              `json:"unmetered" doc:"No caps and no rate limit."`
+	Unmetered          bool              `json:"unmetered" doc:"Whether the account has no caps and no rate limit."`
 	MonthlyLimit       *int              `json:"monthly_limit" doc:"The account's own limit of emails a month; null if it has set none."`
-	StoredBytes        *int              `json:"stored_bytes" doc:"Cap of stored bytes that the operator set; null if the plan's applies."`
-	DailyBytes         *int              `json:"daily_bytes" doc:"Cap of bytes stored in a day that the operator set; null if the plan's applies."`
+	StoredBytes        *int              `json:"stored_bytes" doc:"Cap on stored bytes that the operator set; null if the plan's cap applies."`
+	DailyBytes         *int              `json:"daily_bytes" doc:"Cap on bytes stored in a day that the operator set; null if the plan's cap applies."`
 	CreatedAt          wire.Time         `json:"created_at" doc:"When the account was created."`
 }
 
 type operatorUsageRecord struct {
 	Day            int64  `json:"day" doc:"Emails sent today (UTC)." example:"120"`
 	Month          int64  `json:"month" doc:"Emails sent this month (UTC)." example:"3400"`
-	DailyCap       *int   `json:"daily_cap" doc:"null if unlimited."`
-	MonthlyCap     *int   `json:"monthly_cap" doc:"null if unlimited."`
+	DailyCap       *int   `json:"daily_cap" doc:"The maximum number of emails per day (UTC); null if unlimited."`
+	MonthlyCap     *int   `json:"monthly_cap" doc:"The maximum number of emails per month (UTC); null if unlimited."`
 	StoredBytes    *int64 `json:"stored_bytes" doc:"Bytes that the account stores; null if unlimited."`
-	StoredBytesCap *int   `json:"stored_bytes_cap" doc:"null if unlimited."`
+	StoredBytesCap *int   `json:"stored_bytes_cap" doc:"Cap on stored bytes; null if unlimited."`
 	DailyBytes     *int64 `json:"daily_bytes" doc:"Bytes stored today (UTC); null if unlimited."`
-	DailyBytesCap  *int   `json:"daily_bytes_cap" doc:"null if unlimited."`
+	DailyBytesCap  *int   `json:"daily_bytes_cap" doc:"Cap on bytes stored in a day; null if unlimited."`
 }
 
 type operatorAccountAnswer struct {
 	Account operatorAccountRecord `json:"account" doc:"The account."`
-	Usage   operatorUsageRecord   `json:"usage" doc:"What the account has used of its caps."`
+	Usage   operatorUsageRecord   `json:"usage" doc:"Usage of the account against its caps."`
 }
 
 type listInput struct {
 	api.Page
 
 	Text   string `query:"q" maxLength:"200" doc:"Part of the email or name, ignoring case, or a complete ID."`
-	Plan   string `query:"plan" maxLength:"40" doc:"Id of a plan."`
+	Plan   string `query:"plan" maxLength:"40" doc:"ID of a plan."`
 	Status string `query:"status" enum:"active,suspended,payment_due" doc:"active: neither suspended nor with an overdue payment."`
 }
 
@@ -134,16 +134,16 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 
 func accountBody(c *accounts.AccountChange) body.Object {
 	return body.Object{Name: "UpdateAccountAsOperator", Change: true, Fields: []body.Field{
-		{Name: "plan", Type: body.Maybe(&c.Plan, body.Text), About: "Id of a plan."},
+		{Name: "plan", Type: body.Maybe(&c.Plan, body.Text), About: "ID of a plan."},
 		{Name: "production_unlocked", Type: body.Maybe(&c.ProductionUnlocked, body.Boolean),
 			About: "Whether the account may send to any recipient without a verified domain and a payment method."},
 		{Name: "payment_method", Type: body.Maybe(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
 		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether the account is suspended and cannot send."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "The account's own limit of emails a month; null if it has set none."),
 		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes,
-			"Cap of stored bytes in place of the plan's; null if the plan's applies."),
+			"Cap on stored bytes that replaces the plan's cap; null if the plan's cap applies."),
 		body.IntegerOrNull("daily_bytes", &c.DailyBytes, 1, accounts.MaxBytes,
-			"Cap of bytes stored in a day in place of the plan's; null if the plan's applies."),
+			"Cap on bytes stored in a day that replaces the plan's cap; null if the plan's cap applies."),
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// Billing is the part of billing that the operation use.
+// Billing is the part of billing that the operation uses.
 type Billing interface {
 	Watch(ctx context.Context) (mode string, state metering.BillingState, err error)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-var planNoun = api.Noun{Name: "plan", About: "Id of the plan.", Example: "pro"}
+var planNoun = api.Noun{Name: "plan", About: "ID of the plan.", Example: "pro"}
 
 type operatorPlanRecord accounts.Plan
 
@@ -39,7 +39,7 @@ func (e *edge) planRoutes(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/operator/plans/{id}", ID: "getPlanAsOperator", Needs: rights.Operate,
 		Of: planNoun, Problems: []int{http.StatusNotFound},
-		Summary: "Retrieve a plan of the installation", Description: "Returns a plan with everything that it allows.",
+		Summary: "Retrieve a plan of the installation", Description: "Returns a plan with its limits and features.",
 		Example: one,
 	}, func(ctx context.Context, _ *api.Call, in *api.Item) (operatorPlanAnswer, error) {
 		return api.As(newPlanAnswer)(e.desk.Plan(ctx, in.ID))

@@ -35,7 +35,7 @@ type auditRecord struct {
 	IP        string         `json:"ip" doc:"The IP address of the request." example:"192.0.2.7"`
 	UserAgent string         `json:"user_agent" doc:"The user agent of the request."`
 	RequestID string         `json:"request_id" doc:"The ID of the request."`
-	CreatedAt wire.Time      `json:"created_at" doc:"When it happened."`
+	CreatedAt wire.Time      `json:"created_at" doc:"When the change was made."`
 }
 
 // AuditFilters are the filters of the audit log. It is exported because it is embedded.
@@ -57,17 +57,16 @@ func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
 		g := a.Tag(tagTeam, "")
 		ListAudit(g, api.Operation{
 			Path: "/audit-log", ID: "listAuditLog", Needs: rights.Team,
-			Summary: "Lists changes to the account, newest first: members, invitations, settings, keys, and every " +
+			Summary: "List the audit log",
+			Description: "Lists changes to the account, newest first: members, invitations, settings, keys, and every " +
 				"other operation that changes something. Entries are kept for 400 days.",
-			Description: "Who did what to the account, the newest first: members, invitations, settings, keys, and every other operation that changes something. " +
-				"Entries are kept for 400 days.",
 		}, service, func(c *api.Call) string { return c.AccountID })
 		exportAudit(g, service, turns)
 	})
 }
 
-// ListAudit adds an operation that lists entries: those of the account that of returns, or those of the
-// installation if it returns none.
+// ListAudit adds an operation that lists entries of the account that of returns, or of the installation if of returns
+// "".
 func ListAudit(g *api.TagGroup, op api.Operation, service AuditLog, of func(*api.Call) string) {
 	op.Example = auditExample()
 	api.ListBy(g, op, api.Plural{Member: "entries", Schema: "AuditLog"},

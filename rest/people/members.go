@@ -31,9 +31,9 @@ var _ Teams = (*team.Service)(nil)
 const tagTeam = "Team"
 
 var (
-	personNoun = api.Noun{Name: "member", About: "Id of the person.", Example: exampleUser,
+	personNoun = api.Noun{Name: "member", About: "ID of the person.", Example: exampleUser,
 		Is: func(word string) bool { return id.Is(id.User, word) }}
-	invitationNoun = api.Noun{Name: "invitation", About: "Id of the invitation.", Example: exampleInvitation,
+	invitationNoun = api.Noun{Name: "invitation", About: "ID of the invitation.", Example: exampleInvitation,
 		Is: func(word string) bool { return id.Is(id.Invitation, word) }}
 )
 
@@ -83,8 +83,8 @@ func Routes(service Teams) api.Routes {
 	return api.NewRoutes("team", func(a *api.API) {
 		e := &edge{service}
 		g := a.Tag(tagTeam, "The users of the account: members with a role, and invitations. Owners can do "+
-			"everything; admins everything except changes to owners and billing; developers the same as API keys "+
-			"with the scope `full`; billing members manage plan, usage and invoices; viewers read.")
+			"everything. Admins can do everything except change owners and billing. Developers have the rights of API "+
+			"keys with the scope `full`. Billing members manage plan, usage and invoices. Viewers can read.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/members", ID: "listMembers", Needs: rights.Read,
 			Summary: "List members", Description: "Lists members, oldest membership first.",
@@ -94,8 +94,8 @@ func Routes(service Teams) api.Routes {
 			Method: http.MethodPatch, Path: "/members/{id}", ID: "updateMember", Needs: rights.Team, Confirmed: true,
 			Audited: true, Of: personNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Change a member's role",
-			Description: "Changes the role of a member. You cannot grant a role above your own, and only owners can " +
-				"change owners: 403 `insufficient_role`. An account must keep at least one owner: 409.",
+			Description: "Changes the role of a member. Fails with 403 `insufficient_role` if you grant a role above " +
+				"your own, or change an owner without being one. Fails with 409 for the last owner of an account.",
 			Body: &api.Body{About: "The new role.",
 				Examples: map[string]any{"admin": map[string]any{"role": "admin"}}},
 			Example: map[string]any{"member": memberExample()},
@@ -104,8 +104,8 @@ func Routes(service Teams) api.Routes {
 			Method: http.MethodDelete, Path: "/members/{id}", ID: "removeMember", Needs: rights.Person, Confirmed: true,
 			Audited: true, Of: personNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Remove a member",
-			Description: "Removes a member, or lets you leave the account. Removing others follows the rules for " +
-				"changing a role. Their sessions lose access within 5 seconds. Keys that they created belong to the " +
+			Description: "Removes a member, or lets you leave the account. The rules for changing a role apply to " +
+				"removing others. Their sessions lose access within 5 seconds. Keys that they created belong to the " +
 				"account and keep working.",
 			Example: map[string]any{"ok": true},
 		}, e.removeMember)

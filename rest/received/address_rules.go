@@ -43,8 +43,8 @@ func (e *edge) addRules(g *api.TagGroup) {
 		Summary: "Replace a domain's address rules",
 		Description: "Replaces the address rules of a domain. The first rule that matches the part before the @ " +
 			"decides; `*` matches any characters, and case is ignored. Other addresses are refused during SMTP " +
-			"(`550 5.1.1`), so that senders learn it immediately. `postmaster` is always accepted. Other processes " +
-			"of the installation follow within seconds.",
+			"(`550 5.1.1`), so that senders find out immediately. `postmaster` is always accepted. All processes " +
+			"of the installation apply the rules within seconds.",
 		Body: &api.Body{About: "All rules.",
 			Examples: map[string]any{"some": example, "all": map[string]any{"rules": []any{}, "catch_all": true}}},
 		Example: answer, Problems: []int{http.StatusNotFound}, Of: domains.Noun,

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// addAnswers adds the operations that answer received mail.
+// addAnswers adds the operations that reply to and forward received mail.
 func (e *edge) addAnswers(g *api.TagGroup) {
 	receipt := map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
@@ -66,13 +66,12 @@ func forwardBody(a *inbound.ReplyRequest) body.Object {
 	return o
 }
 
-// answerBody declares the fields of a send that an answer can have. Package sending
-// validates them.
+// answerBody declares the fields of a send that a reply or forward can have. Package sending validates them.
 func answerBody(name string, a *inbound.ReplyRequest) body.Object {
 	m := &a.Message
 	fields := emails.ContentFields(m, body.Text(&m.HTML), body.Text(&m.Text), map[int]string{})
 	for i := range fields {
-		if fields[i].Name == "text" { // always a part of an answer, unlike that of a send
+		if fields[i].Name == "text" { // unlike a send, a reply always has a text part
 			fields[i].About = "The plain text body, at most 5 MB. Generated from `html` if omitted."
 		}
 	}

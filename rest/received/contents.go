@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// A received message can have 32 MB, and its JSON more. A large message is read from disk, and its files are
+// A received message can have 32 MB, and its JSON even more. A large message is read from disk, and its files are
 // decoded and encoded while they are written. The JSON before the files is created first, so that a slow client
 // holds no memory.
 
@@ -41,7 +41,7 @@ type receivedFileData struct {
 	Data *string `json:"data" doc:"The file in base64 (standard alphabet, padded); null if it was deleted by retention."`
 }
 
-// receivedWhole is for the document; contents are written piece by piece.
+// receivedWhole describes the response for the document. The content itself is written piece by piece.
 type receivedWhole struct {
 	ReceivedHead
 	ReceivedBody
@@ -52,7 +52,7 @@ type receivedAnswer struct {
 	ReceivedEmail receivedWhole `json:"received_email" doc:"The received email, with its content."`
 }
 
-// streamed is an answer that is written piece by piece.
+// streamed is a response that is written piece by piece.
 type streamed struct {
 	ContentType string `header:"Content-Type" hidden:"true"`
 	Body        func(huma.Context)
@@ -79,7 +79,7 @@ func (e *edge) addContents(g *api.TagGroup) {
 	}, e.getRaw)
 }
 
-// openContent returns the record and its content, which is nil when it was deleted by age.
+// openContent returns the record and its content, which is nil if it was deleted by retention.
 func (e *edge) openContent(ctx context.Context, c *api.Call,
 	in *api.Item) (*ent.ReceivedEmail, *inbound.Content, error) {
 	if err := received.Check(in.ID); err != nil {
@@ -135,7 +135,7 @@ func (e *edge) getReceived(ctx context.Context, c *api.Call, in *api.Item) (*str
 	}}, nil
 }
 
-// endAnswer ends an answer, and leaves a broken one in the request's line of the log.
+// endAnswer ends a response. If it broke off, endAnswer adds the error to the log line of the request.
 func endAnswer(ctx context.Context, a *intake.PacedWriter, err error) {
 	if ended := a.End(); ended != nil {
 		err = ended
@@ -145,7 +145,7 @@ func endAnswer(ctx context.Context, a *intake.PacedWriter, err error) {
 	}
 }
 
-// purgedRecord is the record without its content.
+// purgedRecord returns the record without its content.
 func purgedRecord(found *ent.ReceivedEmail) []byte {
 	out := receivedWhole{ReceivedHead: newReceivedHead(found), ReceivedBody: ReceivedBody{Headers: []receivedField{}},
 		Attachments: []receivedFileData{}}
@@ -155,7 +155,7 @@ func purgedRecord(found *ent.ReceivedEmail) []byte {
 	return wire.Encode(receivedAnswer{out})
 }
 
-// wholeAnswer is a record that is being written: the JSON before the files, and the files without their data.
+// wholeAnswer is a record while it is written: the JSON before the files, and the files without their data.
 type wholeAnswer struct {
 	head  *intake.Content
 	files []ReceivedFile

@@ -26,7 +26,7 @@ func (w *headWriter) write(b []byte) {
 	}
 }
 
-// text writes a member whose text may be long, piece by piece; empty is null.
+// text writes a field with a potentially long text, piece by piece. It writes an empty text as null.
 func (w *headWriter) text(name, text string) {
 	w.write([]byte(name))
 	if text == "" {
@@ -76,7 +76,7 @@ func (f *fileWriter) write(b []byte) {
 	}
 }
 
-// next ends the file before and begins the n-th.
+// next ends the previous file and starts the n-th.
 func (f *fileWriter) next(n int) io.Writer {
 	f.end()
 	if n >= len(f.files) {

@@ -1,3 +1,3 @@
-// Package received serves the resource received emails: reading and answering them, and the address rules of
-// receiving domains.
+// Package received serves the resource received emails: reading them, replying to them and forwarding them, and the
+// address rules of receiving domains.
 package received

@@ -7,11 +7,11 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// mostListed limits the bytes of each list of a received email in lists of emails. Senders choose the length of
-// these lists, and a page has a hundred emails.
+// mostListed limits the bytes of each list field of a received email in lists of emails. Senders control the length
+// of these fields, and a page can have a hundred emails.
 const mostListed = 8 << 10
 
-// newReceivedItem encodes an email for a list. It keeps the last references, which are the nearest.
+// newReceivedItem encodes an email for a list. It keeps the last references, which are the closest in the thread.
 func newReceivedItem(e *ent.ReceivedEmail) receivedItem {
 	octets := func(text string) int { return len(text) }
 	item := receivedItem{newReceivedHead(e), receivedFiles(fitList(e.Attachments, func(f shape.ReceivedFile) int {

@@ -56,7 +56,7 @@ type ReceivedHead struct { //nolint:revive // the document has the name of the t
 	AutoSubmitted   bool         `json:"auto_submitted" doc:"Whether an auto-responder or a report sent it (RFC 3834). Do not reply to such mail automatically."`
 	Size            int64        `json:"size" doc:"Size of the raw message in bytes."`
 	AttachmentCount int          `json:"attachment_count" doc:"The number of attachments."`
-	Defects         []string     `json:"defects" nullable:"false" doc:"Parts of the message that could not be read, in sentences."`
+	Defects         []string     `json:"defects" nullable:"false" doc:"Descriptions of the parts of the message that could not be read."`
 	ReceivedAt      wire.Time    `json:"received_at" doc:"When the email was received."`
 }
 
@@ -96,17 +96,17 @@ type query struct {
 	Domain string `query:"domain" doc:"Return only emails to this domain, given by name or ID." example:"example.com"`
 	Since  string `query:"since" doc:"Return only emails received at or after this time. RFC 3339 with Z or an offset." example:"2026-01-15T09:30:00Z"`
 	Until  string `query:"until" doc:"Return only emails received before this time. RFC 3339 with Z or an offset." example:"2026-01-16T00:00:00Z"`
-	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and the beginning of the text; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, subject:, domain:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt bob"`
+	Q      string `query:"q" doc:"Words to find in subject, names, addresses and the beginning of the text. Every word must match the beginning of a word. At most 200 characters and 10 words. Quoted text is matched literally. Also accepts to:, from:, subject:, domain:, after:2026-01-31 and before:." example:"receipt bob"`
 }
 
-var received = api.Noun{Name: "received email", About: "Id of the received email.",
+var received = api.Noun{Name: "received email", About: "ID of the received email.",
 	Example: "inb_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is:      func(word string) bool { return id.Is(id.ReceivedEmail, word) }}
 
 type edge struct{ mail Service }
 
-// Routes returns the routes of received mail; answers reports whether it can be replied
-// to and forwarded, which requires module sending.
+// Routes returns the routes of received mail. answers reports whether it can be replied to and forwarded, which
+// requires module sending.
 func Routes(service Service, answers bool) api.Routes {
 	return api.NewRoutes("received-emails", func(a *api.API) {
 		e := &edge{mail: service}

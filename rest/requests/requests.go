@@ -22,7 +22,7 @@ type Service interface {
 var _ Service = (*apilog.Service)(nil)
 
 type record struct {
-	ID             string    `json:"id" doc:"The X-Request-Id of the response. Requests that sent the same X-Request-Id share it." example:"req_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID             string    `json:"id" doc:"The X-Request-Id of the response. It is not unique if a client sends the same X-Request-Id more than once." example:"req_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Method         string    `json:"method" doc:"The HTTP method of the request." example:"POST"`
 	Path           string    `json:"path" doc:"The path without the query." example:"/api/emails"`
 	Operation      string    `json:"operation" doc:"The operation ID in this document." example:"sendEmail"`
@@ -34,7 +34,7 @@ type record struct {
 	RequestBody    string    `json:"request_body" doc:"The first 4 KB of the request body, without secrets and attachment contents. Ends with …[cut] if it was longer. Empty if there was none or it is not stored."`
 	RequestOctets  int64     `json:"request_octets" doc:"Size of the whole request body in bytes."`
 	ResponseBody   string    `json:"response_body" doc:"The response body, shortened like request_body; a body that is not JSON is replaced by its type in brackets."`
-	ResponseOctets int64     `json:"response_octets" doc:"Size of the whole request body in bytes."`
+	ResponseOctets int64     `json:"response_octets" doc:"Size of the whole response body in bytes."`
 	EmailID        *string   `json:"email_id" doc:"The email that the request created or concerns." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	CreatedAt      wire.Time `json:"created_at" doc:"When the request was received."`
 }
@@ -98,7 +98,7 @@ func Routes(service Service) api.Routes {
 			Path: "/requests/{id}", ID: "getAPIRequest", Needs: rights.Read, Unlogged: true,
 			Summary:     "Retrieve an API request",
 			Description: "Returns the newest request with the ID.",
-			Of: api.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID,
+			Of: api.Noun{Name: "API request", About: "The X-Request-Id of its response.", Example: exampleID,
 				Is: apilog.IsID},
 			Example: map[string]any{"request": exampleRequest()},
 		}, service.Get, func(r apilog.LoggedRequest) answer { return answer{newRecord(r)} })

@@ -12,7 +12,7 @@ type userRecord struct {
 	Email        string    `json:"email" doc:"The email address of the user." example:"ada@example.com"`
 	Name         string    `json:"name" doc:"The name of the user." example:"Ada"`
 	Operator     bool      `json:"operator" doc:"Whether the user is an operator of the installation."`
-	Password     bool      `json:"password" doc:"Whether they have one."`
+	Password     bool      `json:"password" doc:"Whether the user has a password."`
 	SecondFactor bool      `json:"second_factor" doc:"Whether an authenticator app is set up."`
 	Passkeys     int       `json:"passkeys" doc:"Number of passkeys."`
 	CreatedAt    wire.Time `json:"created_at" doc:"When the user was created."`
@@ -22,12 +22,12 @@ type sessionRecord struct {
 	ID           string    `json:"id" doc:"The ID of the session." example:"ses_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	AccountID    *string   `json:"account_id" doc:"ID of the current account; null if the person belongs to none." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Method       string    `json:"method" enum:"password,passkey,oidc,link" doc:"How the person signed in."`
-	SecondFactor bool      `json:"second_factor" doc:"Whether one was given."`
+	SecondFactor bool      `json:"second_factor" doc:"Whether the user signed in with a second factor."`
 	ConfirmedAt  wire.Time `json:"confirmed_at" doc:"When the person last confirmed their identity."`
 	IP           string    `json:"ip" doc:"The IP address that the session was last used from." example:"192.0.2.7"`
 	UserAgent    string    `json:"user_agent" doc:"The user agent of the browser."`
 	CreatedAt    wire.Time `json:"created_at" doc:"When the user signed in."`
-	LastUsedAt   wire.Time `json:"last_used_at" doc:"To within a minute."`
+	LastUsedAt   wire.Time `json:"last_used_at" doc:"When the session was last used, accurate to a minute."`
 	ExpiresAt    wire.Time `json:"expires_at" doc:"When the session ends, even if it is used. An unused session ends after seven days."`
 	Current      bool      `json:"current" doc:"Whether this is the session of the request."`
 }
@@ -54,14 +54,14 @@ type sessionsAnswer struct {
 
 type resetAnswer struct {
 	OK       bool `json:"ok" enum:"true" doc:"Always true."`
-	SignedIn bool `json:"signed_in" doc:"Whether the answer sets the cookie of a session. False if the person has a second factor, which signing in still needs."`
+	SignedIn bool `json:"signed_in" doc:"Whether the response sets a session cookie. False if the user has a second factor and must still sign in with it."`
 }
 
 type signInRecord struct {
 	SetUp     bool   `json:"setup" doc:"Whether the installation has no user yet."`
 	SignUp    string `json:"sign_up" enum:"invite,open,closed" doc:"Who may sign up."`
 	Passwords bool   `json:"passwords" doc:"Whether users can sign in with a password."`
-	Passkeys  bool   `json:"passkeys" doc:"Whether people can have passkeys: the base URL has a host name."`
+	Passkeys  bool   `json:"passkeys" doc:"Whether users can have passkeys, which requires a base URL with a host name."`
 
 	OIDC wire.Optional[providerRecord] `json:"oidc" doc:"OpenID Connect provider for signing in. null if there is none."`
 }
@@ -83,7 +83,7 @@ type offerAnswer struct {
 
 type factorAnswer struct {
 	Secret string `json:"secret" doc:"The secret in base 32." example:"JBSWY3DPEHPK3PXP"`
-	URI    string `json:"uri" doc:"For a QR code."`
+	URI    string `json:"uri" doc:"The URI to show as a QR code."`
 }
 
 type recoveryAnswer struct {

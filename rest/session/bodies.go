@@ -24,7 +24,7 @@ func setUpBody(in *signin.SetUpInput) body.Object {
 	return body.Object{Name: "SetUp", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
 		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService,
-			About: "Email of the person. They become the owner of the account with this email, or of a new one."},
+			About: "Email address of the user, who becomes the owner of the account with this address, or of a new account."},
 		{Name: "password", Type: newPassword(&in.Password), Need: body.RequiredByService, About: "12 to 256 characters."},
 		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "The name of the user."},
 		{Name: "account_name", Type: body.Text(&in.AccountName).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount},
@@ -35,7 +35,7 @@ const maxName = 200
 
 func signInBody(in *signin.Credentials) body.Object {
 	return body.Object{Name: "SignIn", Fields: []body.Field{
-		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService, About: "The name of the user."},
+		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService, About: "The email address of the user."},
 		{Name: "password", Type: oldPassword(&in.Password), Need: body.Required, About: "The user's password."},
 		{Name: "code", Type: body.Text(&in.Code), About: "Code of the authenticator app, or a recovery code."},
 	}}
@@ -86,9 +86,9 @@ func resetBody(in *resetting) body.Object {
 func confirmEmailBody(in *signin.EmailConfirmation) body.Object {
 	return body.Object{Name: "ConfirmEmail", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
-		{Name: "password", Type: oldPassword(&in.Password), About: "The person's password. Required unless the request has a session of the person."},
+		{Name: "password", Type: oldPassword(&in.Password), About: "The user's password. Required unless the request has a session of the user."},
 		{Name: "code", Type: body.Text(&in.Code),
-			About: "A code of the authenticator app, or a recovery code. Required with the password if the person has a second factor."},
+			About: "A code of the authenticator app, or a recovery code. Required with the password if the user has a second factor."},
 	}}
 }
 

@@ -37,7 +37,7 @@ func newProviderRecord(name string) *providerRecord {
 	return &providerRecord{name}
 }
 
-// sentOn is an answer that sends a browser elsewhere.
+// sentOn is a response that redirects the browser.
 type sentOn struct {
 	Status   int
 	Location string `header:"Location" doc:"URL that the browser is redirected to."`
@@ -46,12 +46,12 @@ type sentOn struct {
 func redirectTo(location string) *sentOn { return &sentOn{http.StatusFound, location} }
 
 type begun struct {
-	ReturnTo string `query:"return_to" doc:"Path of this installation to redirect to afterwards. Any other value counts as /." example:"/"`
+	ReturnTo string `query:"return_to" doc:"Path of this installation to redirect to afterwards. Any other value is treated as /." example:"/"`
 }
 
 // returned are the parameters that the provider sends through the browser.
 type returned struct {
-	State   string `query:"state" doc:"The state that the sign-in began with." example:"0fXk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqI"`
+	State   string `query:"state" doc:"The state from the start of the sign-in." example:"0fXk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqI"`
 	Code    string `query:"code" doc:"The authorization code of the provider." example:"SplxlOBeZQQYbYS6WxSbIA"`
 	Problem string `query:"error" doc:"The provider's error code, if it returns no authorization code." example:"access_denied"`
 	Issuer  string `query:"iss" doc:"Issuer of the response (RFC 9207)." example:"https://id.example.com"`
@@ -85,8 +85,8 @@ func (e *edge) linkOpenID(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/user/oidc", ID: "linkOpenID", Needs: rights.Person, Slow: true,
 		Confirmed: true, Quiet: true, Problems: []int{http.StatusNotFound},
 		Summary: "Start linking the OpenID Connect provider",
-		Description: "Returns the `url` to open in the browser. The identity that the user signs in with there is linked, and " +
-			"replaces the one linked before.",
+		Description: "Returns the `url` to open in the browser. The identity that the user signs in with there is linked and " +
+			"replaces the previous one.",
 		Example: map[string]any{"url": "https://id.example.com/authorize?client_id=postrider"},
 	}, e.departToLink)
 	api.Handle(g, api.Operation{
@@ -113,7 +113,7 @@ func (e *edge) departToLink(ctx context.Context, c *api.Call, _ *api.None) (depa
 	switch {
 	case errors.As(err, &refusal):
 		return departureAnswer{}, (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream,
-			Message: "The OpenID Connect provider cannot be asked right now"}).WithCause(err)
+			Message: "The OpenID Connect provider is temporarily unavailable"}).WithCause(err)
 	case err != nil:
 		return departureAnswer{}, err
 	}
@@ -139,8 +139,8 @@ func (e *edge) unlinkProvider(ctx context.Context, c *api.Call, _ *api.None) (ap
 	return api.OkAnswer{OK: true}, e.outside.Unlink(ctx, c.Caller)
 }
 
-// turnedAway redirects a user whose sign-in failed to the page that explains the reason and still leads to
-// returnTo after another sign-in. Without a provider, it returns the error as other operations do.
+// turnedAway redirects a user whose sign-in failed to the page that explains the reason. After another sign-in, that
+// page still leads to returnTo. Without a provider, turnedAway returns the error as other operations do.
 func (e *edge) turnedAway(ctx context.Context, c *api.Call, returnTo string, err error) (*sentOn, error) {
 	if e.outside.Name() == "" {
 		return nil, c.Fail(ctx, err)

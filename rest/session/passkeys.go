@@ -16,15 +16,15 @@ import (
 )
 
 type ceremonyAnswer struct {
-	Options     map[string]any `json:"options" doc:"For navigator.credentials, as PublicKeyCredential.parseRequestOptionsFromJSON and parseCreationOptionsFromJSON take its publicKey."`
+	Options     map[string]any `json:"options" doc:"Options for navigator.credentials. Convert publicKey with PublicKeyCredential.parseRequestOptionsFromJSON or parseCreationOptionsFromJSON."`
 	ChallengeID string         `json:"challenge_id" doc:"Send it with the credential within five minutes. It works once."`
 }
 
 type passkeyRecord struct {
 	ID         string            `json:"id" doc:"The ID of the passkey." example:"psk_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name       string            `json:"name" doc:"A name for humans." example:"Laptop"`
+	Name       string            `json:"name" doc:"A human-readable name." example:"Laptop"`
 	CreatedAt  wire.Time         `json:"created_at" doc:"When the passkey was added."`
-	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When it was last used; null if never."`
+	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the passkey was last used; null if never."`
 }
 
 type passkeyAnswer struct {
@@ -80,11 +80,11 @@ func passkeyBody(in *written) body.Object {
 
 func newPasskeyBody(in *written) body.Object {
 	name := body.Field{Name: "name", Type: body.Text(&in.name).Length(0, maxName),
-		About: "A name to recognize the passkey by."}
+		About: "A name that helps you recognize the passkey."}
 	return body.Object{Name: "NewPasskey", Fields: append(credentialFields(in), name)}
 }
 
-var passkeyNoun = api.Noun{Name: "passkey", About: "Id of the passkey.", Example: examplePasskey,
+var passkeyNoun = api.Noun{Name: "passkey", About: "ID of the passkey.", Example: examplePasskey,
 	Is: func(word string) bool { return id.Is(id.Passkey, word) }}
 
 func (e *edge) byPasskeys(g *api.TagGroup) {

@@ -50,7 +50,7 @@ const (
 	tagUser   = "User"
 )
 
-var sessionNoun = api.Noun{Name: "session", About: "Id of the session.", Example: exampleSession,
+var sessionNoun = api.Noun{Name: "session", About: "ID of the session.", Example: exampleSession,
 	Is: func(word string) bool { return id.Is(id.Session, word) }}
 
 type edge struct {
@@ -106,7 +106,7 @@ func (e *edge) addSignIn(g *api.TagGroup) {
 		Summary: "Sign in",
 		Description: "Signs in a user. A wrong email, password or code returns the same 401. With a second factor " +
 			"and no `code`: 403 `second_factor_required`. After five failures for one email from one network in 15 " +
-			"minutes: 429. A browser that has signed in before is counted separately, and the wait is at most 15 " +
+			"minutes: 429. Failures in a browser that has signed in before count separately, and the wait is at most 15 " +
 			"minutes.",
 		Body:    &api.Body{About: "Email and password, and an authenticator or recovery code if a second factor is set up.", Examples: map[string]any{"ada": map[string]any{"email": "ada@example.com", "password": examplePassword}}},
 		Example: enteredExample(),
@@ -202,7 +202,7 @@ func (e *edge) addSessions(g *api.TagGroup) {
 	}, e.getSession)
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/session", ID: "signOut", Needs: rights.Person, Audited: true,
-		Summary: "Sign out", Description: "Ends the session. No server accepts its cookie after 5 seconds.",
+		Summary: "Sign out", Description: "Ends the session. No process accepts its cookie after 5 seconds.",
 		Example: map[string]any{"ok": true},
 	}, e.signOut)
 	api.HandleBody(g, api.Operation{
@@ -274,7 +274,7 @@ func (e *edge) addUser(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/user/totp/activate", ID: "activateTOTP", Needs: rights.Person, Confirmed: true,
 		Audited: true, Problems: []int{http.StatusNotFound},
 		Summary: "Set up an authenticator app", Description: "Activates the authenticator app and returns recovery " +
-			"codes, which are shown only once and replace a code once each. All other sessions and links of the " +
+			"codes, which are shown only once. Each of them replaces a code once. All other sessions and links of the " +
 			"user end.",
 		Body: &api.Body{About: "The code that the app shows.",
 			Examples: map[string]any{"code": map[string]any{"code": "123456"}}},

@@ -17,9 +17,9 @@ type SMSMessage struct { //nolint:revive // the schema in the document has this 
 	ID           string            `json:"id" doc:"The ID of the text message." example:"sms_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	To           string            `json:"to" doc:"The phone number of the recipient." example:"+4915112345678"`
 	Country      string            `json:"country" doc:"Country of the number; 001 if it has none." example:"DE"`
-	From         *string           `json:"from" doc:"Sender that the step specifies; null if the sender of the settings is used."`
+	From         *string           `json:"from" doc:"The sender that the step specifies; null if the sender from the settings is used."`
 	Text         string            `json:"text" doc:"The text of the message."`
-	Encoding     string            `json:"encoding" enum:"gsm7,ucs2" doc:"gsm7: 160 characters in one part, 153 in each of several. ucs2: 70 and 67; one character outside the GSM alphabet is enough."`
+	Encoding     string            `json:"encoding" enum:"gsm7,ucs2" doc:"gsm7: 160 characters in a single segment, 153 in each of several. ucs2: 70 and 67; used if any character is outside the GSM alphabet."`
 	Segments     int               `json:"segments" doc:"Number of segments that the provider charges for."`
 	Status       string            `json:"status" enum:"queued,sent,delivered,failed,unknown" doc:"unknown: the provider did not respond, and the message is not sent again."`
 	ErrorCode    *string           `json:"error_code" doc:"Why the message failed, is unknown or waits: a code of the provider, or suppressed, busy, unreachable, no_answer, expired, refused, settings, no_provider, not_delivered, account_suspended or internal." example:"suppressed"`
@@ -62,7 +62,7 @@ type query struct {
 	RunID        string `query:"run_id" doc:"Return only messages of this run."`
 }
 
-var message = api.Noun{Name: "text message", About: "Id of the text message.",
+var message = api.Noun{Name: "text message", About: "ID of the text message.",
 	Example: "sms_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is:      func(word string) bool { return id.Is(id.SMS, word) }}
 

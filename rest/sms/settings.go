@@ -35,15 +35,15 @@ var (
 )
 
 type settingsRecord struct {
-	Provider  string                        `json:"provider" enum:"operator,none,twilio,http" doc:"operator: the one that the operator of this service has set up."`
+	Provider  string                        `json:"provider" enum:"operator,none,twilio,http" doc:"The configured provider. operator: the provider of the operator of this service."`
 	Usable    bool                          `json:"usable" doc:"Whether a provider is available."`
 	Carrier   *string                       `json:"carrier" enum:"capture,twilio,http" doc:"Provider that sends the messages; null if there is none. capture keeps them in the development inbox."`
 	From      *string                       `json:"from" doc:"The sender of messages that do not set one."`
-	Twilio    wire.Optional[twilioSettings] `json:"twilio" doc:"null with another provider."`
-	HTTP      wire.Optional[httpSettings]   `json:"http" doc:"null with another provider."`
-	Countries []string                      `json:"countries" nullable:"false" doc:"Countries that messages can be sent to. If empty, no message is sent."`
+	Twilio    wire.Optional[twilioSettings] `json:"twilio" doc:"The settings for Twilio. null with another provider."`
+	HTTP      wire.Optional[httpSettings]   `json:"http" doc:"The settings for the HTTP gateway. null with another provider."`
+	Countries []string                      `json:"countries" nullable:"false" doc:"Countries that messages can be sent to. If empty, no messages are sent."`
 	DailyCap  int                           `json:"daily_cap" doc:"Maximum number of messages per day (UTC)."`
-	ReplyURL  *string                       `json:"reply_url" doc:"Where your provider posts replies, so that STOP takes effect. Keep it secret. null if the caller cannot change the settings."`
+	ReplyURL  *string                       `json:"reply_url" doc:"The URL that your provider must post replies to, so that STOP takes effect. Keep it secret. null if the caller cannot change the settings."`
 	UpdatedAt wire.OptionalTime             `json:"updated_at" doc:"When the settings were last changed; null if never."`
 }
 
@@ -54,10 +54,10 @@ type twilioSettings struct {
 }
 
 type httpSettings struct {
-	URL         string   `json:"url" example:"https://sms.example.com/send?key=********" doc:"Values in the query are shown as ********."`
-	HeaderNames []string `json:"header_names" nullable:"false" doc:"Header fields; values are never shown."`
+	URL         string   `json:"url" example:"https://sms.example.com/send?key=********" doc:"The URL of the gateway. Values in the query are shown as ********."`
+	HeaderNames []string `json:"header_names" nullable:"false" doc:"The names of the header fields. Their values are never shown."`
 	ContentType *string  `json:"content_type" doc:"The media type of the requests. null for the default."`
-	Body        *string  `json:"body" doc:"Fixed values, which can be passwords, are shown as ********."`
+	Body        *string  `json:"body" doc:"The template of the request body. Fixed values, which can be passwords, are shown as ********."`
 	IDPath      *string  `json:"id_path" doc:"The path of the message ID in the gateway's JSON response. null if none is set."`
 	Idempotent  bool     `json:"idempotent" doc:"Whether the gateway deduplicates by Idempotency-Key."`
 }
@@ -92,7 +92,7 @@ func Routes(chosen Settings, messages Messages) api.Routes {
 	return api.NewRoutes("sms", func(a *api.API) {
 		e := &edge{chosen: chosen, sms: messages}
 		g := a.Tag("SMS", "Text messages sent by automation steps: the provider, the allowed countries, and the "+
-			"outcome of each message. A message handed over without a response is `unknown` and is not sent again.")
+			"outcome of each message. If the provider does not respond, the message is `unknown` and is not sent again.")
 		one := map[string]any{"sms_settings": settingsExample()}
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/sms-settings", ID: "getSMSSettings", Needs: rights.Read, Unlogged: true,
@@ -123,7 +123,7 @@ func Routes(chosen Settings, messages Messages) api.Routes {
 
 func (e *edge) getSettings(ctx context.Context, c *api.Call, _ *api.None) (settingsAnswer, error) {
 	out, err := api.As(newSettings)(e.chosen.Settings(ctx, c.AccountID))
-	if c.Authorize(rights.Write) != nil { // the link lets its owner post replies for the account
+	if c.Authorize(rights.Write) != nil { // anyone with the URL can post replies for the account
 		out.Settings.ReplyURL = nil
 	}
 	return out, err
@@ -166,15 +166,16 @@ func httpBody(h *settings.HTTPChange) body.Object {
 		{Name: "content_type", Type: body.Text(&h.ContentType).Length(0, 100), Default: "application/json",
 			About: "Media type of the requests: `application/json`, `application/x-www-form-urlencoded`, `application/xml` or `text/plain`."},
 		{Name: "body", Type: body.Text(&h.Body).Length(0, 16<<10),
-			About: "With Liquid: `id`, `to`, `from`, `text`, `encoding`, `segments`, `receipt_url`. Of JSON the strings are Liquid, of a form (`to={{to}}&text={{text}}`) the values; what fills them is " +
-				"encoded. Left out: an object with `id`, `to`, `from`, `text` and `receipt_url`. The gateway may post to `receipt_url` a form or an object with `status` and perhaps `id`, `code`, `error`."},
+			About: "A Liquid template with `id`, `to`, `from`, `text`, `encoding`, `segments` and `receipt_url`. In JSON, the strings can contain Liquid; in a form (`to={{to}}&text={{text}}`), the " +
+				"values. Values are encoded. Defaults to an object with `id`, `to`, `from`, `text` and `receipt_url`. The gateway can post a form or a JSON object to `receipt_url`, with `status` and " +
+				"optionally `id`, `code` and `error`."},
 		{Name: "id_path", Type: body.Text(&h.IDPath).Length(0, 200), About: "Path of the message ID in the gateway's JSON response.", Example: "messages.0.id"},
 		{Name: "idempotent", Type: body.Boolean(&h.Idempotent), Default: false,
 			About: "Whether the gateway deduplicates by `Idempotency-Key`, which is the message ID. Only then is a request without a response retried."},
 	}}
 }
 
-// secretText reads a text that is not to be shown.
+// secretText reads a text that must not be shown.
 type secretText struct{ to *secret.String }
 
 // Read implements body.Type.

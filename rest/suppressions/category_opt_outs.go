@@ -24,7 +24,7 @@ const tagOptOuts = "Category opt-outs"
 type optOutRecord struct {
 	ID            string    `json:"id" doc:"The ID of the opt-out." example:"opt_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Email         *string   `json:"email" example:"bob@example.net" doc:"The address in lower case, with an internationalized domain in A-labels; null if it was erased. It remains opted out."`
-	Category      string    `json:"category" example:"product-news" doc:"The key that emails are matched by."`
+	Category      string    `json:"category" example:"product-news" doc:"The key that is matched against the category of emails."`
 	CategoryLabel string    `json:"category_label" example:"Product news" doc:"The category as written in the email whose link was used."`
 	Source        string    `json:"source" enum:"one_click,page" doc:"one_click: the unsubscribe button of the mail client (RFC 8058). page: the page that the link opens."`
 	EmailID       *string   `json:"email_id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"ID of the email whose link was used."`
@@ -42,7 +42,7 @@ type optOutQuery struct {
 	Category string `query:"category" doc:"Return only this category, given by its key or a label." example:"product-news"`
 }
 
-var optOut = api.Noun{Name: "category opt-out", About: "Id of the opt-out.", Example: "opt_01kf0m4w7he6x8q2v5b3n9c1ta",
+var optOut = api.Noun{Name: "category opt-out", About: "ID of the opt-out.", Example: "opt_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.OptOut, word) }}
 
 func (e *edge) optOuts(a *api.API) {

@@ -154,7 +154,7 @@ func batchBody(emails *[]string) body.Object {
 	}}
 }
 
-// addresses reads more items than other arrays may have.
+// addresses reads an array with more items than usual.
 type addresses struct{ to *[]string }
 
 func (t addresses) Read(d *body.Decoder, path string, v body.Value) {
@@ -237,7 +237,7 @@ func (e *edge) removeSuppression(ctx context.Context, accountID, name string) er
 	return orMissing(name, e.list.Remove(ctx, accountID, name))
 }
 
-// orMissing returns a NotFound error that repeats the name only if it is safe to show.
+// orMissing returns a NotFound error, which contains the name only if it is safe to show.
 func orMissing(name string, err error) error {
 	if err != nil && fault.KindOf(err) == fault.NotFound {
 		return fault.NoSuch("suppression", body.Shown(name))

@@ -10,13 +10,13 @@ import (
 	"github.com/postrider/postrider/rest/emails"
 )
 
-// bodyLimit has room for html and text of 1 MB each, with escaped characters.
+// bodyLimit allows for html and text of 1 MB each, with escaped characters.
 const bodyLimit = 8 << 20
 
 func addBody(in *templates.AddInput) body.Object {
 	return body.Object{Name: "AddTemplate", Fields: []body.Field{
 		{Name: "alias", Type: aliasField(&in.Alias), About: "Unique in the account.", Example: "receipt"},
-		{Name: "name", Type: nameField(&in.Name), Need: body.RequiredByService, About: "A name for humans."},
+		{Name: "name", Type: nameField(&in.Name), Need: body.RequiredByService, About: "A human-readable name."},
 		{Name: "subject", Type: subjectField(&in.Subject), About: aboutSubject},
 		{Name: "from", Type: body.Mailbox(&in.From), About: aboutFrom},
 		{Name: "reply_to", Aliases: emails.ReplyToAliases, Type: body.Mailboxes(&in.ReplyTo), About: aboutReplyTo},
@@ -33,7 +33,7 @@ func changeBody(c *templates.Change) body.Object {
 	none := func(to **string) func() { return func() { *to = new("") } }
 	return body.Object{Name: "UpdateTemplate", Change: true, Fields: []body.Field{
 		{Name: "alias", Type: body.Maybe(&c.Alias, aliasField), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
-		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "A name for humans."},
+		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "A human-readable name."},
 		{Name: "subject", Type: body.Maybe(&c.Subject, subjectField), Null: none(&c.Subject), About: aboutSubject},
 		{Name: "from", Type: sender{&c.From}, Null: func() { c.From = &templates.Mailbox{} }, About: aboutFrom},
 		{Name: "reply_to", Aliases: emails.ReplyToAliases,
@@ -48,12 +48,12 @@ func changeBody(c *templates.Change) body.Object {
 }
 
 const (
-	aboutSubject     = "Liquid, without line breaks."
-	aboutFrom        = "Default sender, for sends that do not set one. Cannot contain Liquid."
-	aboutReplyTo     = "Default reply addresses of sends without `reply_to`. Cannot contain Liquid."
-	aboutHTML        = "Liquid in HTML, at most 1 MB. Values are escaped."
-	aboutText        = "Liquid in plain text, at most 1 MB."
-	aboutVariables   = "The gaps, at most 100."
+	aboutSubject     = "The subject in Liquid, without line breaks."
+	aboutFrom        = "The default sender, for sends that do not set one. Cannot contain Liquid."
+	aboutReplyTo     = "The default reply addresses, for sends without `reply_to`. Cannot contain Liquid."
+	aboutHTML        = "The HTML body in Liquid, at most 1 MB. Values are escaped."
+	aboutText        = "The plain text body in Liquid, at most 1 MB."
+	aboutVariables   = "The variables of the template, at most 100."
 	aboutUnsubscribe = "Whether Postrider manages unsubscribes, for sends that do not set `unsubscribe`."
 	aboutCategory    = "The category of sends that do not set one. 1 to 100 characters."
 )
@@ -78,7 +78,7 @@ func variableObject(v *shape.Variable) body.Object {
 			About: "Letters, digits, `-` and `_` in up to 5 parts joined by dots.", Example: "customer.name"},
 		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService, About: "Type of the value. A value of another type is refused."},
 		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
-		{Name: "fallback", Type: body.Any(&v.Fallback), About: "Value if a send does not provide one: a value of the type, or null for none."},
+		{Name: "fallback", Type: body.Any(&v.Fallback), About: "The value used if a send does not provide one. It must have the type of the variable; null for none."},
 	}}
 }
 
@@ -99,7 +99,7 @@ func (sender) Schema(c body.Components) *huma.Schema {
 
 func rollbackBody(number *int) body.Object {
 	return body.Object{Name: "RollbackTemplate", Fields: []body.Field{
-		{Name: "version", Type: version{number}, Need: body.Required, About: "Number of the version to go back to."},
+		{Name: "version", Type: version{number}, Need: body.Required, About: "Number of the version to restore."},
 	}}
 }
 

@@ -109,8 +109,8 @@ func (e *edge) rollBackTemplate(ctx context.Context, c *api.Call, in *api.Item, 
 		api.Keeping(keep, newPublicationAnswer)))
 }
 
-// answerPublished answers with a publication and counts the bytes of its version, which the request did not
-// contain: source and result, in two forms each.
+// answerPublished returns the response to a publication. It also charges the bytes of the version, which the request
+// did not contain: source and result, in two forms each.
 func answerPublished(ctx context.Context, c *api.Call) func(templates.Publication, error) (publicationAnswer, error) {
 	return func(p templates.Publication, err error) (publicationAnswer, error) {
 		// a draft without changes creates no version

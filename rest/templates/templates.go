@@ -13,8 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is the part of templates that the template operations use. A template
-// is named by its id or its alias.
+// Service is the part of templates that the template operations use. A template is identified by its ID or its alias.
 type Service interface {
 	Add(ctx context.Context, accountID string, in templates.AddInput) (templates.Template, error)
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
@@ -33,10 +32,10 @@ const tagTemplates = "Templates"
 // TemplateSummary is a template in a list. It is exported because it is embedded.
 type TemplateSummary struct {
 	ID                    string             `json:"id" doc:"The ID of the template." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Alias                 *string            `json:"alias" doc:"Your own name for the template in code; null if there is none."`
-	Name                  string             `json:"name" doc:"A name for humans."`
-	Subject               *string            `json:"subject" doc:"null if the send must provide it."`
-	From                  *string            `json:"from" doc:"null if the send must provide it."`
+	Alias                 *string            `json:"alias" doc:"Your own identifier for the template; null if there is none."`
+	Name                  string             `json:"name" doc:"A human-readable name."`
+	Subject               *string            `json:"subject" doc:"The subject; null if the send must provide it."`
+	From                  *string            `json:"from" doc:"The default sender; null if the send must provide it."`
 	ReplyTo               []string           `json:"reply_to" nullable:"false" doc:"The addresses that replies are sent to."`
 	Variables             []templateVariable `json:"variables" nullable:"false" doc:"The variables of the template."`
 	UnsubscribeEnabled    bool               `json:"unsubscribe_enabled" doc:"Whether unsubscribes are managed for sends that do not set unsubscribe."`
@@ -49,7 +48,7 @@ type TemplateSummary struct {
 	UpdatedAt             wire.Time          `json:"updated_at" doc:"When the draft was last changed."`
 }
 
-// templateRecord is a template as callers see it: its draft.
+// templateRecord is a template in a response: its draft.
 type templateRecord struct {
 	TemplateSummary
 

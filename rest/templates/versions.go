@@ -31,7 +31,7 @@ func (e *edge) listVersions(ctx context.Context, c *api.Call,
 
 func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionInput) (out versionAnswer, err error) {
 	if _, err := e.templates.Get(ctx, c.AccountID, in.ID); err != nil {
-		return out, err // which template it is comes before which version
+		return out, err // report an unknown template before an unknown version
 	}
 	number, err := versionNumber(in.Version)
 	if err != nil {

@@ -32,8 +32,8 @@ type Log interface {
 
 var _ Log = (*webhooks.Service)(nil)
 
-// WebhookDelivery is a delivery in a list. The document has the fields of an embedded
-// struct only if its type is exported.
+// WebhookDelivery is a delivery in a list. It is exported because the document only includes the fields of embedded
+// structs with exported types.
 type WebhookDelivery struct {
 	ID            string            `json:"id" doc:"The ID of the delivery." example:"whd_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	WebhookID     string            `json:"webhook_id" doc:"The ID of the webhook endpoint." example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
@@ -41,7 +41,7 @@ type WebhookDelivery struct {
 	EventType     string            `json:"event_type" doc:"The type of the event." example:"email.bounced"`
 	State         string            `json:"state" enum:"pending,delivered,failed" doc:"The state of the delivery."`
 	AttemptCount  int               `json:"attempt_count" doc:"Number of attempts that were started."`
-	NextAttemptAt wire.OptionalTime `json:"next_attempt_at" doc:"null if no attempt is due."`
+	NextAttemptAt wire.OptionalTime `json:"next_attempt_at" doc:"When the next attempt is due. null if none is."`
 	Replays       int               `json:"replays" doc:"Number of times the delivery was replayed."`
 	StatusCode    *int              `json:"status_code" doc:"HTTP status of the latest response; null if there was none."`
 	Error         *string           `json:"error" doc:"Why the latest attempt got no response." example:"no answer within 10s"`
@@ -52,7 +52,7 @@ type WebhookDelivery struct {
 type webhookAttempt struct {
 	Number     int               `json:"number" doc:"Number of the attempt, starting at 1 (header Service-Delivery-Attempt)."`
 	StartedAt  wire.Time         `json:"started_at" doc:"When the attempt started."`
-	FinishedAt wire.OptionalTime `json:"finished_at" doc:"null if the attempt is running."`
+	FinishedAt wire.OptionalTime `json:"finished_at" doc:"When the attempt ended. null if it is running."`
 	Outcome    *string           `json:"outcome" doc:"null if running. unknown: interrupted, so the endpoint may or may not have received the event." enum:"delivered,failed,unknown"`
 	StatusCode *int              `json:"status_code" doc:"The HTTP status of the response. null without a response."`
 	Error      *string           `json:"error" doc:"Why there was no response."`
@@ -69,7 +69,7 @@ type webhookDeliveryDetail struct {
 	Attempts []webhookAttempt `json:"attempts" nullable:"false" doc:"The attempts, oldest first."`
 }
 
-// webhookBody is a delivery's body as it is sent.
+// webhookBody is the body of a delivery, exactly as it is sent.
 type webhookBody json.RawMessage
 
 // MarshalJSON implements json.Marshaler.
@@ -106,7 +106,7 @@ type deliveryQuery struct {
 	State string `query:"state" enum:"pending,delivered,failed" doc:"Return only deliveries in this state."`
 }
 
-var delivery = api.Noun{Name: "webhook delivery", About: "Id of the delivery.",
+var delivery = api.Noun{Name: "webhook delivery", About: "ID of the delivery.",
 	Example: "whd_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is:      func(word string) bool { return id.Is(id.WebhookDelivery, word) }}
 

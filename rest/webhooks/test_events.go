@@ -22,21 +22,21 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// EmailReader is what test events need of sending.
+// EmailReader is the part of sending that test events use.
 type EmailReader interface {
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 }
 
 var _ EmailReader = (*records.Service)(nil)
 
-// Delivery hands a fact to the account's endpoints that subscribe to its type,
-// or to one endpoint, and returns the ids of the deliveries that it queued.
+// Delivery queues the delivery of a fact to the account's endpoints that subscribe to its type, or to one endpoint, and
+// returns the IDs of the deliveries.
 type Delivery interface {
 	Deliver(ctx context.Context, accountID string, fact event.Fact) ([]string, error)
 	DeliverTo(ctx context.Context, accountID, webhookID string, fact event.Fact) ([]string, error)
 }
 
-// testEventAnswer has the event in the form of a delivery's body.
+// testEventAnswer contains the event in the form of a delivery's body.
 type testEventAnswer struct {
 	Event      testEvent `json:"event" doc:"The event, as endpoints receive it."`
 	Deliveries []string  `json:"deliveries" nullable:"false" doc:"IDs of the queued deliveries. Empty if no endpoint subscribes to the type."`
@@ -53,7 +53,7 @@ func (testEvent) Schema(huma.Registry) *huma.Schema { return events.Delivered() 
 
 type testEventEdge struct {
 	emails   EmailReader
-	delivery Delivery // nil while nothing delivers
+	delivery Delivery // nil if webhooks are not delivered
 	offer    event.Offer
 }
 

@@ -44,8 +44,8 @@ type webhookRecord struct {
 	Events         []string          `json:"events" nullable:"false" doc:"The event types that the endpoint receives."`
 	Enabled        bool              `json:"enabled" doc:"Whether events are delivered to the endpoint."`
 	DisabledAt     wire.OptionalTime `json:"disabled_at" doc:"When the endpoint was disabled. null while it is enabled."`
-	DisabledReason *string           `json:"disabled_reason" doc:"null if enabled. caller: you disabled it. gone: it answered 410. failing: its last 30 deliveries failed." example:"failing"`
-	RateLimit      *int              `json:"rate_limit" doc:"Deliveries per second over all processes; null if unlimited." example:"20"`
+	DisabledReason *string           `json:"disabled_reason" doc:"null if enabled. caller: you disabled it. gone: it responded with 410. failing: its last 30 deliveries failed." example:"failing"`
+	RateLimit      *int              `json:"rate_limit" doc:"Deliveries per second across all processes; null if unlimited." example:"20"`
 	CreatedAt      wire.Time         `json:"created_at" doc:"When the endpoint was created."`
 	UpdatedAt      wire.Time         `json:"updated_at" doc:"When the endpoint was last changed."`
 }
@@ -59,7 +59,7 @@ type newWebhookAnswer struct {
 	Secret  string        `json:"secret" doc:"The secret that signs deliveries. It is shown only once." example:"whsec_Zk3v9QpA…"`
 }
 
-var endpoint = api.Noun{Name: "webhook", About: "Id of the webhook endpoint.", Example: "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
+var endpoint = api.Noun{Name: "webhook", About: "ID of the webhook endpoint.", Example: "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Webhook, word) }}
 
 type edge struct {
@@ -83,7 +83,7 @@ func Routes(service Service, offer event.Offer) api.Routes {
 			Summary: "Create a webhook endpoint",
 			Description: "Creates a webhook endpoint. The response contains the secret that signs deliveries, which " +
 				"is shown only once. The URL must be `https` and lead to a public address. An account can have 50 " +
-				"endpoints. An answer stored under an Idempotency-Key is encrypted.",
+				"endpoints. A response stored under an Idempotency-Key is encrypted.",
 			Body: &api.Body{About: "The endpoint.", Examples: map[string]any{
 				"all":  map[string]any{"url": "https://example.com/hooks"},
 				"some": map[string]any{"url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"}, "rate_limit": 20}}},
@@ -120,8 +120,8 @@ func Routes(service Service, offer event.Offer) api.Routes {
 			Stores:  api.StoresNothing,
 			Summary: "Rotate the secret of a webhook endpoint",
 			Description: "Creates a new secret. For 24 hours, deliveries are signed with both the new and the " +
-				"previous secret: `Service-Signature` and `webhook-signature` then have two `v1`. Any older secret ends immediately. An " +
-				"answer stored under an Idempotency-Key is encrypted.",
+				"previous secret: `Service-Signature` and `webhook-signature` then have two `v1`. Any older secret ends " +
+				"immediately. A response stored under an Idempotency-Key is encrypted.",
 			Example: withSecret, Problems: []int{http.StatusNotFound}, Secret: true, Of: endpoint,
 		}, e.rotateSecret)
 	})
@@ -136,7 +136,7 @@ func describeRetries() string {
 	}
 	last := len(words) - 1
 	return fmt.Sprintf("A delivery that does not get a 2xx response within ten seconds is retried after %s and %s "+
-		"seconds: %d attempts in all. It can be replayed for 30 days.", strings.Join(words[:last], ", "), words[last],
+		"seconds: %d attempts in total. It can be replayed for 30 days.", strings.Join(words[:last], ", "), words[last],
 		len(words)+1)
 }
 
@@ -145,7 +145,7 @@ func (e *edge) newBody(in *webhooks.NewEndpoint) body.Object {
 		{Name: "url", Type: urlField(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
 		{Name: "events", Type: eventTypes(e.offer)(&in.Events), About: "The event types that the endpoint " +
 			"receives, at least one. Defaults to all, including types of later versions."},
-		{Name: "rate_limit", Type: body.Maybe(&in.RateLimit, rateLimit(1)), About: "Deliveries per second over all " +
+		{Name: "rate_limit", Type: body.Maybe(&in.RateLimit, rateLimit(1)), About: "Deliveries per second across all " +
 			"processes. Defaults to unlimited."},
 	}}
 }
@@ -181,7 +181,7 @@ type someEvents struct {
 func (s someEvents) Read(d *body.Decoder, path string, v body.Value) {
 	s.ListType.Read(d, path, v)
 	if len(*s.to) == 0 {
-		d.Refuse(path, "must have at least one event type; leave the field out for all")
+		d.Refuse(path, "must have at least one event type; omit the field for all types")
 	}
 }
 
@@ -206,7 +206,7 @@ func (e *edge) secretAnswer(w *ent.Webhook, token secret.String) newWebhookAnswe
 	return newWebhookAnswer{Webhook: e.toRecord(w), Secret: token.Reveal()}
 }
 
-// storeSecretAnswer keeps an answer that shows a secret.
+// storeSecretAnswer stores a response that contains a secret.
 func (e *edge) storeSecretAnswer(keep api.Keep) webhooks.StoreResponse {
 	return func(ctx context.Context, tx idempotency.Execer, w *ent.Webhook, token secret.String) error {
 		return keep(ctx, tx, e.secretAnswer(w, token))

@@ -36,7 +36,7 @@ type Server struct {
 // Domain is the domain that OpenDKIM signs for.
 const Domain = "peer.test"
 
-// Start runs both in dir. Postfix relays mail to the SMTP server sink.
+// Start runs both programs in dir. Postfix relays mail to the SMTP server sink.
 func Start(ctx context.Context, dir, sink string) (_ *Server, err error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("postfix requires root")
@@ -157,7 +157,7 @@ func (p *Server) configure(dir, port, milter, sink string) error {
 		os.WriteFile(filepath.Join(p.config, "master.cf"), fmt.Appendf(nil, masterCF, port), 0o600))
 }
 
-// Stop stops both.
+// Stop stops both programs.
 func (p *Server) Stop() {
 	if p.master != 0 {
 		// Not the context of the run: an interrupt has canceled it.

@@ -41,8 +41,8 @@ func List(ctx context.Context, s client.Server) (out []Automation, err error) {
 	return out, nil
 }
 
-// findByName returns the automation with a name, or nil if no automation has it. A name that two automations have is an
-// error, because it does not identify one of them.
+// findByName returns the automation with a name, or nil if no automation has it. If two automations have the name,
+// findByName returns an error.
 func findByName(list []Automation, name string) (found *Automation, err error) {
 	for i := range list {
 		switch {

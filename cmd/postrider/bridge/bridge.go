@@ -1,5 +1,5 @@
-// Package bridge connects an AI agent that speaks the Model Context Protocol over standard input and output with
-// the tools of a Postrider that runs elsewhere. It forwards each message to /mcp and knows no tool itself.
+// Package bridge connects an AI agent that speaks the Model Context Protocol over standard input and output to the
+// tools of a Postrider server. It forwards each message to /mcp and does not know the tools.
 package bridge
 
 import (
@@ -33,7 +33,7 @@ type Request struct {
 	APIKey  string
 	Version string // of this program
 	In      io.Reader
-	Out     io.Writer // gets messages of the protocol and nothing else
+	Out     io.Writer // receives only messages of the protocol
 }
 
 // Validate reports every invalid field.
@@ -48,8 +48,8 @@ func (in Request) Validate() error {
 	return wrong.Err()
 }
 
-// Run forwards messages until the input or ctx ends. A message that gets no response is answered with an error of
-// the protocol, so that the agent can report it.
+// Run forwards messages until the input or ctx ends. If a message gets no response, Run responds with a protocol error,
+// so that the agent can report it.
 func Run(ctx context.Context, in Request) error {
 	if err := in.Validate(); err != nil {
 		return err
@@ -102,10 +102,10 @@ type forwarder struct {
 	client *http.Client
 
 	mu       sync.Mutex
-	protocol string // version that was negotiated; empty before that
+	protocol string // negotiated version; empty before the negotiation
 }
 
-// message is what the bridge reads of a message.
+// message is the part of a message that the bridge reads.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -187,7 +187,7 @@ func readAnswer(response *http.Response, body []byte) ([]byte, error) {
 	case response.StatusCode == http.StatusUnauthorized:
 		return nil, errors.New("the API key is not accepted. Check --api-key (POSTRIDER_API_KEY)")
 	case response.StatusCode == http.StatusNotFound, response.StatusCode == http.StatusMethodNotAllowed:
-		return nil, errors.New("this Postrider serves no tools: POSTRIDER_MCP or the module mcp is off, or it is older")
+		return nil, errors.New("the server has no tools: POSTRIDER_MCP or the module mcp is off, or its version is too old")
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		return nil, fmt.Errorf("the server redirects to %s. Use that as --base-url", response.Header.Get("Location"))
 	}
@@ -221,7 +221,7 @@ func (b *forwarder) rememberProtocol(answer []byte) {
 	b.protocol = initialized.Result.Version
 }
 
-// refuse answers a message with an error.
+// refuse responds to a message with an error.
 func (b *forwarder) refuse(id json.RawMessage, code int, text string) {
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id,
 		"error": map[string]any{"code": code, "message": strings.TrimSuffix(text, ".") + "."}})
@@ -230,7 +230,8 @@ func (b *forwarder) refuse(id json.RawMessage, code int, text string) {
 	}
 }
 
-// write writes one message. A failure shows at the next read: an agent that left has closed the input as well.
+// write writes one message. It ignores failures: if the agent has exited, the input is closed too, and the next read
+// fails.
 func (b *forwarder) write(line []byte) {
 	if line == nil {
 		return

@@ -176,7 +176,7 @@ func refusalOf(status int, answer []byte) error {
 const MaxPage = 100
 
 // List calls each with the items of a list in the order of the server: at most limit of them, or all if limit is 0.
-// The items are in the member name of each page.
+// The items are in the field name of each page.
 func (s Server) List(ctx context.Context, path, name string, query url.Values, limit int,
 	each func(item json.RawMessage) error) error {
 	query = maps.Clone(query)

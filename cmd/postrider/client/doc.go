@@ -1,3 +1,3 @@
-// Package client calls the REST API of a running Postrider, and keeps the servers and API keys of the user in a file
-// of profiles.
+// Package client calls the REST API of a running Postrider, and stores the user's servers and API keys in a profiles
+// file.
 package client

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// DefaultProfile is the name of the profile that login writes and other commands read, unless the user names one.
+// DefaultProfile is the profile that login writes and other commands read by default.
 const DefaultProfile = "default"
 
 // Profile is a server that the user has signed in to.
@@ -19,7 +19,7 @@ type Profile struct {
 	APIKey  string `json:"api_key"`
 }
 
-// Profiles are the profiles in a file, which only its owner can read.
+// Profiles is a file of profiles, which only its owner can read.
 type Profiles struct {
 	path string
 	all  map[string]Profile
@@ -41,7 +41,7 @@ func profilesPath() (string, error) {
 // Path returns the path of the file.
 func (p Profiles) Path() string { return p.path }
 
-// OpenProfiles reads the file. A file that does not exist has no profiles.
+// OpenProfiles reads the file. If the file does not exist, there are no profiles.
 func OpenProfiles() (Profiles, error) {
 	path, err := profilesPath()
 	if err != nil {
@@ -67,7 +67,7 @@ func (p Profiles) Find(name string) (Profile, bool) {
 	return found, ok
 }
 
-// Put stores a profile, and replaces one of the same name.
+// Put stores a profile. It replaces a profile with the same name.
 func (p Profiles) Put(name string, profile Profile) error {
 	p.all[cmp.Or(name, DefaultProfile)] = profile
 	return p.save()

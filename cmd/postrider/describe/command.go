@@ -58,8 +58,8 @@ func (p commandPath) words() []string {
 	return all
 }
 
-// listOfIDs returns the command that prints the IDs which a command takes: the list of the same noun, if it can print
-// IDs only. It returns "" if the command takes none.
+// listOfIDs returns the command that prints the IDs that a command accepts: the list command of the same noun, if it
+// can print only IDs. It returns "" if the command accepts no IDs.
 func (p commandPath) listOfIDs() string {
 	takesID := slices.ContainsFunc(p.node.Positional, func(v *kong.Positional) bool {
 		return strings.Contains(v.Help, "ID")

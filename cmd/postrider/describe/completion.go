@@ -7,9 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Completion returns a script that completes the commands, flags and IDs of root in bash, zsh or fish. It gets the
-// newest IDs from the list command of the same noun. Other
-// shells are an error.
+// Completion returns a script that completes the commands, flags and IDs of root in bash, zsh or fish. The script gets
+// the newest IDs from the list command of the same noun. Other shells are an error.
 func Completion(root *kong.Node, shell string) (string, error) {
 	all := listCommands(root)
 	switch shell {
@@ -41,7 +40,7 @@ func bashCompletion(all []commandPath) string {
 	for _, p := range all {
 		fmt.Fprintf(&out, "    '%s') COMPREPLY=($(compgen -W '%s' -- \"${COMP_WORDS[COMP_CWORD]}\"))", p.path,
 			strings.Join(p.words(), " "))
-		if list := p.listOfIDs(); list != "" { // filtered by the shell, because compgen would run what an ID contains
+		if list := p.listOfIDs(); list != "" { // filtered by the shell, because compgen would expand the content of an ID
 			fmt.Fprintf(&out, "\n        for word in $(%s); do\n            case \"$word\" in "+
 				"\"${COMP_WORDS[COMP_CWORD]}\"*) COMPREPLY+=(\"$word\") ;; esac\n        done", list)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Man returns the man page of the program root in the language of man(7). Settings have a section of their
-// own, because many commands use them.
+// Man returns the man page of the program root in the format of man(7). Settings have their own section, because many
+// commands use them.
 func Man(root *kong.Node, version string) string {
 	all := listCommands(root)
 	var out strings.Builder
@@ -31,7 +31,7 @@ func Man(root *kong.Node, version string) string {
 			manCommandOf(&out, p, settings)
 		}
 	}
-	out.WriteString(".SH SETTINGS\nEach setting is a flag, an environment variable and a key of the file that \\-\\-config names. A flag overrides the environment, and the environment overrides the file.\n")
+	out.WriteString(".SH SETTINGS\nYou can set each setting with a flag, an environment variable or a key in the file of \\-\\-config. A flag overrides the environment, and the environment overrides the file.\n")
 	for _, p := range all {
 		if p.path == "postrider serve" {
 			for _, f := range p.flags {

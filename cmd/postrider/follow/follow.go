@@ -46,7 +46,7 @@ func (in Request) Validate() error {
 	return wrong.Err()
 }
 
-// silenceLimit is how long a stream may be silent before it is closed. The server sends something every 15 s.
+// silenceLimit is the time after which a silent stream is closed. The server sends at least a comment every 15 s.
 const silenceLimit = 45 * time.Second
 
 var errRefused = errors.New("refused")
@@ -153,7 +153,7 @@ func (l *follower) readStream(ctx context.Context) error {
 	return io.EOF
 }
 
-// refusalOf distinguishes refusals that are permanent from those worth a retry.
+// refusalOf distinguishes permanent refusals from those worth a retry.
 func refusalOf(res *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, 4<<10))
 	if err != nil {

@@ -26,7 +26,7 @@ type Account struct {
 	Usage               *Usage     `json:"usage,omitempty"` // only when a single account is shown
 }
 
-// Usage is what an account has used of its caps. A nil cap means unlimited.
+// Usage is the usage of an account against its caps. A nil cap means unlimited.
 type Usage struct {
 	Day        int64 `json:"day"`
 	Month      int64 `json:"month"`

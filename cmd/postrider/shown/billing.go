@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/billing/metering"
 )
 
-// Setup is what postrider admin billing setup created.
+// Setup contains the objects that postrider admin billing setup created.
 type Setup struct {
 	Made   []string `json:"made"`
 	Secret string   `json:"webhook_secret,omitempty"` // shown once
@@ -53,7 +53,7 @@ type StuckHour struct {
 	Reason    string    `json:"reason"`
 }
 
-// AccountHas is the problem of an account.
+// AccountHas is a problem of an account.
 type AccountHas struct {
 	AccountID string `json:"account_id"`
 	What      string `json:"what"`

@@ -14,7 +14,7 @@ type Source struct {
 	Hostname  string     `json:"hostname"`
 	Pool      string     `json:"pool"`
 	AccountID *string    `json:"account_id"`
-	Node      *string    `json:"node"`    // null if any process with the address
+	Node      *string    `json:"node"`    // null if any process that has the address can use it
 	WarmUp    *WarmUp    `json:"warm_up"` // null if warmed up
 	PausedAt  *time.Time `json:"paused_at"`
 	CreatedAt time.Time  `json:"created_at"`
@@ -46,7 +46,7 @@ func SourceOf(s outbound.SourceState) Source {
 type Smarthost struct {
 	ID        string    `json:"id"`
 	AccountID string    `json:"account_id"`
-	DomainID  *string   `json:"domain_id"` // null if for all mail of the account
+	DomainID  *string   `json:"domain_id"` // null if it relays all mail of the account
 	URL       string    `json:"url"`       // without the password
 	Password  bool      `json:"password"`  // whether one is set
 	Use       string    `json:"use"`

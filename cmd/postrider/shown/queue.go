@@ -28,7 +28,7 @@ type Backlog struct {
 	Total            int    `json:"total"`
 	Due              int    `json:"due"`
 	Running          int    `json:"running"`
-	Parked           int    `json:"parked"` // waiting for room in a lane
+	Parked           int    `json:"parked"` // waiting for capacity in a lane
 	Deferred         int    `json:"deferred"`
 	Held             int    `json:"held"`
 	OldestAgeSeconds int64  `json:"oldest_age_seconds"`

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/doctor"
 )
 
-// Report formats the doctor's report for people.
+// Report formats the doctor's report as text.
 func Report(r doctor.Report) string {
 	var out strings.Builder
 	if len(r.Records) > 0 {

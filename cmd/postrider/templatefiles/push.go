@@ -31,7 +31,7 @@ type Push struct {
 	Server  client.Server
 	Folder  string
 	Publish bool      // publish templates with unpublished changes
-	DryRun  bool      // print the changes only
+	DryRun  bool      // only print the changes
 	Out     io.Writer // one line per template
 	Log     io.Writer // differences, and the problems of templates
 }
@@ -133,7 +133,7 @@ func find(ctx context.Context, server client.Server, alias string) (*stored, err
 	return get(ctx, server, id)
 }
 
-// get returns a template with its bodies, which lists leave out.
+// get returns a template with its bodies, which lists omit.
 func get(ctx context.Context, server client.Server, id string) (*stored, error) {
 	var answer struct{ Template *stored }
 	err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: "/templates/" + url.PathEscape(id)}, &answer)

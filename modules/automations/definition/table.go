@@ -160,7 +160,7 @@ var definitionMembers = []member{
 
 var stepMembers = []member{
 	{"key", keyText, false, "Name of the step for other steps and expressions. Defaults to <type>_<number>."},
-	{"name", title, false, "A name for humans."},
+	{"name", title, false, "A human-readable name."},
 	{"next", target, false, "The step that follows this one. Defaults to the next in the list."},
 }
 

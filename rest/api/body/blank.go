@@ -8,12 +8,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// KeepsBlank is a type to which an empty string is a value of its own.
+// KeepsBlank is implemented by types for which an empty string is a distinct value.
 type KeepsBlank interface{ KeepsBlank() }
 
-// omitsBlank reports whether a value is a blank text that means the same as null: an empty string, or only white
-// space. It does in each optional field that takes a free text, because forms and no-code tools send "" for values that
-// their users left out.
+// omitsBlank reports whether a value is a blank text (an empty string, or only white space) that is treated as null.
+// This applies to every optional free-text field, because forms and no-code tools send "" for values that their users
+// left out.
 func (o Object) omitsBlank(f *Field, v Value) bool {
 	if v.Kind() != KindString || !isBlankToken(v.raw) {
 		return false
@@ -22,8 +22,8 @@ func (o Object) omitsBlank(f *Field, v Value) bool {
 	return omits != nil && omits(v.raw)
 }
 
-// omittedTokens returns a function that reports whether a JSON string means the same as omitting a field; nil for
-// a field in which none does. It is too slow for each field of each request.
+// omittedTokens returns a function that reports whether a JSON string is treated as an omitted field, or nil if no
+// string is. It is too slow to be called for each field of each request.
 func (o Object) omittedTokens(f *Field) func(token []byte) bool {
 	if _, keeps := f.Type.(KeepsBlank); keeps || f.Need != Optional || o.Single {
 		return nil
@@ -40,7 +40,7 @@ func (o Object) omittedTokens(f *Field) func(token []byte) bool {
 	}
 }
 
-// findText returns the form of a value that is a string; nil if there is none.
+// findText returns the schema of a value in the form of a string, or nil if it cannot be a string.
 func (c Components) findText(s *huma.Schema) *huma.Schema {
 	if s.Ref != "" {
 		s = c[strings.TrimPrefix(s.Ref, refPrefix)]

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// What one answer names at most: a hostile body must not be able to make the
-// answer, or the memory it is collected in, as large as itself.
+// Limits of one error response. A hostile body must not be able to make the response, or the memory in which it is
+// collected, as large as itself.
 const (
 	maxReasons  = 100
 	maxElements = 200 // of one array or object
@@ -24,7 +24,7 @@ const (
 type Decoder struct {
 	wrong      fault.Fields
 	given      []string // fields of the body itself, by canonical name
-	refuseNull bool     // for changes: null is neither a value nor the same as not given
+	refuseNull bool     // for changes: null is neither a value nor the same as omitting the field
 }
 
 // ParseObject checks that a body is one JSON object.
@@ -47,7 +47,7 @@ func newDecoder() *Decoder { return &Decoder{wrong: fault.Fields{}} }
 // Full reports whether enough errors are collected. The rest of the body is then ignored.
 func (d *Decoder) Full() bool { return len(d.wrong) >= maxReasons }
 
-// Refuse names a reason why a field is refused. The first reason of a field stays.
+// Refuse records why a field is refused. Only the first reason of each field is kept.
 func (d *Decoder) Refuse(path, format string, args ...any) { d.wrong.Add(path, format, args...) }
 
 // Also adds the errors of the service, so that one response reports every invalid field.
@@ -68,8 +68,8 @@ func (d *Decoder) Wrong() bool { return len(d.wrong) > 0 }
 // Given lists the fields of the body that were given, by canonical name.
 func (d *Decoder) Given() []string { return d.given }
 
-// Members walks an object whose names must differ, and stops where a body is
-// too wrong or too large to go on.
+// Members iterates over the fields of an object, whose names must be unique. It stops if the body has too many errors
+// or is too large.
 func (d *Decoder) Members(path string, v Value) func(func(string, Value) bool) {
 	return func(yield func(string, Value) bool) {
 		seen := map[string]bool{}
@@ -92,7 +92,7 @@ func (d *Decoder) Members(path string, v Value) func(func(string, Value) bool) {
 	}
 }
 
-// Items walks an array likewise; the name is the path of an item.
+// Items iterates over an array in the same way. The name is the path of an item.
 func (d *Decoder) Items(path string, v Value) func(func(string, Value) bool) {
 	return func(yield func(string, Value) bool) {
 		for i, item := range v.Items() {
@@ -107,7 +107,7 @@ func (d *Decoder) Items(path string, v Value) func(func(string, Value) bool) {
 	}
 }
 
-// Expect refuses a value of another kind than the one wanted.
+// Expect refuses a value that is not of the expected kind.
 func (d *Decoder) Expect(path string, v Value, want Kind) bool {
 	if v.Kind() != want {
 		d.Refuse(path, "must be %s, not %s", want, v.Kind())
@@ -165,7 +165,7 @@ func (d *Decoder) Plain(path string, v Value) any {
 	}
 }
 
-// Integer reads a whole number. It reports false if the value is not one. 14.0 is, as in JSON Schema.
+// Integer reads a whole number. It reports false if the value is not one. 14.0 is a whole number, as in JSON Schema.
 func (d *Decoder) Integer(path string, v Value) (int, bool) {
 	if !d.Expect(path, v, KindNumber) {
 		return 0, false

@@ -7,7 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Formed is a type whose values can be written in several ways with the same meaning. A type of a resource may be one.
+// Formed is implemented by types whose values can be written in several ways with the same meaning. Resources can
+// implement it too.
 type Formed interface {
 	Form() *idempotency.Form
 }
@@ -50,16 +51,16 @@ func formOf(t Type) *idempotency.Form {
 	return nil
 }
 
-// Form returns that of the items.
+// Form returns the form of the items.
 func (t ListType[T, K]) Form() *idempotency.Form { return formOf(t.of(new(T))) }
 
-// Form returns that of the value.
+// Form returns the form of the value.
 func (t maybe[T, K]) Form() *idempotency.Form { return formOf(t.of(new(T))) }
 
-// Form says that an object without members is equal to an omitted one.
+// Form treats an object without fields as omitted.
 func (anyObject) Form() *idempotency.Form { return &idempotency.Form{OmitEmpty: true} }
 
-// Form says that times are equal if they are the same instant.
+// Form treats times as equal if they are the same instant.
 func (moment) Form() *idempotency.Form { return &idempotency.Form{Text: canonicalTime} }
 
 func canonicalTime(text string) string {
@@ -70,10 +71,10 @@ func canonicalTime(text string) string {
 	return at.UTC().Format(time.RFC3339Nano)
 }
 
-// Form says that null omits a display name.
+// Form treats a null display name as omitted.
 func (mailbox[M]) Form() *idempotency.Form { return mailboxObject(new(string), new(string)).Form() }
 
-// Form says that one address is equal to a list of one.
+// Form treats a single address as a list of one.
 func (mailboxes[M]) Form() *idempotency.Form {
 	form := Mailbox(new(M)).(mailbox[M]).Form()
 	form.OneOrMany = true

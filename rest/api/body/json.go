@@ -30,11 +30,10 @@ const (
 	KindObject  Kind = "an object"
 )
 
-// Value is one value of a body that parseJSON has accepted. It points into the
-// body.
+// Value is a value in a body that parseJSON has accepted. It points into the body.
 type Value struct{ raw []byte }
 
-// Kind is the type of the value.
+// Kind returns the type of the value.
 func (v Value) Kind() Kind {
 	switch v.raw[0] {
 	case 'n':
@@ -74,7 +73,7 @@ func (v Value) Text() string {
 	return s
 }
 
-// Items walks an array.
+// Items iterates over an array.
 func (v Value) Items() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		pos := skipSpace(v.raw, 1)
@@ -88,7 +87,7 @@ func (v Value) Items() iter.Seq2[int, Value] {
 	}
 }
 
-// Members walks an object in the caller's order.
+// Members iterates over the fields of an object, in the caller's order.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		pos := skipSpace(v.raw, 1)
@@ -171,8 +170,8 @@ func (e *syntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.line, e.column, e.problem)
 }
 
-// parseJSON accepts exactly one value of RFC 8259 in UTF-8, at most maxDepth
-// deep and of at most maxValues values, and nothing after it.
+// parseJSON accepts exactly one JSON value (RFC 8259) in UTF-8 and nothing after it. The value can be nested maxDepth
+// levels deep and contain maxValues values.
 func parseJSON(data []byte) (Value, error) {
 	p := parser{data: data}
 	if !utf8.Valid(data) {

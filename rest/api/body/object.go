@@ -6,7 +6,7 @@ import (
 
 // Object declares a JSON object: a whole body, or a value inside one. It is a Type.
 type Object struct {
-	Name   string // of its component in the document; empty: it is described in place
+	Name   string // of its component in the document; if empty, it is described inline
 	About  string
 	Fields []Field
 
@@ -17,8 +17,7 @@ type Object struct {
 	// Single documents that exactly one field is given.
 	Single bool
 
-	// Check runs after the fields of a body were read and reports what the service
-	// would.
+	// Check runs after the fields of a body were read, and reports the errors that the service would report.
 	Check func(d *Decoder)
 }
 
@@ -47,7 +46,7 @@ type Need int
 const (
 	Optional Need = iota
 	Required
-	RequiredByService // refused by the service, with its own words and in its own order
+	RequiredByService // the service refuses the object, with its own message and in its own order
 )
 
 // Names returns a field's name and its aliases.
@@ -55,7 +54,7 @@ func (f Field) Names() []string { return append([]string{f.Name}, f.Aliases...) 
 
 func (f Field) isCalled(name string) bool { return f.Name == name || slices.Contains(f.Aliases, name) }
 
-// Decode reads a body as it is declared. The error names every wrong field.
+// Decode reads a body as it is declared. The error contains every invalid field.
 func Decode[T any](root Value, declare func(*T) Object) (T, error) {
 	var into T
 	o := declare(&into)
@@ -75,7 +74,7 @@ func Decode[T any](root Value, declare func(*T) Object) (T, error) {
 func (o Object) Read(d *Decoder, path string, v Value) { o.readFields(d, path, v) }
 
 // readFields reads the fields of an object and returns the names of those that were given.
-// null, and a blank text of an optional field, are the same as not given, unless they are refused.
+// null, and a blank text in an optional field, count as omitted, unless they are refused.
 func (o Object) readFields(d *Decoder, path string, v Value) (given []string) {
 	if !d.Expect(path, v, KindObject) {
 		return nil
@@ -113,7 +112,7 @@ func (o Object) readFields(d *Decoder, path string, v Value) (given []string) {
 	return given
 }
 
-// isEmpty reports whether a field was given as an empty text, which is as good as none.
+// isEmpty reports whether a field contains an empty text, which counts as omitted.
 func isEmpty(t Type) bool {
 	text, is := t.(TextType)
 	return is && *text.to == ""

@@ -22,7 +22,7 @@ func (p *parser) fail(pos int, problem string, args ...any) error {
 		problem: fmt.Sprintf(problem, args...)}
 }
 
-// peek is the next byte, 0 at the end; a 0 in the text is never valid either.
+// peek returns the next byte, or 0 at the end. A 0 byte in the text is invalid anyway.
 func (p *parser) peek() byte {
 	if p.pos < len(p.data) {
 		return p.data[p.pos]
@@ -199,7 +199,7 @@ func (p *parser) scanHex4() (rune, error) {
 	return rune(n), err
 }
 
-// scanNumber is RFC 8259 section 6.
+// scanNumber scans a number (RFC 8259 section 6).
 func (p *parser) scanNumber() error {
 	if p.peek() == '-' {
 		p.pos++

@@ -21,13 +21,13 @@ func (c Components) Ref(name string, describe func() *huma.Schema) *huma.Schema 
 	return &huma.Schema{Ref: refPrefix + name}
 }
 
-// OneOf describes a value that may have several forms, as a component: generators name the types of alternatives after
-// it.
+// OneOf describes a value with several possible forms as a component, because client generators name the types of the
+// alternatives after it.
 func (c Components) OneOf(name, about string, options ...*huma.Schema) *huma.Schema {
 	return c.Ref(name, func() *huma.Schema { return &huma.Schema{OneOf: options, Description: about} })
 }
 
-// ArrayOf is an array of such values.
+// ArrayOf describes an array of such values.
 func ArrayOf(items *huma.Schema) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: items}
 }
@@ -73,8 +73,8 @@ func (o Object) aliasesOf(f Field) []string {
 	return aliases
 }
 
-// describe returns the text about a field, with its default and its aliases. The default is only described: generators
-// of clients make a field with the keyword default a required one.
+// describe returns the description of a field, with its default and its aliases. The default is only described, because
+// client generators make a field with the keyword default required.
 func (o Object) describe(f Field) string {
 	about := f.About
 	if f.Default != nil && f.DefaultUnless == "" && !strings.Contains(about, "Defaults to") {

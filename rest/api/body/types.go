@@ -36,7 +36,7 @@ func (t TextType) Pattern(pattern string) TextType {
 	return t
 }
 
-// Format documents a format, as uri.
+// Format documents a format, such as uri.
 func (t TextType) Format(format string) TextType {
 	t.format = format
 	return t
@@ -60,7 +60,7 @@ func unlessZero(n int) *int {
 	return &n
 }
 
-// Choice reads a string that is documented as one of some. The service refuses others.
+// Choice reads a string that is documented as an enum. The service refuses other values.
 func Choice[S ~string](to *S, options ...S) Type { return choice[S]{to, options} }
 
 type choice[S ~string] struct {
@@ -99,13 +99,13 @@ type IntegerType struct {
 // Integer reads a whole number.
 func Integer(to *int) IntegerType { return IntegerType{to: to} }
 
-// From documents the least value.
+// From documents the minimum.
 func (t IntegerType) From(least int) IntegerType {
 	t.least = new(float64(least))
 	return t
 }
 
-// UpTo documents the largest value.
+// UpTo documents the maximum.
 func (t IntegerType) UpTo(most int) IntegerType {
 	t.most = new(float64(most))
 	return t
@@ -130,8 +130,7 @@ func (moment) Schema(Components) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
 }
 
-// Maybe points to the value of a field; a field that is omitted, or cannot be read,
-// leaves nil.
+// Maybe sets a pointer to the value of a field. The pointer stays nil if the field is omitted or cannot be read.
 func Maybe[T any, K Type](to **T, of func(*T) K) Type { return maybe[T, K]{to, of} }
 
 type maybe[T any, K Type] struct {
@@ -195,7 +194,7 @@ func (t plain) Read(d *Decoder, path string, v Value) { *t.to = d.Plain(path, v)
 
 func (plain) Schema(Components) *huma.Schema { return &huma.Schema{} }
 
-// AnyObject reads an object with arbitrary members.
+// AnyObject reads an object with arbitrary fields.
 func AnyObject(to *map[string]any) Type { return anyObject{to} }
 
 type anyObject struct{ to *map[string]any }

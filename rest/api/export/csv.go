@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// Column is one column of a CSV. Text is the cell of a record, empty where the record has null.
+// Column is a column of a CSV file. Text returns the cell of a record, or "" for null.
 type Column[R any] struct {
 	Name string
 	Text func(R) string
@@ -18,8 +18,8 @@ type Column[R any] struct {
 // to ASCII.
 const formulaStarts = "=+-@\t\r＝＋－＠"
 
-// appendRow appends a row (RFC 4180). A cell that a spreadsheet would take for a formula gets an
-// apostrophe before it.
+// appendRow appends a row (RFC 4180). A cell that a spreadsheet would interpret as a formula is prefixed with an
+// apostrophe.
 func appendRow(out []byte, cells []string) []byte {
 	for i, cell := range cells {
 		if i > 0 {
@@ -39,7 +39,7 @@ func appendRow(out []byte, cells []string) []byte {
 	return append(out, "\r\n"...)
 }
 
-// OrEmpty is a cell of what may be null.
+// OrEmpty returns the cell of a value that can be null.
 func OrEmpty(text *string) string {
 	if text == nil {
 		return ""
@@ -47,10 +47,10 @@ func OrEmpty(text *string) string {
 	return *text
 }
 
-// Moment is the cell of a time.
+// Moment returns the cell of a time.
 func Moment(t wire.Time) string { return time.Time(t).UTC().Format(wire.Layout) }
 
-// OptionalMoment is the cell of a time that may be null.
+// OptionalMoment returns the cell of a time that can be null.
 func OptionalMoment(t wire.OptionalTime) string {
 	if t.At == nil {
 		return ""
@@ -58,5 +58,5 @@ func OptionalMoment(t wire.OptionalTime) string {
 	return Moment(wire.Time(*t.At))
 }
 
-// Addresses is the cell of several addresses.
+// Addresses returns the cell of several addresses.
 func Addresses(list []string) string { return strings.Join(list, ", ") }

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Turns lets an account have one export at a time.
+// Turns allows each account one export at a time.
 type Turns interface {
 	Begin(ctx context.Context, accountID string) (turn string, err error)
 	Every() time.Duration // how often a turn must be renewed
@@ -26,7 +26,7 @@ type Turns interface {
 
 var _ Turns = (*exports.Service)(nil)
 
-// Input is the parameter of every export. The input of an export embeds it, along with the filters of its list.
+// Input is the parameter that every export has. The input of an export embeds it, along with the filters of its list.
 type Input struct {
 	Format string `query:"format" enum:"jsonl,csv" default:"jsonl" doc:"jsonl: JSON Lines, one record per line, as in the list. csv: CSV with a header line (RFC 4180)."`
 }
@@ -36,7 +36,7 @@ func (i *Input) exportFormat() string { return i.Format }
 // List is a list that can be exported. I is the input of the export, T the type of the service, R its record.
 type List[I, T, R any] struct {
 	Turns   Turns
-	Name    string // of the file, as "emails"
+	Name    string // of the file, such as "emails"
 	Page    func(ctx context.Context, c *api.Call, in *I, r page.Request) (page.Page[T], error)
 	Show    func(T) R
 	Columns []Column[R]
@@ -78,14 +78,14 @@ func Add[I, T, R any](g *api.TagGroup, op api.Operation, of List[I, T, R]) {
 			defer x.endTurn(r.Context())
 			if err := x.writePages(r, w, first); err != nil {
 				telemetry.SetError(r.Context(), "", err)
-				panic(http.ErrAbortHandler) // the client must not take a part for the whole
+				panic(http.ErrAbortHandler) // the client must not mistake a part for the whole
 			}
 		}}, nil
 	})
 }
 
 const (
-	jsonLines = "application/x-ndjson" // and not application/jsonl, whose beginning programs take for JSON
+	jsonLines = "application/x-ndjson" // not application/jsonl, which some programs mistake for JSON
 	csvType   = "text/csv"
 )
 
@@ -95,7 +95,7 @@ func (l List[I, T, R]) exampleFormats() map[string]any {
 		csvType: string(l.appendCells(l.headerLine(), l.Example))}
 }
 
-// headerLine is the line of names.
+// headerLine returns the header line.
 func (l List[I, T, R]) headerLine() []byte {
 	names := make([]string, len(l.Columns))
 	for i, column := range l.Columns {

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// export is one that is under way.
+// export is an export in progress.
 type export[I, T, R any] struct {
 	of    List[I, T, R]
 	call  *api.Call
@@ -22,7 +22,7 @@ type export[I, T, R any] struct {
 	csv   bool
 	needs rights.Operation
 	turn  string
-	kept  time.Time // when the turn was taken or kept last
+	kept  time.Time // when the turn was taken or last extended
 }
 
 const (
@@ -45,7 +45,7 @@ func (x *export[I, T, R]) fileName() string {
 	return x.of.Name + "-" + time.Now().UTC().Format("20060102-150405") + kind
 }
 
-// readPage reads the page that a cursor begins.
+// readPage reads the page at a cursor.
 func (x *export[I, T, R]) readPage(ctx context.Context, cursor string) (found page.Page[T], err error) {
 	err = x.of.Turns.Read(ctx, func() error {
 		found, err = x.of.Page(ctx, x.call, x.in, page.Request{Limit: page.MaxLimit, Cursor: cursor})
@@ -100,7 +100,7 @@ func (x *export[I, T, R]) appendRecord(out []byte, record R) ([]byte, error) {
 	return x.of.appendCells(out, record), nil
 }
 
-// sendPage writes a page in pieces. Before each it looks whether the export may go on.
+// sendPage writes a page in pieces. Before each piece, it checks whether the export can continue.
 func (x *export[I, T, R]) sendPage(r *http.Request, to *intake.PacedWriter, out []byte) error {
 	for len(out) > 0 {
 		if err := x.extendTurn(r); err != nil {
@@ -115,7 +115,7 @@ func (x *export[I, T, R]) sendPage(r *http.Request, to *intake.PacedWriter, out 
 	return nil
 }
 
-// extendTurn keeps the turn, and asks whether the caller still may, when it is time to.
+// extendTurn periodically extends the turn and checks whether the caller still has permission.
 func (x *export[I, T, R]) extendTurn(r *http.Request) error {
 	if time.Since(x.kept) < x.of.Turns.Every() {
 		return nil

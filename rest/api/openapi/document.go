@@ -30,7 +30,7 @@ Every request carries ` + "`Authorization: Bearer <API key>`" + `. Bodies are JS
 query parameters are refused (400), so that a misspelled name is never ignored. IDs are opaque. Timestamps are RFC 3339 in UTC with milliseconds; one that is not set
 is ` + "`null`" + `. Lists are newest first and use an opaque cursor for pagination.
 
-An empty string, or one of only white space, in an optional field means the same as ` + "`null`" + `: a new resource is created without the field. A PATCH clears the field, or is
+In an optional field, an empty string or one with only white space means the same as ` + "`null`" + `: a new resource is created without the field. A PATCH clears the field, or is
 refused (400) if the field cannot be ` + "`null`" + `. The only exception is the ` + "`text`" + ` of an email, where an empty string means no text part.
 
 Errors are ` + "`{\"error\": {\"message\", \"code\", \"details\", \"upgrade_url\"}}`" + `. For a ` + "`validation_error`" + `, ` + "`details`" + ` maps each invalid field to a reason:
@@ -73,8 +73,8 @@ func New(version, server, cookie string) *huma.OpenAPI {
 	return d
 }
 
-// schemaName names the component of a type. The payloads of events have short names of
-// their own, which the records of resources have too.
+// schemaName returns the component name of a type. The short names of event payloads would collide with those of
+// resource records.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
@@ -90,9 +90,9 @@ func idempotencyParameter() *huma.Param {
 	one, most := 1, 255
 	return &huma.Param{Name: idempotency.Header, In: "header", Example: "order-1742-receipt",
 		Description: "1 to 255 printable ASCII characters, unique in your account, kept for 24 hours. The same key " +
-			"with the same body returns the first answer again, byte for byte, with `Idempotent-Replayed: true`. " +
-			"With a different body it fails with 409 `idempotency_conflict`. Only 2xx answers are stored; a request " +
-			"that failed is processed again.",
+			"with the same body returns the first response again, byte for byte, with `Idempotent-Replayed: true`. " +
+			"With a different body, the request fails with 409 `idempotency_conflict`. Only 2xx responses are " +
+			"stored; a failed request is processed again.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &one, MaxLength: &most, Pattern: "^[ -~]+$"}}
 }
 
@@ -102,8 +102,8 @@ var headerNames = map[string]string{
 	"RateLimitRemaining": "ratelimit-remaining", "RateLimitReset": "ratelimit-reset",
 }
 
-// The header field of a stored response, and its component: as a schema of its own in each operation, generators make
-// a type of each.
+// The header field of a stored response, and its component. If each operation had its own schema, client generators
+// would create a type for each.
 const (
 	replayedHeader = "Idempotent-Replayed"
 	replayed       = "IdempotentReplayed"
@@ -188,7 +188,7 @@ func completeOperation(d *huma.OpenAPI, op *huma.Operation) {
 
 const redirect = "302"
 
-// successOf is the answer of an operation that succeeds: there is one.
+// successOf returns the successful response of an operation. There is exactly one.
 func successOf(op *huma.Operation) *huma.Response {
 	for _, status := range []string{"202", redirect} {
 		if other := op.Responses[status]; other != nil {
@@ -236,7 +236,7 @@ func (o OperationDoc) describeSuccess(d *huma.OpenAPI, success *huma.Response) {
 	media.Example = o.Example
 }
 
-// errorStatuses lists every status of an operation that is not a success.
+// errorStatuses lists all error statuses of an operation.
 func (o OperationDoc) errorStatuses() []int {
 	all := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusServiceUnavailable}
@@ -264,7 +264,7 @@ type Document struct {
 func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
 	schemas := d.Components.Schemas.Map()
 	for _, s := range schemas {
-		s.AdditionalProperties = nil // answers may grow
+		s.AdditionalProperties = nil // responses may get new fields
 		for _, property := range s.Properties {
 			if property.Nullable && len(property.Enum) > 0 {
 				property.Enum = append(slices.Clone(property.Enum), nil)

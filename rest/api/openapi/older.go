@@ -10,9 +10,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/yaml"
 )
 
-// convertTo30 returns the document as OpenAPI 3.0. Huma translates most of it; this handles
-// what 3.0 lacks: the type null among alternatives, references with siblings, and
-// webhooks.
+// convertTo30 returns the document as OpenAPI 3.0. Huma translates most of it. This function handles the features that
+// 3.0 lacks: the type null among alternatives, references with siblings, and webhooks.
 func convertTo30(d *huma.OpenAPI) ([]byte, error) {
 	translated, err := d.Downgrade()
 	if err != nil {
@@ -30,7 +29,7 @@ func convertTo30(d *huma.OpenAPI) ([]byte, error) {
 	return json.Marshal(whole)
 }
 
-// convertToYAML returns a document in YAML.
+// convertToYAML returns a document as YAML.
 func convertToYAML(inJSON func() ([]byte, error)) ([]byte, error) {
 	document, err := inJSON()
 	if err != nil {

@@ -29,8 +29,8 @@ var referenceCSS = theme.Style + ownCSS
 //go:embed docs.js
 var referenceJS string
 
-// PagePolicy returns the content security policy of the reference page, which allows
-// exactly its own style sheet and script.
+// PagePolicy returns the content security policy of the reference page, which allows only its own style sheet and
+// script.
 func PagePolicy() string {
 	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 		theme.Source(referenceCSS), theme.Source(referenceJS))
@@ -39,7 +39,7 @@ func PagePolicy() string {
 var referenceTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": proseHTML}).
 	Parse(referenceHTML))
 
-// proseHTML shows the code spans of a description as such; the rest is escaped.
+// proseHTML converts the code spans of a description to HTML and escapes the rest.
 func proseHTML(text string) template.HTML {
 	var out strings.Builder
 	for i, part := range strings.Split(text, "`") {
@@ -107,8 +107,8 @@ type pageMaker struct {
 	sender   string
 }
 
-// Page returns the reference page of a complete document. The samples send from the
-// sender; without one, from the sender of the examples.
+// Page returns the reference page of a complete document. The samples use the given sender, or the sender of the
+// examples if it is empty.
 func Page(d *huma.OpenAPI, sender string) ([]byte, error) {
 	p := &pageMaker{document: d, server: d.Servers[0].URL, sender: sender}
 	if strings.HasPrefix(p.server, "/") {
@@ -204,7 +204,7 @@ func (p *pageMaker) makeOperation(op *huma.Operation) (referenceOperation, error
 	return out, err
 }
 
-// answerExample is the successful answer: JSON, or text as it is.
+// answerExample returns the example of the successful response: JSON, or text unchanged.
 func answerExample(op *huma.Operation) (string, error) {
 	content := successOf(op).Content
 	for _, form := range slices.Sorted(maps.Keys(content)) {
@@ -218,7 +218,7 @@ func answerExample(op *huma.Operation) (string, error) {
 	return indentJSON(successOf(op).Content[jsonType].Example)
 }
 
-// listEvents describes what webhook endpoints are sent.
+// listEvents describes the events that webhook endpoints receive.
 func (p *pageMaker) listEvents() ([]referenceEvent, error) {
 	schemas := p.document.Components.Schemas.Map()
 	var all []referenceEvent

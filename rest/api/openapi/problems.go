@@ -69,7 +69,7 @@ var problemDocs = map[int]problemDoc{
 	http.StatusBadGateway: {name: "BadGateway", description: "`delivery_upstream_error`: a service that the request " +
 		"depends on returned an error.",
 		example: problem.ProblemBody{Code: fault.CodeUpstream,
-			Message: "The DNS resolver does not answer (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
+			Message: "The DNS resolver does not respond (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
 	http.StatusServiceUnavailable: {name: "ServiceUnavailable", retryAfter: true,
 		description: "`delivery_unavailable`: " +
 			"the request cannot be stored durably at the moment. Retry with the same `Idempotency-Key` after " +
@@ -94,8 +94,8 @@ func problemResponse(status int) *huma.Response {
 // errorSchema describes the body of a problem and its fields.
 func errorSchema() (whole, inner *huma.Schema) {
 	inner = &huma.Schema{Type: huma.TypeObject, Required: []string{"message"}, Properties: map[string]*huma.Schema{
-		"message": {Type: huma.TypeString, Description: "A message for humans."},
-		"code":    {Type: huma.TypeString, Description: "A code for programs. Absent with 401."},
+		"message": {Type: huma.TypeString, Description: "A human-readable message."},
+		"code":    {Type: huma.TypeString, Description: "A machine-readable code. Absent with 401."},
 		"details": {Type: huma.TypeObject, AdditionalProperties: true, Description: "For `validation_error`, a " +
 			"map from field path to reason."},
 		"upgrade_url": {Type: huma.TypeString, Description: "Path of the dashboard page where the limit can be " +

@@ -17,7 +17,7 @@ import (
 // sample is a program that sends one request.
 type sample struct{ Lang, Name, Text string }
 
-// asked is the request of a sample. The body is JSON, or empty.
+// asked is the request that a sample sends. The body is JSON, or empty.
 type asked struct {
 	Method, URL, Body string
 	Headers           []askedHeader
@@ -26,7 +26,7 @@ type asked struct {
 // askedHeader is a header field of a sample. Its value is a text, followed by an environment variable if one is named.
 type askedHeader struct{ Name, Text, Variable string }
 
-// languages are the languages of samples, in the order of the page. Each sample uses only the standard library and
+// languages are the languages of the samples, in the order of the page. Each sample uses only the standard library and
 // reads the credential from an environment variable.
 var languages = []struct {
 	id, name string
@@ -187,13 +187,12 @@ func (p *pageMaker) makeRequest(op *huma.Operation) (asked, error) {
 	if err != nil {
 		return out, fmt.Errorf("example of %s: %w", op.OperationID, err)
 	}
-	// Each language quotes the body by one of these.
+	// The quoting functions for the body in each language.
 	out.Body = strings.NewReplacer("'", `\u0027`, "`", `\u0060`).Replace(body)
 	return out, nil
 }
 
-// fromSender puts the installation's own sender into an example that has the address of a sender, so that the sample
-// can be run as it is.
+// fromSender replaces the sender in an example with the installation's own, so that the sample can be run unchanged.
 func (p *pageMaker) fromSender(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -215,7 +214,7 @@ func (p *pageMaker) fromSender(v any) any {
 	return v
 }
 
-// indentJSON is a value as indented JSON for people.
+// indentJSON returns a value as indented JSON.
 func indentJSON(v any) (string, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

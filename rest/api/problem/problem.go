@@ -18,13 +18,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Codes of this edge that no service knows.
+// Codes that only this edge uses.
 const (
 	CodeInternal       = "internal_error"
 	CodeRequestTimeout = "request_timeout"
 )
 
-// Problem is the body of every answer that is not a success.
+// Problem is the body of every error response.
 type Problem struct {
 	Status int         `json:"-"`
 	Header http.Header `json:"-"`
@@ -46,10 +46,10 @@ var (
 
 func (p *Problem) Error() string { return p.Body.Message }
 
-// GetStatus is the status of the answer.
+// GetStatus returns the status of the response.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// GetHeaders are the header fields of the answer.
+// GetHeaders returns the header fields of the response.
 func (p *Problem) GetHeaders() http.Header { return p.Header }
 
 // New returns a problem that does not come from a service.
@@ -57,7 +57,7 @@ func New(status int, code, message string) *Problem {
 	return &Problem{Status: status, Header: http.Header{}, Body: ProblemBody{Code: code, Message: message}}
 }
 
-// NotFound is the answer for a path that does not exist.
+// NotFound returns the response for a path that does not exist.
 func NotFound(path string) *Problem {
 	return New(http.StatusNotFound, fault.CodeNotFound, "No such path: "+body.Shown(path))
 }
@@ -75,8 +75,8 @@ var statusOf = map[fault.Kind]int{
 	fault.Unavailable:  http.StatusServiceUnavailable,
 }
 
-// From translates an error into a response. It is the only place that does so.
-// An error that is not a fault is hidden from the caller.
+// From translates an error into a response. No other function does so. An error that is not a fault is hidden from the
+// caller.
 func From(err error, requestID string) *Problem {
 	var known *Problem
 	if errors.As(err, &known) {
@@ -94,7 +94,7 @@ func From(err error, requestID string) *Problem {
 	}
 	switch f.Kind {
 	case fault.Unauthorized:
-		// RFC 9110 section 11.6.1 wants the challenge; the body is fixed by contract.
+		// RFC 9110 section 11.6.1 requires the challenge; the body is fixed by contract.
 		p.Header.Set("WWW-Authenticate", "Bearer")
 		p.Body = ProblemBody{Message: fault.Unauthenticated().Message}
 	case fault.Internal:
@@ -109,7 +109,7 @@ func From(err error, requestID string) *Problem {
 	return p
 }
 
-// WithCause is an error with what lies below it, for the log.
+// WithCause returns the problem with its cause, for the log.
 func WithCause(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Unwrap() != nil {
@@ -118,7 +118,7 @@ func WithCause(err error) error {
 	return err
 }
 
-// Write sends a problem where no Huma operation is in charge.
+// Write sends a problem outside of a Huma operation.
 func (p *Problem) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), p.Header)
 	w.Header().Set("Content-Type", "application/json")
@@ -130,7 +130,7 @@ func (p *Problem) Write(w http.ResponseWriter) {
 }
 
 // Huma creates its own errors (for example for an invalid parameter) through two package variables, with its own
-// messages, some of which are variables too. This is the only place that sets them.
+// messages, some of which are variables too. Only this function sets them.
 func init() { //nolint:gochecknoinits // Huma offers these variables only, and reads them from every request
 	huma.NewError = func(status int, message string, details ...error) huma.StatusError {
 		return humaProblem("", status, message, details)
@@ -147,7 +147,7 @@ func init() { //nolint:gochecknoinits // Huma offers these variables only, and r
 	validation.MsgExpectedRFC3339DateTime = "must be a time with Z or an offset, for example 2026-01-15T09:30:00Z"
 }
 
-// ourWords replaces messages of Huma that are not variables.
+// ourWords replaces the messages of Huma that are not variables.
 var ourWords = map[string]string{
 	"invalid integer": "must be a whole number",
 	"invalid boolean": "must be true or false",

@@ -6,7 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// JSON is JSON as it is stored.
+// JSON is stored JSON, encoded unchanged.
 type JSON json.RawMessage
 
 // MarshalJSON implements json.Marshaler.

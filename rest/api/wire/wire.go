@@ -57,7 +57,7 @@ func (Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }
 
-// List is a list as JSON shows it: never null.
+// List converts a list so that JSON never contains null for it.
 func List[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -65,7 +65,7 @@ func List[T any](list []T) []T {
 	return list
 }
 
-// ListOf shows each item of a list.
+// ListOf converts each item of a list.
 func ListOf[T, R any](list []T, show func(T) R) []R {
 	out := make([]R, len(list))
 	for i, item := range list {
@@ -82,7 +82,7 @@ func OrNull(text string) *string {
 	return &text
 }
 
-// Marshal encodes an answer. It leaves < > & as they are.
+// Marshal encodes a response. It does not escape <, > and &.
 func Marshal(v any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)

@@ -19,7 +19,7 @@ import (
 
 type fieldChange struct {
 	Path   string `json:"path" doc:"The path of the field within the step or definition." example:"duration"`
-	Before any    `json:"before" doc:"The new value; null if it was removed."`
+	Before any    `json:"before" doc:"The previous value; null if it was added."`
 	After  any    `json:"after" doc:"The new value; null if it was removed."`
 }
 
@@ -74,18 +74,18 @@ type explainedMatch struct {
 	Version        int                            `json:"version" doc:"The version that evaluated the event."`
 	Outcome        string                         `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard,activated_later,not_kept" doc:"activated_later: it was activated after the event. not_kept: the event stores only its first 20 effects."`
 	RunID          *string                        `json:"run_id" doc:"The ID of the run. null if there is none."`
-	StepKey        *string                        `json:"step_key" doc:"The wait that it was about."`
+	StepKey        *string                        `json:"step_key" doc:"The key of the wait that the event concerned."`
 	Error          *string                        `json:"error" doc:"Why the evaluation failed. null if it did not."`
 	Conditions     []played.ExpressionExplanation `json:"conditions" nullable:"false" doc:"The evaluated conditions, each part with its value."`
 }
 
 type nearMiss struct {
-	Kind         string                                      `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the address under another user_id. wait_condition_false: a run of the person waits for it, and the condition is not true. event_of_another_person: an event of the name has the address under another user_id. name_spelled_otherwise: an automation listens to the name in other letter case."`
-	AutomationID *string                                     `json:"automation_id" doc:"The ID of the automation. null if the near miss concerns none in particular."`
-	RunID        *string                                     `json:"run_id" doc:"The ID of the run. null if the near miss concerns none."`
-	StepKey      *string                                     `json:"step_key" doc:"The key of the step. null if the near miss concerns none."`
+	Kind         string                                      `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the address under another user_id. wait_condition_false: a run of the person waits for it, and the condition is not true. event_of_another_person: an event of the name has the address under another user_id. name_spelled_otherwise: an automation listens to the name with different capitalization."`
+	AutomationID *string                                     `json:"automation_id" doc:"The ID of the automation. null if the near miss concerns no specific automation."`
+	RunID        *string                                     `json:"run_id" doc:"The ID of the run. null if the near miss concerns no run."`
+	StepKey      *string                                     `json:"step_key" doc:"The key of the step. null if the near miss concerns no step."`
 	EventID      *string                                     `json:"event_id" doc:"The other event."`
-	Name         string                                      `json:"name" doc:"The event name that is listened to, or that of the other event."`
+	Name         string                                      `json:"name" doc:"The event name that the automation or run listens to, or the name of the other event."`
 	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"How the condition was evaluated. null if there is none."`
 }
 
@@ -96,7 +96,7 @@ type eventExplanation struct {
 }
 
 type explanationAnswer struct {
-	Explanation eventExplanation `json:"explanation" doc:"What the event caused, and why."`
+	Explanation eventExplanation `json:"explanation" doc:"The effects of the event, with the reasons."`
 }
 
 func newExplained(e automations.Explained) explanationAnswer {
@@ -150,7 +150,7 @@ func newBacktest(b automations.Backtest) backtestAnswer {
 		})}}
 }
 
-// backtest selects the events for which the draft is evaluated.
+// backtest selects the events that the draft is evaluated on.
 type backtest struct {
 	Since *time.Time
 	Limit *int

@@ -17,10 +17,10 @@ import (
 type simulatedArrival struct {
 	Name      string                                      `json:"name" doc:"The name of the event."`
 	At        wire.Time                                   `json:"at" doc:"When the event arrives in the simulation."`
-	Outcome   string                                      `json:"outcome" enum:"resumed,cancelled,kept,nothing" doc:"resumed: it ended the wait. kept: a later wait found it when it looked back."`
-	StepKey   *string                                     `json:"step_key" doc:"The wait that it was about."`
+	Outcome   string                                      `json:"outcome" enum:"resumed,cancelled,kept,nothing" doc:"resumed: it ended the wait. kept: a later wait found it among earlier events."`
+	StepKey   *string                                     `json:"step_key" doc:"The key of the wait that the event concerned."`
 	Condition wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The condition of that wait; null if it has none."`
-	Starts    bool                                        `json:"starts" doc:"It would also start another run, which is not played."`
+	Starts    bool                                        `json:"starts" doc:"Whether it would also start another run, which is not simulated."`
 }
 
 type simulatedFact struct {

@@ -17,7 +17,7 @@ type runTimelineEntry struct {
 	Type      string    `json:"type" example:"email.delivered" doc:"The name of the event, the type of the step or the type of the fact."`
 	Status    *string   `json:"status" doc:"What the event did to the run, how the step ended, or waiting."`
 	StepKey   *string   `json:"step_key" doc:"The key of the step, or of the step that sent the message of the fact."`
-	SubjectID *string   `json:"subject_id" doc:"The event, or the email that the fact is about."`
+	SubjectID *string   `json:"subject_id" doc:"ID of the event, or of the email that the fact concerns."`
 	Error     *string   `json:"error" doc:"Error of a step, or the reason for its retry, as a code, a colon and a sentence."`
 	Data      wire.JSON `json:"data" doc:"Data of the event or fact, or the output of the step."`
 }

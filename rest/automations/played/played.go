@@ -13,17 +13,17 @@ import (
 
 // ExpressionPart is a part of an expression with its value.
 type ExpressionPart struct {
-	Text  string  `json:"text" doc:"The part of the expression, as it was written." example:"event.data.amount"`
+	Text  string  `json:"text" doc:"The source of this part of the expression." example:"event.data.amount"`
 	Value any     `json:"value" doc:"Value of the part; null if it has none."`
-	Error *string `json:"error" doc:"Why it has none."`
+	Error *string `json:"error" doc:"Why the part has no value."`
 }
 
-// ExpressionExplanation is an expression that was judged, with its parts.
+// ExpressionExplanation is an evaluated expression, with its parts.
 type ExpressionExplanation struct {
-	Text   string           `json:"text" doc:"The expression, as it was written." example:"event.data.amount > 50"`
+	Text   string           `json:"text" doc:"The source of the expression." example:"event.data.amount > 50"`
 	Result bool             `json:"result" doc:"The value of the expression."`
 	Error  *string          `json:"error" doc:"Why the expression has no value; it then counts as false."`
-	Parts  []ExpressionPart `json:"parts" nullable:"false" doc:"Each part with its value, also those that could not change the result."`
+	Parts  []ExpressionPart `json:"parts" nullable:"false" doc:"Each part with its value, including those that could not change the result."`
 }
 
 // SimulatedEmail is an email that would be sent.
@@ -47,7 +47,7 @@ type SimulatedEmail struct {
 // SimulatedSMS is a text message that would be sent.
 type SimulatedSMS struct {
 	To       string `json:"to" doc:"The phone number of the recipient." example:"+4915112345678"`
-	From     string `json:"from" doc:"Empty: the sender of the settings."`
+	From     string `json:"from" doc:"The sender. If empty, the sender from the settings is used."`
 	Text     string `json:"text" doc:"The rendered text."`
 	Encoding string `json:"encoding" enum:"gsm7,ucs2" doc:"The encoding of the text, which determines how many segments it needs."`
 	Segments int    `json:"segments" doc:"The segments that the message is split into. The provider charges for each."`
@@ -64,10 +64,10 @@ type SimulatedRequest struct {
 // AutomationWait describes what a step waited for.
 type AutomationWait struct {
 	Until  wire.Time `json:"until" doc:"When the wait times out."`
-	Events []string  `json:"events" nullable:"false" doc:"Names of the events that end it; none: it waits for the time alone."`
+	Events []string  `json:"events" nullable:"false" doc:"Names of the events that end the wait. Empty if only time ends it."`
 }
 
-// SimulatedStep is a step that was played.
+// SimulatedStep is a simulated step.
 type SimulatedStep struct {
 	Index      int                             `json:"index" doc:"The position of the step in the definition, starting at 0."`
 	Key        string                          `json:"key" doc:"The key of the step."`
@@ -79,8 +79,8 @@ type SimulatedStep struct {
 	EndedAt    wire.Time                       `json:"ended_at" doc:"When the step ends."`
 	Wait       wire.Optional[AutomationWait]   `json:"wait" doc:"What the step waited for; null if it did not wait."`
 	Conditions []ExpressionExplanation         `json:"conditions" nullable:"false" doc:"The evaluated condition, or the cases of a branch up to the first that was true."`
-	Email      wire.Optional[SimulatedEmail]   `json:"email" doc:"What send_email would send, with its template filled."`
-	SMS        wire.Optional[SimulatedSMS]     `json:"sms" doc:"What send_sms would send."`
+	Email      wire.Optional[SimulatedEmail]   `json:"email" doc:"The email that send_email would send, with its template rendered."`
+	SMS        wire.Optional[SimulatedSMS]     `json:"sms" doc:"The text message that send_sms would send."`
 	Request    wire.Optional[SimulatedRequest] `json:"request" doc:"The request that a webhook step would send."`
 }
 
@@ -93,7 +93,7 @@ func Explained(e *expression.Explanation) *ExpressionExplanation {
 	return &out
 }
 
-// ExplanationOf shows an expression that was judged.
+// ExplanationOf encodes an evaluated expression.
 func ExplanationOf(e expression.Explanation) ExpressionExplanation {
 	return ExpressionExplanation{Text: e.Text, Result: e.Result, Error: wire.OrNull(e.Error),
 		Parts: wire.ListOf(e.Parts, func(p expression.Part) ExpressionPart {
@@ -108,7 +108,7 @@ func newWait(w *machine.Waiting) *AutomationWait {
 	return &AutomationWait{Until: wire.Time(w.Until), Events: wire.List(w.Events)}
 }
 
-// StepOf shows a step.
+// StepOf encodes a step.
 func StepOf(s play.StepResult) SimulatedStep {
 	out := SimulatedStep{Index: s.Index, Key: s.Key, Type: s.Type, Status: s.Status, Output: s.Output,
 		Error: wire.OrNull(s.Error), StartedAt: wire.Time(s.Started), EndedAt: wire.Time(s.Ended),

@@ -1,4 +1,4 @@
-// Package mailgun serves the part of Mailgun's API that sends email, as its official libraries call it.
+// Package mailgun serves the part of Mailgun's API that sends email, for Mailgun's official libraries.
 package mailgun
 
 import (

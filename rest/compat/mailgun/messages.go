@@ -25,7 +25,7 @@ type file struct {
 	ContentID   string `json:"content_id,omitempty"`
 }
 
-// message is an email in the form of our own API.
+// message is an email in the format of our own API.
 type message struct {
 	From        any               `json:"from,omitempty"`
 	To          []mailbox         `json:"to,omitempty"`
@@ -67,7 +67,7 @@ func sendMessage(c *compat.Call) (*compat.Response, error) {
 		"message": "Queued. Thank you."})
 }
 
-// translate returns the email of a form.
+// translate converts a form to an email.
 func translate(form *compat.Form, now time.Time) (*message, error) {
 	out := &message{Headers: map[string]string{}}
 	for _, name := range slices.Sorted(maps.Keys(form.Values)) {
@@ -119,7 +119,7 @@ func (m *message) read(name string, values []string, now time.Time) (err error) 
 	case "o:deliverytime":
 		var at time.Time
 		if at, _, err = compat.ParseTime(value, now); err != nil {
-			return compat.Invalid(name, "must be a date of RFC 2822")
+			return compat.Invalid(name, "must be an RFC 2822 date")
 		}
 		m.ScheduledAt = at.UTC().Format(time.RFC3339)
 	case "o:tag":
@@ -128,7 +128,7 @@ func (m *message) read(name string, values []string, now time.Time) (err error) 
 		}
 	case "t:variables", "h:X-Mailgun-Variables":
 		if !json.Valid([]byte(value)) {
-			return compat.Invalid(name, "must be JSON")
+			return compat.Invalid(name, "must be valid JSON")
 		}
 		m.variables().Variables = json.RawMessage(value)
 	case "recipient-variables":
@@ -164,7 +164,7 @@ func (m *message) addTag(name string, place int, value string) {
 	m.Tags = append(m.Tags, compat.NewTag(name, value))
 }
 
-// variables returns the template to which variables belong.
+// variables returns the template that the variables belong to.
 func (m *message) variables() *template {
 	if m.Template == nil {
 		m.Template = &template{}
@@ -180,13 +180,13 @@ func (m *message) useTemplate(name string) {
 	}
 }
 
-// readAddresses reads addresses, of which one value may have several.
+// readAddresses reads addresses. One value can contain several.
 func readAddresses(field string, values []string) ([]mailbox, error) {
 	var boxes []mailbox
 	for _, text := range values {
 		found, err := mail.ParseAddressList(text)
 		if err != nil {
-			return nil, compat.Invalid(field, "must be addresses with commas between them")
+			return nil, compat.Invalid(field, "must be addresses separated by commas")
 		}
 		for _, a := range found {
 			boxes = append(boxes, mailbox{a.Address, a.Name})

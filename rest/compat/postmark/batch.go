@@ -31,7 +31,7 @@ func sendTemplates(c *compat.Call) (*compat.Response, error) {
 	return sendMany(c, in.Messages)
 }
 
-// sendMany sends each email on its own: those without attachments in batches of our own API.
+// sendMany sends each email independently. Those without attachments are sent in batches of our own API.
 func sendMany(c *compat.Call, in []email) (*compat.Response, error) {
 	if len(in) == 0 || len(in) > mostEmails {
 		return nil, compat.Invalid("Messages", "must have between 1 and %d emails", mostEmails)
@@ -65,7 +65,7 @@ type batch struct {
 	call    *compat.Call
 	in      []email
 	results []any
-	places  []int // of the emails that wait
+	places  []int // of the waiting emails
 	bodies  []map[string]any
 }
 
@@ -78,7 +78,7 @@ func (b *batch) refuse(place int, err error) {
 	b.results[place] = newFailure(refusal)
 }
 
-// flush sends the emails that wait.
+// flush sends the waiting emails.
 func (b *batch) flush() {
 	if len(b.bodies) == 0 {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// email is an email to send, from a template or not.
+// email is an email to send, with or without a template.
 type email struct {
 	From          string            `json:"From"`
 	To            string            `json:"To"`
@@ -57,14 +57,14 @@ type mailbox struct {
 	Name  string `json:"name,omitempty"`
 }
 
-// readAddresses reads a list of addresses, which Postmark writes as one text.
+// readAddresses reads a list of addresses, which is a single string at Postmark.
 func readAddresses(field, text string) ([]mailbox, error) {
 	if text == "" {
 		return nil, nil
 	}
 	found, err := mail.ParseAddressList(text)
 	if err != nil {
-		return nil, compat.Invalid(field, "must be addresses with commas between them")
+		return nil, compat.Invalid(field, "must be addresses separated by commas")
 	}
 	var boxes []mailbox
 	for _, a := range found {
@@ -88,7 +88,7 @@ func (e email) check() error {
 	return nil
 }
 
-// translate returns the email in the form of our own API.
+// translate converts the email to the format of our own API.
 func (e email) translate() (map[string]any, error) {
 	if err := e.check(); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (e email) addFiles(out map[string]any) {
 	}
 }
 
-// addTemplate adds the template. A TemplateId is one of our ids, or an alias.
+// addTemplate adds the template. A TemplateId is one of our IDs, or an alias.
 func (e email) addTemplate(out map[string]any) error {
 	name := e.TemplateAlias
 	if text := strings.Trim(string(e.TemplateID), `"`); text != "" && text != "null" && text != "0" {
@@ -184,7 +184,7 @@ type receipt struct {
 	Message     string `json:"Message"`
 }
 
-// sent is the answer of our own API to one email.
+// sent is the response of our own API to one email.
 type sent struct {
 	ID     *string `json:"id"`
 	Status string  `json:"status"`
@@ -195,7 +195,7 @@ type sent struct {
 	} `json:"error"`
 }
 
-// codeInactiveName is the code of a RefusalError because a recipient is suppressed.
+// codeInactiveName is the code of a RefusalError for a suppressed recipient.
 const codeInactiveName = "suppressed"
 
 // receipt returns the result, or why the email is not sent.
@@ -245,7 +245,7 @@ func sendOne(c *compat.Call, in email) (receipt, error) {
 	return done.receipt(c, in)
 }
 
-// findSuppressed returns the recipients because of whose suppression an email was not sent.
+// findSuppressed returns the suppressed recipients that prevented an email from being sent.
 func findSuppressed(c *compat.Call, emailID string) ([]string, error) {
 	var found struct {
 		Email struct {

@@ -101,7 +101,7 @@ func showAddresses(list []string) []shownAddress {
 	return out
 }
 
-// suppression is an entry of our own API. Its id is the id of the bounce at Postmark.
+// suppression is a suppression of our own API. Its ID is the ID of the bounce at Postmark.
 type suppression struct {
 	ID        string  `json:"id"`
 	Email     *string `json:"email"`
@@ -135,7 +135,7 @@ func (s suppression) show() bounce {
 	return b
 }
 
-// listBounces answers with the suppressed addresses that bounced or complained.
+// listBounces lists the suppressed addresses that bounced or complained.
 func listBounces(c *compat.Call) (*compat.Response, error) {
 	count, offset := 0, 0
 	var address, messageID, kind string
@@ -160,7 +160,7 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 		}
 	}
 	if count < 1 || count > 500 || offset < 0 || count+offset > 1000 {
-		return nil, compat.Invalid("count", "must be between 1 and 500, and at most 1000 with the offset")
+		return nil, compat.Invalid("count", "must be between 1 and 500, and cannot exceed 1000 together with the offset")
 	}
 	keep := func(s suppression) bool {
 		return s.isBounce() && (address == "" || *s.Email == address) && (kind == "" || s.show().Type == kind) &&
@@ -173,7 +173,7 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 	}
 	total := len(found)
 	if more {
-		total++ // there are more than this
+		total++ // there are more items
 	}
 	out := []bounce{}
 	for _, s := range found[min(offset, len(found)):] {

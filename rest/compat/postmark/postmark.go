@@ -1,5 +1,5 @@
-// Package postmark serves the part of Postmark's API that sends email and reads messages and bounces, as its official
-// libraries call it.
+// Package postmark serves the part of Postmark's API that sends email and reads messages and bounces, for Postmark's
+// official libraries.
 package postmark
 
 import (
@@ -51,7 +51,7 @@ type failure struct {
 	Message   string `json:"Message"`
 }
 
-// newFailure returns the error of Postmark, whose status for an invalid request is 422.
+// newFailure returns an error in Postmark's format. The status for an invalid request is 422.
 func newFailure(r *compat.RefusalError) any {
 	code := r.Status
 	switch {

@@ -7,13 +7,13 @@ import (
 	"github.com/postrider/postrider/rest/compat"
 )
 
-// mostFiles bounds the calls that list the attachments of an email.
+// mostFiles limits the calls for listing the attachments of an email.
 const mostFiles = 20
 
-// mailbox is one kind of emails of our own API.
+// mailbox is a kind of email in our own API: sent or received.
 type mailbox struct {
 	path   string // of its emails
-	member string // of the answer that has an email
+	member string // field of the response that contains an email
 }
 
 var (

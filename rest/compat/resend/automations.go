@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/rest/compat"
 )
 
-// The steps of automations differ too much to translate: they are written in our own API or in the dashboard.
-var refuseSteps = compat.Refuse("Automations whose steps are in the form of Resend are")
+// The steps of automations differ too much to be translated. Use our own API or the dashboard to write them.
+var refuseSteps = compat.Refuse("Automations with steps in the format of Resend are")
 
 func automationRoutes() []compat.Route {
 	return []compat.Route{

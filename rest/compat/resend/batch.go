@@ -33,7 +33,7 @@ type batchError struct {
 	Message string `json:"message"`
 }
 
-// sendBatch sends up to 100 emails: all or none, or each on its own in permissive mode.
+// sendBatch sends up to 100 emails: all or none, or each of them independently in permissive mode.
 func sendBatch(c *compat.Call) (*compat.Response, error) {
 	mode := c.Header(validationHeader)
 	switch mode {

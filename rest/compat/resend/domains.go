@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// region is the one that every domain shows: clients know a fixed set of regions, and Postrider has none.
+// region is the region of every domain: clients expect one of a fixed set of regions, and Postrider has none.
 const region = "us-east-1"
 
 func domainRoutes() []compat.Route {
@@ -52,7 +52,7 @@ func (in domainInput) check() error {
 	return nil
 }
 
-// receives returns whether a domain is to receive; nil: nothing is said.
+// receives returns whether a domain must receive mail, or nil if the request does not set it.
 func (in domainInput) receives() *bool {
 	if in.Capabilities == nil || in.Capabilities.Receiving == "" {
 		return nil
@@ -112,7 +112,7 @@ type shownRecord struct {
 	Priority *int   `json:"priority,omitempty"`
 }
 
-// show returns a domain in the form of Resend, with its records unless it is part of a list.
+// show returns a domain in Resend's format, with its records unless it is part of a list.
 func (d domain) show(object string, records bool) shownDomain {
 	out := shownDomain{Object: object, ID: d.ID, Name: d.Name, Status: d.status(), CreatedAt: d.CreatedAt, Region: region,
 		Capabilities: map[string]string{"sending": "enabled", "receiving": "disabled"}, OpenTracking: d.OpenTracking,
@@ -154,7 +154,7 @@ func addDomain(c *compat.Call) (*compat.Response, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	// Our delivery settings wait for the verification. Their defaults may be given before it.
+	// Our delivery settings require a verified domain. Before the verification, a request can only contain their defaults.
 	for field, given := range map[string]bool{"open_tracking": in.OpenTracking != nil && *in.OpenTracking,
 		"click_tracking": in.ClickTracking != nil && *in.ClickTracking, "tls": in.TLS != nil && *in.TLS != "opportunistic",
 		"tracking_subdomain": in.TrackingSubdomain != nil && *in.TrackingSubdomain != ""} {
@@ -253,8 +253,8 @@ type claimAnswer struct {
 	Domain *domain `json:"domain"`
 }
 
-// show returns a claim in the form of Resend. Its domain_id is the id of the claim until the domain is ours:
-// clients pass it to read and to verify the claim.
+// show returns a claim in Resend's format. Until the claim is completed, its domain_id is the ID of the claim, because
+// clients pass it to read and verify the claim.
 func (a claimAnswer) show() any {
 	out := map[string]any{"object": "domain_claim", "id": a.Claim.ID, "name": a.Claim.Name, "status": a.Claim.Status,
 		"domain_id": a.Claim.ID, "region": region, "blocked_reason": nil, "failure_reason": a.Claim.Error,
@@ -302,7 +302,7 @@ func doClaim(c *compat.Call, ask compat.Request) (*compat.Response, error) {
 	return compat.OK(answer.show())
 }
 
-// claimID returns the claim that a path names by its own id or by the domain that it has won.
+// claimID returns the claim in a path, which contains the ID of the claim or of the domain that it has won.
 func claimID(c *compat.Call) (string, error) {
 	given := c.Param("id")
 	if !id.Is(id.Domain, given) {

@@ -59,7 +59,7 @@ type templateInput struct {
 	Variables json.RawMessage `json:"variables"`
 }
 
-// content is base64, or what JSON makes of a Buffer of Node.js.
+// content is base64, or the JSON encoding of a Node.js Buffer.
 type content struct{ base64 *string }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -76,11 +76,11 @@ func (c *content) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if buffer.Type != "Buffer" {
-		return compat.Invalid("attachments", "must have base64 as content")
+		return compat.Invalid("attachments", "must have base64 content")
 	}
 	for _, b := range buffer.Raw {
 		if b < 0 || b > 255 {
-			return compat.Invalid("attachments", "must have bytes as content")
+			return compat.Invalid("attachments", "must have bytes as their content")
 		}
 		buffer.Data = append(buffer.Data, byte(b))
 	}
@@ -89,7 +89,7 @@ func (c *content) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// email is an email in the form of our own API. Omitted fields are left out.
+// email is an email in the format of our own API.
 type email struct {
 	From        json.RawMessage `json:"from,omitempty"`
 	To          json.RawMessage `json:"to,omitempty"`
@@ -119,7 +119,7 @@ type templateRef struct {
 	Variables json.RawMessage `json:"variables,omitempty"`
 }
 
-// translate returns the email in the form of our own API, and reports whether it depends on the time.
+// translate converts the email to the format of our own API, and reports whether the result depends on the time.
 func (in emailInput) translate(now time.Time) (out email, relative bool, err error) {
 	if in.TopicID != nil && *in.TopicID != "" {
 		return out, false, compat.Unsupported("Topics (topic_id) are")
@@ -161,7 +161,7 @@ func (a attachmentInput) translate() (attachment, error) {
 	}
 	if text := string(a.Filename); text != "" && text != "null" && text != "false" {
 		if err := json.Unmarshal(a.Filename, &out.Name); err != nil {
-			return out, compat.Invalid("attachments", "must have text as filename")
+			return out, compat.Invalid("attachments", "must have a string as their filename")
 		}
 	}
 	return out, nil
@@ -191,7 +191,7 @@ func sendEmail(c *compat.Call) (*compat.Response, error) {
 	return compat.OK(sent)
 }
 
-// record is an email of our own API.
+// record is an email in our own API.
 type record struct {
 	ID          string            `json:"id"`
 	From        string            `json:"from"`
@@ -208,7 +208,7 @@ type record struct {
 	Text        *string           `json:"text"`
 }
 
-// shownEmail is an email of a list.
+// shownEmail is an email in a list.
 type shownEmail struct {
 	ID          string   `json:"id"`
 	MessageID   string   `json:"message_id"`

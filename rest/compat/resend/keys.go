@@ -15,7 +15,7 @@ func keyRoutes() []compat.Route {
 	}
 }
 
-// scopes are our names of the permissions.
+// scopes maps Resend's permissions to our scopes.
 var scopes = map[string]string{"": "full", "full_access": "full", "sending_access": "sending"}
 
 func addKey(c *compat.Call) (*compat.Response, error) {

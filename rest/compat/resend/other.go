@@ -45,7 +45,7 @@ func sendEvent(c *compat.Call) (*compat.Response, error) {
 	return compat.OK(map[string]string{"object": "event", "event": in.Event})
 }
 
-// request is a logged request of our own API.
+// request is a request in the API log of our own API.
 type request struct {
 	ID           string `json:"id"`
 	CreatedAt    string `json:"created_at"`
@@ -89,7 +89,7 @@ func getLog(c *compat.Call) (*compat.Response, error) {
 	}{"log", found.Request.show(), decodeLogged(found.Request.RequestBody), decodeLogged(found.Request.ResponseBody)})
 }
 
-// decodeLogged returns a logged body as JSON if it is a whole one, else as text.
+// decodeLogged returns a logged body as JSON if it is complete, and otherwise as text.
 func decodeLogged(text string) any {
 	if text == "" {
 		return nil
@@ -100,7 +100,7 @@ func decodeLogged(text string) any {
 	return text
 }
 
-// getUsage reports the figures that Postrider counts. What it does not have is used 0 times.
+// getUsage reports the figures that Postrider counts. The usage of features that it does not have is 0.
 func getUsage(c *compat.Call) (*compat.Response, error) {
 	var of struct {
 		Account struct {

@@ -16,7 +16,7 @@ func receivedRoutes() []compat.Route {
 	}
 }
 
-// received is a received email of our own API. The data of its attachments is left in the answer.
+// received is a received email of our own API, without the data of its attachments.
 type received struct {
 	ID          string   `json:"id"`
 	From        string   `json:"from"`
@@ -77,7 +77,7 @@ func (r received) show() shownReceived {
 	return out
 }
 
-// show returns an attachment. Its id is its place among the attachments of the email.
+// show returns an attachment. Its ID is its position among the attachments of the email.
 func (f file) show(place int) shownFile {
 	out := shownFile{ID: strconv.Itoa(place), Filename: f.Filename, Size: f.Size, ContentType: f.ContentType,
 		ContentID: f.ContentID, ContentDisposition: "attachment"}

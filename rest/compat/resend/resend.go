@@ -1,4 +1,4 @@
-// Package resend serves the API of Resend, as its official libraries call it.
+// Package resend serves the API of Resend, for Resend's official libraries.
 package resend
 
 import (
@@ -48,7 +48,7 @@ func absentRoutes() []compat.Route {
 	return routes
 }
 
-// failure is the flat error of Resend.
+// failure is an error in Resend's format.
 type failure struct {
 	StatusCode int    `json:"statusCode"`
 	Name       string `json:"name"`
@@ -69,7 +69,7 @@ var names = map[string]string{
 	compat.CodeNotImplemented:       "not_implemented",
 }
 
-// nameOf returns Resend's name of an error.
+// nameOf returns Resend's name for an error.
 func nameOf(r *compat.RefusalError) string {
 	if name := names[r.Code]; name != "" {
 		return name
@@ -89,14 +89,14 @@ func nameOf(r *compat.RefusalError) string {
 	return "validation_error"
 }
 
-// list is a page of Resend.
+// list is a page in Resend's format.
 type list[T any] struct {
 	Object  string `json:"object"`
 	HasMore bool   `json:"has_more"`
 	Data    []T    `json:"data"`
 }
 
-// object is the answer that only names what was changed.
+// object is a response that contains only the ID of the changed object.
 type object struct {
 	Object  string `json:"object"`
 	ID      string `json:"id"`
@@ -108,7 +108,7 @@ func answerDeleted(of, id string) (*compat.Response, error) {
 	return compat.OK(object{Object: of, ID: id, Deleted: &yes})
 }
 
-// readPage completes a list with the paging of the query.
+// readPage completes a list with the page that the query requests.
 func readPage(c *compat.Call, l compat.List) (compat.List, error) {
 	l.Limit, l.After, l.Before = 20, c.Query.Get("after"), c.Query.Get("before")
 	if text := c.Query.Get("limit"); text != "" {
@@ -124,7 +124,7 @@ func readPage(c *compat.Call, l compat.List) (compat.List, error) {
 	return l, nil
 }
 
-// answerList answers with a page of a list of our own API.
+// answerList returns a page of a list of our own API.
 func answerList[T, R any](c *compat.Call, l compat.List, idOf func(T) string, keep func(T) bool,
 	show func(T) R) (*compat.Response, error) {
 	l, err := readPage(c, l)
@@ -142,7 +142,7 @@ func answerList[T, R any](c *compat.Call, l compat.List, idOf func(T) string, ke
 	return compat.OK(out)
 }
 
-// joinPath joins segments to a path of our own API.
+// joinPath joins segments into a path of our own API.
 func joinPath(segments ...string) string {
 	var out strings.Builder
 	for _, s := range segments {

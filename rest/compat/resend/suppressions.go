@@ -18,7 +18,7 @@ func suppressionRoutes() []compat.Route {
 	}
 }
 
-// suppression is an entry of our own API.
+// suppression is a suppression of our own API.
 type suppression struct {
 	ID        string  `json:"id"`
 	Email     *string `json:"email"`
@@ -31,7 +31,7 @@ type suppressionAnswer struct {
 	Suppression suppression `json:"suppression"`
 }
 
-// origins are Resend's names of our reasons. It has no name for an unsubscribe.
+// origins maps our reasons to Resend's names. Resend has no name for an unsubscribe.
 var origins = map[string]string{"bounce": "bounce", "failure": "bounce", "complaint": "complaint",
 	"unsubscribe": "manual", "manual": "manual"}
 
@@ -92,7 +92,7 @@ func getSuppression(c *compat.Call) (*compat.Response, error) {
 	return compat.OK(found.show("suppression"))
 }
 
-// removeSuppression answers with the id, also where the path has the address.
+// removeSuppression returns the ID, even if the path contains the address.
 func removeSuppression(c *compat.Call) (*compat.Response, error) {
 	found, err := findSuppression(c)
 	if err != nil {
@@ -104,12 +104,12 @@ func removeSuppression(c *compat.Call) (*compat.Response, error) {
 	return answerDeleted("suppression", found.ID)
 }
 
-// batchAnswer is the answer of our own API to a batch of suppressions.
+// batchAnswer is the response of our own API to a batch of suppressions.
 type batchAnswer struct {
 	Data []batchItem `json:"data"`
 }
 
-// failures describes the items that were refused; "" if there are none.
+// failures describes the refused items, or returns "" if there are none.
 func (a batchAnswer) failures(names []string) string {
 	var wrong []string
 	for _, item := range a.Data {
@@ -147,7 +147,7 @@ func addSuppressions(c *compat.Call) (*compat.Response, error) {
 	return compat.OK(map[string]any{"data": out})
 }
 
-// mostRemoved bounds a batch, as Resend does.
+// mostRemoved is Resend's limit for a batch.
 const mostRemoved = 100
 
 func removeSuppressions(c *compat.Call) (*compat.Response, error) {

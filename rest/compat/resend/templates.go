@@ -52,7 +52,7 @@ var (
 	doubleBraces = regexp.MustCompile(`\{\{ ([A-Za-z_][A-Za-z0-9_.]*)(?: \| default: ("(?:[^"\\]|\\.)*"))? \}\}`)
 )
 
-// ownSyntax rewrites {{{NAME}}} and {{{NAME|fallback}}}, which Resend writes for the value of a variable.
+// ownSyntax converts {{{NAME}}} and {{{NAME|fallback}}}, Resend's syntax for variables, to our syntax.
 func ownSyntax(text *string) *string {
 	if text == nil {
 		return nil
@@ -67,7 +67,7 @@ func ownSyntax(text *string) *string {
 	return &out
 }
 
-// theirSyntax is the inverse of ownSyntax.
+// theirSyntax converts our syntax back to Resend's.
 func theirSyntax(text *string) *string {
 	if text == nil {
 		return nil
@@ -86,7 +86,7 @@ func theirSyntax(text *string) *string {
 	return &out
 }
 
-// translate returns the fields in the form of our own API.
+// translate converts the fields to the format of our own API.
 func (in templateFields) translate() any {
 	variables := []ownVariable{}
 	for _, v := range in.Variables {
@@ -154,7 +154,7 @@ func actOnTemplate(action string) func(*compat.Call) (*compat.Response, error) {
 	}
 }
 
-// answerTemplate answers with the id of the template that a call has changed.
+// answerTemplate returns the ID of the template that a call has changed.
 func answerTemplate(c *compat.Call, ask compat.Request) (*compat.Response, error) {
 	var changed templateAnswer
 	if err := c.Do(ask, &changed); err != nil {

@@ -24,10 +24,10 @@ func webhookRoutes() []compat.Route {
 	}
 }
 
-// renamed are the event types that have another name at Resend.
+// renamed maps the event types that have a different name at Resend.
 var renamed = map[string]string{"domain.created": "domain.added"}
 
-// ownEvents returns our names of event types.
+// ownEvents converts event types to our names.
 func ownEvents(names []string) ([]string, error) {
 	out := []string{}
 	for _, name := range names {
@@ -42,7 +42,7 @@ func ownEvents(names []string) ([]string, error) {
 	return out, nil
 }
 
-// theirEvents returns Resend's names of event types.
+// theirEvents converts event types to Resend's names.
 func theirEvents(names []string) []string {
 	out := []string{}
 	for _, name := range names {
@@ -98,7 +98,7 @@ type webhookInput struct {
 	Status   *string  `json:"status"`
 }
 
-// translate returns the fields in the form of our own API.
+// translate converts the fields to the format of our own API.
 func (in webhookInput) translate() (map[string]any, error) {
 	body := map[string]any{}
 	if in.Endpoint != nil {
@@ -130,7 +130,7 @@ func addWebhook(c *compat.Call) (*compat.Response, error) {
 		return nil, err
 	}
 	if in.Status != nil {
-		return nil, compat.Invalid("status", "can be set by an update")
+		return nil, compat.Invalid("status", "cannot be set when the webhook is created; update it afterwards")
 	}
 	var made newWebhook
 	if err := c.Do(compat.Request{Method: http.MethodPost, Path: "/webhooks", Body: body,
@@ -140,7 +140,7 @@ func addWebhook(c *compat.Call) (*compat.Response, error) {
 	return &compat.Response{Status: http.StatusCreated, Body: made.show()}, nil
 }
 
-// show returns the only answers that show the secret.
+// show returns the responses to creating and rotating, the only ones that contain the secret.
 func (w newWebhook) show() any {
 	return map[string]string{"object": "webhook", "id": w.Webhook.ID, "signing_secret": w.Secret}
 }
@@ -159,7 +159,7 @@ func getWebhook(c *compat.Call) (*compat.Response, error) {
 	}
 	return compat.OK(struct {
 		shownWebhook
-		// Postrider shows a secret only once, when it is made.
+		// Postrider shows a secret only once, when it is created.
 		SigningSecret *string `json:"signing_secret"`
 	}{found.Webhook.show("webhook"), nil})
 }
@@ -189,7 +189,7 @@ func rotateSecret(c *compat.Call) (*compat.Response, error) {
 	return compat.OK(made.show())
 }
 
-// delivery is a delivery of our own API. Its id is the id of the event at Resend.
+// delivery is a delivery of our own API. Its ID is the ID of the event at Resend.
 type delivery struct {
 	ID            string          `json:"id"`
 	WebhookID     string          `json:"webhook_id"`
@@ -234,7 +234,7 @@ func listDeliveries(c *compat.Call) (*compat.Response, error) {
 		Name: "webhook deliveries/" + id}, func(d delivery) string { return d.ID }, nil, delivery.show)
 }
 
-// findDelivery reads the delivery that the path names, if it is one of the endpoint.
+// findDelivery reads the delivery in the path, if it belongs to the endpoint.
 func findDelivery(c *compat.Call) (delivery, error) {
 	var found struct {
 		Delivery delivery `json:"delivery"`

@@ -71,7 +71,7 @@ type attachment struct {
 	ContentID   string `json:"content_id"`
 }
 
-// settings are options that a client may spell out even where they are off.
+// settings are options that a client can send even if they are disabled.
 type settings map[string]any
 
 func (s settings) isOn() bool { return len(s) > 0 && s["enable"] != false }
@@ -99,7 +99,7 @@ func (m mail) check() error {
 	for group, all := range map[string]map[string]settings{"mail_settings": m.MailSettings,
 		"tracking_settings": m.TrackingSettings} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			// Tracking is a setting of the domain: an email can neither switch it on nor off.
+			// Tracking is a setting of the domain: an email cannot enable or disable it.
 			if len(all[name]) > 0 && (group == "tracking_settings" || all[name].isOn()) {
 				return compat.Unsupported("The setting " + group + "." + name + " is")
 			}
@@ -114,7 +114,7 @@ func (m mail) check() error {
 	return nil
 }
 
-// email returns the email of a personalization in the form of our own API.
+// email returns the email of a personalization in the format of our own API.
 func (m mail) email(p personalization) (map[string]any, error) {
 	out := map[string]any{"to": p.To, "subject": first(p.Subject, m.Subject)}
 	for name, boxes := range map[string][]mailbox{"cc": p.CC, "bcc": p.BCC, "reply_to": m.ReplyToList} {
@@ -147,14 +147,14 @@ func (m mail) email(p personalization) (map[string]any, error) {
 		if at == 0 {
 			at = m.SendAt
 		}
-		if at > time.Now().Unix() { // SendGrid sends at once what is due
+		if at > time.Now().Unix() { // SendGrid sends emails with a past time immediately
 			out["scheduled_at"] = time.Unix(at, 0).UTC().Format(time.RFC3339)
 		}
 	}
 	return out, nil
 }
 
-// first returns the first text that is not empty.
+// first returns the first non-empty text.
 func first(texts ...string) any {
 	for _, text := range texts {
 		if text != "" {
@@ -248,7 +248,7 @@ func sendMail(c *compat.Call) (*compat.Response, error) {
 	return &compat.Response{Status: http.StatusAccepted, Header: http.Header{"X-Message-Id": {messageID}}}, nil
 }
 
-// send returns the id of the first email.
+// send returns the ID of the first email.
 func send(c *compat.Call, emails []map[string]any) (string, error) {
 	if len(emails) == 1 {
 		var sent struct {

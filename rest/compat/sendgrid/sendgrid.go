@@ -1,5 +1,5 @@
-// Package sendgrid serves the part of SendGrid's API that sends email and reads bounces, as its official libraries
-// call it.
+// Package sendgrid serves the part of SendGrid's API that sends email and reads bounces, for SendGrid's official
+// libraries.
 package sendgrid
 
 import (
@@ -31,7 +31,7 @@ func API() compat.Provider {
 	}}
 }
 
-// failure is one error of SendGrid.
+// failure is an error in SendGrid's format.
 type failure struct {
 	Message string  `json:"message"`
 	Field   *string `json:"field"`
@@ -51,7 +51,7 @@ func newFailure(r *compat.RefusalError) any {
 	return map[string]any{"errors": errors}
 }
 
-// suppression is an entry of our own API.
+// suppression is a suppression of our own API.
 type suppression struct {
 	ID        string    `json:"id"`
 	Email     *string   `json:"email"`
@@ -59,7 +59,7 @@ type suppression struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// isBounce reports whether an entry is one that SendGrid lists as a bounce.
+// isBounce reports whether SendGrid would list a suppression as a bounce.
 func (s suppression) isBounce() bool {
 	return s.Email != nil && (s.Reason == "bounce" || s.Reason == "failure")
 }
@@ -75,7 +75,7 @@ func (s suppression) show() bounce {
 	return bounce{Created: s.CreatedAt.Unix(), Email: *s.Email, Reason: s.Reason, Status: "5.0.0"}
 }
 
-// queryTime reads a parameter in seconds since 1970.
+// queryTime reads a query parameter with a Unix time.
 func queryTime(c *compat.Call, name string) (at time.Time, err error) {
 	text := c.Query.Get(name)
 	if text == "" {
@@ -88,7 +88,7 @@ func queryTime(c *compat.Call, name string) (at time.Time, err error) {
 	return time.Unix(seconds, 0), nil
 }
 
-// listBounces answers with the newest bounces, up to the limit of our lists.
+// listBounces lists the newest bounces, up to the limit of our lists.
 func listBounces(c *compat.Call) (*compat.Response, error) {
 	since, err := queryTime(c, "start_time")
 	if err != nil {
@@ -166,7 +166,7 @@ func deleteBounce(c *compat.Call) (*compat.Response, error) {
 	return &compat.Response{Status: http.StatusNoContent}, nil
 }
 
-// mostDeleted bounds the addresses of a call.
+// mostDeleted limits the addresses of a call.
 const mostDeleted = 100
 
 func deleteBounces(c *compat.Call) (*compat.Response, error) {

@@ -11,10 +11,10 @@ import (
 	"github.com/postrider/postrider/runtime/web/static"
 )
 
-// assets are the files of a build. Each is there as .br and as .gz, and never plain.
+// assets are the files of a build. Each file exists as .br and as .gz, but not uncompressed.
 type assets struct {
 	built fs.FS
-	texts sync.Map // of those that were asked for, by name: *static.Text
+	texts sync.Map // of requested files, by name: *static.Text
 }
 
 // types of the files of a build. The system's own table is not used, because it differs between machines.
@@ -37,7 +37,7 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	text.ServeHTTP(w, r)
 }
 
-// read returns a file of the build, of which all clients share one copy.
+// read returns a file of the build. All clients share one copy.
 func (a *assets) read(name, media string) (*static.Text, error) {
 	if known, is := a.texts.Load(name); is {
 		return known.(*static.Text), nil
@@ -49,7 +49,7 @@ func (a *assets) read(name, media string) (*static.Text, error) {
 	}
 	header := http.Header{"Content-Type": {media}, "Cache-Control": {"public, max-age=31536000, immutable"},
 		"Cross-Origin-Resource-Policy": {"same-origin"}}
-	if strings.Contains(name, ".worker-") { // a worker has a policy of its own
+	if strings.Contains(name, ".worker-") { // a worker has its own policy
 		header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; connect-src 'self'")
 	}
 	text, _ := a.texts.LoadOrStore(name, static.NewPacked(brotli, gzipped, header))

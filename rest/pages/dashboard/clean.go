@@ -12,17 +12,17 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A preview shows an email without some of its parts. The policy of the response stops scripts and loads
-// nothing. What is removed here would reach the network in spite of the policy (a link element has its
-// name looked up), lead the frame elsewhere, or have the browser report each part that it blocks. It is
-// done on the server because a document that the app parses has the policy of the app.
+// A preview shows an email without some of its parts. The policy of the response blocks scripts and loads
+// nothing. The parts that are removed here would use the network in spite of the policy (a link element causes a DNS
+// lookup), navigate the frame, or make the browser report each part that it blocks. The server removes them, because a
+// document that the app parses has the policy of the app.
 var (
-	// removed are elements without which the email is shown. Their content stays, if it is not raw text.
+	// removed are elements that are not shown. Their content is shown, unless it is raw text.
 	removed = []string{"script", "link", "base", "object", "embed", "iframe", "frame", "frameset", "applet", "noembed",
 		"noframes", "noscript", "portal"}
-	// unread are elements whose content is raw text that no reader sees.
+	// unread are elements whose content is raw text that readers do not see.
 	unread = []string{"script", "iframe", "noembed", "noframes"}
-	// preformatted are obsolete elements whose content is raw text that the reader sees.
+	// preformatted are obsolete elements whose content is raw text that readers see.
 	preformatted = []string{"xmp", "plaintext", "listing"}
 
 	loading = []string{"src", "srcset", "poster", "background"}
@@ -38,11 +38,10 @@ var (
 
 // clean writes an email so that it can be shown safely. With pictures, remote images are kept.
 //
-// It rewrites the email tag by tag and builds no tree, so that it takes time in proportion to the size,
-// and memory for one tag, however deep the email nests. Browsers may read the same tags as another
-// tree, because context decides whether a tag is markup or text. This is safe, because every "<" of the
-// result begins a checked tag and all others are escaped: in text, in values of
-// attributes, and in style sheets.
+// It rewrites the email tag by tag and builds no tree, so that it takes time in proportion to the size, and memory for
+// one tag, however deeply the email is nested. Browsers may parse the same tags into a different tree, because context
+// decides whether a tag is markup or text. This is safe, because every "<" of the result starts a checked tag, and all
+// others are escaped: in text, in attribute values, and in style sheets.
 func clean(w io.Writer, email io.Reader, pictures bool) error {
 	c := cleaner{out: bufio.NewWriterSize(w, 8<<10), from: html.NewTokenizer(email), pictures: pictures}
 	for c.err == nil {
@@ -63,18 +62,18 @@ func clean(w io.Writer, email io.Reader, pictures bool) error {
 			if text := string(c.from.Text()); ordinaryDoctype.MatchString(text) {
 				c.write("<!doctype ", text, ">")
 			}
-		case html.CommentToken: // also conditions for one mail program; browsers show none of them
+		case html.CommentToken: // including conditional comments; browsers do not show them
 		}
 	}
 	return c.err
 }
 
-// cleaner is one email on its way.
+// cleaner is the state of cleaning one email.
 type cleaner struct {
 	out      *bufio.Writer
 	from     *html.Tokenizer
 	pictures bool
-	within   string // raw text is that of this element
+	within   string // the element that contains the current raw text
 	err      error
 }
 
@@ -103,7 +102,7 @@ func (c *cleaner) startTag(closed bool) {
 	tag, more := c.from.TagName()
 	name := string(tag)
 	switch {
-	case name == "noscript": // no script runs here, so its content is shown
+	case name == "noscript": // scripts do not run here, so its content is shown
 		c.from.NextIsNotRawText()
 		return
 	case slices.Contains(preformatted, name):

@@ -1,6 +1,6 @@
 // Package dashboard serves the web dashboard: the page for every path that no other handler serves, and its
-// assets. The sources of the app are in src, and its build is in dist, which is not committed. If there is no
-// build, a small page explains how to create one.
+// assets. The sources of the app are in src, and its build is in dist, which is not committed. Without a build, a small
+// page explains how to create one.
 package dashboard
 
 import (
@@ -39,7 +39,7 @@ func Documents() (map[string]string, error) {
 	return texts, nil
 }
 
-// Link leads from the page without a build to somewhere else.
+// Link is a link on the page that is shown without a build.
 type Link struct{ Path, Name, Line string }
 
 // Options of New.
@@ -86,13 +86,13 @@ type app struct {
 
 	assets                         assets
 	preview                        *preview
-	beforeTheme, beforeNonce, rest []byte // empty: there was no build
+	beforeTheme, beforeNonce, rest []byte // empty without a build
 	absent                         *template.Template
 }
 
 const nonceMark = `<meta name="style-nonce" content="`
 
-// cutPage finds the places of the page that differ from request to request.
+// cutPage splits the page at the positions that differ between requests.
 func cutPage(page []byte) (beforeTheme, beforeNonce, rest []byte, err error) {
 	if len(page) == 0 {
 		return nil, nil, nil, nil
@@ -101,7 +101,7 @@ func cutPage(page []byte) (beforeTheme, beforeNonce, rest []byte, err error) {
 	before, after, found := bytes.Cut(page, []byte(html))
 	middle, rest, marked := bytes.Cut(after, []byte(nonceMark))
 	if !found || !marked {
-		return nil, nil, nil, errors.New("dashboard: dist/index.html is not what the build makes")
+		return nil, nil, nil, errors.New("dashboard: dist/index.html is not a page of the build")
 	}
 	return append(before, html...), append(middle, nonceMark...), rest, nil
 }
@@ -115,7 +115,7 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
-		http.Error(w, "There is only something to read here", http.StatusMethodNotAllowed)
+		http.Error(w, "Method not allowed: use GET", http.StatusMethodNotAllowed)
 		return
 	}
 	if name, is := strings.CutPrefix(r.URL.Path, Assets); is {
@@ -134,7 +134,7 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.serveAbsent(w, r)
 		return
 	}
-	// A few libraries write style elements. They get a nonce, since no other style may run.
+	// A few libraries insert style elements. They need a nonce, because the policy blocks all other styles.
 	nonce := rand.Text()
 	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+
 		"'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "+
@@ -144,8 +144,8 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.write(w, r, bytes.Join(parts, nil))
 }
 
-// themeOf is the attribute for the theme that a person has chosen, so that the page does not begin in
-// another.
+// themeOf returns the attribute for the theme that the user has chosen, so that the page does not first appear in
+// another one.
 func themeOf(r *http.Request) string {
 	if cookie, err := r.Cookie("postrider-theme"); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
 		return ` data-theme="` + cookie.Value + `"`

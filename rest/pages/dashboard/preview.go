@@ -23,7 +23,7 @@ import (
 const Preview = "/preview"
 
 const (
-	// maxPreview is enough for an email that brings its pictures; most have less than 100 KB.
+	// maxPreview is enough for an email that contains its images. Most emails have less than 100 KB.
 	maxPreview = 4 << 20
 	// previewsWaiting limits the waiting previews of a user.
 	previewsWaiting = 4
@@ -43,7 +43,7 @@ type preview struct {
 	turns  *limit.Keyed[string] // by user
 }
 
-// newPreviewTurns bounds previews to half of the processors, of which a user has one.
+// newPreviewTurns limits previews to half of the processors, and one per user.
 func newPreviewTurns() *limit.Keyed[string] {
 	return limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: max(1, runtime.GOMAXPROCS(0)/2),
 		Waiting: previewsWaiting})
@@ -56,7 +56,7 @@ func (p *preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-DNS-Prefetch-Control", "off")
 	if r.Method != http.MethodPost {
 		header.Set("Allow", http.MethodPost)
-		http.Error(w, "The dashboard posts previews here", http.StatusMethodNotAllowed)
+		http.Error(w, "Method not allowed: use POST", http.StatusMethodNotAllowed)
 		return
 	}
 	if err := p.serve(w, r); err != nil {
@@ -124,7 +124,7 @@ func show(w http.ResponseWriter, form *multipart.Reader) error {
 	}
 }
 
-// refuse answers in plain text, which the frame shows.
+// refuse responds in plain text, which the frame shows.
 func (p *preview) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
@@ -132,14 +132,14 @@ func (p *preview) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	header.Del("Content-Security-Policy")
 	switch {
 	case errors.Is(err, intake.ErrTooLarge):
-		http.Error(w, "This email is too large to preview. The HTML source shows all of it.",
+		http.Error(w, "This email is too large to preview. See the HTML source instead.",
 			http.StatusRequestEntityTooLarge)
 	case errors.Is(err, intake.ErrSlow):
 		http.Error(w, "The email did not arrive in time.", http.StatusRequestTimeout)
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut), errors.Is(err, limit.ErrFull),
 		f.Kind == fault.Unavailable:
 		header.Set("Retry-After", fault.FormatSeconds(max(f.RetryAfter, time.Second)))
-		http.Error(w, "Too many previews are being made. Try again in a moment.", http.StatusServiceUnavailable)
+		http.Error(w, "Too many previews are in progress. Try again in a moment.", http.StatusServiceUnavailable)
 	case f.Kind == fault.Unauthorized, f.Kind == fault.NotFound:
 		http.Error(w, "Sign in again to see this preview.", http.StatusUnauthorized)
 	case f.Kind == fault.Forbidden:

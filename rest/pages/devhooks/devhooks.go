@@ -1,4 +1,4 @@
-// Package devhooks is the webhook receiver of development mode: it accepts webhooks over HTTP and returns them
+// Package devhooks implements the webhook receiver of development mode: it accepts webhooks over HTTP and returns them
 // to their account as JSON.
 //
 // Webhooks arrive without a credential, at an unguessable URL. Only the account can read them, with a key or a
@@ -70,7 +70,7 @@ func New(receivers Receivers, door Door, log *slog.Logger) http.Handler {
 			header.Set("X-Content-Type-Options", "nosniff")
 			header.Set("Cache-Control", "no-store")
 			telemetry.SetRoute(r.Context(), r.Pattern)
-			if err := handle(w, r); err != nil && r.Context().Err() == nil { // else who asked has left
+			if err := handle(w, r); err != nil && r.Context().Err() == nil { // otherwise the client has disconnected
 				e.refuse(w, r, err)
 			}
 		})
@@ -99,11 +99,11 @@ func (e *edge) receive(w http.ResponseWriter, r *http.Request) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		http.Error(w, "The receiver of development mode takes bodies of at most 1 MiB",
+		http.Error(w, "The receiver of development mode accepts bodies of at most 1 MiB",
 			http.StatusRequestEntityTooLarge)
 		return nil
 	case err != nil:
-		return nil //nolint:nilerr // the sender has left
+		return nil //nolint:nilerr // the sender has disconnected
 	}
 	status, err := e.receivers.Receive(r.Context(),
 		hooks.Received{AccountID: r.PathValue("account"), Token: r.PathValue("token"), Header: r.Header, Body: body})
@@ -132,7 +132,7 @@ func (e *edge) answer(w http.ResponseWriter, r *http.Request, accountID string) 
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil || decoder.More() {
-		return fault.Invalidf(`The body must be JSON, as {"status": 500}`).WithCause(err)
+		return fault.Invalidf(`The body must be JSON, such as {"status": 500}`).WithCause(err)
 	}
 	if in.Status == nil {
 		return fault.InvalidField("status", "is required")
@@ -148,7 +148,7 @@ func (e *edge) clear(w http.ResponseWriter, _ *http.Request, accountID string) e
 	return sendJSON(w, map[string]bool{"ok": true})
 }
 
-// refuse answers an error as the API does.
+// refuse writes an error in the format of the API.
 func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
@@ -173,7 +173,7 @@ func sendJSON(w http.ResponseWriter, v any) error {
 
 func write(w http.ResponseWriter, content []byte) error {
 	if _, err := w.Write(content); err != nil {
-		return nil //nolint:nilerr // the reader has left; there is nobody to tell
+		return nil //nolint:nilerr // the client has disconnected
 	}
 	return nil
 }

@@ -25,8 +25,8 @@ type request struct {
 	EventID        string    `json:"event_id"`
 	EventType      string    `json:"event_type"`
 	Attempt        int       `json:"attempt"`
-	Verified       bool      `json:"verified"`        // a secret of the account's endpoint has signed it
-	SignatureError string    `json:"signature_error"` // why not; empty: it has
+	Verified       bool      `json:"verified"`        // whether a secret of the account's endpoint signed it
+	SignatureError string    `json:"signature_error"` // why the signature is invalid; empty if it is valid
 	WebhookID      *string   `json:"webhook_id"`
 	AnswerStatus   int       `json:"answer_status"`
 	Headers        []header  `json:"headers"`
@@ -68,8 +68,8 @@ func newRequest(r *hooks.CapturedRequest) request {
 	return out
 }
 
-// queryOf reads after=, type=, limit= and wait= of a query. The error is Invalid and names every wrong
-// field.
+// queryOf reads the parameters after, type, limit and wait of a query. The error is Invalid and lists every invalid
+// parameter.
 func queryOf(text string) (q hooks.RequestQuery, err error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
@@ -81,7 +81,7 @@ func queryOf(text string) (q hooks.RequestQuery, err error) {
 		case !slices.Contains([]string{"after", "type", "limit", "wait"}, name):
 			wrong.Add(strings.ToValidUTF8(name, "\uFFFD"), "is not a known query parameter")
 		case len(given) > 1:
-			wrong.Add(name, "is given more than once")
+			wrong.Add(name, "cannot be given more than once")
 		}
 	}
 	q.Type = values.Get("type")
@@ -97,7 +97,7 @@ func queryOf(text string) (q hooks.RequestQuery, err error) {
 	}
 	if given := values.Get("wait"); given != "" {
 		if q.Wait, err = time.ParseDuration(given); err != nil {
-			wrong.Add("wait", "must be a duration, as 10s")
+			wrong.Add("wait", "must be a duration such as 10s")
 		}
 	}
 	return q, wrong.Err()

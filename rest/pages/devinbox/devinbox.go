@@ -1,9 +1,8 @@
-// Package devinbox shows the mail that development mode has caught, as pages
-// below /dev/inbox and as JSON for scripts.
+// Package devinbox shows the mail that development mode has captured, as pages below /dev/inbox and as JSON for scripts.
 //
-// Development mode has no login; these rules replace it. The pages require a Host that foreign DNS cannot point
+// Development mode has no sign-in; these rules replace it. The pages require a Host that foreign DNS cannot point
 // to this machine: an IP address, localhost, a name below it, or a name passed to New. State changes by pages of
-// other sites are rejected. Mail is untrusted: its HTML is shown in a frame from a URL of its own, whose policy
+// other sites are rejected. Mail is untrusted: its HTML is shown in a frame from a separate URL, whose policy
 // allows no scripts, no origin and no network requests; everything else is escaped.
 package devinbox
 
@@ -51,8 +50,7 @@ type pages struct {
 	log   *slog.Logger
 }
 
-// New returns the handler of Prefix, of everything below it, and of JSONPath. hosts
-// are additional accepted host names.
+// New returns the handler of Prefix, of all paths below it, and of JSONPath. hosts are additional accepted host names.
 func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 	p := &pages{inbox: service, log: log}
 	mux := http.NewServeMux()
@@ -106,7 +104,7 @@ func isLocal(host string, also []string) bool {
 	return slices.Contains(also, name)
 }
 
-// refuse responds with an error. Only messages for users are shown.
+// refuse responds with an error. It shows only messages for users.
 func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
@@ -145,7 +143,7 @@ func sendJSON(w http.ResponseWriter, v any) error {
 
 func send(w http.ResponseWriter, content []byte) error {
 	if _, err := w.Write(content); err != nil { //nolint:gosec // from html/template or encoding/json, under a policy that runs no script
-		return nil //nolint:nilerr // the reader has left; there is nobody to tell
+		return nil //nolint:nilerr // the client has disconnected
 	}
 	return nil
 }

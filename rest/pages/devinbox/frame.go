@@ -20,7 +20,7 @@ var ownStyle string
 
 var style = theme.Style + ownStyle
 
-// watch reloads the list when there is new mail.
+// watch is the script that reloads the list when new mail arrives.
 //
 //go:embed watch.js
 var watch string
@@ -48,7 +48,7 @@ func parseTemplate(name, body string) *template.Template {
 	return template.Must(template.Must(root.Parse(body)).New("layout").Parse(layoutHTML)).Lookup(name)
 }
 
-// addresses shows a text that may wrap after an @, but not within a word.
+// addresses renders a text that can wrap after an @, but not within a word.
 func addresses(text string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(text), "@", "@<wbr>")) //nolint:gosec // escaped
 }
@@ -79,7 +79,7 @@ func newFrame(title string) frame {
 		Home: Prefix}
 }
 
-// html returns the html part as the frame shows it.
+// html returns the HTML part as the frame shows it.
 func (p *pages) html(w http.ResponseWriter, r *http.Request) error {
 	_, parsed, err := p.openMail(r)
 	if err != nil {
@@ -95,8 +95,8 @@ func (p *pages) html(w http.ResponseWriter, r *http.Request) error {
 
 var cidReference = regexp.MustCompile(`(?i)\bcid:([^"'\s<>()\\]+)`)
 
-// inlinePictures turns references to parts of the message (RFC 2392) into data
-// URLs: the frame may load nothing.
+// inlinePictures converts references to parts of the message (RFC 2392) to data URLs, because the frame cannot load
+// anything.
 func inlinePictures(m *message.FullMessage) string {
 	pictures := map[string]int{} // in Files
 	for i, part := range m.Files {
@@ -122,7 +122,7 @@ var plainType = regexp.MustCompile(`^image/[a-z0-9.+-]+$`)
 
 var headTag = regexp.MustCompile(`(?i)<head(\s[^>]*)?>`)
 
-// openLinksOutside keeps a click from replacing the frame.
+// openLinksOutside opens links in a new window, so that a click does not replace the frame.
 func openLinksOutside(html string) string {
 	const base = `<base target="_blank">`
 	if at := headTag.FindStringIndex(html); at != nil {

@@ -21,7 +21,7 @@ const (
 	maxPage  = 200
 )
 
-// kind chooses among the kinds of messages.
+// kind is a kind of message: mail or text message.
 type kind struct {
 	Home  string
 	Texts bool
@@ -33,7 +33,7 @@ type place struct {
 	To     string
 	Older  string // link to the next page, empty on the last
 	Newest int64  // id, for the script that watches for more
-	First  bool   // there is nothing newer
+	First  bool   // whether this is the first page
 }
 
 // placeOf returns the place of a page that shows the messages with the given ids, newest first.
@@ -79,8 +79,7 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) error {
 	return render(w, listTemplate, listPage{newFrame(""), placeOf(kind{Prefix, false}, Prefix, q, ids, more), lines})
 }
 
-// findMessages returns the messages that a request asks for. It asks for one message more than it returns,
-// to know whether there are more.
+// findMessages returns the requested messages. It reads one more than it returns, to find out whether there are more.
 func findMessages[T any](r *http.Request,
 	list func(context.Context, inbox.MailQuery) ([]T, error)) (q inbox.MailQuery, found []T, more bool, err error) {
 	if q, err = queryOf(r.URL.Query()); err != nil {
@@ -97,7 +96,7 @@ func findMessages[T any](r *http.Request,
 	return q, found, false, nil
 }
 
-// queryOf reads ?to= &before= &limit=.
+// queryOf reads the parameters to, before and limit.
 func queryOf(values url.Values) (inbox.MailQuery, error) {
 	q := inbox.MailQuery{To: values.Get("to"), Limit: pageSize}
 	wrong := fault.Fields{}
@@ -165,7 +164,7 @@ func formatAge(d time.Duration) string {
 	}
 }
 
-// mailJSON is a mail as scripts see it.
+// mailJSON is the JSON of a mail.
 type mailJSON struct {
 	ID         int64     `json:"id"`
 	ReceivedAt time.Time `json:"received_at"`
@@ -179,7 +178,7 @@ type mailJSON struct {
 	SourceURL  string    `json:"source_url"`
 }
 
-// lineJSON is a mail of a list as scripts see it.
+// lineJSON is the JSON of a mail in a list.
 type lineJSON struct {
 	mailJSON
 
@@ -196,7 +195,7 @@ func newMailJSON(m *ent.CapturedMail) mailJSON {
 		MessageID: m.MessageID, Size: m.Size, URL: linkTo(m.ID), SourceURL: linkTo(m.ID) + "/source"}
 }
 
-// listJSON answers {mails, has_more}, newest first.
+// listJSON responds with {mails, has_more}, newest first.
 func (p *pages) listJSON(w http.ResponseWriter, r *http.Request) error {
 	_, found, more, err := findMessages(r, p.inbox.List)
 	if err != nil {

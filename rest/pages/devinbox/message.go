@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// shownSource is how much of a message's source its page shows.
+// shownSource is the number of bytes of a message's source that its page shows.
 const shownSource = 256 << 10
 
 type messagePage struct {
@@ -32,7 +32,7 @@ type messagePage struct {
 	Headers   []message.Field
 	Signature *signature
 	Source    string
-	Cut       bool // Source is not all of it
+	Cut       bool // Source is incomplete
 	Files     []file
 	Problems  []string
 }
@@ -44,7 +44,7 @@ type file struct {
 	Inline                 bool
 }
 
-// signature has the tags of a DKIM-Signature field, RFC 6376 section 3.5.
+// signature contains the tags of a DKIM-Signature field (RFC 6376 section 3.5).
 type signature struct{ Domain, Selector, Algorithm string }
 
 func (p *pages) showMessage(w http.ResponseWriter, r *http.Request) error {
@@ -82,7 +82,7 @@ func (m *messagePage) addView(name, label string) {
 	m.Views = append(m.Views, view{name, label, m.Link + "?view=" + name})
 }
 
-// chooseView returns the requested view, else the first.
+// chooseView returns the requested view, or the first one.
 func (m *messagePage) chooseView(name string) {
 	m.View = m.Views[0].Name
 	for _, v := range m.Views {

@@ -19,7 +19,7 @@ type textsPage struct {
 
 type textLine struct {
 	MessageID, To, From string
-	Parts               []string // as the network carries them
+	Parts               []string // the segments
 	Alphabet, Count     string   // in words
 	Size                int
 	Received, Ago       string
@@ -52,7 +52,7 @@ func textLineOf(m *ent.CapturedSMS, now time.Time) textLine {
 	return out
 }
 
-// textJSON is a text message as scripts see it.
+// textJSON is the JSON of a text message.
 type textJSON struct {
 	ID         int64     `json:"id"`
 	ReceivedAt time.Time `json:"received_at"`
@@ -64,7 +64,7 @@ type textJSON struct {
 	Segments   int       `json:"segments"`
 }
 
-// textsJSON answers {texts, has_more}, newest first.
+// textsJSON responds with {texts, has_more}, newest first.
 func (p *pages) textsJSON(w http.ResponseWriter, r *http.Request) error {
 	_, found, more, err := findMessages(r, p.inbox.Texts)
 	if err != nil {

@@ -26,12 +26,12 @@ func (p *pages) messageJSON(w http.ResponseWriter, r *http.Request) error {
 	return sendWhole(w, mail)
 }
 
-// findLatest returns the newest mail that matches, with its content, and waits for one as long as the request
-// asks. Errors have the format of the API; an invalid query returns 422.
+// findLatest returns the newest matching mail, with its content. It waits for one as long as the request specifies.
+// Errors have the format of the API; an invalid query returns 422.
 func (p *pages) findLatest(w http.ResponseWriter, r *http.Request) error {
 	err := p.sendLatest(w, r)
 	if err == nil || r.Context().Err() != nil {
-		return nil //nolint:nilerr // who asked has left; there is nobody to tell
+		return nil //nolint:nilerr // the client has disconnected
 	}
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
@@ -58,8 +58,8 @@ func (p *pages) sendLatest(w http.ResponseWriter, r *http.Request) error {
 	return sendWhole(w, mail)
 }
 
-// wantedOf reads to=, subject= and wait= of a query. The error is Invalid and names every
-// wrong field.
+// wantedOf reads the parameters to, subject and wait of a query. The error is Invalid and lists every invalid
+// parameter.
 func wantedOf(query string) (inbox.LatestQuery, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -71,7 +71,7 @@ func wantedOf(query string) (inbox.LatestQuery, error) {
 		case !slices.Contains([]string{"to", "subject", "wait"}, name):
 			wrong.Add(strings.ToValidUTF8(name, "\uFFFD"), "is not a known query parameter")
 		case len(given) > 1:
-			wrong.Add(name, "is given more than once")
+			wrong.Add(name, "cannot be given more than once")
 		}
 	}
 	wanted := inbox.LatestQuery{To: api.QueryAddress(values.Get("to")), Subject: values.Get("subject")}
@@ -89,7 +89,7 @@ func wantedOf(query string) (inbox.LatestQuery, error) {
 	return wanted, wrong.Err()
 }
 
-// wholeJSON is a mail with its content as scripts see it.
+// wholeJSON is the JSON of a mail with its content.
 type wholeJSON struct {
 	mailJSON
 
@@ -112,7 +112,7 @@ type attachmentJSON struct {
 	URL         string `json:"url"`
 }
 
-// sendWhole answers {mail}.
+// sendWhole responds with {mail}.
 func sendWhole(w http.ResponseWriter, mail *ent.CapturedMail) error {
 	parsed, err := readMail(mail)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package explorer serves GraphiQL, an editor for GraphQL queries, to signed-in users and, in development mode,
-// to any visitor. All of it is part of the program.
+// to any visitor. The program contains all of its files.
 package explorer
 
 import (
@@ -49,7 +49,7 @@ var _ Door = (*admission.Authenticator)(nil)
 // Paths are the paths of the handler.
 func Paths() []string { return []string{"GET " + Path, "GET " + Path + "/{file}"} }
 
-// New returns the handler of Paths. If it is open, it requires neither a session nor an API key.
+// New returns the handler of Paths. If open is set, it requires neither a session nor an API key.
 func New(door Door, open bool) (http.Handler, error) {
 	parsed, err := template.New("explorer").Parse(pageHTML)
 	if err != nil {

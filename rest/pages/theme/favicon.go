@@ -28,8 +28,7 @@ func New() http.Handler {
 	return mux
 }
 
-// serveImage answers one file. A day is long enough to ask rarely, and short enough to see the
-// next version's icon.
+// serveImage serves one file. Clients cache it for a day, so that requests are rare and a new icon still appears soon.
 func serveImage(contentType string, content []byte) http.Handler {
 	return static.New(content, http.Header{"Content-Type": {contentType}, "Cache-Control": {"public, max-age=86400"},
 		"Content-Security-Policy": {"default-src 'none'"}, "X-Content-Type-Options": {"nosniff"}})

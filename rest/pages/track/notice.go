@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/rest/pages/theme"
 )
 
-// words are the sentences of the pages in one language: the file words/<language>.json.
+// words are the texts of the pages in one language, from words/<language>.json.
 type words struct {
 	NotFound       string `json:"not_found"`
 	NotFoundAdvice string `json:"not_found_advice"`
@@ -90,7 +90,7 @@ func (l links) notFound(w http.ResponseWriter, r *http.Request) {
 	l.writeNotice(w, r, http.StatusNotFound, func(s words) (string, string) { return s.NotFound, s.NotFoundAdvice })
 }
 
-// answerWithheld answers a click that must not redirect. The page does not say why.
+// answerWithheld responds to a click that must not redirect. The page does not show the reason.
 func (l links) answerWithheld(w http.ResponseWriter, r *http.Request) {
 	l.writeNotice(w, r, http.StatusForbidden, func(s words) (string, string) { return s.Withheld, s.WithheldAdvice })
 }

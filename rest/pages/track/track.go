@@ -1,9 +1,8 @@
-// Package track answers the public links of messages: the open pixel and the
-// tracked links, below /t/.
+// Package track serves the public links in messages: the open pixel and the tracked links, below /t/.
 //
-// Every recipient of the message has its links, and programs follow them as well. So a request only changes a
-// count, and the response does not wait for the database. A link can only lead to the target that its sender
-// chose, because the target is part of the authenticated token. An invalid token returns a plain 404.
+// Every recipient of a message has its links, and programs follow them too. A request therefore only changes a count,
+// and the response does not wait for the database. A link can only lead to the target that its sender chose, because
+// the target is part of the authenticated token. An invalid token returns a plain 404.
 package track
 
 import (
@@ -31,15 +30,15 @@ var _ Tracker = (*tracking.Service)(nil)
 // Options of New.
 type Options struct {
 	Tracker Tracker
-	// Proxies are the addresses whose X-Forwarded-For is believed.
+	// Proxies are the addresses whose X-Forwarded-For is trusted.
 	Proxies []netip.Prefix
 	Logger  *slog.Logger
 }
 
 type links struct{ Options }
 
-// New returns the handler of everything below tracking.Prefix. It must run before any mux, which would redirect
-// an unclean path.
+// New returns the handler of all paths below tracking.Prefix. It must run before any mux, which would redirect an
+// unclean path.
 func New(o Options) http.Handler { return links{o} }
 
 // The patterns name the routes in the request log and metrics.
@@ -58,7 +57,7 @@ func (l links) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.notFound(w, r)
 }
 
-// setPrivacyHeaders keeps the answer out of caches and search engines, and the link out of referrers.
+// setPrivacyHeaders keeps the response out of caches and search engines, and the link out of referrers.
 func setPrivacyHeaders(header http.Header) {
 	header.Set("Cache-Control", "no-store, no-cache, must-revalidate, private")
 	header.Set("Referrer-Policy", "no-referrer")
@@ -114,7 +113,7 @@ func (l links) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// isRead refuses methods that would change something elsewhere.
+// isRead reports whether the method is GET or HEAD, and refuses all others.
 func (l links) isRead(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
@@ -125,7 +124,7 @@ func (l links) isRead(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// record counts a GET; a HEAD only looks whether there is something.
+// record counts a GET. A HEAD only checks whether the link exists.
 func (l links) record(r *http.Request, mark tracking.LinkToken) {
 	if r.Method == http.MethodGet {
 		l.Tracker.Record(tracking.Visit{Mark: mark, IP: clientip.From(r, l.Proxies), UserAgent: r.UserAgent(),

@@ -9,12 +9,12 @@ import (
 	"github.com/postrider/postrider/rest/pages/theme"
 )
 
-// words are the texts of the pages in one language, from words/<language>.json. page.say fills the values in
+// words are the texts of the pages in one language, from words/<language>.json. page.say replaces the values in
 // braces.
 type words struct {
 	Language string `json:"-"`
 
-	ThisSender sentence `json:"this_sender"` // for {sender} when its name is not known
+	ThisSender sentence `json:"this_sender"` // for {sender} if its name is unknown
 
 	TitleForm    sentence `json:"title_form"`
 	Ask          sentence `json:"ask"`

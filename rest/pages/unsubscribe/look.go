@@ -22,7 +22,7 @@ func (l look) Shown() bool { return l.Name() != "" || len(l.of.Logo) > 0 }
 // Name is the brand's name, on one line.
 func (l look) Name() string { return cleanName(l.of.Name) }
 
-// Logo returns the logo as a data URL, so that nothing is fetched.
+// Logo returns the logo as a data URL, so that the browser fetches nothing.
 func (l look) Logo() template.URL {
 	if len(l.of.Logo) == 0 {
 		return ""

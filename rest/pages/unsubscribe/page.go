@@ -12,24 +12,24 @@ import (
 type page struct {
 	Words    *words
 	Show     string   // form, done, or "" for a notice
-	Title    sentence // of the window; of a notice its heading too
+	Title    sentence // of the window, and the heading of a notice
 	Notice   sentence
 	Email    string
 	Category string // the label; "" for all mail
-	Sender   Sender // empty when it is not known
+	Sender   Sender // empty if unknown
 	Look     look
 }
 
 // Sender is the sender of an email, as written by its author.
 type Sender struct {
-	Name   string // what stood before the address; may be empty
+	Name   string // the display name; may be empty
 	Domain string // in Unicode
 }
 
 // sentence is a text with values in braces: {email}, {category}, {sender}.
 type sentence string
 
-// Say returns a sentence for a paragraph: what strangers wrote is escaped, and strong.
+// Say returns a sentence for a paragraph. Text from outside parties is escaped and shown as strong.
 func (p page) Say(s sentence) template.HTML {
 	strong := func(text string) string { return "<strong>" + template.HTMLEscapeString(text) + "</strong>" }
 	sender := template.HTMLEscapeString(string(p.Words.ThisSender))

@@ -1,18 +1,16 @@
-// Package unsubscribe answers the links by which recipients unsubscribe, below /u/.
+// Package unsubscribe serves the links with which recipients unsubscribe, below /u/.
 //
-// There are two kinds of visitors. A mail client posts `List-Unsubscribe=One-Click`
-// (RFC 8058) without showing it to a person, from anywhere, without cookies and
-// without following redirects: that POST unsubscribes. A person opens the link, sees
-// a page and presses a button, which sends a POST as well.
+// There are two kinds of clients. A mail client posts `List-Unsubscribe=One-Click` (RFC 8058) without showing it to a
+// person, from anywhere, without cookies and without following redirects: this POST unsubscribes. A person opens the
+// link, sees a page and presses a button, which also sends a POST.
 //
-// GET and HEAD change nothing, because programs follow all links of an email before
-// its reader does. The token is the only credential; an invalid one returns a plain
-// 404. Repeated POSTs get the same response.
+// GET and HEAD change nothing, because programs follow all links of an email before its reader does. The token is the
+// only credential; an invalid one returns a plain 404. Repeated POSTs get the same response.
 //
-// The page is for people who may not know the sender, on any device: no scripts,
-// no cookies, no external resources, not to be indexed or framed, and no referrer, because the URL contains the
-// token. It uses the language of its reader (language.go) and names the sender as the email did. The sender can
-// choose any name, so the domain is shown next to it.
+// The page is for people who may not know the sender, on any device. It has no scripts, cookies or external resources,
+// cannot be indexed or framed, and sends no referrer, because the URL contains the token. It uses the language of its
+// reader (language.go) and names the sender as the email did. The sender can choose any name, so the page shows the
+// domain next to it.
 package unsubscribe
 
 import (
@@ -47,7 +45,7 @@ type Senders interface {
 	Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error)
 }
 
-// Brands returns the brand of an account; the zero Brand if it has none.
+// Brands returns the brand of an account, or the zero Brand if it has none.
 type Brands interface {
 	Brand(ctx context.Context, accountID string) (brand.Brand, error)
 }
@@ -62,14 +60,13 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// Prefix is the path that everything hangs below.
+// Prefix is the path prefix of all links.
 const Prefix = suppression.LinkPrefix
 
 const (
 	bodyLimit = 16 << 10 // bytes; a form has about 200
-	// atOnce bounds the requests that use the database, so that a rush of
-	// unsubscribing leaves connections to sending. The links of one account have a
-	// quarter of them.
+	// atOnce limits the concurrent requests that use the database, so that a burst of unsubscribes leaves connections
+	// for sending. The links of one account can use a quarter of them.
 	atOnce   = 16
 	patience = 5 * time.Second
 )
@@ -80,8 +77,8 @@ type pages struct {
 	turn *intake.Pool
 }
 
-// New returns the handler of everything below Prefix. It must run before any mux, which would redirect an unclean
-// path: RFC 8058 section 3.2 forbids following redirects.
+// New returns the handler of all paths below Prefix. It must run before any mux, which would redirect an unclean path:
+// RFC 8058 section 3.2 forbids following redirects.
 func New(o Options) http.Handler {
 	return &pages{Options: o, turn: intake.NewPool(atOnce)}
 }
@@ -147,8 +144,8 @@ func (p *pages) handlePost(w http.ResponseWriter, r *http.Request, said *words, 
 
 var errNothingChosen = errors.New("the body has no choice")
 
-// readChoice reads the choice of a POST: the one click of RFC 8058 section 3.2, in either
-// of its two encodings, or a button of the form.
+// readChoice reads the choice in a POST: the one click of RFC 8058 section 3.2, in either of its two encodings, or a
+// button of the form.
 func readChoice(w http.ResponseWriter, r *http.Request) (everything bool, source string, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -195,7 +192,7 @@ func (p *pages) findSender(ctx context.Context, u suppression.Unsubscribe) (Send
 	defer release()
 	name, domain, err := p.Senders.Sender(ctx, u.AccountID, u.EmailID)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
-		p.Logger.WarnContext(loglimit.Collapse(ctx, "sender"), "unsubscribe page: the sender is not known now",
+		p.Logger.WarnContext(loglimit.Collapse(ctx, "sender"), "cannot read the sender for the unsubscribe page",
 			telemetry.KeyError, err)
 	}
 	if p.Brands == nil || domain == "" {
@@ -203,7 +200,7 @@ func (p *pages) findSender(ctx context.Context, u suppression.Unsubscribe) (Send
 	}
 	of, err := p.Brands.Brand(ctx, u.AccountID)
 	if err != nil {
-		p.Logger.WarnContext(loglimit.Collapse(ctx, "brand"), "unsubscribe page: the brand is not known now",
+		p.Logger.WarnContext(loglimit.Collapse(ctx, "brand"), "cannot read the brand for the unsubscribe page",
 			telemetry.KeyError, err)
 	}
 	return Sender{Name: name, Domain: domain}, look{of, domain}

@@ -22,7 +22,7 @@ const fieldCode = "code"
 // form is one page: its fields, and its action.
 type form struct {
 	path, title, about, button string
-	token                      bool // needs the token of a link
+	token                      bool // requires the token of a link
 	fields                     []field
 	links                      []string
 	do                         func(*pages, *http.Request) (done, error)
@@ -42,7 +42,7 @@ type done struct {
 // view is the data of the template.
 type view struct {
 	Title, About, Button, Action, Wrong, Email string
-	Next                                       string // where who comes in goes: a path of this installation
+	Next                                       string // path of this installation to open after the sign-in
 	Token                                      bool
 	TokenValue                                 string
 	Fields                                     []field

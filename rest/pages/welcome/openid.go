@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/signin/openid"
 )
 
-// OpenID is the part of the outside provider that the pages use.
+// OpenID is the part of the OpenID Connect provider that the pages use.
 type OpenID interface {
 	Name() string
 	BeginLink(ctx context.Context, c accounts.Caller) (openid.AuthRequest, error)
@@ -17,7 +17,7 @@ type OpenID interface {
 
 var _ OpenID = (*openid.Service)(nil)
 
-// problems explain why a sign-in with the provider failed, and what the user can do.
+// problems explains why a sign-in with the provider failed, and what the user can do.
 var problems = map[openid.SignInError]string{
 	openid.ProviderUnavailable: "The provider is unavailable. Try again in a moment, or sign in another way.",
 	openid.Busy:                "Too many people are signing in right now. Try again.",

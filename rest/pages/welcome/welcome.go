@@ -1,6 +1,6 @@
-// Package welcome has the pages for setup, sign-in, sign-up, password reset, address confirmation and invitations.
+// Package welcome serves the pages for setup, sign-in, sign-up, password reset, address confirmation and invitations.
 // The forms work without JavaScript, with one exception: the token of a link is in the fragment of its URL, which
-// browsers do not send, so without JavaScript the user pastes it.
+// browsers do not send, so without JavaScript the user must paste it.
 package welcome
 
 import (
@@ -135,7 +135,7 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.handlePost(w, r, f)
 	default:
 		header.Set("Allow", "GET, HEAD, POST")
-		http.Error(w, "This page takes GET and POST", http.StatusMethodNotAllowed)
+		http.Error(w, "Method not allowed: use GET or POST", http.StatusMethodNotAllowed)
 	}
 }
 
@@ -212,7 +212,7 @@ func (p *pages) refuseForm(w http.ResponseWriter, r *http.Request, f form, err e
 	status, told := statuses[known.Kind]
 	switch {
 	case !told:
-		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page failed",
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "cannot process a sign-in form",
 			telemetry.KeyError, err)
 		status, v.Wrong = http.StatusInternalServerError, "Something went wrong. Try again in a moment."
 	case known.Kind == fault.Unauthorized:
@@ -238,11 +238,11 @@ func (p *pages) refuseForm(w http.ResponseWriter, r *http.Request, f form, err e
 	p.showPage(w, r, status, v)
 }
 
-// showPage writes a page. Who is signed in sees that on the sign-in page.
+// showPage writes a page. The sign-in page shows signed-in users that they are signed in.
 func (p *pages) showPage(w http.ResponseWriter, r *http.Request, status int, v view) {
 	options, err := p.People.Options(r.Context())
 	if err != nil {
-		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page cannot be shown",
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "cannot show a sign-in page",
 			telemetry.KeyError, err)
 		http.Error(w, "Temporarily unavailable. Try again in a moment.", http.StatusServiceUnavailable)
 		return
@@ -253,7 +253,7 @@ func (p *pages) showPage(w http.ResponseWriter, r *http.Request, status int, v v
 	}
 	var page bytes.Buffer
 	if err := layout.Execute(&page, v); err != nil {
-		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page cannot be made",
+		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "cannot render a sign-in page",
 			telemetry.KeyError, err)
 		http.Error(w, "Something went wrong.", http.StatusInternalServerError)
 		return

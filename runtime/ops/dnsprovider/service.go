@@ -86,7 +86,7 @@ func (s *Service) Locate(ctx context.Context, name string) (Location, error) {
 }
 
 func noAnswer(err error) error {
-	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS resolver does not answer"}).
+	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS resolver does not respond"}).
 		WithCause(err)
 }
 

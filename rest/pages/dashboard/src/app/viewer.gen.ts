@@ -7,9 +7,9 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Role =
   /** Allows everything. */
   | 'OWNER'
-  /** Allows everything except what concerns owners and billing. */
+  /** Allows everything except changes to owners and billing. */
   | 'ADMIN'
-  /** Allows what API keys with scope `full` allow. */
+  /** Allows the same as an API key with scope `full`. */
   | 'DEVELOPER'
   /** Allows access to the plan, usage and invoices. */
   | 'BILLING'

@@ -23,7 +23,7 @@ export type AutomationRunFilter = {
   userId?: string | null | undefined;
   /** Matches this address, case-insensitive. */
   email?: string | null | undefined;
-  /** Matches runs that are, wait or ended at the step with this key. Requires `automationId`. */
+  /** Matches runs whose next step has this key, or that wait or ended at it. Requires `automationId`. */
   step?: string | null | undefined;
   /** Matches runs that follow this version. */
   version?: number | null | undefined;
@@ -75,11 +75,11 @@ export type DomainStatus =
 
 /** The status of an email. */
 export type EmailStatus =
-  /** Released and about to be handed over. Emails of a suspended account also have this status. */
+  /** Released, and delivery is about to start. Emails of a suspended account also have this status. */
   | 'QUEUED'
   /** Waiting for its scheduled time. */
   | 'SCHEDULED'
-  /** Accepted and on its way. */
+  /** Accepted, and delivery is in progress. */
   | 'SENT'
   /** Accepted by every recipient's server. */
   | 'DELIVERED'

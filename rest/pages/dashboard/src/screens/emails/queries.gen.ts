@@ -5,11 +5,11 @@ import { gql } from '@/api/document'
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** The status of an email. */
 export type EmailStatus =
-  /** Released and about to be handed over. Emails of a suspended account also have this status. */
+  /** Released, and delivery is about to start. Emails of a suspended account also have this status. */
   | 'QUEUED'
   /** Waiting for its scheduled time. */
   | 'SCHEDULED'
-  /** Accepted and on its way. */
+  /** Accepted, and delivery is in progress. */
   | 'SENT'
   /** Accepted by every recipient's server. */
   | 'DELIVERED'

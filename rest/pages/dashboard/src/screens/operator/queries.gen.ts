@@ -5,9 +5,9 @@ import { gql } from '@/api/document'
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** The severity of a finding. */
 export type HealthLevel =
-  /** Mail is lost, refused or not accepted because of it. */
+  /** The problem causes mail to be lost, refused or not accepted. */
   | 'ERROR'
-  /** It works, but something is at risk or will break. */
+  /** Everything works, but something is at risk or will break. */
   | 'WARNING'
   /** A hint. */
   | 'NOTICE';

@@ -58,11 +58,11 @@ export type TagInput = {
 
 /** The status of an email. */
 export type EmailStatus =
-  /** Released and about to be handed over. Emails of a suspended account also have this status. */
+  /** Released, and delivery is about to start. Emails of a suspended account also have this status. */
   | 'QUEUED'
   /** Waiting for its scheduled time. */
   | 'SCHEDULED'
-  /** Accepted and on its way. */
+  /** Accepted, and delivery is in progress. */
   | 'SENT'
   /** Accepted by every recipient's server. */
   | 'DELIVERED'
@@ -93,7 +93,7 @@ export type SpamStatus =
   | 'HAM'
   /** The message is spam. */
   | 'SPAM'
-  /** There is no filter, or it did not answer. */
+  /** There is no filter, or it did not respond. */
   | 'UNKNOWN';
 
 /** The action for an address. */

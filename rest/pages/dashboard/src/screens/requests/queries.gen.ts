@@ -17,9 +17,9 @@ export type ApiRequestFilter = {
   userId?: string | null | undefined;
   /** Matches requests with this ID. */
   requestId?: string | null | undefined;
-  /** Matches requests that created this email or are about it, prefix `msg_`. */
+  /** Matches requests that created or concern this email, prefix `msg_`. */
   emailId?: string | null | undefined;
-  /** Matches requests answered in this time range. */
+  /** Matches requests whose response was sent in this time range. */
   createdAt?: DateTimeFilter | null | undefined;
 };
 

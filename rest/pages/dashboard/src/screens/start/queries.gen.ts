@@ -16,9 +16,9 @@ export type DomainStatus =
 
 /** The severity of a finding. */
 export type HealthLevel =
-  /** Mail is lost, refused or not accepted because of it. */
+  /** The problem causes mail to be lost, refused or not accepted. */
   | 'ERROR'
-  /** It works, but something is at risk or will break. */
+  /** Everything works, but something is at risk or will break. */
   | 'WARNING'
   /** A hint. */
   | 'NOTICE';

@@ -13,7 +13,7 @@ export type SuppressionReason =
   | 'COMPLAINT'
   /** The recipient unsubscribed from all mail. */
   | 'UNSUBSCRIBE'
-  /** It was added through the API. */
+  /** The address was added through the API. */
   | 'MANUAL';
 
 export type SuppressionListQueryVariables = Exact<{

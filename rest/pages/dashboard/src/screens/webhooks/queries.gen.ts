@@ -21,7 +21,7 @@ export type TimeRange = {
 
 /** The length of a period in a time zone. */
 export type StatisticsInterval =
-  /** One hour, from one full hour of local time to the next. It is longer or shorter where the local time changes by half an hour. */
+  /** One hour, from one full hour of local time to the next. It is longer or shorter if the local time changes by half an hour. */
   | 'HOUR'
   /** One day. */
   | 'DAY'
