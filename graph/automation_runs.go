@@ -154,7 +154,7 @@ func toMatches(e *model.CustomEvent) []*model.CustomEventMatch {
 	return out
 }
 
-func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomEventExplanation, error) {
+func toExplanation(ctx context.Context, e automations.EventExplanation) (*model.CustomEventExplanation, error) {
 	out := &model.CustomEventExplanation{Matches: make([]*model.ExplainedMatch, len(e.Matches)),
 		NearMisses: make([]*model.NearMiss, len(e.NearMisses))}
 	for i, m := range e.Matches {

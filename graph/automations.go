@@ -34,7 +34,7 @@ type Automations interface {
 	Events(ctx context.Context, accountID string, f automations.EventFilter) (page.Page[*ent.CustomEvent], error)
 	CountEvents(ctx context.Context, accountID string, f automations.EventFilter, most int) (int, error)
 	Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error)
-	Explain(ctx context.Context, accountID, eventID string) (automations.Explained, error)
+	Explain(ctx context.Context, accountID, eventID string) (automations.EventExplanation, error)
 }
 
 // AutomationFigures counts the outcomes of runs, by automation ID.

@@ -228,14 +228,14 @@ func (f fakeAutomations) Event(_ context.Context, accountID, id string) (*ent.Cu
 	return e, orElse(err, f.call("Event"))
 }
 
-func (f fakeAutomations) Explain(ctx context.Context, accountID, id string) (module.Explained, error) {
+func (f fakeAutomations) Explain(ctx context.Context, accountID, id string) (module.EventExplanation, error) {
 	e, err := f.Event(ctx, accountID, id)
 	if err != nil {
-		return module.Explained{}, err
+		return module.EventExplanation{}, err
 	}
 	condition := expression.Explanation{Text: "event.data.n > 3",
 		Parts: []expression.Part{{Text: "event.data.n", Value: 2}, {Text: "3", Error: "none"}}, Error: "no value"}
-	out := module.Explained{Event: e}
+	out := module.EventExplanation{Event: e}
 	for _, m := range e.Matches {
 		out.Matches = append(out.Matches, module.ExplainedMatch{EventMatch: m, AutomationName: "Welcome",
 			StepKey: "paid", Conditions: []expression.Explanation{condition}})

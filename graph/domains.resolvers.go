@@ -38,7 +38,7 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.DomainFilter) (*model.DomainConnection, error) {
 	service := r.parts.Domains
 	found, err := connection.Listed[model.DomainEdge](ctx, rights.Read, connection.At(first, after, last, before), domainFilter(filter, inquiry.DomainIDs(ctx)),
-		service.Filtered, service.Count, r.domainPage)
+		service.ListFiltered, service.Count, r.domainPage)
 	return &model.DomainConnection{Connection: found}, err
 }
 

@@ -169,7 +169,7 @@ func (f fakeDomains) List(_ context.Context, accountID string, r page.Request) (
 	return out, orElse(err, f.call("domains.List"))
 }
 
-func (f fakeDomains) Filtered(ctx context.Context, accountID string, of domains.Filter,
+func (f fakeDomains) ListFiltered(ctx context.Context, accountID string, of domains.Filter,
 	r page.Request) (page.Page[*ent.Domain], error) {
 	out, err := f.List(ctx, accountID, r)
 	out.Items = slices.DeleteFunc(out.Items,
@@ -178,7 +178,7 @@ func (f fakeDomains) Filtered(ctx context.Context, accountID string, of domains.
 }
 
 func (f fakeDomains) Count(ctx context.Context, accountID string, of domains.Filter, most int) (int, error) {
-	n, err := lengthOf(f.Filtered(ctx, accountID, of, whole))
+	n, err := lengthOf(f.ListFiltered(ctx, accountID, of, whole))
 	return min(n, most), err
 }
 
@@ -191,7 +191,7 @@ func (f fakeDomains) Get(_ context.Context, accountID, domainID string) (*ent.Do
 	return nil, fault.NoSuch("domain", domainID)
 }
 
-func (f fakeDomains) Several(_ context.Context, accountID string, ids ...string) (out []*ent.Domain, err error) {
+func (f fakeDomains) GetMany(_ context.Context, accountID string, ids ...string) (out []*ent.Domain, err error) {
 	for _, d := range f.rows {
 		if slices.Contains(ids, d.ID) && *d.AccountID == accountID {
 			out = append(out, d)

@@ -56,11 +56,11 @@ type Accounts interface {
 // Domains reads sending domains.
 type Domains interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
-	Filtered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
+	ListFiltered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
 	Count(ctx context.Context, accountID string, f domains.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []dnscheck.RecordCheck
-	Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
+	GetMany(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
 	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
 }
 

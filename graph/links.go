@@ -30,7 +30,7 @@ func linkCosts(c *generated.ComplexityRoot) {
 func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Email, page *model.EmailPage) {
 	page.Domains = loadLinked(ctx, rights.Read, "Query.domains", func(e *ent.Email) string { return e.DomainID }, rows,
 		func(ids []string) (map[string]*model.Domain, error) {
-			found, err := r.parts.Domains.Several(ctx, accountID, ids...)
+			found, err := r.parts.Domains.GetMany(ctx, accountID, ids...)
 			return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 		})
 	page.Keys = loadLinked(ctx, rights.Write, "Query.apiKeys", func(e *ent.Email) string { return stringOrEmpty(e.APIKeyID) }, rows,
@@ -41,7 +41,7 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 	page.Templates = loadLinked(ctx, rights.Read, "Query.templates",
 		func(e *ent.Email) string { return stringOrEmpty(e.TemplateID) }, rows,
 		func(ids []string) (map[string]*model.Template, error) {
-			found, err := r.parts.Templates.Several(ctx, accountID, ids...)
+			found, err := r.parts.Templates.GetMany(ctx, accountID, ids...)
 			if err != nil {
 				return nil, err
 			}

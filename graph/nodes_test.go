@@ -16,7 +16,7 @@ import (
 
 type fakeStatistics struct{}
 
-func (fakeStatistics) Ask(context.Context, string, statistics.Question) (statistics.QueryResult, error) {
+func (fakeStatistics) Query(context.Context, string, statistics.Question) (statistics.QueryResult, error) {
 	return statistics.QueryResult{}, nil
 }
 

@@ -68,7 +68,7 @@ func (r *Resolver) receivedPage(ctx context.Context, accountID string,
 	shared := &model.ReceivedPage{
 		Domains: loadLinked(ctx, rights.Read, "Query.domains", func(e *ent.ReceivedEmail) string { return e.DomainID },
 			rows, func(ids []string) (map[string]*model.Domain, error) {
-				found, err := r.parts.Domains.Several(ctx, accountID, ids...)
+				found, err := r.parts.Domains.GetMany(ctx, accountID, ids...)
 				return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 			}),
 		Deliveries: loadLinked(ctx, rights.Read, "Query.webhookDeliveries",

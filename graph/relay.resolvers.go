@@ -22,7 +22,7 @@ func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *
 	}
 	service := r.parts.SMTPCredentials
 	found, err := connection.Listed[model.SMTPCredentialEdge](ctx, rights.Write, connection.At(first, after, last, before), wanted, // as over REST, and as with keys
-		service.Filtered, service.Count, connection.Each(r.toSMTPCredential))
+		service.ListFiltered, service.Count, connection.Each(r.toSMTPCredential))
 	return &model.SMTPCredentialConnection{Connection: found}, err
 }
 

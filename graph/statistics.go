@@ -15,7 +15,7 @@ import (
 
 // Statistics counts the outcomes of mail.
 type Statistics interface {
-	Ask(ctx context.Context, accountID string, q statistics.Question) (statistics.QueryResult, error)
+	Query(ctx context.Context, accountID string, q statistics.Question) (statistics.QueryResult, error)
 	AskReceived(ctx context.Context, accountID string, q statistics.ReceivedQuestion) (statistics.ReceivedAnswer, error)
 	Reasons(ctx context.Context, accountID string, r statistics.Range, f statistics.Filter,
 		first int) ([]statistics.Reason, error)

@@ -20,7 +20,7 @@ func (r *queryResolver) EmailStatistics(ctx context.Context, rangeArg model.Time
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.parts.Statistics.Ask(ctx, caller.AccountID, statistics.Question{Range: statisticsRange(rangeArg), Interval: statistics.Interval(strings.ToLower(string(interval))),
+	found, err := r.parts.Statistics.Query(ctx, caller.AccountID, statistics.Question{Range: statisticsRange(rangeArg), Interval: statistics.Interval(strings.ToLower(string(interval))),
 		Timezone: timezone, GroupBy: dimension(groupBy), Top: top, Filter: statisticsFilter(filter), ByEmail: placedBy == model.StatisticsMomentEmail, Latency: asksLatency(ctx)})
 	if err != nil {
 		return nil, err

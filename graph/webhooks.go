@@ -39,7 +39,7 @@ type Webhooks interface {
 	// Latest returns the latest deliveries by endpoint.
 	Latest(ctx context.Context, accountID, state string, most int,
 		webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error)
-	Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (webhooks.DeliveryStatistics, error)
+	QueryStatistics(ctx context.Context, accountID, webhookID string, q timeseries.Query) (webhooks.DeliveryStatistics, error)
 }
 
 var _ Webhooks = (*webhooks.Service)(nil)

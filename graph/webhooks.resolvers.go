@@ -87,7 +87,7 @@ func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.Ti
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.parts.Webhooks.Ask(ctx, caller.AccountID, stringOrEmpty(webhookID), timeseries.Query{Range: statisticsRange(rangeArg),
+	found, err := r.parts.Webhooks.QueryStatistics(ctx, caller.AccountID, stringOrEmpty(webhookID), timeseries.Query{Range: statisticsRange(rangeArg),
 		Interval: timeseries.Interval(strings.ToLower(string(interval))), Timezone: timezone})
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ type planSetCommand struct {
 }
 
 func (c *planSetCommand) Validate() error {
-	if c.Change.Empty() {
+	if c.Change.IsEmpty() {
 		return errors.New("no fields to update: set at least one flag")
 	}
 	return c.Change.Validate().Err()

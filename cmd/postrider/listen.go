@@ -46,7 +46,7 @@ type exportStatusCommand struct{ toolSettings }
 
 func (c *exportStatusCommand) Run(s *session) error {
 	return c.withStore(s, func(of services) error {
-		is, err := eventexport.Look(s.ctx, of.store.DB)
+		is, err := eventexport.ReadStanding(s.ctx, of.store.DB)
 		if err != nil {
 			return err
 		}

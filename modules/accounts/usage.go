@@ -206,8 +206,8 @@ func (s *Service) Move(ctx context.Context, tx db.Execer, accountID string, from
 	return refused[0]
 }
 
-// Capped reports whether the account's emails are counted when they are accepted.
-func (s *Service) Capped(ctx context.Context, accountID string) (bool, error) {
+// IsCapped reports whether the account's emails are counted when they are accepted.
+func (s *Service) IsCapped(ctx context.Context, accountID string) (bool, error) {
 	account, err := s.Account(ctx, accountID)
 	if err != nil {
 		return false, err

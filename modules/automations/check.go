@@ -82,7 +82,7 @@ func findUnreachable(d *definition.Definition) (out []int) {
 			continue
 		}
 		step := &d.Steps[i]
-		for _, way := range step.Ways() {
+		for _, way := range step.Targets() {
 			switch way.Target.Kind {
 			case definition.Goto:
 				reached[d.Step(way.Target.Key)] = true

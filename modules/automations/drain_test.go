@@ -52,7 +52,7 @@ func TestHeldRunsContinueAfterRequestDies(t *testing.T) {
 	id := w.heldRuns(t, 3)
 	died := errors.New("the process died")
 	_, err := w.Activate(t.Context(), w.caller(), id,
-		Activation{Keep: func(context.Context, idempotency.Execer, Acted) error { return died }})
+		Activation{Keep: func(context.Context, idempotency.Execer, ActionResult) error { return died }})
 	if !errors.Is(err, died) || w.drainState(t, id) != "" {
 		t.Fatalf("a request that died before its commit returned %v, and draining is %q", err, w.drainState(t, id))
 	}

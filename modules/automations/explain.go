@@ -60,8 +60,8 @@ type NearMiss struct {
 	Condition    *expression.Explanation
 }
 
-// Explained explains the effects of an event and its near misses.
-type Explained struct {
+// EventExplanation explains the effects of an event and its near misses.
+type EventExplanation struct {
 	Event      *ent.CustomEvent
 	Matches    []ExplainedMatch
 	NearMisses []NearMiss
@@ -74,25 +74,25 @@ type explainer struct {
 	stored *ent.CustomEvent
 	event  *machine.Event
 	who    machine.Identity
-	out    Explained
+	out    EventExplanation
 }
 
 // Explain returns how automations reacted to an event and why. It evaluates the conditions again, in the
 // versions that handled the event. It returns NotFound.
-func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Explained, error) {
+func (s *Service) Explain(ctx context.Context, accountID, eventID string) (EventExplanation, error) {
 	stored, err := s.Event(ctx, accountID, eventID)
 	if err != nil {
-		return Explained{}, err
+		return EventExplanation{}, err
 	}
 	e := &explainer{Service: s, stored: stored,
-		out: Explained{Event: stored, Matches: []ExplainedMatch{}, NearMisses: []NearMiss{}}}
+		out: EventExplanation{Event: stored, Matches: []ExplainedMatch{}, NearMisses: []NearMiss{}}}
 	if e.event, e.who, err = storedEvent(stored); err != nil {
-		return Explained{}, err
+		return EventExplanation{}, err
 	}
 	for _, do := range []func(context.Context) error{e.explainMatches, e.addListeners, e.fillNames, e.explainWaits,
 		e.explainOthers, e.findSpellings} {
 		if err := do(ctx); err != nil {
-			return Explained{}, fmt.Errorf("explain an event: %w", err)
+			return EventExplanation{}, fmt.Errorf("explain an event: %w", err)
 		}
 	}
 	return e.out, nil

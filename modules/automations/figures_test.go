@@ -28,7 +28,7 @@ func (fakeVisits) GroupReach(_ context.Context, _ string, groups, _ []string) (m
 // newFigures returns the service of a process that has not counted anything yet.
 func (w *world) newFigures(t *testing.T, texts figures.TextMessages) *figures.Service {
 	t.Helper()
-	return figures.New(w.DB, figures.Near{Emails: w.Records, Visits: fakeVisits{}, Texts: texts})
+	return figures.New(w.DB, figures.Sources{Emails: w.Records, Visits: fakeVisits{}, Texts: texts})
 }
 
 func countedOf(t *testing.T, s *figures.Service, accountID, automationID string) *figures.Figures {

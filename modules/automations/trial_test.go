@@ -31,11 +31,11 @@ func (w *world) draftOf(t *testing.T, trigger, list string) *ent.Automation {
 	return a
 }
 
-func (w *world) try(t *testing.T, automationID, name, data string, send bool) (Tried, error) {
+func (w *world) try(t *testing.T, automationID, name, data string, send bool) (TrialResult, error) {
 	t.Helper()
 	return w.Try(t.Context(), w.caller(),
 		Trial{AutomationID: automationID, Send: send,
-			Render: func(Tried) idempotency.Response { return idempotency.Response{} },
+			Render: func(TrialResult) idempotency.Response { return idempotency.Response{} },
 			Post: ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u1", Email: "bob@example.net",
 				Data: json.RawMessage(data), Source: "dashboard"}})
 }
@@ -187,23 +187,23 @@ func TestRejectsInvalidTrials(t *testing.T) {
 // counted or cancelled with them, and is not sent hours later along with held runs.
 func TestTrialIsNotLiveRun(t *testing.T) {
 	t.Parallel()
-	pause := func(t *testing.T, w *world, id string) (Acted, error) {
+	pause := func(t *testing.T, w *world, id string) (ActionResult, error) {
 		t.Helper()
 		return w.Pause(t.Context(), sendingtest.Account, id, true, nil)
 	}
-	archive := func(t *testing.T, w *world, id string) (Acted, error) {
+	archive := func(t *testing.T, w *world, id string) (ActionResult, error) {
 		t.Helper()
 		return w.Archive(t.Context(), sendingtest.Account, id, nil)
 	}
-	activate := func(t *testing.T, w *world, id string) (Acted, error) {
+	activate := func(t *testing.T, w *world, id string) (ActionResult, error) {
 		t.Helper()
 		if _, err := pause(t, w, id); err != nil {
-			return Acted{}, err
+			return ActionResult{}, err
 		}
 		return w.Activate(t.Context(), w.caller(), id, Activation{Cancel: true})
 	}
 	for name, c := range map[string]struct {
-		act             func(*testing.T, *world, string) (Acted, error)
+		act             func(*testing.T, *world, string) (ActionResult, error)
 		before, deleted bool
 		held, cancelled int // live runs, according to the response
 		want            map[string]int
@@ -220,14 +220,14 @@ func TestTrialIsNotLiveRun(t *testing.T) {
 			w := newWorld(t)
 			a := w.activate(t, `{"event": "start"}`, mail)
 			w.postAs(t, "start", "live", "live@example.net", `{"name": "Live"}`)
-			test := func() Tried {
+			test := func() TrialResult {
 				tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
 				if err != nil || tried.RunID == "" {
 					t.Fatalf("the trial returned %+v, %v; want a run", tried, err)
 				}
 				return tried
 			}
-			var tried Tried
+			var tried TrialResult
 			if !c.before {
 				tried = test()
 			}

@@ -57,7 +57,7 @@ type events struct {
 // billing is disabled; Invalid if the signature matches no secret; an unavailable error if the provider must
 // send the event again.
 func (s *events) Take(ctx context.Context, body []byte, signature string) error {
-	if !s.config.on() {
+	if !s.config.isEnabled() {
 		return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
 	}
 	event, err := s.verifySignature(body, signature)
@@ -66,7 +66,7 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 		return err
 	}
 	customer := ""
-	if event.Livemode == s.config.live() {
+	if event.Livemode == s.config.isLive() {
 		if customer, err = s.findCustomer(ctx, event); err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (s *Service) Start(context.Context) error {
 	if s.tell != nil {
 		s.tasks.Start(worker.Every("mails about plans and payments", notifyEvery, s.tell.Run))
 	}
-	if !s.config.on() {
+	if !s.config.isEnabled() {
 		return nil
 	}
 	s.tasks.Start(

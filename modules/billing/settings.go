@@ -100,8 +100,10 @@ func parseURL(text string) (string, error) {
 	return text, nil
 }
 
-// On reports whether billing is enabled.
-func On(v setting.Values) bool { return !StripeKey.Of(v).IsZero() && len(WebhookSecrets.Of(v)) > 0 }
+// IsEnabled reports whether billing is enabled.
+func IsEnabled(v setting.Values) bool {
+	return !StripeKey.Of(v).IsZero() && len(WebhookSecrets.Of(v)) > 0
+}
 
 // DefaultPlan returns the plan of new accounts. If billing is disabled, it is a plan with caps that are never
 // reached.
@@ -139,8 +141,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// on reports whether billing is enabled.
-func (c Config) on() bool { return !c.Key.IsZero() && len(c.Secrets) > 0 }
+// isEnabled reports whether billing is enabled.
+func (c Config) isEnabled() bool { return !c.Key.IsZero() && len(c.Secrets) > 0 }
 
-// live reports whether the key is for live mode.
-func (c Config) live() bool { return strings.Contains(c.Key.Reveal(), "_live_") }
+// isLive reports whether the key is for live mode.
+func (c Config) isLive() bool { return strings.Contains(c.Key.Reveal(), "_live_") }

@@ -344,7 +344,7 @@ func (s *customers) applyEntitlement(ctx context.Context, tx *ent.Tx, c claim, s
 	if e.paymentDue != (current.PaymentDueAt != nil) {
 		change.PaymentDue, changes["payment_due"] = &e.paymentDue, e.paymentDue
 	}
-	if change.Empty() {
+	if change.IsEmpty() {
 		return false, nil
 	}
 	if err := s.accounts.UpdateAccountIn(ctx, tx, c.accountID, change); err != nil {

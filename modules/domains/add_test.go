@@ -208,7 +208,7 @@ func TestDomainsAreFiltered(t *testing.T) {
 		"all": {Filter{}, []string{news, shop}}, "by name": {Filter{Text: "SHOP"}, []string{shop}}, "by status": {Filter{Status: "verified"}, []string{news}},
 		"receiving": {Filter{Inbound: &yes}, []string{news}}, "not receiving": {Filter{Inbound: &no}, []string{shop}}, "a wildcard": {Filter{Text: "_"}, nil},
 	} {
-		found, err := w.Filtered(t.Context(), w.ada, c.filter, page.Request{})
+		found, err := w.ListFiltered(t.Context(), w.ada, c.filter, page.Request{})
 		var ids []string
 		for _, d := range found.Items {
 			ids = append(ids, d.ID)
@@ -218,7 +218,7 @@ func TestDomainsAreFiltered(t *testing.T) {
 			t.Errorf("%s: (-want +got) %s, %v; %d counted, %v", name, diff, err, n, failed)
 		}
 	}
-	_, err := w.Filtered(t.Context(), w.ada, Filter{Text: "a\x00"}, page.Request{})
+	_, err := w.ListFiltered(t.Context(), w.ada, Filter{Text: "a\x00"}, page.Request{})
 	if wantFault(t, err, fault.Invalid, fault.CodeValidation).Fields["query"] == "" {
 		t.Errorf("a query with NUL returned %v, want an error for query", err)
 	}

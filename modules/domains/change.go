@@ -38,24 +38,24 @@ func (c Change) Validate() fault.Fields {
 	return wrong
 }
 
-// off is the error for a setting of a disabled module.
-const off = "requires the module %s, which is disabled in this installation"
+// moduleDisabledMessage is the error for a setting of a disabled module.
+const moduleDisabledMessage = "requires the module %s, which is disabled in this installation"
 
-// refuseOff rejects settings of disabled modules, because they would have no effect.
-func (c Change) refuseOff(on module.On, wrong fault.Fields) {
+// rejectDisabled rejects settings of disabled modules, because they would have no effect.
+func (c Change) rejectDisabled(on module.On, wrong fault.Fields) {
 	for field, setting := range map[string]struct {
 		given  bool
 		module string
 	}{"open_tracking": {c.OpenTracking != nil, "tracking"}, "click_tracking": {c.ClickTracking != nil, "tracking"},
 		"inbound_enabled": {c.InboundEnabled != nil, "inbound"}} {
 		if setting.given && !on.Has(setting.module) {
-			wrong.Add(field, off, setting.module)
+			wrong.Add(field, moduleDisabledMessage, setting.module)
 		}
 	}
 }
 
-// delivers reports whether the change contains settings that require a domain that can send.
-func (c Change) delivers() bool {
+// changesDelivery reports whether the change contains settings that require a domain that can send.
+func (c Change) changesDelivery() bool {
 	return c.OpenTracking != nil || c.ClickTracking != nil || c.TLSMode != nil
 }
 
@@ -70,7 +70,7 @@ UPDATE domains SET open_tracking = $2, click_tracking = $3, tls_mode = $4, inbou
 // domain_not_verified.
 func (s *Service) Update(ctx context.Context, accountID, domainID string, c Change) (*ent.Domain, error) {
 	wrong := c.Validate()
-	c.refuseOff(s.on, wrong)
+	c.rejectDisabled(s.on, wrong)
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 		if err != nil {
 			return err
 		}
-		if c.delivers() && !Sends(before.Status) {
+		if c.changesDelivery() && !CanSend(before.Status) {
 			return fault.Conflictf(fault.CodeDomainNotVerified,
 				"The domain %s is not verified: verify it before you set open_tracking, click_tracking or tls_mode",
 				before.Name)

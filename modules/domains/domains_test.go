@@ -144,8 +144,8 @@ func (w *world) verified(t testing.TB, accountID, name string) *ent.Domain {
 	return d
 }
 
-// told lists the facts about a domain, except domain.added.
-func (w *world) told(t testing.TB, d *ent.Domain) []event.Type {
+// publishedFacts lists the facts about a domain, except domain.added.
+func (w *world) publishedFacts(t testing.TB, d *ent.Domain) []event.Type {
 	t.Helper()
 	facts, err := w.facts.Facts(t.Context(), *d.AccountID, d.ID)
 	if err != nil {

@@ -79,7 +79,7 @@ func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error)
 		return nil, fault.NoSuch("domain", name)
 	}
 	for _, row := range rows {
-		if Sends(row.Status) {
+		if CanSend(row.Status) {
 			return row, nil
 		}
 	}

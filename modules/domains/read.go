@@ -32,11 +32,11 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Dom
 
 // List returns one page of the account's domains, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error) {
-	return s.Filtered(ctx, accountID, Filter{}, r)
+	return s.ListFiltered(ctx, accountID, Filter{}, r)
 }
 
-// Filtered returns one page of the account's domains that match a filter.
-func (s *Service) Filtered(ctx context.Context, accountID string, f Filter,
+// ListFiltered returns one page of the account's domains that match a filter.
+func (s *Service) ListFiltered(ctx context.Context, accountID string, f Filter,
 	r page.Request) (page.Page[*ent.Domain], error) {
 	query, err := s.query(accountID, f)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Service) Expected(d *ent.Domain) dnscheck.Set { return expectedRecords(
 
 func expectedRecords(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {
 	// With an MX record that points here before the domain is verified, its mail would be lost.
-	if !d.InboundEnabled || !Sends(d.Status) {
+	if !d.InboundEnabled || !CanSend(d.Status) {
 		hosts.Inbound = ""
 	}
 	return dnscheck.Of(d, hosts)
@@ -130,8 +130,8 @@ func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (str
 	return dnscheck.ZoneFile(d, s.Records(d)), nil
 }
 
-// Several returns the domains with the given ids that belong to the account, in no particular order.
-func (s *Service) Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
+// GetMany returns the domains with the given ids that belong to the account, in no particular order.
+func (s *Service) GetMany(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).
 		WithKeys(signing.LoadListedKeys).All(ctx)
 	if err != nil {

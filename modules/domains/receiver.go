@@ -51,7 +51,7 @@ func (l *lookups) Receiver(ctx context.Context, rcpt address.Address) (Receiver,
 func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error) {
 	var answer receipt
 	row, err := l.db.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil(), domain.InboundEnabled(true),
-		isOwned()).Only(ctx)
+		whereOwned()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 	case err != nil:

@@ -82,7 +82,7 @@ func streamOf(v setting.Values, log *slog.Logger) jetstream.Config {
 }
 
 func parseStream(text string) (string, error) {
-	if len(text) > 255 || strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
+	if len(text) > 255 || strings.ContainsFunc(text, func(r rune) bool { return !isPlain(r) }) {
 		return "", fmt.Errorf("is %q; it must consist of letters, digits, - and _", text)
 	}
 	return text, nil
@@ -90,7 +90,7 @@ func parseStream(text string) (string, error) {
 
 func parseSubjects(text string) (string, error) {
 	for token := range strings.SplitSeq(text, ".") {
-		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return !plain(r) }) {
+		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return !isPlain(r) }) {
 			return "", fmt.Errorf("is %q; it must consist of words of letters, digits, - and _, separated by dots",
 				text)
 		}
@@ -98,6 +98,6 @@ func parseSubjects(text string) (string, error) {
 	return text, nil
 }
 
-func plain(r rune) bool {
+func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 }

@@ -49,10 +49,12 @@ FROM event_exports e WHERE name = $1`
 // ErrNothing is returned if no export was ever started.
 var ErrNothing = errors.New("nothing is exported: no process was ever started with POSTRIDER_EVENTS_TO")
 
-// Look returns the state of the export. Error: ErrNothing.
-func Look(ctx context.Context, d *db.DB) (Standing, error) { return look(ctx, d, countLimit) }
+// ReadStanding returns the state of the export. Error: ErrNothing.
+func ReadStanding(ctx context.Context, d *db.DB) (Standing, error) {
+	return readStanding(ctx, d, countLimit)
+}
 
-func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
+func readStanding(ctx context.Context, d *db.DB, count int) (Standing, error) {
 	type row struct {
 		Standing
 		now    time.Time
@@ -88,7 +90,7 @@ WHERE name = $1 AND position > $2`
 // Rewind exports all facts since a time again. A page that is being published is completed first. Errors:
 // Invalid for since, ErrNothing.
 func Rewind(ctx context.Context, d *db.DB, since time.Time) (Standing, error) {
-	before, err := look(ctx, d, 0)
+	before, err := readStanding(ctx, d, 0)
 	if err != nil {
 		return Standing{}, err
 	}
@@ -101,15 +103,15 @@ func Rewind(ctx context.Context, d *db.DB, since time.Time) (Standing, error) {
 		return Standing{}, fault.InvalidField("since", "must be before %s: later events were not exported yet",
 			before.PositionAt.UTC().Format(time.RFC3339))
 	}
-	return Look(ctx, d)
+	return ReadStanding(ctx, d)
 }
 
 // condition returns the line of GET /readyz.
 func (s *Service) condition(ctx context.Context) (module.Condition, error) {
-	if !s.on() {
+	if !s.isEnabled() {
 		return module.Condition{Off: true}, nil
 	}
-	is, err := look(ctx, s.db, 0)
+	is, err := readStanding(ctx, s.db, 0)
 	if err != nil {
 		return module.Condition{}, err
 	}
@@ -140,12 +142,12 @@ func (s *Service) measure(reg prometheus.Registerer) error {
 			"nothing is exported. All processes report the same database, so dashboards should use the maximum " +
 			"over processes."},
 		func() float64 {
-			if !s.on() {
+			if !s.isEnabled() {
 				return 0
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 			defer cancel()
-			is, err := look(ctx, s.db, 0)
+			is, err := readStanding(ctx, s.db, 0)
 			if err != nil {
 				return math.NaN()
 			}

@@ -144,7 +144,7 @@ func (w *world) begun() {
 
 func (w *world) standing() Standing {
 	w.t.Helper()
-	is, err := Look(context.WithoutCancel(w.t.Context()), w.db)
+	is, err := ReadStanding(context.WithoutCancel(w.t.Context()), w.db)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func (s *Service) Send(ctx context.Context, n Notice,
 		return err
 	}
 	_, err = s.sender.Send(ctx, accounts.Caller{AccountID: from, Scope: rights.ScopeFull}, sending.Request{Message: m,
-		Guard: &sending.Guarded{Guard: &guard{hold}}})
+		Guard: &sending.MessageGuard{Guard: &guard{hold}}})
 	if err != nil && !errors.Is(err, sending.ErrNotHeld) {
 		return fmt.Errorf("send notice %s: %w", n.Kind, err)
 	}
@@ -151,7 +151,7 @@ type guard struct {
 }
 
 // Hold implements sending.Guard.
-func (g *guard) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
+func (g *guard) Hold(ctx context.Context, tx db.Execer, list []sending.GuardedMessage) ([]bool, error) {
 	out := make([]bool, len(list))
 	for i := range list {
 		var err error

@@ -137,9 +137,9 @@ func byReach(all []*outlet) (by tiers) {
 	return by
 }
 
-// Among returns how many processes share a mailbox provider's limits for the way of a label: the live
+// CountSharing returns how many processes share a mailbox provider's limits for the way of a label: the live
 // processes that deliver from the same address. It is at least 1.
-func (w *Ways) Among(label string) int {
+func (w *Ways) CountSharing(label string) int {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.known == nil {

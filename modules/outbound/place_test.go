@@ -147,7 +147,7 @@ func TestGainedReportsMovedAddress(t *testing.T) {
 	s := w.among(t, f, time.Hour)
 	gained := func() bool {
 		select {
-		case <-s.Gained():
+		case <-s.GainedWays():
 			return true
 		default:
 			return false
@@ -162,7 +162,7 @@ func TestGainedReportsMovedAddress(t *testing.T) {
 		}
 		reread(t, s)
 		if got := gained(); got != c.want {
-			t.Errorf("after the address moved to %s, Gained reported it: %t, want %t", c.to, got, c.want)
+			t.Errorf("after the address moved to %s, GainedWays reported it: %t, want %t", c.to, got, c.want)
 		}
 	}
 }
@@ -179,11 +179,11 @@ func TestAmongCountsSharingProcesses(t *testing.T) {
 		others: []node.Process{process("two", "192.0.2.1", "192.0.2.2"), process("three"), api, dead, far}}
 	s := w.among(t, f, time.Hour)
 	for label, want := range map[string]int{"": 3, "192.0.2.1": 2, "192.0.2.2": 1} {
-		if got := s.Among(label); got != want {
+		if got := s.CountSharing(label); got != want {
 			t.Errorf("%d processes share %q, want %d", got, label, want)
 		}
 	}
-	if got := w.Among(""); got != 1 {
+	if got := w.CountSharing(""); got != 1 {
 		t.Errorf("a process that knows no others shares its address with %d", got)
 	}
 }

@@ -225,7 +225,7 @@ func (s *Credentials) Revoke(ctx context.Context, accountID, credentialID string
 // included. Error: Invalid.
 func (s *Credentials) List(ctx context.Context, accountID string,
 	r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	return s.Filtered(ctx, accountID, Filter{}, r)
+	return s.ListFiltered(ctx, accountID, Filter{}, r)
 }
 
 // Filter narrows a list of credentials.
@@ -233,8 +233,8 @@ type Filter struct {
 	Revoked *bool // nil means all
 }
 
-// Filtered returns one page of the account's credentials that match a filter.
-func (s *Credentials) Filtered(ctx context.Context, accountID string, f Filter,
+// ListFiltered returns one page of the account's credentials that match a filter.
+func (s *Credentials) ListFiltered(ctx context.Context, accountID string, f Filter,
 	r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r,
 		s.queryCredential(accountID, f),

@@ -28,7 +28,7 @@ type acceptance struct {
 	err        error // refused in the transaction: not recorded
 	size       int   // approximate, in bytes
 	search     records.SearchText
-	guard      *Guarded // nil: no guard
+	guard      *MessageGuard // nil: no guard
 }
 
 func newAcceptance(caller accounts.Caller, identity domains.SigningIdentity, msg parsedMessage, now time.Time) *acceptance {

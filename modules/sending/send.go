@@ -23,7 +23,7 @@ type Request struct {
 	// Render returns the answer to store under the Claim. It is called only if there is a Claim.
 	Render func(Receipt) idempotency.Response
 	// Guard decides, in the transaction that stores the message, whether to store it; nil: always.
-	Guard *Guarded
+	Guard *MessageGuard
 }
 
 // Receipt confirms that a message is durably stored.

@@ -51,7 +51,7 @@ type Quota interface {
 	Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error)
 	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
 	Move(ctx context.Context, tx db.Execer, accountID string, from, to time.Time) error
-	Capped(ctx context.Context, accountID string) (bool, error)
+	IsCapped(ctx context.Context, accountID string) (bool, error)
 }
 
 // Storage counts the bytes that an account stores. Its errors are of kind Limit and Unavailable.

@@ -101,7 +101,7 @@ func (s *Service) queueCondition(ctx context.Context) (module.Condition, error) 
 		c.Details = append(c.Details, "replies to the operator's SMS provider are accepted at "+
 			s.links.URL(link.ReplyPath, link.OperatorName))
 	case "":
-		own, err := s.settings.AnyOwn(ctx)
+		own, err := s.settings.HasOwnProviders(ctx)
 		if err != nil {
 			return module.Condition{}, err
 		}

@@ -211,8 +211,8 @@ func checkTop(wrong fault.Fields, top int) int {
 	return top
 }
 
-// Ask returns figures of an account's mail. Error: Invalid.
-func (s *Service) Ask(ctx context.Context, accountID string, q Question) (answer QueryResult, err error) {
+// Query returns figures of an account's mail. Error: Invalid.
+func (s *Service) Query(ctx context.Context, accountID string, q Question) (answer QueryResult, err error) {
 	axis, kind, err := q.plan()
 	if err != nil {
 		return QueryResult{}, err
@@ -243,13 +243,13 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryR
 	switch {
 	case q.GroupBy == "":
 		groups, err = r.rows(ctx, kind, noGroup, keys)
-		whole = groups.of("", periods)
+		whole = groups.groupSums("", periods)
 	case grouped.column == "key" && grouped.kind != rollup.SenderClass && keys == nil:
 		groups, shown, rest, err = r.largestKeys(ctx, kind, q.Top)
 	default:
 		if groups, err = r.rows(ctx, kind, grouped.column, keys); err == nil {
-			shown = groups.largest(q.Top)
-			rest = groups.except(shown, periods)
+			shown = groups.largestGroups(q.Top)
+			rest = groups.sumExcept(shown, periods)
 		}
 	}
 	if err == nil && whole == nil {
@@ -266,7 +266,7 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryR
 // in two, so the totals come from the question without groups.
 func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.Kind, groups sums) ([]sum, error) {
 	if dimensions[q.GroupBy].column != "key" {
-		return groups.except(nil, len(r.axis.Starts)), nil
+		return groups.sumExcept(nil, len(r.axis.Starts)), nil
 	}
 	keys := q.Filter.keys()
 	if keys == nil {
@@ -275,7 +275,7 @@ func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.Kind, g
 		}
 	}
 	whole, err := r.rows(ctx, kind, noGroup, keys)
-	return whole.of("", len(r.axis.Starts)), err
+	return whole.groupSums("", len(r.axis.Starts)), err
 }
 
 // keys returns the key that the filter selects, or nil.

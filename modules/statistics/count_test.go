@@ -92,7 +92,7 @@ func TestMailToManyDomainsIsCounted(t *testing.T) {
 	}
 	q := Question{Range: between(at.Add(-time.Hour), at.Add(time.Hour)), Interval: Day, Timezone: "UTC",
 		GroupBy: ByRecipientDomain, Top: 20}
-	a, err := tr.Ask(t.Context(), tr.account[0], q)
+	a, err := tr.Query(t.Context(), tr.account[0], q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestAnswersReadBoundedTail(t *testing.T) {
 	q := Question{Range: between(at.Add(-time.Hour), at.Add(12*time.Hour)), Interval: Day, Timezone: "UTC"}
 	ask := func(emails int64) time.Time {
 		t.Helper()
-		a, err := tr.Ask(t.Context(), tr.account[0], q)
+		a, err := tr.Query(t.Context(), tr.account[0], q)
 		if err != nil || a.Totals.Accepted != emails {
 			t.Fatalf("%d emails are counted, want %d: %v", a.Totals.Accepted, emails, err)
 		}
@@ -186,7 +186,7 @@ func TestUncountableEventIsSkipped(t *testing.T) {
 	if is, err := Look(t.Context(), tr.db.SQL); err != nil || is.Skipped != 1 || is.Behind != 0 {
 		t.Errorf("after skipping, the state is %+v (%v), want one skipped and no uncounted events", is, err)
 	}
-	a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour,
+	a, err := tr.Query(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour,
 		Timezone: "UTC"})
 	if err != nil || a.Totals.Delivered != 50 || a.Totals.Bounced != 0 {
 		t.Errorf("%d deliveries and %d bounces were counted (%v), want all but the bounce", a.Totals.Delivered,

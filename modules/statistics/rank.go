@@ -76,7 +76,7 @@ func (r *reading) sizesOfWhole(ctx context.Context, kind rollup.Kind, sizes map[
 	months, _ := r.cutMonths()
 	days, _ := r.cutDays()
 	q := &db.Query{}
-	conditions := r.of(q, kind)
+	conditions := r.senderCondition(q, kind)
 	q.Text = `SELECT key, sum(size)::bigint FROM (SELECT key, ` + r.size() + ` AS size FROM statistics_months WHERE ` +
 		conditions + ` AND start = ANY(` + q.Arg(db.Array(months)) + `::timestamptz[])`
 	if len(days) > 0 {
@@ -104,7 +104,7 @@ func (r *reading) sizesOfParts(ctx context.Context, kind rollup.Kind, sizes map[
 		return nil
 	}
 	q := &db.Query{}
-	conditions := r.of(q, kind)
+	conditions := r.senderCondition(q, kind)
 	fine, _ := store.ChunkColumns(store.Quarters, r.placed)
 	resolution := store.WholeDay
 	if r.axis.End.Sub(r.axis.Begin()) < short {
@@ -164,7 +164,7 @@ func (r *reading) largestKeys(ctx context.Context, kind rollup.Kind,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	shown, rest = known.largest(most), whole.of("", len(r.axis.Starts))
+	shown, rest = known.largestGroups(most), whole.groupSums("", len(r.axis.Starts))
 	for _, key := range shown {
 		for period := range rest {
 			rest[period].subtract(&known[key][period])

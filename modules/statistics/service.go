@@ -90,7 +90,7 @@ func (s *Service) Start(context.Context) error {
 	var counted time.Time
 	s.tasks.Start(worker.Every("statistics", glance, func(ctx context.Context) error {
 		if time.Since(counted) < every {
-			if many, err := s.waits(ctx, manyFacts); err != nil || !many {
+			if many, err := s.hasBacklog(ctx, manyFacts); err != nil || !many {
 				return err
 			}
 		}

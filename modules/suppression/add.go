@@ -50,7 +50,7 @@ func parseAddress(email string) (string, error) {
 	case parsed.Name != "":
 		return "", errors.New("must be a bare address, without a name")
 	}
-	return canonical(parsed.AddrSpec()), nil
+	return canonicalAddress(parsed.AddrSpec()), nil
 }
 
 // Add suppresses an address at the request of the account. If the address is already suppressed, its row and

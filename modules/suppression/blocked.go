@@ -45,7 +45,7 @@ func (s *Service) BlockingArg(list []MessageRecipient) db.Argument {
 	all := make([]asked, 0, len(list)*len(s.hashes.keys))
 	for _, a := range list {
 		category := CategoryKey(a.Category)
-		for _, hash := range s.hashes.all(a.Email) {
+		for _, hash := range s.hashes.allHashes(a.Email) {
 			all = append(all, asked{a.AccountID, category, hash})
 		}
 	}

@@ -58,7 +58,7 @@ func TestBlockedUsesOnlyIndexes(t *testing.T) {
 		}
 		var plan strings.Builder
 		rows, err := w.db.Hot.QueryContext(t.Context(), `EXPLAIN `+blockedAlone.Text, pq.Array([]string{ada}),
-			pq.Array([][]byte{w.hashes.fresh("r7@example.net")}), pq.Array([]string{"x"}))
+			pq.Array([][]byte{w.hashes.newHash("r7@example.net")}), pq.Array([]string{"x"}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Keep stores the caller's response in the transaction of a change, so that both commit or neither does. It may
-// be nil. Its error rolls back the transaction and is returned.
-type Keep func(ctx context.Context, tx idempotency.Execer, t Template) error
+// StoreTemplateResponse stores the caller's response in the transaction of a change, so that both commit or neither
+// does. It may be nil. Its error rolls back the transaction and is returned.
+type StoreTemplateResponse func(ctx context.Context, tx idempotency.Execer, t Template) error
 
 // AddInput is the input of Add.
 type AddInput struct {
@@ -28,7 +28,7 @@ type AddInput struct {
 	Variables          []shape.Variable
 	UnsubscribeEnabled bool
 	Category           string // empty: none
-	Keep               Keep
+	Keep               StoreTemplateResponse
 }
 
 // Validate reports every invalid field.
@@ -65,7 +65,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (Templ
 }
 
 func (s *Service) add(ctx context.Context, accountID, alias, name string, c content,
-	keep Keep) (made Template, err error) {
+	keep StoreTemplateResponse) (made Template, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		create := tx.Template.Create().SetID(id.New(id.Template)).SetAccountID(accountID).
 			SetNillableAlias(orNull(alias)).SetName(name)

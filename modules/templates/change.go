@@ -183,7 +183,7 @@ func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error
 
 // Duplicate creates a new template from the draft of another. The new one has no alias, has never been
 // published, and has (copy) appended to its name.
-func (s *Service) Duplicate(ctx context.Context, accountID, idOrAlias string, keep Keep) (Template, error) {
+func (s *Service) Duplicate(ctx context.Context, accountID, idOrAlias string, keep StoreTemplateResponse) (Template, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return Template{}, err

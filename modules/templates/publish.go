@@ -21,7 +21,7 @@ type Publication struct {
 	Warnings []string // for the author; nil if there are none
 }
 
-// KeepPublication is like Keep, for a publication.
+// KeepPublication is like StoreTemplateResponse, for a publication.
 type KeepPublication func(ctx context.Context, tx idempotency.Execer, p Publication) error
 
 // Publish makes the draft the version that sends use. If the draft equals the published version, it creates no

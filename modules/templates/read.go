@@ -225,8 +225,8 @@ func compareWithPublished(ctx context.Context, from db.Execer, accountID string,
 	return out, nil
 }
 
-// Several returns the account's templates with the given ids, without html and text, in no particular order.
-func (s *Service) Several(ctx context.Context, accountID string, templateIDs ...string) ([]Template, error) {
+// GetMany returns the account's templates with the given ids, without html and text, in no particular order.
+func (s *Service) GetMany(ctx context.Context, accountID string, templateIDs ...string) ([]Template, error) {
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
 		Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {

@@ -114,7 +114,7 @@ func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Link
 		return LinkToken{}, ErrForged
 	}
 	if !own {
-		switch held, err := s.rules.Holds(ctx, mark.AccountID, name); {
+		switch held, err := s.rules.OwnsHost(ctx, mark.AccountID, name); {
 		case err != nil:
 			return LinkToken{}, err
 		case !held:

@@ -50,7 +50,7 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 	if err != nil {
 		return nil, fmt.Errorf("change webhook: %w", err)
 	}
-	s.interest.Appeared(accountID)
+	s.interest.MarkWanted(accountID)
 	s.signals.Wake(deliveryChannel)
 	return changed.Unwrap(), nil
 }

@@ -116,7 +116,7 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 	if err != nil {
 		return nil, secret.String{}, fmt.Errorf("create webhook: %w", err)
 	}
-	s.interest.Appeared(accountID)
+	s.interest.MarkWanted(accountID)
 	return made.Unwrap(), token, nil
 }
 

@@ -170,7 +170,7 @@ func newKeyRecord(k createdKey) keyRecord {
 func newKeyRecordAnswer(k createdKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
 
 func (e *keyEdge) createKey(ctx context.Context, c *api.Call, _ *api.None, in accounts.NewKey,
-	keep api.Keep) (out newKeyAnswer, err error) {
+	keep api.StoreResponse) (out newKeyAnswer, err error) {
 	in.AccountID, in.MakerKeyID = c.AccountID, c.KeyID
 	if c.Person != nil {
 		in.CreatedBy = c.Person.UserID

@@ -122,7 +122,7 @@ func (e *smtpCredentialEdge) toAnswer(c *ent.SMTPCredential) smtpCredentialAnswe
 }
 
 func (e *smtpCredentialEdge) createCredential(ctx context.Context, c *api.Call, _ *api.None, in relay.NewCredential,
-	keep api.Keep) (out newSMTPCredentialAnswer, err error) {
+	keep api.StoreResponse) (out newSMTPCredentialAnswer, err error) {
 	answer := func(made *ent.SMTPCredential, password secret.String) newSMTPCredentialAnswer {
 		return newSMTPCredentialAnswer{SMTPCredential: e.toRecord(made), Password: password.Reveal()}
 	}

@@ -88,7 +88,7 @@ func (f *fakeAutomations) known(id string) error {
 	return f.fail
 }
 
-func (f *fakeAutomations) does(ctx context.Context, what, id string, keep automations.Keep) (*ent.Automation, error) {
+func (f *fakeAutomations) does(ctx context.Context, what, id string, keep automations.StoreChangeResponse) (*ent.Automation, error) {
 	if err := f.known(id); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (f *fakeAutomations) does(ctx context.Context, what, id string, keep automa
 }
 
 func (f *fakeAutomations) Create(ctx context.Context, _ string, _ []byte,
-	keep automations.Keep) (*ent.Automation, error) {
+	keep automations.StoreChangeResponse) (*ent.Automation, error) {
 	return f.does(ctx, "create", automationID, keep)
 }
 
@@ -146,12 +146,12 @@ func TestTheSecondWhoChangesADraftIsTold(t *testing.T) {
 
 func (f *fakeAutomations) Delete(_ context.Context, _, id string) error { return f.known(id) }
 
-func (f *fakeAutomations) Duplicate(ctx context.Context, _, id string, keep automations.Keep) (*ent.Automation, error) {
+func (f *fakeAutomations) Duplicate(ctx context.Context, _, id string, keep automations.StoreChangeResponse) (*ent.Automation, error) {
 	return f.does(ctx, "duplicate", id, keep)
 }
 
-func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automations.Acted,
-	keep automations.KeepActed) (automations.Acted, error) {
+func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automations.ActionResult,
+	keep automations.StoreActionResponse) (automations.ActionResult, error) {
 	a, err := f.does(ctx, what, id, nil)
 	if of.Automation = a; err == nil && keep != nil {
 		err = keep(ctx, nil, of)
@@ -160,20 +160,20 @@ func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automati
 }
 
 func (f *fakeAutomations) Activate(ctx context.Context, _ accounts.Caller, id string,
-	in automations.Activation) (automations.Acted, error) {
+	in automations.Activation) (automations.ActionResult, error) {
 	return f.acts(ctx, map[bool]string{true: "activate and cancel", false: "activate"}[in.Cancel], id,
-		automations.Acted{}, in.Keep)
+		automations.ActionResult{}, in.Keep)
 }
 
 func (f *fakeAutomations) Pause(ctx context.Context, _, id string, hold bool,
-	keep automations.KeepActed) (automations.Acted, error) {
+	keep automations.StoreActionResponse) (automations.ActionResult, error) {
 	return f.acts(ctx, map[bool]string{true: "pause and hold", false: "pause"}[hold], id,
-		automations.Acted{Held: &three}, keep)
+		automations.ActionResult{Held: &three}, keep)
 }
 
 func (f *fakeAutomations) Archive(ctx context.Context, _, id string,
-	keep automations.KeepActed) (automations.Acted, error) {
-	return f.acts(ctx, "archive", id, automations.Acted{Cancelling: &three}, keep)
+	keep automations.StoreActionResponse) (automations.ActionResult, error) {
+	return f.acts(ctx, "archive", id, automations.ActionResult{Cancelling: &three}, keep)
 }
 
 var three = 3
@@ -238,17 +238,17 @@ func (f *fakeAutomations) WebhookSecret(string) secret.String {
 }
 
 func (f *fakeAutomations) Simulate(_ context.Context, _ accounts.Caller, id string,
-	in automations.SimulationInput) (automations.Simulated, error) {
+	in automations.SimulationInput) (automations.SimulationResult, error) {
 	f.simulated = append(f.simulated, in)
 	output := map[string]any{"status": "sent", "email_id": "msg_simulated_hello"}
 	facts := []event.Fact{event.New(accountID, event.AutomationStarted, hookTime,
 		event.Run{AutomationID: automationID, AutomationName: "Welcome", RunID: "run_simulated", Status: "running",
 			EventName: "user.created", StepType: "send_email"})}
-	return automations.Simulated{AutomationID: automationID,
+	return automations.SimulationResult{AutomationID: automationID,
 		Result: simulation.Result{Status: "completed", StartedAt: hookTime, EndedAt: hookTime, Facts: facts,
 			Steps: []simulation.StepResult{{Record: machine.Record{Key: "hello", Type: "send_email", Status: "sent",
 				Output: output, Started: hookTime, Ended: hookTime},
-				Performed: simulation.Performed{Preview: &sending.Preview{From: "Ada <ada@example.com>",
+				Performed: simulation.EffectResult{Preview: &sending.Preview{From: "Ada <ada@example.com>",
 					To: []string{"bob@example.net"}, Subject: "Welcome, Bob", Text: "Hello Bob."}}}},
 			Arrivals: []simulation.Arrival{{Event: &machine.Event{Name: "user.verified", CreatedAt: hookTime},
 				Outcome: simulation.Nothing}}}}, f.known(id)
@@ -272,11 +272,11 @@ func (f *fakeAutomations) Compare(_ context.Context, _, id string, number int,
 			Fields: []diff.FieldChange{{Path: "duration", Before: "P1D", After: "P2D"}}}}}}, f.known(id)
 }
 
-func (f *fakeAutomations) Explain(_ context.Context, _, id string) (automations.Explained, error) {
+func (f *fakeAutomations) Explain(_ context.Context, _, id string) (automations.EventExplanation, error) {
 	condition := expression.Explanation{Text: "event.data.amount > 50",
 		Parts: []expression.Part{{Text: "event.data.amount > 50", Value: false},
 			{Text: "event.data.amount", Value: 20}}}
-	return automations.Explained{Event: f.event(),
+	return automations.EventExplanation{Event: f.event(),
 		Matches: []automations.ExplainedMatch{{EventMatch: shape.EventMatch{AutomationID: automationID, Version: 1,
 			Outcome: "condition_false"}, AutomationName: "Welcome",
 			Conditions: []expression.Explanation{condition}}},
@@ -300,12 +300,12 @@ func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Result,
 		Email: p.Email, Data: json.RawMessage(`{"name":"Bob"}`), Source: p.Source, CreatedAt: hookTime}}, f.fail
 }
 
-func (f *fakeAutomations) Try(_ context.Context, _ accounts.Caller, in automations.Trial) (automations.Tried, error) {
+func (f *fakeAutomations) Try(_ context.Context, _ accounts.Caller, in automations.Trial) (automations.TrialResult, error) {
 	f.tried = append(f.tried, in)
-	out := automations.Tried{Result: ingest.Result{Matched: 1,
+	out := automations.TrialResult{Result: ingest.Result{Matched: 1,
 		Event: ingest.Event{ID: customEventID, Name: in.Name, Source: in.Source, CreatedAt: hookTime}}}
 	if out.RunID = runID; !in.Send {
-		out.RunID, out.Played = "", &automations.Simulated{AutomationID: in.AutomationID}
+		out.RunID, out.Played = "", &automations.SimulationResult{AutomationID: in.AutomationID}
 		out.Played.Status = "completed"
 	}
 	return out, f.fail

@@ -244,7 +244,7 @@ func (f *fakeDomains) Add(ctx context.Context, _ string, in domains.AddInput) (*
 	return sampleDomain(), nil
 }
 
-func (f *fakeDomains) Filtered(context.Context, string, domains.Filter, page.Request) (page.Page[*ent.Domain], error) {
+func (f *fakeDomains) ListFiltered(context.Context, string, domains.Filter, page.Request) (page.Page[*ent.Domain], error) {
 	return page.Page[*ent.Domain]{Items: []*ent.Domain{sampleDomain()}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
@@ -259,7 +259,7 @@ func (f *fakeDomains) Verify(_ context.Context, account, id string) (*ent.Domain
 	return f.Get(context.Background(), account, id)
 }
 
-func (f *fakeDomains) RotateDKIM(ctx context.Context, account, id string, keep domains.Keep) (*ent.Domain, error) {
+func (f *fakeDomains) RotateDKIM(ctx context.Context, account, id string, keep domains.StoreDomainResponse) (*ent.Domain, error) {
 	f.rotations++
 	d, err := f.Get(ctx, account, id)
 	if err != nil || keep == nil {

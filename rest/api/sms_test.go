@@ -49,12 +49,12 @@ func (f *fakeSMS) List(_ context.Context, _ string, filter sms.Filter) (page.Pag
 	return page.Page[*ent.SMSMessage]{Items: []*ent.SMSMessage{f.message()}}, nil
 }
 
-func (f *fakeSMS) Get(_ context.Context, _, id string) (sms.Stored, error) {
+func (f *fakeSMS) Get(_ context.Context, _, id string) (sms.StoredMessage, error) {
 	if id != smsID {
-		return sms.Stored{}, fault.NoSuch("text message", id)
+		return sms.StoredMessage{}, fault.NoSuch("text message", id)
 	}
 	sent, status := smsattempt.OutcomeSent, 201
-	return sms.Stored{SMSMessage: f.message(),
+	return sms.StoredMessage{SMSMessage: f.message(),
 		Attempts: []*ent.SMSAttempt{{Number: 1, Provider: "twilio", Outcome: &sent, StatusCode: &status,
 			StartedAt: hookTime, FinishedAt: &hookTime}}}, nil
 }

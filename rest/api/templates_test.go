@@ -96,7 +96,7 @@ func (f *fakeTemplates) Delete(_ context.Context, _, ref string) error {
 	return err
 }
 
-func (f *fakeTemplates) Duplicate(ctx context.Context, _, ref string, keep templates.Keep) (templates.Template, error) {
+func (f *fakeTemplates) Duplicate(ctx context.Context, _, ref string, keep templates.StoreTemplateResponse) (templates.Template, error) {
 	t, err := f.find(ref)
 	if err != nil {
 		return t, err

@@ -135,9 +135,9 @@ func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string,
 }
 
 func (f *fakeWebhooks) Recover(ctx context.Context, _, webhook string,
-	in webhooks.Recovery) (webhooks.Recovered, error) {
+	in webhooks.Recovery) (webhooks.RecoveryResult, error) {
 	f.recovery = in
-	done, err := webhooks.Recovered{Count: 42}, f.known(webhook)
+	done, err := webhooks.RecoveryResult{Count: 42}, f.known(webhook)
 	if f.queued++; err == nil && in.Keep != nil {
 		err = in.Keep(ctx, nil, done)
 	}

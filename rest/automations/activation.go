@@ -17,7 +17,7 @@ type actionAnswer struct {
 	CancellingRuns *int             `json:"cancelling_runs,omitempty" doc:"Live runs that are being cancelled in the background. None of their steps will start."`
 }
 
-func newActionAnswer(a automations.Acted) actionAnswer {
+func newActionAnswer(a automations.ActionResult) actionAnswer {
 	return actionAnswer{newRecord(a.Automation), a.Held, a.Cancelling}
 }
 
@@ -42,7 +42,7 @@ func (e *edge) addActivation(g *api.TagGroup) {
 }
 
 func (e *edge) runAction(ctx context.Context, c *api.Call, in *api.Item, a action,
-	keep api.Keep) (actionAnswer, error) {
+	keep api.StoreResponse) (actionAnswer, error) {
 	keeping := api.Keeping(keep, newActionAnswer)
 	switch a.Action {
 	case actionActivate:

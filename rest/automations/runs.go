@@ -218,11 +218,11 @@ func (e *edge) listRunsOf(ctx context.Context, c *api.Call, in *runsOfQuery) (pa
 	return e.service.Runs(ctx, c.AccountID, f)
 }
 
-func (e *edge) cancelRun(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
+func (e *edge) cancelRun(ctx context.Context, c *api.Call, in *api.Item, keep api.StoreResponse) (automationRunAnswer, error) {
 	return api.As(newRunAnswer)(e.service.Cancel(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
 }
 
-func (e *edge) retryRun(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
+func (e *edge) retryRun(ctx context.Context, c *api.Call, in *api.Item, keep api.StoreResponse) (automationRunAnswer, error) {
 	return api.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
 }
 
@@ -247,7 +247,7 @@ type retriedAnswer struct {
 func newRetriedAnswer(n int) retriedAnswer { return retriedAnswer{n} }
 
 func (e *edge) retryFailed(ctx context.Context, c *api.Call, in *api.Item, a again,
-	keep api.Keep) (retriedAnswer, error) {
+	keep api.StoreResponse) (retriedAnswer, error) {
 	return api.As(newRetriedAnswer)(e.service.RetryFailed(ctx, c.AccountID, in.ID,
 		automations.Failed{Since: a.Since, Step: a.Step, Keep: api.Keeping(keep, newRetriedAnswer)}))
 }

@@ -25,7 +25,7 @@ type startedRun struct {
 	ID string `json:"id" doc:"The ID of the run." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
-func newDryRun(p *automations.Simulated) *dryRun {
+func newDryRun(p *automations.SimulationResult) *dryRun {
 	if p == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (e *edge) tryEvent(ctx context.Context, c *api.Call, post ingest.Post, in e
 }
 
 // trialReceipt is the response for an event that tests an automation.
-func trialReceipt(t automations.Tried) idempotency.Response {
+func trialReceipt(t automations.TrialResult) idempotency.Response {
 	receipt := newReceipt(t.Result)
 	receipt.DryRun = newDryRun(t.Played)
 	if t.RunID != "" {

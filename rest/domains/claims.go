@@ -109,7 +109,7 @@ func newClaimRecord(c domains.Claim) claimRecord {
 func newClaimAnswer(c domains.Claim) claimAnswer { return claimAnswer{newClaimRecord(c)} }
 
 func (e *edge) startClaim(ctx context.Context, c *api.Call, _ *api.None, name string,
-	keep api.Keep) (claimAnswer, error) {
+	keep api.StoreResponse) (claimAnswer, error) {
 	return api.As(newClaimAnswer)(e.service.StartClaim(ctx, c.AccountID, name, api.Keeping(keep, newClaimAnswer)))
 }
 

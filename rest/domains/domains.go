@@ -19,10 +19,10 @@ import (
 // Service is the part of domains that the domain operations use.
 type Service interface {
 	Add(ctx context.Context, accountID string, in domains.AddInput) (*ent.Domain, error)
-	Filtered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
+	ListFiltered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
-	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.Keep) (*ent.Domain, error)
+	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.StoreDomainResponse) (*ent.Domain, error)
 	Records(d *ent.Domain) []dnscheck.RecordCheck
 	settings
 	claims
@@ -154,13 +154,13 @@ func (e *edge) toRecord(d *ent.Domain) domainRecord {
 func (e *edge) toAnswer(d *ent.Domain) domainAnswer { return domainAnswer{e.toRecord(d)} }
 
 func (e *edge) addDomain(ctx context.Context, c *api.Call, _ *api.None, in domains.AddInput,
-	keep api.Keep) (domainAnswer, error) {
+	keep api.StoreResponse) (domainAnswer, error) {
 	in.Keep = api.Keeping(keep, e.toAnswer)
 	return api.As(e.toAnswer)(e.service.Add(ctx, c.AccountID, in))
 }
 
 func (e *edge) listDomains(ctx context.Context, c *api.Call, in *api.Page) (page.Page[*ent.Domain], error) {
-	return e.service.Filtered(ctx, c.AccountID, domains.Filter{IDs: c.DomainIDs}, in.Request())
+	return e.service.ListFiltered(ctx, c.AccountID, domains.Filter{IDs: c.DomainIDs}, in.Request())
 }
 
 func (e *edge) verifyDomain(ctx context.Context, c *api.Call, in *api.Item) (domainAnswer, error) {

@@ -183,7 +183,7 @@ func inviteBody(in *team.NewInvitation) body.Object {
 }
 
 func (e *edge) inviteMember(ctx context.Context, c *api.Call, _ *api.None, in team.NewInvitation,
-	keep api.Keep) (invitationAnswer, error) {
+	keep api.StoreResponse) (invitationAnswer, error) {
 	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.Invitation) error {
 		return keep(ctx, tx, newInvitationAnswer(made))
 	}

@@ -26,7 +26,7 @@ type Settings interface {
 // Messages is the part of stored messages that these operations use.
 type Messages interface {
 	List(ctx context.Context, accountID string, f sms.Filter) (page.Page[*ent.SMSMessage], error)
-	Get(ctx context.Context, accountID, messageID string) (sms.Stored, error)
+	Get(ctx context.Context, accountID, messageID string) (sms.StoredMessage, error)
 }
 
 var (

@@ -47,7 +47,7 @@ func batchDeleteBody(in *suppression.RemoveInput) body.Object {
 }
 
 func (e *edge) deleteBatch(ctx context.Context, c *api.Call, _ *api.None, in suppression.RemoveInput,
-	keep api.Keep) (deletedBatch, error) {
+	keep api.StoreResponse) (deletedBatch, error) {
 	answer := func(items []suppression.RemovedItem) deletedBatch { return newDeletedBatch(items, c.RequestID) }
 	in.Keep = api.Keeping(keep, answer)
 	return api.As(answer)(e.list.RemoveBatch(ctx, c.AccountID, in))

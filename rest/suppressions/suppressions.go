@@ -190,13 +190,13 @@ func newSuppressionAnswer(s *ent.Suppression) suppressionAnswer {
 }
 
 func (e *edge) addSuppression(ctx context.Context, c *api.Call, _ *api.None, in suppression.AddInput,
-	keep api.Keep) (suppressionAnswer, error) {
+	keep api.StoreResponse) (suppressionAnswer, error) {
 	in.Keep = api.Keeping(keep, newSuppressionAnswer)
 	return api.As(newSuppressionAnswer)(e.list.Add(ctx, c.AccountID, in))
 }
 
 func (e *edge) addBatch(ctx context.Context, c *api.Call, _ *api.None, emails []string,
-	keep api.Keep) (suppressionBatch, error) {
+	keep api.StoreResponse) (suppressionBatch, error) {
 	answer := func(items []suppression.BatchItem) suppressionBatch { return newSuppressionBatch(items, c.RequestID) }
 	return api.As(answer)(e.list.AddBatch(ctx, c.AccountID,
 		suppression.BatchInput{Emails: emails, Keep: api.Keeping(keep, answer)}))

@@ -98,13 +98,13 @@ func newPublicationAnswer(p templates.Publication) publicationAnswer {
 }
 
 func (e *edge) publishTemplate(ctx context.Context, c *api.Call, in *api.Item,
-	keep api.Keep) (publicationAnswer, error) {
+	keep api.StoreResponse) (publicationAnswer, error) {
 	return answerPublished(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID,
 		api.Keeping(keep, newPublicationAnswer)))
 }
 
 func (e *edge) rollBackTemplate(ctx context.Context, c *api.Call, in *api.Item, number int,
-	keep api.Keep) (publicationAnswer, error) {
+	keep api.StoreResponse) (publicationAnswer, error) {
 	return answerPublished(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number,
 		api.Keeping(keep, newPublicationAnswer)))
 }

@@ -22,7 +22,7 @@ type Service interface {
 	Update(ctx context.Context, accountID, idOrAlias string, c templates.Change,
 		etag string) (templates.Template, error)
 	Delete(ctx context.Context, accountID, idOrAlias string) error
-	Duplicate(ctx context.Context, accountID, idOrAlias string, keep templates.Keep) (templates.Template, error)
+	Duplicate(ctx context.Context, accountID, idOrAlias string, keep templates.StoreTemplateResponse) (templates.Template, error)
 	publishing
 }
 
@@ -170,13 +170,13 @@ func newTemplateAnswer(t templates.Template) templateAnswer {
 }
 
 func (e *edge) addTemplate(ctx context.Context, c *api.Call, _ *api.None, in templates.AddInput,
-	keep api.Keep) (templateAnswer, error) {
+	keep api.StoreResponse) (templateAnswer, error) {
 	in.Keep = api.Keeping(keep, newTemplateAnswer)
 	return api.As(newTemplateAnswer)(e.templates.Add(ctx, c.AccountID, in))
 }
 
 func (e *edge) duplicateTemplate(ctx context.Context, c *api.Call, in *api.Item,
-	keep api.Keep) (templateAnswer, error) {
+	keep api.StoreResponse) (templateAnswer, error) {
 	made, err := e.templates.Duplicate(ctx, c.AccountID, in.ID, api.Keeping(keep, newTemplateAnswer))
 	if err == nil {
 		c.Debit(ctx, bodySize(made))

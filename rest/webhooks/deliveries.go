@@ -27,7 +27,7 @@ type Log interface {
 	Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMessage, error)
 	Replay(ctx context.Context, accountID, deliveryID string,
 		keep webhooks.StoreReplayResponse) (*ent.WebhookDelivery, error)
-	Recover(ctx context.Context, accountID, webhookID string, in webhooks.Recovery) (webhooks.Recovered, error)
+	Recover(ctx context.Context, accountID, webhookID string, in webhooks.Recovery) (webhooks.RecoveryResult, error)
 }
 
 var _ Log = (*webhooks.Service)(nil)
@@ -212,16 +212,16 @@ func newReplayAnswer(d *ent.WebhookDelivery) webhookReplayAnswer {
 }
 
 func (e *logEdge) replayDelivery(ctx context.Context, c *api.Call, in *api.Item,
-	keep api.Keep) (webhookReplayAnswer, error) {
+	keep api.StoreResponse) (webhookReplayAnswer, error) {
 	return api.As(newReplayAnswer)(e.log.Replay(ctx, c.AccountID, in.ID, api.Keeping(keep, newReplayAnswer)))
 }
 
-func newRecovered(done webhooks.Recovered) webhookRecovered {
+func newRecovered(done webhooks.RecoveryResult) webhookRecovered {
 	return webhookRecovered{Recovered: done.Count, HasMore: done.HasMore}
 }
 
 func (e *logEdge) recoverDeliveries(ctx context.Context, c *api.Call, in *api.Item, r webhooks.Recovery,
-	keep api.Keep) (webhookRecovered, error) {
+	keep api.StoreResponse) (webhookRecovered, error) {
 	r.Keep = api.Keeping(keep, newRecovered)
 	return api.As(newRecovered)(e.log.Recover(ctx, c.AccountID, in.ID, r))
 }

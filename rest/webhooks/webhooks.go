@@ -207,14 +207,14 @@ func (e *edge) secretAnswer(w *ent.Webhook, token secret.String) newWebhookAnswe
 }
 
 // storeSecretAnswer keeps an answer that shows a secret.
-func (e *edge) storeSecretAnswer(keep api.Keep) webhooks.StoreResponse {
+func (e *edge) storeSecretAnswer(keep api.StoreResponse) webhooks.StoreResponse {
 	return func(ctx context.Context, tx idempotency.Execer, w *ent.Webhook, token secret.String) error {
 		return keep(ctx, tx, e.secretAnswer(w, token))
 	}
 }
 
 func (e *edge) createEndpoint(ctx context.Context, c *api.Call, _ *api.None, in webhooks.NewEndpoint,
-	keep api.Keep) (out newWebhookAnswer, err error) {
+	keep api.StoreResponse) (out newWebhookAnswer, err error) {
 	in.Keep = e.storeSecretAnswer(keep)
 	made, token, err := e.hooks.Create(ctx, c.AccountID, in)
 	if err != nil {
@@ -229,7 +229,7 @@ func (e *edge) updateEndpoint(ctx context.Context, c *api.Call, in *api.Item,
 }
 
 func (e *edge) rotateSecret(ctx context.Context, c *api.Call, in *api.Item,
-	keep api.Keep) (out newWebhookAnswer, err error) {
+	keep api.StoreResponse) (out newWebhookAnswer, err error) {
 	rotated, token, err := e.hooks.RotateSecret(ctx, c.AccountID, in.ID, e.storeSecretAnswer(keep))
 	if err != nil {
 		return out, err

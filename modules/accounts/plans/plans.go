@@ -78,8 +78,8 @@ var ExampleChanges = map[string]any{
 	"cap":      map[string]any{"monthly_emails": 100000},
 }
 
-// Empty reports whether the change has no fields.
-func (c Change) Empty() bool { return c == Change{} }
+// IsEmpty reports whether the change has no fields.
+func (c Change) IsEmpty() bool { return c == Change{} }
 
 // maxNumber is the maximum of a number without a max tag.
 const maxNumber = 1_000_000_000

@@ -153,7 +153,7 @@ func (s *Service) Charge(ctx context.Context, accountID string, kind Kind, bytes
 		return err
 	}
 	quota := account.ByteQuota()
-	if quota.None() {
+	if quota.IsUnlimited() {
 		return nil
 	}
 	a := s.allowanceOf(accountID)
@@ -172,7 +172,7 @@ func (s *Service) Refund(ctx context.Context, accountID string, bytes int64) {
 		return
 	}
 	account, err := s.accounts.Account(ctx, accountID)
-	if err != nil || account.System || account.ByteQuota().None() {
+	if err != nil || account.System || account.ByteQuota().IsUnlimited() {
 		return // the next measurement corrects the counter
 	}
 	s.allowanceOf(accountID).left.Add(bytes)

@@ -25,9 +25,9 @@ func (branchStep) members() []member {
 	}
 }
 
-func (branchStep) ways(s *Step) (ways []Way) {
+func (branchStep) ways(s *Step) (ways []StepTarget) {
 	for i, c := range s.Cases {
-		ways = append(ways, Way{fmt.Sprintf("cases[%d].goto", i), Target{Goto, c.Goto}})
+		ways = append(ways, StepTarget{fmt.Sprintf("cases[%d].goto", i), Target{Goto, c.Goto}})
 	}
 	return append(ways, newWay("otherwise", s.Otherwise, Continue))
 }

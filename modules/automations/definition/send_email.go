@@ -56,8 +56,8 @@ func (emailStep) jointSchema() map[string]any {
 	}}
 }
 
-func (emailStep) ways(s *Step) []Way {
-	return []Way{newWay("on_suppressed", s.OnSuppressed, Continue), newWay("on_error", s.OnError, Fails)}
+func (emailStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_suppressed", s.OnSuppressed, Continue), newWay("on_error", s.OnError, Fails)}
 }
 
 func (emailStep) validate(s *Step, path string, wrong fault.Fields) {

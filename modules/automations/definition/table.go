@@ -45,15 +45,15 @@ func CheckEventName(name string) error {
 	return nil
 }
 
-// OwnEvents are the built-in events that an automation may listen to. The name is $ and the type of the fact.
-var OwnEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered",
+// BuiltInEvents are the built-in events that an automation may listen to. The name is $ and the type of the fact.
+var BuiltInEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered",
 	"$email.opened", "$email.received"}
 
 // CheckListened validates the name of an event that an automation listens to.
 func CheckListened(name string) error {
 	if strings.HasPrefix(name, "$") {
-		if !slices.Contains(OwnEvents, name) {
-			return fmt.Errorf("is not a built-in event; must be one of %s", strings.Join(OwnEvents, ", "))
+		if !slices.Contains(BuiltInEvents, name) {
+			return fmt.Errorf("is not a built-in event; must be one of %s", strings.Join(BuiltInEvents, ", "))
 		}
 		return nil
 	}

@@ -28,8 +28,8 @@ func (eventStep) members() []member {
 	}
 }
 
-func (eventStep) ways(s *Step) []Way {
-	return []Way{newWay("on_event", s.OnEvent, Continue), newWay("on_timeout", s.OnTimeout, Continue)}
+func (eventStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_event", s.OnEvent, Continue), newWay("on_timeout", s.OnTimeout, Continue)}
 }
 
 func (eventStep) summary(s *Step) string {

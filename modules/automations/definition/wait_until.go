@@ -37,7 +37,9 @@ func (untilStep) jointSchema() map[string]any {
 		"dependentRequired": map[string][]string{"offset": {"at"}}}
 }
 
-func (untilStep) ways(s *Step) []Way { return []Way{newWay("on_past", s.OnPast, Continue)} }
+func (untilStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_past", s.OnPast, Continue)}
+}
 
 func (untilStep) validate(s *Step, path string, wrong fault.Fields) {
 	if s.Window == nil && s.At == "" {

@@ -34,7 +34,9 @@ func (webhookStep) members() []member {
 
 func (webhookStep) isEffect() bool { return true }
 
-func (webhookStep) ways(s *Step) []Way { return []Way{newWay("on_error", s.OnError, Fails)} }
+func (webhookStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_error", s.OnError, Fails)}
+}
 
 func (webhookStep) summary(s *Step) string { return firstNonEmpty(s.Method, "POST") + " " + s.URL }
 

@@ -86,7 +86,7 @@ type round struct {
 
 // trackedRun is a live run with its changes in this round.
 type trackedRun struct {
-	*runs.Live
+	*runs.LiveRun
 
 	version   *runs.Version
 	fresh     bool           // the run started in this round
@@ -146,7 +146,7 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 		if err != nil {
 			return err
 		}
-		r.live = append(r.live, &trackedRun{Live: l, version: v})
+		r.live = append(r.live, &trackedRun{LiveRun: l, version: v})
 	}
 	return r.readEntries(ctx, persons)
 }
@@ -272,12 +272,12 @@ func (r *round) begin(ctx context.Context, v *runs.Version, l listener, p *posti
 	run := machine.Run{ID: id.New(id.Run), AutomationID: l.automationID, Version: l.version, Trigger: p.event,
 		Identity: p.identity(), StartedAt: p.at}
 	state, outcome := v.Advance(ctx, run, machine.State{}, machine.Input{Now: p.at})
-	t := &trackedRun{Live: &runs.Live{Run: run, AccountID: p.AccountID, State: state, Work: runs.Ready, Depth: p.Depth},
+	t := &trackedRun{LiveRun: &runs.LiveRun{Run: run, AccountID: p.AccountID, State: state, Work: runs.Ready, Depth: p.Depth},
 		version: v, fresh: true}
 	if outcome.Waiting != nil {
 		t.Work = runs.Waiting
 	}
-	r.started = append(r.started, &runs.Settlement{Live: t.Live, Program: v.Program, State: state, Outcome: outcome,
+	r.started = append(r.started, &runs.Settlement{Live: t.LiveRun, Program: v.Program, State: state, Outcome: outcome,
 		Now: p.at})
 	if outcome.Ended == "" && !run.Identity.IsZero() {
 		r.live = append(r.live, t)
@@ -296,9 +296,9 @@ func (r *round) apply(ctx context.Context) error {
 	for _, t := range r.live {
 		switch {
 		case t.cancelled:
-			cancelled = append(cancelled, runs.Cancelled{Live: t.Live, Program: t.version.Program})
+			cancelled = append(cancelled, runs.Cancelled{Live: t.LiveRun, Program: t.version.Program})
 		case t.resumedBy != nil:
-			if err := runs.Resume(ctx, r.tx, t.Live, t.resumedBy); err != nil {
+			if err := runs.Resume(ctx, r.tx, t.LiveRun, t.resumedBy); err != nil {
 				return err
 			}
 		}

@@ -174,7 +174,7 @@ func TestSingleOutputKeepsType(t *testing.T) {
 	_, out := p.Advance(t.Context(), runOf(map[string]any{"items": []any{int64(1), "b"}, "n": int64(9007199254740993)}),
 		machine.State{}, machine.Input{Now: start})
 	want := `{"gone":null,"items":[1,"b"],"literal":1,"n":9007199254740993,"text":"n=9007199254740993"}`
-	if post, is := out.Effect.(*machine.Post); !is || string(post.Body) != want {
+	if post, is := out.Effect.(*machine.WebhookRequest); !is || string(post.Body) != want {
 		t.Errorf("the effect is %+v, want a request with the body %s", out.Effect, want)
 	}
 }

@@ -28,7 +28,7 @@ type Email struct {
 }
 
 func (emailStep) texts(s *definition.Step) (out []source) {
-	list := func(path string, texts definition.Texts) {
+	list := func(path string, texts definition.StringList) {
 		for i, t := range texts {
 			out = addText(out, fmt.Sprintf("%s[%d]", path, i), t)
 		}
@@ -57,7 +57,7 @@ func (emailStep) texts(s *definition.Step) (out []source) {
 func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 	e := &Email{From: s.From, Category: s.Category, Unsubscribe: s.Unsubscribe}
 	var failed error
-	list := func(name string, texts definition.Texts) []string {
+	list := func(name string, texts definition.StringList) []string {
 		out := make([]string, 0, len(texts))
 		for i := range texts {
 			text, err := t.renderPath(fmt.Sprintf("%s[%d]", name, i))

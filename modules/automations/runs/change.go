@@ -81,7 +81,7 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 		if !s.hasEnded() {
 			living = append(living, s)
 		}
-		facts = append(facts, s.publicFacts((*Settlement).Began)...)
+		facts = append(facts, s.publicFacts((*Settlement).StartedFact)...)
 	}
 	if _, err := tx.ExecContext(ctx, insertRunsSQL.Text, insertRunsSQL.Args(runRows.Rows(list))...); err != nil {
 		return wrapError(err, "store runs")
@@ -127,7 +127,7 @@ UPDATE automation_runs r SET status = 'cancelled', ended_at = clock_timestamp() 
 
 // Cancelled is a run to cancel, with its program.
 type Cancelled struct {
-	Live    *Live
+	Live    *LiveRun
 	Program *machine.Program
 }
 

@@ -42,7 +42,7 @@ const lanesText = `64`
 
 // Claimed is a live run under a lease.
 type Claimed struct {
-	*Live
+	*LiveRun
 
 	at   time.Time // database time of the claim
 	here time.Time // time of this process's clock at the same moment or slightly later
@@ -79,15 +79,15 @@ UPDATE automation_works w SET due_at = now() + v.wait * interval '1 microsecond'
 FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS v (id, fence, wait, uncounted)
 WHERE w.id = v.id AND w.fence = v.fence`
 
-// Return is a claim that ends without an outcome.
-type Return struct {
-	Live    *Live
+// ReleasedClaim is a claim that ends without an outcome.
+type ReleasedClaim struct {
+	Live    *LiveRun
 	Wait    time.Duration // pause before it is due again
 	Counted bool          // the claim counts as a try
 }
 
 // Release makes claimed runs due again.
-func Release(ctx context.Context, on db.Execer, list []Return) error {
+func Release(ctx context.Context, on db.Execer, list []ReleasedClaim) error {
 	if len(list) == 0 {
 		return nil
 	}

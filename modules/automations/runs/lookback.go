@@ -79,7 +79,7 @@ func (s *Settlement) findEarlierEvent(ctx context.Context, tx db.Execer, w *mach
 }
 
 // Resume ends the wait of a run with an event, so that its next step begins. The caller has locked the row.
-func Resume(ctx context.Context, tx db.Execer, l *Live, e *machine.Event) error {
+func Resume(ctx context.Context, tx db.Execer, l *LiveRun, e *machine.Event) error {
 	input, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encode an event: %w", err)

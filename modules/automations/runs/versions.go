@@ -45,7 +45,7 @@ func NewStore() *Store {
 }
 
 // Of returns the program of a live run: its version, or the definition of a trial.
-func (s *Store) Of(ctx context.Context, on db.Execer, l *Live) (*Version, error) {
+func (s *Store) Of(ctx context.Context, on db.Execer, l *LiveRun) (*Version, error) {
 	if l.Trial == nil {
 		return s.Get(ctx, on, l.Run.AutomationID, l.Run.Version)
 	}

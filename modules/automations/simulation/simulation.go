@@ -37,11 +37,11 @@ type Input struct {
 	Later     []*machine.Event // events of the same person, ordered by time
 	Hurry     bool             // waits take no time, and awaited events count as received
 	// Perform returns the result of an effect instead of performing it. An error ends the simulation.
-	Perform func(ctx context.Context, step *definition.Step, e machine.Effect) (Performed, error)
+	Perform func(ctx context.Context, step *definition.Step, e machine.Effect) (EffectResult, error)
 }
 
-// Performed is the simulated result of an effect.
-type Performed struct {
+// EffectResult is the simulated result of an effect.
+type EffectResult struct {
 	Result  machine.Result
 	Preview any // the message or request: *sending.Preview, *sms.Preview or *machine.Post; nil if it would be rejected
 }
@@ -52,7 +52,7 @@ type StepResult struct {
 
 	Waited     *machine.Waiting // nil: the step did not wait
 	Conditions []expression.Explanation
-	Performed  Performed
+	Performed  EffectResult
 }
 
 // Arrival is an event that arrived after the one that started the run.
@@ -84,7 +84,7 @@ type simulation struct {
 	state   machine.State
 	outcome machine.Decision
 	next    int // index of the first event in Later that has not arrived
-	done    Performed
+	done    EffectResult
 	result  Result
 }
 
@@ -97,7 +97,7 @@ func Play(ctx context.Context, in Input) (Result, error) {
 		s.result.Status = NotStarted
 		return s.result, nil
 	}
-	s.result.Facts = append(s.result.Facts, s.settlement().Began())
+	s.result.Facts = append(s.result.Facts, s.settlement().StartedFact())
 	s.advance(ctx, machine.Input{})
 	for s.result.Status == "" && ctx.Err() == nil {
 		switch {
@@ -135,7 +135,7 @@ func (s *simulation) advance(ctx context.Context, in machine.Input) {
 		before.Step = r.Index
 		step := StepResult{Record: r, Conditions: s.Program.ExplainStep(ctx, s.Run, before, s.now)}
 		if i == 0 {
-			step.Waited, step.Performed, s.done = waited, s.done, Performed{}
+			step.Waited, step.Performed, s.done = waited, s.done, EffectResult{}
 		}
 		before.Outputs[r.Key] = r.Output
 		s.result.Steps = append(s.result.Steps, step)
@@ -151,7 +151,7 @@ func (s *simulation) end(status, reason string) {
 }
 
 func (s *simulation) settlement() *runs.Settlement {
-	return &runs.Settlement{Live: &runs.Live{Run: s.Run, AccountID: s.AccountID, State: s.state}, Program: s.Program,
+	return &runs.Settlement{Live: &runs.LiveRun{Run: s.Run, AccountID: s.AccountID, State: s.state}, Program: s.Program,
 		State: s.state, Outcome: s.outcome, Now: s.now}
 }
 

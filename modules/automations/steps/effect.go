@@ -32,7 +32,7 @@ type effect interface {
 	// success: "", simulation.OutcomeSuppressed or simulation.OutcomeError.
 	preview(
 		ctx context.Context, caller accounts.Caller, key string, e machine.Effect, outcome string,
-	) (simulation.Performed, error)
+	) (simulation.EffectResult, error)
 	// perform performs the effect of a claimed step.
 	perform(ctx context.Context, t *claimedRun) result
 }
@@ -122,17 +122,17 @@ func (s *Service) Check(ctx context.Context, c Check) error {
 // simulation.OutcomeSuppressed or simulation.OutcomeError.
 func (s *Service) Preview(
 	ctx context.Context, caller accounts.Caller, step *definition.Step, e machine.Effect, outcome string,
-) (simulation.Performed, error) {
+) (simulation.EffectResult, error) {
 	return s.effects[step.Type].preview(ctx, caller, step.Key, e, outcome)
 }
 
 // refusedPreview returns the result of a message that would be rejected. Other errors end the simulation.
-func refusedPreview(err error) (simulation.Performed, error) {
+func refusedPreview(err error) (simulation.EffectResult, error) {
 	refused := fault.From(err)
 	if refused.Kind == fault.Internal || refused.Kind == fault.Unavailable {
-		return simulation.Performed{}, err
+		return simulation.EffectResult{}, err
 	}
-	return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: codeOf(refused) + ": " +
+	return simulation.EffectResult{Result: machine.Result{Status: machine.StatusFailed, Error: codeOf(refused) + ": " +
 		refused.Error()}}, nil
 }
 

@@ -120,12 +120,12 @@ func (e emailEffect) checkSender(ctx context.Context, c Check, from string) erro
 
 func (e emailEffect) preview(
 	ctx context.Context, caller accounts.Caller, key string, m machine.Effect, outcome string,
-) (simulation.Performed, error) {
+) (simulation.EffectResult, error) {
 	preview, err := e.Sender.Preview(ctx, caller, messageOf(m.(*machine.Email))) //nolint:forcetypeassert // rendered by this type
 	if err != nil {
 		return refusedPreview(err)
 	}
-	return simulation.Performed{Preview: &preview,
+	return simulation.EffectResult{Preview: &preview,
 		Result: simulateSend(outcome, definition.MediumEmail, map[string]any{"email_id": "msg_simulated_" + key})}, nil
 }
 
@@ -162,7 +162,7 @@ const noSubject = "(no subject)"
 
 func (e emailEffect) send(ctx context.Context, caller accounts.Caller, m sending.Message, t *claimedRun) error {
 	_, err := e.Sender.Send(ctx, caller, sending.Request{Message: m,
-		Guard: &sending.Guarded{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
+		Guard: &sending.MessageGuard{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
 	return err
 }
 
@@ -188,7 +188,7 @@ func codeOf(f *fault.Error) string {
 
 // Hold settles the steps of emails that are about to be stored (sending.Guard). It rejects an email if its run
 // was cancelled or is held by another claim.
-func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
+func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.GuardedMessage) ([]bool, error) {
 	settlements := make([]*runs.Settlement, 0, len(list))
 	for _, h := range list {
 		t := h.Subject.(*claimedRun) //nolint:forcetypeassert // only perform passes this guard

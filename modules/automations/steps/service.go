@@ -126,9 +126,9 @@ func (s *Service) Claim(ctx context.Context, limit int, lease time.Duration) ([]
 }
 
 func (s *Service) release(ctx context.Context, list []*runs.Claimed) error {
-	back := make([]runs.Return, 0, len(list))
+	back := make([]runs.ReleasedClaim, 0, len(list))
 	for _, c := range list {
-		back = append(back, runs.Return{Live: c.Live})
+		back = append(back, runs.ReleasedClaim{Live: c.LiveRun})
 	}
 	return runs.Release(ctx, s.db.Hot, back)
 }

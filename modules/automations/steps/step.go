@@ -29,11 +29,11 @@ const (
 // it.
 type result struct {
 	settlement *runs.Settlement
-	back       *runs.Return
+	back       *runs.ReleasedClaim
 }
 
 func retryLater(c *runs.Claimed, wait time.Duration, counted bool) result {
-	return result{back: &runs.Return{Live: c.Live, Wait: wait, Counted: counted}}
+	return result{back: &runs.ReleasedClaim{Live: c.LiveRun, Wait: wait, Counted: counted}}
 }
 
 // step takes a run up to the next effect and performs it.
@@ -43,7 +43,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 			out = retryLater(c, waitDefect, true)
 		}
 	}()
-	v, err := s.versions.Of(ctx, s.db.SQL, c.Live)
+	v, err := s.versions.Of(ctx, s.db.SQL, c.LiveRun)
 	if err != nil {
 		return retryLater(c, waitAway, false)
 	}
@@ -56,7 +56,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 	case c.Work == runs.TimedOut:
 		in.Fired = true
 	}
-	state, outcome := advanceFunc(c.Live, v)(ctx, c.Run, c.State, in)
+	state, outcome := advanceFunc(c.LiveRun, v)(ctx, c.Run, c.State, in)
 	taken := &claimedRun{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
 	if outcome.Effect == nil {
 		return result{settlement: taken.settlement()}
@@ -65,7 +65,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 }
 
 // advanceFunc returns the function that advances a run. Trials do not wait.
-func advanceFunc(l *runs.Live,
+func advanceFunc(l *runs.LiveRun,
 	v *runs.Version) func(context.Context, machine.Run, machine.State,
 	machine.Input) (machine.State, machine.Decision) {
 	if l.Trial != nil {
@@ -78,7 +78,7 @@ func advanceFunc(l *runs.Live,
 func failRun(c *runs.Claimed, v *runs.Version, now time.Time) *runs.Settlement {
 	const reason = "internal: the step was tried 20 times and could not be finished"
 	step := v.Definition.Steps[c.State.Step]
-	return &runs.Settlement{Live: c.Live, Program: v.Program, State: c.State, Now: now,
+	return &runs.Settlement{Live: c.LiveRun, Program: v.Program, State: c.State, Now: now,
 		Outcome: machine.Decision{Ended: runs.StatusFailed, Error: reason,
 			Records: []machine.Record{{Index: c.State.Step, Key: step.Key, Type: step.Type,
 				Status: machine.StatusFailed,
@@ -97,15 +97,15 @@ type claimedRun struct {
 }
 
 func (t *claimedRun) settlement() *runs.Settlement {
-	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: t.state, Outcome: t.outcome, Now: t.now}
+	return &runs.Settlement{Live: t.LiveRun, Program: t.version.Program, State: t.state, Outcome: t.outcome, Now: t.now}
 }
 
 // settleAfter returns the settlement of a finished effect, including the steps before it.
 func (t *claimedRun) settleAfter(ctx context.Context, r machine.Result) *runs.Settlement {
 	now := t.Now()
-	state, outcome := advanceFunc(t.Live, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
+	state, outcome := advanceFunc(t.LiveRun, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
 	outcome.Records = append(append([]machine.Record{}, t.outcome.Records...), outcome.Records...)
-	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
+	return &runs.Settlement{Live: t.LiveRun, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
 }
 
 // recordBlocked records why the step could not be finished, and the progress of the run before it. The step is
@@ -113,7 +113,7 @@ func (t *claimedRun) settleAfter(ctx context.Context, r machine.Result) *runs.Se
 func (t *claimedRun) recordBlocked(b runs.Blocked, wait time.Duration) result {
 	now := t.Now()
 	b.Since, b.Until = now, now.Add(wait)
-	if before := t.Live.Blocked; before != nil && t.state.Step == t.Live.State.Step {
+	if before := t.LiveRun.Blocked; before != nil && t.state.Step == t.LiveRun.State.Step {
 		b.Since = before.Since
 	}
 	s := t.settlement()
@@ -142,7 +142,7 @@ func (t *claimedRun) definition() *definition.Step { return &t.version.Definitio
 // settle stores the results of claims.
 func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Claimed, result]) error {
 	var list []*runs.Settlement
-	var back []runs.Return
+	var back []runs.ReleasedClaim
 	for _, r := range results {
 		switch {
 		case r.Value.settlement != nil:

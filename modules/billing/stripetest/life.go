@@ -191,8 +191,8 @@ func (s *Stripe) Set(id, field string, value any, event string) {
 	}
 }
 
-// Silence delays every response; 0 ends the delay.
-func (s *Stripe) Silence(wait time.Duration) {
+// DelayResponses delays every response; 0 ends the delay.
+func (s *Stripe) DelayResponses(wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Fault = nil

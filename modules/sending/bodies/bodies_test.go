@@ -29,7 +29,7 @@ import (
 
 // world is an installation with an S3 object store.
 type world struct {
-	*rooms.Rooms
+	*rooms.Harness
 
 	store *blobtest.Server
 }

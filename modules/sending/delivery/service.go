@@ -48,7 +48,7 @@ type Ways interface {
 	Choose(ctx context.Context, questions []outbound.Question) ([]smtpclient.Way, error)
 	Return(labels []string) // chosen, but not used
 	Place(label string) outbound.Routing
-	Gained() <-chan struct{} // receives when mail parked for other processes may now be deliverable here
+	GainedWays() <-chan struct{} // receives when mail parked for other processes may now be deliverable here
 	Count(ctx context.Context, tx db.Execer, labels []string) error
 	HasFallback(accountID, domainID string) bool
 }
@@ -225,7 +225,7 @@ func (s *Service) Start(ctx context.Context) error {
 			return nil
 		}))
 	s.tasks.Start(worker.Task{Name: "wakes of ways that others had", First: worker.UntilWoken,
-		Woken: s.claimer.ways.Gained(), Step: func(context.Context) (time.Duration, error) {
+		Woken: s.claimer.ways.GainedWays(), Step: func(context.Context) (time.Duration, error) {
 			s.claimer.searchSoon()
 			return worker.UntilWoken, nil
 		}})

@@ -209,7 +209,7 @@ type emailChange struct {
 	status       email.Status
 	lastEvent    string
 	bounceReason string
-	counts       lifecycle.Tally
+	counts       lifecycle.RecipientCounts
 }
 
 type emailChanges map[string]*emailChange
@@ -234,7 +234,7 @@ func lockEmails(ctx context.Context, tx *sql.Tx, held []*finishedJob) (emailChan
 		return nil, err
 	}
 	for i := range emails {
-		emails[i].counts = lifecycle.Tally{}
+		emails[i].counts = lifecycle.RecipientCounts{}
 		changes[emails[i].id] = &emails[i]
 	}
 	type count struct {

@@ -51,12 +51,12 @@ func Finished() []string {
 // up in the same way.
 const RecipientSQL = `r.id = v.id AND r.email_id BETWEEN v.email_id AND v.email_id`
 
-// Tally counts an email's recipients by state.
-type Tally map[recipient.State]int
+// RecipientCounts counts an email's recipients by state.
+type RecipientCounts map[recipient.State]int
 
 // Overall returns the status of an email with these recipients: sent while one is open, then the worst. A
 // failure is worse than a bounce, because this service or its configuration caused it.
-func (t Tally) Overall() email.Status {
+func (t RecipientCounts) Overall() email.Status {
 	switch {
 	case t[recipient.StateQueued] > 0 || t[recipient.StateDeferred] > 0:
 		return email.StatusSent

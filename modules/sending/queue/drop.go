@@ -27,7 +27,7 @@ type dropping struct {
 	event.Email
 
 	accountID string
-	counts    lifecycle.Tally
+	counts    lifecycle.RecipientCounts
 }
 
 // dropRecipients settles those of the recipients that are not settled yet. It locks recipients before emails, and
@@ -88,7 +88,7 @@ func lockDropping(ctx context.Context, tx *sql.Tx, gone []dropped) (map[string]*
 	clear(found)
 	for i := range list {
 		e := &list[i]
-		e.CreatedAt, e.counts = event.At(e.CreatedAt.Time), lifecycle.Tally{}
+		e.CreatedAt, e.counts = event.At(e.CreatedAt.Time), lifecycle.RecipientCounts{}
 		found[e.EmailID] = e
 	}
 	type count struct {

@@ -165,7 +165,7 @@ type redaction struct {
 func newRedaction(e *ent.Email, others []*ent.Recipient, addr string) redaction {
 	r := redaction{email: e, to: redactList(e.To, addr), cc: redactList(e.Cc, addr), bcc: redactList(e.Bcc, addr),
 		status: e.Status, erased: addr}
-	counts, addresses := lifecycle.Tally{}, make([]string, 0, len(others))
+	counts, addresses := lifecycle.RecipientCounts{}, make([]string, 0, len(others))
 	for _, o := range others {
 		counts[o.State]++
 		addresses = append(addresses, o.Address)

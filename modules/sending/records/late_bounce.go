@@ -139,7 +139,7 @@ func (s *Service) updateStatus(ctx context.Context, tx db.Execer, b LateBounce) 
 	if err != nil {
 		return err
 	}
-	all, now := lifecycle.Tally{}, status[0]
+	all, now := lifecycle.RecipientCounts{}, status[0]
 	for _, c := range counts {
 		all[c.state] = c.n
 	}

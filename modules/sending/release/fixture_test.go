@@ -11,14 +11,14 @@ import (
 )
 
 type fixture struct {
-	*rooms.Rooms
+	*rooms.Harness
 	*Service
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	r := rooms.New(t)
-	return &fixture{Rooms: r, Service: New(Params{DB: r.DB, Bus: r.Bus, Accounts: r.Near, Domains: r.Near,
+	return &fixture{Harness: r, Service: New(Params{DB: r.DB, Bus: r.Bus, Accounts: r.Near, Domains: r.Near,
 		Suppression: r.Near, Quota: r.Near,
 		Signals: sendingtest.NoSignals{}, Logger: r.Logger})}
 }

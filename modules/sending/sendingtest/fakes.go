@@ -98,8 +98,8 @@ func (n *Fakes) Return([]string) {}
 
 func (n *Fakes) Place(string) outbound.Routing { return outbound.Open }
 
-// Gained never signals, because there is no other process.
-func (n *Fakes) Gained() <-chan struct{} { return nil }
+// GainedWays never signals, because there is no other process.
+func (n *Fakes) GainedWays() <-chan struct{} { return nil }
 
 func (n *Fakes) HasFallback(string, string) bool { return n.Fallback }
 
@@ -162,7 +162,7 @@ func (n *Fakes) Move(_ context.Context, _ db.Execer, accountID string, from, to 
 	return nil
 }
 
-func (n *Fakes) Capped(context.Context, string) (bool, error) {
+func (n *Fakes) IsCapped(context.Context, string) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.Left >= 0, nil

@@ -99,11 +99,11 @@ func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.Kind, a
 	if len(all) <= limits[kind].Most {
 		return nil
 	}
-	return t.evict(ctx, account, kind, losers(all, limits[kind].Keep))
+	return t.evict(ctx, account, kind, selectEvicted(all, limits[kind].Keep))
 }
 
-// losers returns the rows to evict: all except the largest ones and half as many of the others.
-func losers(all []candidate, keep int) []candidate {
+// selectEvicted returns the rows to evict: all except the largest ones and half as many of the others.
+func selectEvicted(all []candidate, keep int) []candidate {
 	seed := maphash.MakeSeed()
 	for i := range all {
 		all[i].draw = maphash.Comparable(seed, all[i].RowKey)

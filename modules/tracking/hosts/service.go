@@ -102,7 +102,7 @@ func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input)
 	case s.config.Target == "":
 		return Host{}, fault.Conflictf(fault.CodeConflict,
 			"Tracking hosts are not configured: the operator must set POSTRIDER_TRACKING_HOST")
-	case !domains.Sends(d.Status):
+	case !domains.CanSend(d.Status):
 		return Host{}, fault.Conflictf(fault.CodeDomainNotVerified,
 			"Verify the domain %s before you set its tracking host", d.Name)
 	}
@@ -142,7 +142,7 @@ func (s *Service) evictHolder(ctx context.Context, host string) error {
 		return ignoreMissing(err)
 	}
 	d, err := s.domains.Get(ctx, held.AccountID, held.DomainID)
-	if err == nil && domains.Sends(d.Status) {
+	if err == nil && domains.CanSend(d.Status) {
 		return nil
 	}
 	if err != nil && fault.KindOf(err) != fault.NotFound {

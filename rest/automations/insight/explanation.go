@@ -99,7 +99,7 @@ type explanationAnswer struct {
 	Explanation eventExplanation `json:"explanation" doc:"What the event caused, and why."`
 }
 
-func newExplained(e automations.Explained) explanationAnswer {
+func newExplained(e automations.EventExplanation) explanationAnswer {
 	return explanationAnswer{eventExplanation{EventID: e.Event.ID,
 		Matches: wire.ListOf(e.Matches, func(m automations.ExplainedMatch) explainedMatch {
 			return explainedMatch{m.AutomationID, wire.OrNull(m.AutomationName), m.Version, m.Outcome,

@@ -46,7 +46,7 @@ type simulationAnswer struct {
 	Simulation automationSimulation `json:"simulation" doc:"The simulated run."`
 }
 
-func newSimulation(s automations.Simulated) simulationAnswer {
+func newSimulation(s automations.SimulationResult) simulationAnswer {
 	return simulationAnswer{automationSimulation{AutomationID: s.AutomationID, Version: s.Version, Status: s.Status,
 		Error: wire.OrNull(s.Error), Condition: wire.Maybe(played.Explained(s.Condition)),
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt), Steps: wire.ListOf(s.Steps, played.StepOf),

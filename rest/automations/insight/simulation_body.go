@@ -124,7 +124,7 @@ func (s simulation) toInput() (automations.SimulationInput, error) {
 		if err != nil {
 			return in, err
 		}
-		in.Later = append(in.Later, automations.Later{After: after, Post: ingest.Post{Name: l.Name, Data: data}})
+		in.Later = append(in.Later, automations.LaterEvent{After: after, Post: ingest.Post{Name: l.Name, Data: data}})
 	}
 	return in, nil
 }

@@ -118,7 +118,7 @@ func StepOf(s play.StepResult) SimulatedStep {
 		out.Email = wire.Maybe(newSimulatedEmail(p))
 	case *sms.Preview:
 		out.SMS = wire.Maybe(&SimulatedSMS{p.To, p.From, p.Text, string(p.Encoding), p.Segments})
-	case *machine.Post:
+	case *machine.WebhookRequest:
 		out.Request = wire.Maybe(&SimulatedRequest{p.URL, p.Method, wire.List(p.Headers), wire.JSON(p.Body)})
 	}
 	return out

@@ -75,7 +75,7 @@ func (v *periodicChecks) Bad() (all []graph.InstallationFinding) {
 	if report == nil {
 		return nil
 	}
-	for _, f := range report.Bad() {
+	for _, f := range report.Problems() {
 		all = append(all, graph.InstallationFinding{Check: f.Check, Level: f.Level.String(), Found: f.Found,
 			Expected: f.Expected, Do: f.Do})
 	}
@@ -101,11 +101,11 @@ func (v *periodicChecks) step(ctx context.Context) (time.Duration, error) {
 	}
 	known := map[string]bool{}
 	if before := v.latest.Swap(&report); before != nil {
-		for _, f := range before.Bad() {
+		for _, f := range before.Problems() {
 			known[f.Check+f.Found] = true
 		}
 	}
-	for _, f := range report.Bad() {
+	for _, f := range report.Problems() {
 		if known[f.Check+f.Found] {
 			continue
 		}
@@ -131,7 +131,7 @@ func (v *periodicChecks) condition(context.Context) (module.Condition, error) {
 	c := module.Condition{Degraded: report.Level == doctor.Error,
 		Figures: map[string]float64{"errors": float64(report.Count(doctor.Error)),
 			"warnings": float64(report.Count(doctor.Warning))}}
-	for _, f := range report.Bad() {
+	for _, f := range report.Problems() {
 		c.Details = append(c.Details, f.Level.String()+" "+f.Check+": found "+f.Found+". "+f.Do)
 	}
 	return c, nil

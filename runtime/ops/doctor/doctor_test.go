@@ -385,7 +385,7 @@ func TestReportHasWorstLevel(t *testing.T) {
 			t.Errorf("with a finding of the level %s, the exit code is %d, want %d", step.add, r.ExitCode(), step.want)
 		}
 	}
-	if bad := r.Bad(); len(bad) != 3 || bad[0].Level != Error {
+	if bad := r.Problems(); len(bad) != 3 || bad[0].Level != Error {
 		t.Errorf("the bad findings are %+v, want the error and then two warnings", bad)
 	}
 	text, err := json.Marshal(r)
