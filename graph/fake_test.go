@@ -324,7 +324,7 @@ func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string)
 			event.New(accountID, event.EmailSent, day, event.Email{EmailID: e.ID}),
 			event.New(accountID, event.EmailDeliveryDelayed, day,
 				event.Email{EmailID: e.ID, Recipient: "bob@example.net",
-					Delay: &event.Delay{Attempt: 1, NextAttemptAt: event.At(day.Add(time.Minute)),
+					Delay: &event.Delay{Attempt: 1, NextAttemptAt: event.NewTime(day.Add(time.Minute)),
 						Diagnostic: "451 4.7.1 Try again later"}}),
 			event.New(accountID, event.EmailBounced, day,
 				event.Email{EmailID: e.ID, Recipient: "bob@example.net", Bounce: &event.Bounce{Type: "permanent",
@@ -375,7 +375,7 @@ func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Select
 	if err != nil {
 		return page.Page[queue.Queued]{}, err
 	}
-	return page.Of(codec, list, out[:min(at.Rows(), len(out))], at,
+	return page.FromRows(codec, list, out[:min(at.Rows(), len(out))], at,
 		func(q queue.Queued) string { return fmt.Sprintf("%03d", q.RecipientID) }), nil
 }
 
@@ -443,7 +443,7 @@ func paged[T any](rows []T, key func(T) (accountID, id string), list, accountID 
 			out = append(out, row)
 		}
 	}
-	return page.Of(codec, l, out, at, func(row T) string { _, id := key(row); return id }), nil
+	return page.FromRows(codec, l, out, at, func(row T) string { _, id := key(row); return id }), nil
 }
 
 // whole reads the whole list of a fake.

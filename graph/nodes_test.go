@@ -59,7 +59,7 @@ func (fakeSeeds) Seeded() *Seeded {
 
 type fakeDoctor struct{}
 
-func (fakeDoctor) Bad() []InstallationFinding {
+func (fakeDoctor) Problems() []InstallationFinding {
 	return []InstallationFinding{{Check: "clock", Level: "warning", Found: "2 s", Expected: "0 s", Do: "Start chrony."},
 		{Check: "dns.spf", Level: "error", Found: "nothing"}}
 }

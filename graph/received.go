@@ -43,7 +43,8 @@ func receivedFilter(in *model.ReceivedEmailFilter) inbound.Filter {
 	if in == nil {
 		return inbound.Filter{}
 	}
-	f := inbound.Filter{To: stringOrEmpty(in.To), From: stringOrEmpty(in.From), Domain: stringOrEmpty(in.DomainID), Q: stringOrEmpty(in.Query)}
+	f := inbound.Filter{To: stringOrEmpty(in.To), From: stringOrEmpty(in.From), Domain: stringOrEmpty(in.DomainID),
+		Q: stringOrEmpty(in.Query)}
 	f.Since, f.Until = timeRange(in.ReceivedAt)
 	return f
 }
@@ -78,7 +79,7 @@ func (r *Resolver) receivedPage(ctx context.Context, accountID string,
 				return r.deliveriesBy(ctx, accountID, found), err
 			}),
 	}
-	return connection.Shown(rows, func(row *ent.ReceivedEmail) *model.ReceivedEmail {
+	return connection.ConvertList(rows, func(row *ent.ReceivedEmail) *model.ReceivedEmail {
 		return &model.ReceivedEmail{ReceivedEmail: row, Page: shared}
 	})
 }

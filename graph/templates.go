@@ -88,6 +88,7 @@ func templateFilter(request page.Request, in *model.TemplateFilter) templates.Li
 	if in == nil {
 		return templates.ListQuery{Page: request}
 	}
-	return templates.ListQuery{Page: request, Alias: stringOrEmpty(in.Alias), Status: strings.ToLower(orEmpty(in.Status)),
-		Name: stringOrEmpty(in.Query)}
+	return templates.ListQuery{Page: request, Alias: stringOrEmpty(in.Alias),
+		Status: strings.ToLower(orEmpty(in.Status)),
+		Name:   stringOrEmpty(in.Query)}
 }

@@ -29,20 +29,20 @@ func (d Documents) Text(documentID string) (string, *gqlerror.Error) {
 		strings.HasPrefix(documentID, documentPrefix) {
 		return text, nil
 	}
-	return "", refusal.Coded(refusal.CodeUnknownDocument,
+	return "", refusal.NewError(refusal.CodeUnknownDocument,
 		"No document has the id that `documentId` names; reload the page, which may be older than the service")
 }
 
-// Refuse refuses a request by a signed-in user that contains a query of its own.
-func Refuse() *gqlerror.Error {
-	return refusal.Coded(refusal.CodeUntrusted,
+// ErrUntrustedQuery returns the error for a request by a signed-in user that contains a query of its own.
+func ErrUntrustedQuery() *gqlerror.Error {
+	return refusal.NewError(refusal.CodeUntrusted,
 		"A person who is signed in runs the queries of the dashboard only, by `documentId`; use an API key for others")
 }
 
-// Within returns the documents limited to the fields of a schema. A page queries the data of all modules in
+// LimitTo returns the documents limited to the fields of a schema. A page queries the data of all modules in
 // one document and gets the data of those that are on. A document without any remaining field stays as it
 // is, and its response reports the missing fields.
-func (d Documents) Within(served *ast.Schema) Documents {
+func (d Documents) LimitTo(served *ast.Schema) Documents {
 	out := make(Documents, len(d))
 	for id, text := range d {
 		out[id] = text

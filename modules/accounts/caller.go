@@ -91,7 +91,7 @@ func (c Caller) AllowedOperations() (list []rights.Operation) {
 	return list
 }
 
-// ErrSuspended is the error for a suspended account that tries to send.
+// ErrSuspended returns the error for a suspended account that tries to send.
 func ErrSuspended() *fault.Error {
 	return fault.Forbiddenf(fault.CodeAccountSuspended,
 		"This account is suspended and cannot send; contact the operator of this service")

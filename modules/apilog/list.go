@@ -152,7 +152,8 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter,
 	if err != nil {
 		return page.Page[LoggedRequest]{}, fmt.Errorf("list API requests: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, at, func(r LoggedRequest) string { return s.cursors.Hide(list, r.n) }), nil
+	return page.FromRows(s.cursors, list, rows, at, func(r LoggedRequest) string { return s.cursors.Hide(list, r.n) }),
+		nil
 }
 
 // Count returns the number of requests that match the filter, at most up to a limit. Error: Invalid.

@@ -73,7 +73,8 @@ type LoggedRequest struct {
 
 // line returns the log entry of a request.
 func (s *Seen) line() LoggedRequest {
-	r := LoggedRequest{ID: s.ID, AccountID: s.AccountID, Method: cleanText(s.Method, 20), Path: cleanText(s.Path, maxPath),
+	r := LoggedRequest{ID: s.ID, AccountID: s.AccountID, Method: cleanText(s.Method, 20),
+		Path:      cleanText(s.Path, maxPath),
 		Operation: s.Operation, Status: s.Status,
 		DurationMS: int(s.Took.Milliseconds()), APIKeyID: s.APIKeyID, UserID: s.UserID, IP: s.IP, EmailID: s.EmailID,
 		RequestOctets: s.Asked.Size, ResponseOctets: s.Answered.Size, CreatedAt: s.At}

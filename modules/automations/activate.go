@@ -81,7 +81,7 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 		return ActionResult{}, fmt.Errorf("activate automation: %w", err)
 	}
 	if out.hears {
-		s.facts.Listens(caller.AccountID)
+		s.facts.MarkListening(caller.AccountID)
 	}
 	return s.wakeBackground(out), nil
 }
@@ -205,7 +205,7 @@ func listenTo(
 	if _, err := tx.ExecContext(ctx, `UPDATE automation_listens SET starts = false WHERE automation_id = $1`, a.ID); err != nil {
 		return false, err
 	}
-	for name, kinds := range program.Listens() {
+	for name, kinds := range program.EventNames() {
 		hears = hears || strings.HasPrefix(name, "$")
 		if _, err := tx.ExecContext(ctx, listenSQL, a.AccountID, name, a.ID, version,
 			slices.Contains(kinds, "start"), slices.Contains(kinds, "wait"),
@@ -219,22 +219,25 @@ func listenTo(
 // Pause stops an automation from starting runs. With hold, its live runs begin no further steps; their timers
 // keep running, and events still end waits and cancel runs. It returns NotFound, or Conflict if the automation
 // is not active.
-func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool, keep StoreActionResponse) (ActionResult, error) {
-	return s.changeStatus(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
-		if a.Status != automation.StatusActive {
-			return nil, fault.Conflictf(fault.CodeConflict, "This automation is %s and not active", a.Status)
-		}
-		update := a.Update().SetStatus(automation.StatusPaused).SetHeld(hold)
-		if hold && a.Draining != nil && *a.Draining == automation.DrainingRelease {
-			update.ClearDraining()
-		}
-		return update, nil
-	})
+func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool,
+	keep StoreActionResponse) (ActionResult, error) {
+	return s.changeStatus(ctx, accountID, automationID, keep,
+		func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
+			if a.Status != automation.StatusActive {
+				return nil, fault.Conflictf(fault.CodeConflict, "This automation is %s and not active", a.Status)
+			}
+			update := a.Update().SetStatus(automation.StatusPaused).SetHeld(hold)
+			if hold && a.Draining != nil && *a.Draining == automation.DrainingRelease {
+				update.ClearDraining()
+			}
+			return update, nil
+		})
 }
 
 // Archive permanently stops an automation from starting runs. A background task cancels its live runs, and none
 // of them begins another step. It returns NotFound, or Conflict if the automation is already archived.
-func (s *Service) Archive(ctx context.Context, accountID, automationID string, keep StoreActionResponse) (ActionResult, error) {
+func (s *Service) Archive(ctx context.Context, accountID, automationID string,
+	keep StoreActionResponse) (ActionResult, error) {
 	return s.changeStatus(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status == automation.StatusArchived {
 			return nil, fault.Conflictf(fault.CodeConflict, "This automation is already archived")

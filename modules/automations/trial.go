@@ -37,11 +37,11 @@ type TrialResult struct {
 	RunID  string            // set if Send is true; empty if the trigger or its condition did not match
 }
 
-// Try tests an automation. Waits take no time, and awaited events count as received, with empty data. Without
+// RunTrial tests an automation. Waits take no time, and awaited events count as received, with empty data. Without
 // Send, nothing is sent, and the answer reports the simulated run; with Send, a run starts that sends its
 // messages. A trial does not appear in figures, publishes no facts, and is invisible to other events. It
 // returns NotFound, Conflict for an archived automation, and the errors of Post.
-func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (TrialResult, error) {
+func (s *Service) RunTrial(ctx context.Context, caller accounts.Caller, in Trial) (TrialResult, error) {
 	a, err := s.Get(ctx, caller.AccountID, in.AutomationID)
 	if err != nil {
 		return TrialResult{}, err
@@ -61,7 +61,7 @@ func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tr
 	}
 	post := in.Post
 	post.Render = func(answer ingest.Result) idempotency.Response { return in.Render(t.result(answer)) }
-	answer, err := s.events.Try(ctx,
+	answer, err := s.events.StartTrial(ctx,
 		ingest.Trial{Post: post, Run: func(e *machine.Event,
 			who machine.Identity) (*runs.Settlement, shape.EventMatch) {
 			return t.beginRun(ctx, e, who)
@@ -118,7 +118,7 @@ func (t *trial) beginRun(ctx context.Context, e *machine.Event,
 	if e.Name != t.of.program.Definition.Trigger.Event {
 		return nil, match
 	}
-	is, err := t.of.program.Starts(ctx, e)
+	is, err := t.of.program.StartsRun(ctx, e)
 	switch {
 	case err != nil:
 		match.Outcome, match.Error = ingest.ConditionError, err.Error()
@@ -131,7 +131,7 @@ func (t *trial) beginRun(ctx context.Context, e *machine.Event,
 	}
 	run := machine.Run{ID: id.New(id.Run), AutomationID: t.automation.ID, Trigger: e, Identity: who,
 		StartedAt: e.CreatedAt}
-	state, outcome := t.of.program.AdvanceTrial(ctx, run, machine.State{}, machine.Input{Now: e.CreatedAt})
+	state, outcome := t.of.program.AdvanceTrial(ctx, run, machine.State{}, machine.AdvanceInput{Now: e.CreatedAt})
 	t.runID, match.RunID = run.ID, run.ID
 	return &runs.Settlement{Live: &runs.LiveRun{Run: run, AccountID: t.caller.AccountID, State: state, Work: runs.Ready,
 		Trial: t.of.document}, Program: t.of.program, State: state,

@@ -33,7 +33,7 @@ func (w *world) draftOf(t *testing.T, trigger, list string) *ent.Automation {
 
 func (w *world) try(t *testing.T, automationID, name, data string, send bool) (TrialResult, error) {
 	t.Helper()
-	return w.Try(t.Context(), w.caller(),
+	return w.RunTrial(t.Context(), w.caller(),
 		Trial{AutomationID: automationID, Send: send,
 			Render: func(TrialResult) idempotency.Response { return idempotency.Response{} },
 			Post: ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u1", Email: "bob@example.net",
@@ -67,7 +67,8 @@ func TestDryRun(t *testing.T) {
 	}
 	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "automation_steps") + w.Count(t,
 		"facts WHERE type LIKE 'automation.%'") + w.Count(t, "automation_entries"); n != 0 {
-		t.Errorf("dry runs stored %d rows in addition to their events, want none; automation %s listens too", n, other.ID)
+		t.Errorf("dry runs stored %d rows in addition to their events, want none; automation %s listens too",
+			n, other.ID)
 	}
 	if n := w.Count(t, "custom_events WHERE trial AND source = 'dashboard'"); n != 4 {
 		t.Errorf("%d events of trials are stored, want 4", n)
@@ -153,7 +154,7 @@ func TestRejectsInvalidTrials(t *testing.T) {
 	a := w.activate(t, `{"event": "start"}`, mail)
 	stranger := w.caller()
 	stranger.AccountID = other
-	if _, err := w.Try(t.Context(), stranger,
+	if _, err := w.RunTrial(t.Context(), stranger,
 		Trial{AutomationID: a.ID, Post: ingest.Post{AccountID: other,
 			Name: "start"}}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a trial by another account returned %v, want not found", err)
@@ -175,7 +176,7 @@ func TestRejectsInvalidTrials(t *testing.T) {
 		post.AccountID = sendingtest.Account
 		b := w.draftOf(t, `{"event": "start"}`, mail)
 		for _, send := range []bool{false, true} {
-			if _, err := w.Try(t.Context(), w.caller(),
+			if _, err := w.RunTrial(t.Context(), w.caller(),
 				Trial{AutomationID: b.ID, Post: post, Send: send}); fault.From(err).Fields[field] == "" {
 				t.Errorf("an event with an invalid %s returned %v, want an error in that field", field, err)
 			}

@@ -32,7 +32,7 @@ func upstreamOnTimeout(asking context.Context, err error) error {
 
 // Update changes how an account is billed. The account's own monthly limit applies even if billing is
 // disabled.
-func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Overview, err error) {
+func (s *Service) Update(ctx context.Context, accountID string, c SettingsChange) (o Overview, err error) {
 	wrong := c.Validate()
 	if err := wrong.Err(); err != nil {
 		return Overview{}, err

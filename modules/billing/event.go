@@ -53,10 +53,10 @@ type events struct {
 	log     *slog.Logger
 }
 
-// Take processes an event of the provider, which only identifies a customer to sync. Errors: NotFound while
+// HandleEvent processes an event of the provider, which only identifies a customer to sync. Errors: NotFound while
 // billing is disabled; Invalid if the signature matches no secret; an unavailable error if the provider must
 // send the event again.
-func (s *events) Take(ctx context.Context, body []byte, signature string) error {
+func (s *events) HandleEvent(ctx context.Context, body []byte, signature string) error {
 	if !s.config.isEnabled() {
 		return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
 	}

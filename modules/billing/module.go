@@ -40,7 +40,7 @@ func (s *Service) Start(context.Context) error {
 	}
 	s.tasks.Start(
 		worker.Every("customers of the payment provider", time.Second, s.customers.syncDue),
-		worker.Every("usage for the payment provider", 30*time.Second, s.events.meter.Run).Soon(0),
+		worker.Every("usage for the payment provider", 30*time.Second, s.events.meter.Run).WithFirstDelay(0),
 		worker.Every("billing metrics", time.Minute, s.events.updateGauges),
 		worker.Every("reconciliation of usage", daily, s.events.meter.Reconcile),
 	)

@@ -142,7 +142,7 @@ func (s *Service) Overview(ctx context.Context, accountID string) (Overview, err
 	if o.Verified, err = db.One(ctx, s.db.SQL, db.Value[bool], verifiedSQL, accountID); err != nil {
 		return Overview{}, fmt.Errorf("billing: %w", err)
 	}
-	o.Unlocked = p.Unlocked(o.Verified)
+	o.Unlocked = p.IsUnlocked(o.Verified)
 	if o.Enabled {
 		if err := s.addSubscription(ctx, accountID, &o); err != nil {
 			return Overview{}, fmt.Errorf("billing: %w", err)
@@ -186,14 +186,14 @@ func (s *Service) addSubscription(ctx context.Context, accountID string, o *Over
 	return nil
 }
 
-// Change is the input of Update. A nil field leaves its value unchanged.
-type Change struct {
+// SettingsChange is the input of Update. A nil field leaves its value unchanged.
+type SettingsChange struct {
 	BillingEmail *string
 	MonthlyLimit **int // the account's own limit of emails per month; a pointer to nil removes it
 }
 
 // Validate reports every wrong field.
-func (c Change) Validate() fault.Fields {
+func (c SettingsChange) Validate() fault.Fields {
 	wrong := accounts.AccountChange{MonthlyLimit: c.MonthlyLimit}.Validate()
 	if c.BillingEmail != nil {
 		accounts.CheckEmail(wrong, "billing_email", *c.BillingEmail)

@@ -195,7 +195,7 @@ func (c *cutReader) Read(p []byte) (int, error) {
 // talk runs a session of the listener.
 func (w *world) talk(t *testing.T, to string, data string) (rcpt, stored error) {
 	t.Helper()
-	s, err := w.Listening().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
+	s, err := w.ListenerHandler().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
 	if err != nil {
 		t.Fatal(err)
 	}

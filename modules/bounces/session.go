@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// Listening returns a handler for a listener that only receives reports. Addresses that are not return paths
+// ListenerHandler returns a handler for a listener that only receives reports. Addresses that are not return paths
 // are rejected with Elsewhere.
-func (s *Service) Listening() smtpserver.Handler { return handler{s} }
+func (s *Service) ListenerHandler() smtpserver.Handler { return handler{s} }
 
 type handler struct{ service *Service }
 
@@ -46,7 +46,7 @@ func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.Mai
 }
 
 func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
-	mark, err := s.service.Accepts(ctx, to.String())
+	mark, err := s.service.MarkOf(ctx, to.String())
 	if err != nil {
 		return rejectionReply(err)
 	}

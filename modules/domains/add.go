@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// AddInput is the input of Add.
-type AddInput struct {
+// NewDomain is the input of Add.
+type NewDomain struct {
 	Name           string
 	InboundEnabled bool
 	Keep           StoreDomainResponse
@@ -30,7 +30,7 @@ type AddInput struct {
 type StoreDomainResponse func(ctx context.Context, tx idempotency.Execer, d *ent.Domain) error
 
 // Add creates a domain with its key. The domain is pending until its records are found.
-func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Domain, error) {
+func (s *Service) Add(ctx context.Context, accountID string, in NewDomain) (*ent.Domain, error) {
 	if in.InboundEnabled && !s.on.Has("inbound") {
 		return nil, fault.InvalidField("inbound_enabled", moduleDisabledMessage, "inbound")
 	}

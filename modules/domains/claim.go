@@ -127,7 +127,7 @@ func (s *claims) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name st
 		return nil, err
 	}
 	return c.Unwrap(), s.bus.Publish(ctx, tx, event.New(accountID, event.DomainClaimStarted, c.CreatedAt,
-		event.DomainClaim{ClaimID: made, Name: name, ExpiresAt: event.At(c.ExpiresAt)}))
+		event.DomainClaim{ClaimID: made, Name: name, ExpiresAt: event.NewTime(c.ExpiresAt)}))
 }
 
 // mayClaim rejects a claim that is unnecessary or could not complete.
@@ -192,7 +192,7 @@ func (s *claims) findClaim(ctx context.Context, accountID, claimID string) (*ent
 
 // ListClaims returns one page of the account's claims, newest first. Error: Invalid.
 func (s *claims) ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[Claim], error) {
-	found, err := page.Newest(ctx, s.cursors, page.List{Name: "domain claims", AccountID: accountID}, r,
+	found, err := page.ReadNewest(ctx, s.cursors, page.List{Name: "domain claims", AccountID: accountID}, r,
 		s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID)),
 		func(row *ent.DomainClaim) string { return row.ID })
 	if err != nil {
@@ -247,7 +247,8 @@ func (s *claims) refuseClaimed(ctx context.Context, accountID, name string) erro
 // claimToken returns the required value of the TXT record for the current or next claim of the account. Every
 // claim that ends changes this value, because a leftover record does not prove control of the name later.
 func (s *claims) claimToken(ctx context.Context, c *ent.DomainClaimClient, accountID, name string) (string, error) {
-	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), domainclaim.Not(whereOpen())).
+	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name),
+		domainclaim.Not(whereOpen())).
 		Count(ctx)
 	if err != nil {
 		return "", fmt.Errorf("count claims: %w", err)

@@ -52,7 +52,7 @@ func TestClaimMovesTheDomain(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	_, err = w.Add(t.Context(), w.eve, AddInput{Name: "example.com"})
+	_, err = w.Add(t.Context(), w.eve, NewDomain{Name: "example.com"})
 	told, ok := wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed).Details["claim"].(map[string]any)
 	c := w.startClaim(t, w.eve, "Example.COM.")
 	if !ok || told["name"] != c.Record.Name || told["value"] != c.Record.Value {
@@ -265,7 +265,7 @@ func TestClaimantKeepsTheIDOfItsUnverifiedDomain(t *testing.T) {
 	w := newWorld(t)
 	w.verified(t, w.ada, "example.com")
 	w.exec(t, `UPDATE domains SET status = 'failed' WHERE account_id = $1`, w.ada)
-	own, err := w.Add(t.Context(), w.eve, AddInput{Name: "example.com", InboundEnabled: true})
+	own, err := w.Add(t.Context(), w.eve, NewDomain{Name: "example.com", InboundEnabled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,8 @@ func TestClaimRaces(t *testing.T) {
 			if n := w.count(t, `name = 'example.com'`); n != 3 {
 				t.Errorf("got %d rows for the name", n)
 			}
-			if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainLost}, w.publishedFacts(t, his)); diff != "" {
+			if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainLost},
+				w.publishedFacts(t, his)); diff != "" {
 				t.Error(diff)
 			}
 		})

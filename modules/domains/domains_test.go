@@ -102,7 +102,7 @@ func (w *world) addAccount(t testing.TB, email, plan string) string {
 
 func (w *world) add(t testing.TB, accountID, name string) *ent.Domain {
 	t.Helper()
-	made, err := w.Add(t.Context(), accountID, AddInput{Name: name})
+	made, err := w.Add(t.Context(), accountID, NewDomain{Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func assess(seen []dnscheck.Observation) (answered, sound bool) {
 	answered, sound = true, true
 	for _, o := range seen {
 		switch {
-		case !o.Required(): // advice
+		case !o.IsRequired(): // advice
 		case o.Unanswered, o.Operators:
 			answered = false
 		case o.Status != dnscheck.Verified:

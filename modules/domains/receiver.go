@@ -90,7 +90,8 @@ func (l *lookups) Postmaster(ctx context.Context, host string) (Receiver, error)
 		for name, more := host, true; more; _, name, more = strings.Cut(name, ".") {
 			above = append(above, name)
 		}
-		receiver, err := db.One(ctx, l.db.SQL, func(r *Receiver) []any { return []any{&r.AccountID, &r.DomainID, &r.Domain} },
+		receiver, err := db.One(ctx, l.db.SQL,
+			func(r *Receiver) []any { return []any{&r.AccountID, &r.DomainID, &r.Domain} },
 			postmasterSQL, db.Array(above))
 		if errors.Is(err, sql.ErrNoRows) {
 			err = nil

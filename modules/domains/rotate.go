@@ -19,7 +19,8 @@ import (
 // RotateDKIM creates the next signing key, and also an Ed25519 key if the domain signs with both algorithms.
 // The active key continues to sign until a check has verified a signature of the new one with its published
 // record; see doc.go. While a key is pending, another rotation is a conflict.
-func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, keep StoreDomainResponse) (*ent.Domain, error) {
+func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string,
+	keep StoreDomainResponse) (*ent.Domain, error) {
 	d, err := s.Get(ctx, accountID, domainID)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,8 @@ func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, ke
 		if err := s.changeLockedKeys(ctx, tx, d, change); err != nil || keep == nil {
 			return err
 		}
-		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).WithKeys(signing.LoadListedKeys).
+		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).
+			WithKeys(signing.LoadListedKeys).
 			Only(ctx)
 		if err != nil {
 			return err

@@ -155,7 +155,8 @@ func TestRotationKeepsOneActiveKey(t *testing.T) {
 		t.Errorf("after the rotation, the keys are %+v, want the old one kept for %s after it retired",
 			signing.Keys(d), dnscheck.KeepRetired)
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.publishedFacts(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated},
+		w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
@@ -372,7 +373,8 @@ func TestSeededDomainRotatesImmediately(t *testing.T) {
 		t.Errorf("after rotating a seeded domain, the identity is %+v, %v, want the new key and a second signature",
 			identity, err)
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainDKIMRotated, event.DomainDKIMRotated}, w.publishedFacts(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainDKIMRotated, event.DomainDKIMRotated},
+		w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -70,7 +70,7 @@ func (s *Service) publishMissing(ctx context.Context, c cursor, facts []event.Fa
 		}
 	}
 	acked, err := stream.Publish(ctx, missing, func() error {
-		if !lease.Valid() {
+		if !lease.IsValid() {
 			return errNotOurs
 		}
 		return nil
@@ -90,7 +90,7 @@ func (s *Service) publishMissing(ctx context.Context, c cursor, facts []event.Fa
 // exported, because otherwise the position would skip them.
 func isPublic(t event.Type) bool {
 	entry, known := event.Lookup(t)
-	return !known || entry.Public()
+	return !known || entry.IsPublic()
 }
 
 // positionReached returns the position before the first missing fact.
@@ -108,7 +108,7 @@ func positionReached(position string, facts []event.Fact, there []bool) string {
 func (s *Service) connectedStream(ctx context.Context) (*jetstream.Stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream != nil && s.stream.Closed() {
+	if s.stream != nil && s.stream.IsClosed() {
 		s.stream = nil
 	}
 	var err error

@@ -51,8 +51,8 @@ const (
 // tiers are the outlets of a pool by reach.
 type tiers [gone + 1][]*outlet
 
-// Place returns which process takes the mail queued for the way of a label.
-func (w *Ways) Place(label string) Routing {
+// RoutingOf returns which process takes the mail queued for the way of a label.
+func (w *Ways) RoutingOf(label string) Routing {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	o := w.known.findOutlet(label)

@@ -116,7 +116,8 @@ func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent
 	}
 	var owned []string
 	if len(in.DomainIDs) > 0 {
-		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).IDs(ctx); err != nil {
+		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).
+			IDs(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -236,7 +237,7 @@ type Filter struct {
 // ListFiltered returns one page of the account's credentials that match a filter.
 func (s *Credentials) ListFiltered(ctx context.Context, accountID string, f Filter,
 	r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r,
 		s.queryCredential(accountID, f),
 		func(c *ent.SMTPCredential) string { return c.ID })
 }

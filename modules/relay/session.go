@@ -24,8 +24,8 @@ import (
 // MaxMessage is the maximum size of a message, in bytes.
 const MaxMessage = 40 << 20
 
-// Listening returns a handler for a listener that only accepts submissions.
-func (s *Service) Listening() smtpserver.Handler { return handler{s} }
+// ListenerHandler returns a handler for a listener that only accepts submissions.
+func (s *Service) ListenerHandler() smtpserver.Handler { return handler{s} }
 
 type handler struct{ service *Service }
 

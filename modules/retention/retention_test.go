@@ -27,7 +27,7 @@ type stock struct {
 	fail  error
 }
 
-func (s *stock) Expired(_ context.Context, accountID string, keep records.DetailLevel, after string, _ time.Time,
+func (s *stock) ListExpired(_ context.Context, accountID string, keep records.DetailLevel, after string, _ time.Time,
 	limit int) ([]string, string, error) {
 	s.calls = append(s.calls, fmt.Sprintf("expired %s %d after %q", accountID, keep, after))
 	var page []string

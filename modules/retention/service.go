@@ -26,7 +26,7 @@ type Accounts interface {
 
 // Mail stores sent email.
 type Mail interface {
-	Expired(ctx context.Context, accountID string, keep records.DetailLevel, after string, cutoff time.Time,
+	ListExpired(ctx context.Context, accountID string, keep records.DetailLevel, after string, cutoff time.Time,
 		limit int) (ids []string, last string, err error)
 	ExpiredLate(ctx context.Context, accountID string, keep records.DetailLevel, cutoff time.Time,
 		limit int) ([]string, error)

@@ -57,7 +57,7 @@ func (w *writer) askGuards(ctx context.Context, tx db.Execer, batch []*submissio
 		}
 		positions[g] = append(positions[g], i)
 	}
-	var back []accounts.Use
+	var back []accounts.EmailUsage
 	for _, g := range guards {
 		list := make([]GuardedMessage, 0, len(positions[g]))
 		for _, i := range positions[g] {

@@ -63,7 +63,8 @@ func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (
 }
 
 // prepareMessage does everything that needs no transaction: template, validation and policy.
-func (s *Service) prepareMessage(ctx context.Context, caller accounts.Caller, m Message, now time.Time) (*acceptance, error) {
+func (s *Service) prepareMessage(ctx context.Context, caller accounts.Caller, m Message,
+	now time.Time) (*acceptance, error) {
 	msg, err := s.completeMessage(ctx, caller.AccountID, m, now)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,8 @@ func (s *Service) prepareMessage(ctx context.Context, caller accounts.Caller, m 
 }
 
 // completeMessage renders the template and validates the message. It reports the errors of both together.
-func (s *Service) completeMessage(ctx context.Context, accountID string, m Message, now time.Time) (parsedMessage, error) {
+func (s *Service) completeMessage(ctx context.Context, accountID string, m Message,
+	now time.Time) (parsedMessage, error) {
 	msg, wrong := m.parse(now)
 	if m.Template == nil || wrong["template"] != "" {
 		return msg, wrong.Err()

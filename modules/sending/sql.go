@@ -38,8 +38,8 @@ var addressedRows = batch.New("r",
 	batch.Text("state", func(r addressed) recipient.State { return r.state }),
 	batch.Text("diagnostic", func(r addressed) string { return r.diagnostic }).OrNull(),
 	batch.Text("email_status", func(r addressed) email.Status { return r.status }).SourceOnly(),
-	batch.Computed[addressed]("due_at", `CASE WHEN r.email_status = 'sent' THEN now() END`),
-	batch.Computed[addressed]("settled_at", `CASE WHEN r.email_status = 'failed' THEN now() END`),
+	batch.ComputedColumn[addressed]("due_at", `CASE WHEN r.email_status = 'sent' THEN now() END`),
+	batch.ComputedColumn[addressed]("settled_at", `CASE WHEN r.email_status = 'failed' THEN now() END`),
 )
 
 // insertSQL stores emails and their recipients in one round trip. The foreign key is checked at the end of

@@ -56,7 +56,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 	if err := wrong.Err(); err != nil {
 		return out, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "sms messages", AccountID: accountID}, f.Request, q,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "sms messages", AccountID: accountID}, f.Request, q,
 		func(m *ent.SMSMessage) string { return m.ID })
 }
 

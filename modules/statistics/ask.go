@@ -44,7 +44,7 @@ const (
 )
 
 var dimensions = map[Dimension]struct {
-	kind   rollup.Kind
+	kind   rollup.RowKind
 	column string
 }{
 	ByDomain: {rollup.Sender, "domain_id"}, ByAPIKey: {rollup.Sender, "api_key_id"},
@@ -112,9 +112,9 @@ func (f *Figures) Add(g Figures) {
 	}
 }
 
-// Took returns the time within which a share of deliveries completed, from acceptance to delivery, to within
+// LatencyWithin returns the time within which a share of deliveries completed, from acceptance to delivery, to within
 // 10 %. It returns false if there were no deliveries.
-func (f *Figures) Took(share float64) (time.Duration, bool) {
+func (f *Figures) LatencyWithin(share float64) (time.Duration, bool) {
 	all := int64(0)
 	if f.took == nil {
 		return 0, false
@@ -151,9 +151,9 @@ type QueryResult struct {
 const maxTop = 100
 
 // kind returns the kind of rows that contain the answer to a question.
-func (q Question) kind(wrong fault.Fields) rollup.Kind {
+func (q Question) kind(wrong fault.Fields) rollup.RowKind {
 	kind, by := rollup.Account, ""
-	take := func(field string, given bool, k rollup.Kind) {
+	take := func(field string, given bool, k rollup.RowKind) {
 		switch {
 		case !given:
 		case kind >= rollup.SenderTag && k >= rollup.SenderTag && k != kind:
@@ -191,7 +191,7 @@ func (f Filter) bySender() bool {
 }
 
 // plan validates a question and returns its periods and kind of rows.
-func (q Question) plan() (axis timeseries.Axis, kind rollup.Kind, err error) {
+func (q Question) plan() (axis timeseries.Axis, kind rollup.RowKind, err error) {
 	wrong := fault.Fields{}
 	kind = q.kind(wrong)
 	groups := 0
@@ -234,7 +234,7 @@ func (s *Service) Query(ctx context.Context, accountID string, q Question) (answ
 }
 
 // ask reads the rows of a question and combines them.
-func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryResult, error) {
+func (r *reading) ask(ctx context.Context, q Question, kind rollup.RowKind) (QueryResult, error) {
 	keys, periods, grouped := q.Filter.keys(), len(r.axis.Starts), dimensions[q.GroupBy]
 	var groups sums
 	var shown []string
@@ -264,7 +264,7 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryR
 
 // readWhole reads the totals over all groups of a question. An email may count in no group of a dimension, or
 // in two, so the totals come from the question without groups.
-func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.Kind, groups sums) ([]sum, error) {
+func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.RowKind, groups sums) ([]sum, error) {
 	if dimensions[q.GroupBy].column != "key" {
 		return groups.sumExcept(nil, len(r.axis.Starts)), nil
 	}

@@ -97,7 +97,7 @@ func (s *Service) Start(context.Context) error {
 		counted = time.Now()
 		return s.Count(ctx)
 	}))
-	s.tasks.Start(worker.Every("packing of statistics", packEvery, s.Pack).Soon(time.Minute))
+	s.tasks.Start(worker.Every("packing of statistics", packEvery, s.Pack).WithFirstDelay(time.Minute))
 	s.tasks.Start(worker.Task{Name: "statistics of earlier versions", First: glance,
 		Step: func(ctx context.Context) (time.Duration, error) {
 			left, err := s.takeOver(ctx)

@@ -543,7 +543,7 @@ func TestErasedRecipientsStayCounted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tr.Around(t.Context(), tx, tr.account[0], []string{th.id}, func() error {
+		err = tr.PreserveCounts(t.Context(), tx, tr.account[0], []string{th.id}, func() error {
 			if _, err := tx.ExecContext(t.Context(), `DELETE FROM facts WHERE subject_id = $1 AND data->>'recipient' = $2`, th.id, th.to[0]); err != nil {
 				return err
 			}
@@ -672,7 +672,7 @@ func TestReasonsAndLatencies(t *testing.T) {
 		slices.Sort(took)
 		for share, want := range map[float64]time.Duration{0.5: took[(len(took)+1)/2-1],
 			0.95: took[(len(took)*95+99)/100-1]} {
-			if got, is := a.Totals.Took(share); !is || got.Seconds() < want.Seconds()/1.1 ||
+			if got, is := a.Totals.LatencyWithin(share); !is || got.Seconds() < want.Seconds()/1.1 ||
 				got.Seconds() > want.Seconds()*1.1 {
 				t.Errorf("the share %v was delivered within %v, want %v to within 10 %%", share, got, want)
 			}

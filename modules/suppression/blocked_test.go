@@ -90,7 +90,7 @@ func TestSubaddressesShareEntries(t *testing.T) {
 		"suppress-1@dev.test": false, "suppress+1@sub.dev.test": false, "suppress+1@dev.test.example": false,
 		"xsuppress+1@dev.test": false, "bob+1@dev.test": false,
 	} {
-		blocks, err := w.Blocked(t.Context(), w.db.SQL, []MessageRecipient{{AccountID: ada, Email: email}})
+		blocks, err := w.FindBlocks(t.Context(), w.db.SQL, []MessageRecipient{{AccountID: ada, Email: email}})
 		if err != nil {
 			t.Fatal(err)
 		}

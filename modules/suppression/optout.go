@@ -75,7 +75,7 @@ func (s *Service) OptOuts(ctx context.Context, accountID string,
 	if err != nil {
 		return page.Page[*ent.CategoryOptOut]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "category opt-outs", AccountID: accountID},
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "category opt-outs", AccountID: accountID},
 		f.Request.OrDefault(), query,
 		func(found *ent.CategoryOptOut) string { return found.ID })
 }

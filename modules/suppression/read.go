@@ -38,8 +38,9 @@ func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.
 	return found, nil
 }
 
-// Of returns the suppressions of addresses of the account, keyed by the address as passed.
-func (s *Service) Of(ctx context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error) {
+// FindByAddress returns the suppressions of addresses of the account, keyed by the address as passed.
+func (s *Service) FindByAddress(ctx context.Context, accountID string,
+	addresses ...string) (map[string]*ent.Suppression, error) {
 	of := map[string][]string{}
 	var hashes [][]byte
 	for _, address := range addresses {
@@ -82,7 +83,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Pa
 	if err != nil {
 		return page.Page[*ent.Suppression]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "suppressions", AccountID: accountID}, f.Request.OrDefault(),
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "suppressions", AccountID: accountID}, f.Request.OrDefault(),
 		query,
 		func(found *ent.Suppression) string { return found.ID })
 }

@@ -45,7 +45,7 @@ func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) err
 type RemoveInput struct {
 	Emails []string
 	IDs    []string
-	// Keep is like in AddInput.
+	// Keep is like in NewSuppression.
 	Keep func(ctx context.Context, tx idempotency.Execer, items []RemovedItem) error
 }
 

@@ -35,7 +35,7 @@ type placed struct {
 // unsubscribe replaces a reason that is not the recipient's own request, so that the address stays blocked
 // when its bounce is resolved.
 var putSQL = db.Compile(`INSERT INTO suppressions AS held (` + newRows.Columns() + `)
-SELECT ` + newRows.Values() + ` FROM ` + newRows.Numbered("place") + ` ORDER BY n.place
+SELECT ` + newRows.Values() + ` FROM ` + newRows.NumberedSource("place") + ` ORDER BY n.place
 ON CONFLICT (account_id, address_hash) DO UPDATE SET reason = excluded.reason, email_id = excluded.email_id
 WHERE excluded.reason = 'unsubscribe' AND held.reason IN ('bounce', 'failure', 'manual')
 RETURNING ` + suppressionColumns)
@@ -50,12 +50,12 @@ type newRow struct {
 
 var newRows = batch.New("n",
 	batch.Text("id", func(n newRow) string { return n.id }),
-	batch.Computed[newRow]("account_id", "@account_id::text"),
+	batch.ComputedColumn[newRow]("account_id", "@account_id::text"),
 	batch.Bytes("address_hash", func(n newRow) []byte { return n.hash }),
 	batch.Text("email", func(n newRow) string { return canonicalAddress(n.email) }),
 	batch.Text("reason", func(n newRow) entsuppression.Reason { return n.reason }),
 	batch.Text("email_id", func(n newRow) string { return n.emailID }).OrNull(),
-	batch.Computed[newRow]("created_at", "now()"),
+	batch.ComputedColumn[newRow]("created_at", "now()"),
 )
 
 const suppressionColumns = `id, account_id, address_hash, email, reason, email_id, created_at`

@@ -16,8 +16,8 @@ import (
 // does. It may be nil. Its error rolls back the transaction and is returned.
 type StoreTemplateResponse func(ctx context.Context, tx idempotency.Execer, t Template) error
 
-// AddInput is the input of Add.
-type AddInput struct {
+// NewTemplate is the input of Add.
+type NewTemplate struct {
 	Alias              string // empty: none
 	Name               string
 	Subject            string
@@ -32,12 +32,12 @@ type AddInput struct {
 }
 
 // Validate reports every invalid field.
-func (in AddInput) Validate() fault.Fields {
+func (in NewTemplate) Validate() fault.Fields {
 	_, wrong := in.parse()
 	return wrong
 }
 
-func (in AddInput) parse() (content, fault.Fields) {
+func (in NewTemplate) parse() (content, fault.Fields) {
 	wrong := fault.Fields{}
 	if in.Alias != "" && badAlias(in.Alias) != "" {
 		wrong.Add("alias", "%s", badAlias(in.Alias))
@@ -56,7 +56,7 @@ func (in AddInput) parse() (content, fault.Fields) {
 }
 
 // Add creates a template. It is a draft, which sends cannot use until it is published.
-func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (Template, error) {
+func (s *Service) Add(ctx context.Context, accountID string, in NewTemplate) (Template, error) {
 	c, wrong := in.parse()
 	if err := wrong.Err(); err != nil {
 		return Template{}, err

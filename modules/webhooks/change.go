@@ -13,7 +13,7 @@ import (
 
 // Update changes an endpoint. If the endpoint ends up enabled, its pending deliveries continue. Events that it
 // missed while disabled are not sent; call Recover for those.
-func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Change) (*ent.Webhook, error) {
+func (s *Service) Update(ctx context.Context, accountID, webhookID string, c EndpointChange) (*ent.Webhook, error) {
 	wrong := fault.Fields{}
 	if c.URL != nil {
 		s.checkAddress(ctx, wrong, *c.URL)
@@ -56,7 +56,7 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 }
 
 // applyTo builds the update of row. events are the validated event types of c.
-func (c Change) applyTo(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
+func (c EndpointChange) applyTo(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
 	update := row.Update()
 	if c.URL != nil {
 		update.SetURL(*c.URL)

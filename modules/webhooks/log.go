@@ -50,7 +50,8 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string,
 	if err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	found, err := page.Newest(ctx, s.cursors, page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID},
+	found, err := page.ReadNewest(ctx, s.cursors,
+		page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID},
 		f.Request, query,
 		func(d *ent.WebhookDelivery) string { return d.ID })
 	if err != nil {
@@ -271,7 +272,8 @@ type DeliveryCounts struct {
 	Failed     int64 // used all attempts
 	Attempts   int64 // finished
 
-	Half, Most time.Duration // median and 95th percentile of the time from the event to the 2xx answer; 0: no such answer
+	// median and 95th percentile of the time from the event to the 2xx answer; 0: no such answer
+	Half, Most time.Duration
 }
 
 // EndpointFigures contains the counts of one endpoint.

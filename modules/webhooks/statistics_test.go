@@ -43,8 +43,9 @@ func TestEndpointStatistics(t *testing.T) {
 	put(eve, theirs.ID, "delivered", 1, time.Hour, time.Second)
 
 	ask := func(webhookID string, since time.Time) (DeliveryStatistics, error) {
-		return w.QueryStatistics(t.Context(), ada, webhookID, timeseries.Query{Range: timeseries.Range{Since: since, Until: now},
-			Interval: timeseries.Hour, Timezone: "UTC"})
+		return w.QueryStatistics(t.Context(), ada, webhookID,
+			timeseries.Query{Range: timeseries.Range{Since: since, Until: now},
+				Interval: timeseries.Hour, Timezone: "UTC"})
 	}
 	got, err := ask("", now.Add(-24*time.Hour))
 	all, each := got.Totals, got.Endpoints
@@ -131,7 +132,8 @@ func TestStatisticsByPeriod(t *testing.T) {
 	} {
 		asked := q
 		change(&asked)
-		if _, err := w.QueryStatistics(t.Context(), ada, "", asked); fault.From(err).Fields[strings.TrimSpace(field)] == "" {
+		if _, err := w.QueryStatistics(t.Context(), ada, "", asked); fault.From(err).
+			Fields[strings.TrimSpace(field)] == "" {
 			t.Errorf("invalid %s returned %v, want an error in that field", field, err)
 		}
 	}

@@ -44,7 +44,7 @@ const (
 // fakeAutomations has one automation with one run, and records its calls.
 type fakeAutomations struct {
 	fail    error
-	blocked *runs.Blocked // why the run waits
+	blocked *runs.Blocker // why the run waits
 	tried   []automations.Trial
 	posted  []ingest.Post
 	changed map[string]json.RawMessage
@@ -63,7 +63,7 @@ func (f *fakeAutomations) automation() *ent.Automation {
 
 func (f *fakeAutomations) run() automations.RunDetail {
 	user, address, email := "user-17", "bob@example.net", emailID
-	return automations.RunDetail{Next: &hookTime, Blocked: f.blocked, Waiting: &machine.Waiting{Until: hookTime},
+	return automations.RunDetail{Next: &hookTime, Blocked: f.blocked, Waiting: &machine.StepWait{Until: hookTime},
 		WaitingStep: &definition.Step{Key: "pause"}, AutomationRun: &ent.AutomationRun{ID: runID,
 			AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
 			Status: "waiting", StepIndex: 1, StartedAt: hookTime,
@@ -88,7 +88,8 @@ func (f *fakeAutomations) known(id string) error {
 	return f.fail
 }
 
-func (f *fakeAutomations) does(ctx context.Context, what, id string, keep automations.StoreChangeResponse) (*ent.Automation, error) {
+func (f *fakeAutomations) does(ctx context.Context, what, id string,
+	keep automations.StoreChangeResponse) (*ent.Automation, error) {
 	if err := f.known(id); err != nil {
 		return nil, err
 	}
@@ -146,7 +147,8 @@ func TestTheSecondWhoChangesADraftIsTold(t *testing.T) {
 
 func (f *fakeAutomations) Delete(_ context.Context, _, id string) error { return f.known(id) }
 
-func (f *fakeAutomations) Duplicate(ctx context.Context, _, id string, keep automations.StoreChangeResponse) (*ent.Automation, error) {
+func (f *fakeAutomations) Duplicate(ctx context.Context, _, id string,
+	keep automations.StoreChangeResponse) (*ent.Automation, error) {
 	return f.does(ctx, "duplicate", id, keep)
 }
 
@@ -259,7 +261,7 @@ func (f *fakeAutomations) Backtest(_ context.Context, _ accounts.Caller, id stri
 	one := 1
 	return automations.Backtest{Version: &one, Events: 2, DraftStarts: 1, ActiveStarts: 2, Differ: 1,
 			Differences: []automations.BacktestDifference{{Event: f.event(),
-				Active: automations.Verdict{Starts: true}}}},
+				Active: automations.TriggerDecision{Starts: true}}}},
 		f.known(id)
 }
 
@@ -291,7 +293,7 @@ func (f *fakeAutomations) Timeline(_ context.Context, _, id string) ([]automatio
 		{At: hookTime, Source: automations.SourceStep, StepKey: "hello", Step: f.run().Steps[0]},
 		{At: hookTime, Source: automations.SourceWait, StepKey: "tips",
 			Blocked: &automations.BlockedStep{Type: "send_email",
-				Blocked: &runs.Blocked{Code: "plan_limit", Message: "that is all for today"}}}}, f.known(id)
+				Blocker: &runs.Blocker{Code: "plan_limit", Message: "that is all for today"}}}}, f.known(id)
 }
 
 func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Result, error) {
@@ -300,7 +302,8 @@ func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Result,
 		Email: p.Email, Data: json.RawMessage(`{"name":"Bob"}`), Source: p.Source, CreatedAt: hookTime}}, f.fail
 }
 
-func (f *fakeAutomations) Try(_ context.Context, _ accounts.Caller, in automations.Trial) (automations.TrialResult, error) {
+func (f *fakeAutomations) RunTrial(_ context.Context, _ accounts.Caller,
+	in automations.Trial) (automations.TrialResult, error) {
 	f.tried = append(f.tried, in)
 	out := automations.TrialResult{Result: ingest.Result{Matched: 1,
 		Event: ingest.Event{ID: customEventID, Name: in.Name, Source: in.Source, CreatedAt: hookTime}}}
@@ -362,7 +365,7 @@ func fieldsOf(t *testing.T, answer string) []string {
 func TestARunSaysWhyItWaits(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	b.automations.blocked = &runs.Blocked{Code: "plan_limit", Message: "that is all for today", Since: hookTime}
+	b.automations.blocked = &runs.Blocker{Code: "plan_limit", Message: "that is all for today", Since: hookTime}
 	for path, want := range map[string]string{
 		"":          `"reason":{"code":"plan_limit","message":"that is all for today","since":"2026-01-15T09:30:00.000Z"}}`,
 		"/timeline": `"source":"wait","type":"send_email","status":"waiting","step_key":"tips","subject_id":null,"error":"plan_limit: that is all for today","data":{}}`,

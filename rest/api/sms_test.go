@@ -20,7 +20,7 @@ const smsID = "sms_01kf0m4w7he6x8q2v5b3n9c1ta"
 
 // fakeSMS has one message, and records its calls.
 type fakeSMS struct {
-	change settings.Change
+	change settings.SettingsChange
 	filter sms.Filter
 }
 
@@ -30,7 +30,8 @@ func (f *fakeSMS) Settings(context.Context, string) (settings.Settings, error) {
 		Usable: true, Carrier: "twilio", ReplyURL: "https://mail.example.com/s/i/x"}, nil
 }
 
-func (f *fakeSMS) SetSettings(ctx context.Context, accountID string, c settings.Change) (settings.Settings, error) {
+func (f *fakeSMS) SetSettings(ctx context.Context, accountID string,
+	c settings.SettingsChange) (settings.Settings, error) {
 	f.change = c
 	if c.Provider == "smoke" {
 		return settings.Settings{}, fault.InvalidField("provider", "must be one of operator, none, twilio and http")

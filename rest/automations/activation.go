@@ -43,7 +43,7 @@ func (e *edge) addActivation(g *api.TagGroup) {
 
 func (e *edge) runAction(ctx context.Context, c *api.Call, in *api.Item, a action,
 	keep api.StoreResponse) (actionAnswer, error) {
-	keeping := api.Keeping(keep, newActionAnswer)
+	keeping := api.AdaptStore(keep, newActionAnswer)
 	switch a.Action {
 	case actionActivate:
 		if err := c.Charge(ctx, storage.RowBytes); err != nil {
@@ -63,7 +63,7 @@ func (e *edge) runAction(ctx context.Context, c *api.Call, in *api.Item, a actio
 		if err := c.Charge(ctx, storage.RowBytes); err != nil {
 			return actionAnswer{}, err
 		}
-		made, err := e.service.Duplicate(ctx, c.AccountID, in.ID, api.Keeping(keep, newCopy))
+		made, err := e.service.Duplicate(ctx, c.AccountID, in.ID, api.AdaptStore(keep, newCopy))
 		if err != nil {
 			return actionAnswer{}, err
 		}

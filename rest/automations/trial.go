@@ -29,13 +29,14 @@ func newDryRun(p *automations.SimulationResult) *dryRun {
 	if p == nil {
 		return nil
 	}
-	return &dryRun{p.AutomationID, p.Version, p.Status, wire.OrNull(p.Error), wire.Maybe(played.Explained(p.Condition)),
+	return &dryRun{p.AutomationID, p.Version, p.Status, wire.OrNull(p.Error),
+		wire.FromPointer(played.EncodeExplanation(p.Condition)),
 		wire.ListOf(p.Steps, played.StepOf)}
 }
 
 // tryEvent starts a trial run of one automation with an event.
 func (e *edge) tryEvent(ctx context.Context, c *api.Call, post ingest.Post, in event) (idempotency.Response, error) {
-	tried, err := e.service.Try(ctx, c.Caller, automations.Trial{Post: post, AutomationID: *in.AutomationID,
+	tried, err := e.service.RunTrial(ctx, c.Caller, automations.Trial{Post: post, AutomationID: *in.AutomationID,
 		Send: in.TestSend != nil && *in.TestSend, Render: trialReceipt})
 	if err != nil {
 		return idempotency.Response{}, err

@@ -28,7 +28,7 @@ func (e *edge) rotateDKIM(g *api.TagGroup) {
 }
 
 func (e *edge) rotateKey(ctx context.Context, c *api.Call, in *api.Item, keep api.StoreResponse) (domainAnswer, error) {
-	return api.As(e.toAnswer)(e.service.RotateDKIM(ctx, c.AccountID, in.ID, api.Keeping(keep, e.toAnswer)))
+	return api.As(e.toAnswer)(e.service.RotateDKIM(ctx, c.AccountID, in.ID, api.AdaptStore(keep, e.toAnswer)))
 }
 
 // domainDKIM is the RSA key that signs, in short.

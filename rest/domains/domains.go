@@ -18,7 +18,7 @@ import (
 
 // Service is the part of domains that the domain operations use.
 type Service interface {
-	Add(ctx context.Context, accountID string, in domains.AddInput) (*ent.Domain, error)
+	Add(ctx context.Context, accountID string, in domains.NewDomain) (*ent.Domain, error)
 	ListFiltered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
@@ -121,7 +121,7 @@ func (e *edge) addDomains(g *api.TagGroup) {
 	}, e.verifyDomain)
 }
 
-func addBody(in *domains.AddInput) body.Object {
+func addBody(in *domains.NewDomain) body.Object {
 	return body.Object{Name: "AddDomain", Fields: []body.Field{
 		{Name: "name", Type: body.Text(&in.Name), Need: body.Required, About: "A domain name that you own. It " +
 			"cannot be a public suffix.", Example: "example.com"},
@@ -153,9 +153,9 @@ func (e *edge) toRecord(d *ent.Domain) domainRecord {
 
 func (e *edge) toAnswer(d *ent.Domain) domainAnswer { return domainAnswer{e.toRecord(d)} }
 
-func (e *edge) addDomain(ctx context.Context, c *api.Call, _ *api.None, in domains.AddInput,
+func (e *edge) addDomain(ctx context.Context, c *api.Call, _ *api.None, in domains.NewDomain,
 	keep api.StoreResponse) (domainAnswer, error) {
-	in.Keep = api.Keeping(keep, e.toAnswer)
+	in.Keep = api.AdaptStore(keep, e.toAnswer)
 	return api.As(e.toAnswer)(e.service.Add(ctx, c.AccountID, in))
 }
 

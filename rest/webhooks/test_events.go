@@ -48,7 +48,7 @@ type testEvent struct {
 }
 
 // Schema implements huma.SchemaProvider. The events of the catalog describe the fields.
-func (testEvent) Schema(huma.Registry) *huma.Schema { return events.Delivered() }
+func (testEvent) Schema(huma.Registry) *huma.Schema { return events.DeliveredSchema() }
 
 type testEventEdge struct {
 	emails   EmailReader
@@ -136,7 +136,7 @@ func (e *testEventEdge) createTestEvent(ctx context.Context, c *api.Call, _ *api
 	payload := in.entry.Sample
 	if in.emailID != "" {
 		if !id.Is(id.Email, in.emailID) {
-			return out, fault.NoSuch("email", body.Shown(in.emailID))
+			return out, fault.NoSuch("email", body.PrintableName(in.emailID))
 		}
 		email, err := e.emails.Get(ctx, c.AccountID, in.emailID)
 		if err != nil {
@@ -169,7 +169,7 @@ func fromEmail(sample event.Payload, email *ent.Email) event.Payload {
 	case event.Email:
 		p.EmailID, p.From, p.To, p.CC, p.Subject = email.ID, email.From, wire.List(email.To), wire.List(email.Cc),
 			email.Subject
-		p.Tags, p.CreatedAt = wire.List(email.Tags), event.At(email.CreatedAt)
+		p.Tags, p.CreatedAt = wire.List(email.Tags), event.NewTime(email.CreatedAt)
 		if p.Recipient != "" {
 			p.Recipient = recipient
 		}

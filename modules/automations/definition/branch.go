@@ -20,7 +20,8 @@ func (branchStep) members() []member {
 	return []member{
 		{"cases", listForm(1, MaxCases, objectForm(
 			member{"if", expression, true, "The condition, a CEL expression."},
-			member{"goto", keyText, true, "The key of a later step."}).titled("BranchCase")), true, "The first case whose condition is true decides."},
+			member{"goto", keyText, true, "The key of a later step."}).titled("BranchCase")), true,
+			"The first case whose condition is true decides."},
 		{"otherwise", target, false, "What happens if no condition is true. Defaults to continue."},
 	}
 }

@@ -52,7 +52,7 @@ type Step struct {
 	Subject      string         `json:"subject,omitempty"`
 	HTML         string         `json:"html,omitempty"`
 	Text         string         `json:"text,omitempty"`
-	Template     *Template      `json:"template,omitempty"`
+	Template     *TemplateRef   `json:"template,omitempty"`
 	Tags         []shape.Tag    `json:"tags,omitempty"`
 	Headers      Headers        `json:"headers,omitempty"`
 	Category     string         `json:"category,omitempty"`
@@ -96,8 +96,8 @@ type Step struct {
 	Outcome string `json:"outcome,omitempty"`
 }
 
-// Template refers to a published template and supplies values for its variables.
-type Template struct {
+// TemplateRef refers to a published template and supplies values for its variables.
+type TemplateRef struct {
 	ID        string         `json:"id,omitempty"`
 	Alias     string         `json:"alias,omitempty"`
 	Variables map[string]any `json:"variables,omitempty"`

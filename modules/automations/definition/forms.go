@@ -24,8 +24,8 @@ const (
 	Goto     = "goto"
 )
 
-// Or returns the target, or the given default if the field was omitted.
-func (t Target) Or(kind string) Target {
+// OrDefault returns the target, or the given default if the field was omitted.
+func (t Target) OrDefault(kind string) Target {
 	if t.Kind == "" {
 		return Target{Kind: kind}
 	}

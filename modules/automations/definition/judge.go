@@ -80,7 +80,7 @@ func newWay(field string, t Target, otherwise string) StepTarget {
 	if t.Kind == Goto {
 		field += ".goto"
 	}
-	return StepTarget{field, t.Or(otherwise)}
+	return StepTarget{field, t.OrDefault(otherwise)}
 }
 
 // Targets returns all targets that a step can take.

@@ -100,7 +100,8 @@ var stepForms = sync.OnceValue(func() map[string]form {
 })
 
 var definitionForm = sync.OnceValue(func() form {
-	return objectForm(append(slices.Clone(definitionMembers), member{"steps", listForm(1, MaxSteps, anyStep()), true, ""})...)
+	return objectForm(append(slices.Clone(definitionMembers),
+		member{"steps", listForm(1, MaxSteps, anyStep()), true, ""})...)
 })
 
 // anyStep returns the form of a step of any type.

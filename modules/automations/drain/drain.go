@@ -173,7 +173,7 @@ func (s *Service) finishJob(ctx context.Context, j job) (remaining, error) {
 func (s *Service) Cancel(ctx context.Context, tx db.Execer, list []*runs.LiveRun) error {
 	cancelled := make([]runs.Cancelled, 0, len(list))
 	for _, l := range list {
-		v, err := s.versions.Of(ctx, tx, l)
+		v, err := s.versions.ProgramOf(ctx, tx, l)
 		if err != nil {
 			return err
 		}

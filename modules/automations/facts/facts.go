@@ -66,8 +66,8 @@ func loadListeners(ctx context.Context, d *db.DB) (map[string]int, error) {
 	return accounts, err
 }
 
-// Listens must be called after the commit that makes an account begin to listen to such events.
-func (s *Service) Listens(accountID string) { s.interest.MarkWanted(accountID) }
+// MarkListening must be called after the commit that makes an account begin to listen to such events.
+func (s *Service) MarkListening(accountID string) { s.interest.MarkWanted(accountID) }
 
 // Consumer returns the consumer of facts.
 func (s *Service) Consumer() bus.Consumer {

@@ -60,12 +60,12 @@ func New(d *db.DB, near Sources) *Service {
 		emails: cache.New(cache.Config[string, *ByStep]{Max: most, TTL: keptFor, LoadTimeout: patient})}
 }
 
-// Tracked reports whether opens and clicks are counted.
-func (s *Service) Tracked() bool { return s.near.Visits != nil }
+// CountsEngagement reports whether opens and clicks are counted.
+func (s *Service) CountsEngagement() bool { return s.near.Visits != nil }
 
-// Of returns the figures of an account's automations, keyed by id. For an automation of another account, all of
+// GetMany returns the figures of an account's automations, keyed by id. For an automation of another account, all of
 // them are 0.
-func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...string) (map[string]*Figures, error) {
+func (s *Service) GetMany(ctx context.Context, accountID string, automationIDs ...string) (map[string]*Figures, error) {
 	keys := make([]string, len(automationIDs))
 	for i, id := range automationIDs {
 		keys[i] = cacheKey(accountID, id)

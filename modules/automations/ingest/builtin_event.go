@@ -36,8 +36,8 @@ SELECT $1::text, $2::text, $3::text, NULLIF($4::text, ''), NULLIF($5::text, ''),
 WHERE EXISTS (SELECT FROM automation_listens WHERE account_id = $2::text AND event = $3::text)
 ON CONFLICT (id) DO NOTHING`
 
-// StoreBuiltIn stores a built-in event in the caller's transaction and reports whether it stored one. ApplyBuiltInEvents
-// applies the event. Its id is derived from that of the fact, so a repetition stores nothing.
+// StoreBuiltIn stores a built-in event in the caller's transaction and reports whether it stored one.
+// ApplyBuiltInEvents applies the event. Its id is derived from that of the fact, so a repetition stores nothing.
 func StoreBuiltIn(ctx context.Context, tx db.Execer, o BuiltInEvent) (bool, error) {
 	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, BuiltInName(o.Fact.Type), o.Email,
 		runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID)

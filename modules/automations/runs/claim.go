@@ -40,8 +40,8 @@ const Lanes = 64
 
 const lanesText = `64`
 
-// Claimed is a live run under a lease.
-type Claimed struct {
+// ClaimedRun is a live run under a lease.
+type ClaimedRun struct {
 	*LiveRun
 
 	at   time.Time // database time of the claim
@@ -49,11 +49,11 @@ type Claimed struct {
 }
 
 // Now returns the current time of the database clock.
-func (c *Claimed) Now() time.Time { return c.at.Add(time.Since(c.here)) }
+func (c *ClaimedRun) Now() time.Time { return c.at.Add(time.Since(c.here)) }
 
 // Claim takes due runs under a lease. After until, by the database clock, it takes nothing; nil means no
 // deadline.
-func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, until *time.Time) ([]*Claimed, error) {
+func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, until *time.Time) ([]*ClaimedRun, error) {
 	rows, err := db.All(ctx, on, func(r *liveRow) []any { return append(r.columns(), &r.now) }, claimSQL, limit,
 		lease.Microseconds(), until)
 	if err != nil {
@@ -67,9 +67,9 @@ func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, un
 	if err := readOutputs(ctx, on, list); err != nil {
 		return nil, err
 	}
-	claimed := make([]*Claimed, 0, len(list))
+	claimed := make([]*ClaimedRun, 0, len(list))
 	for i, l := range list {
-		claimed = append(claimed, &Claimed{l, rows[i].now, here})
+		claimed = append(claimed, &ClaimedRun{l, rows[i].now, here})
 	}
 	return claimed, nil
 }

@@ -33,7 +33,7 @@ type LiveRun struct {
 	Claims    int // since the last settlement
 	Depth     int
 	Trial     json.RawMessage // the definition that a trial follows; nil for other runs
-	Blocked   *Blocked        // why the last try did not finish the step; nil if not blocked
+	Blocked   *Blocker        // why the last try did not finish the step; nil if not blocked
 }
 
 // Person identifies a person, so that events and runs match.
@@ -121,7 +121,7 @@ func (r *liveRow) toLive() (*LiveRun, error) {
 		return nil, fmt.Errorf("read why %s is blocked: %w", r.id, err)
 	}
 	if r.waiting != "" {
-		l.State.Waiting = &machine.Waiting{}
+		l.State.Waiting = &machine.StepWait{}
 		if err := json.Unmarshal([]byte(r.waiting), l.State.Waiting); err != nil {
 			return nil, fmt.Errorf("read the wait of %s: %w", r.id, err)
 		}
@@ -210,8 +210,8 @@ func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*LiveRun, erro
 const waitingSQL = `
 SELECT id FROM automation_works WHERE account_id = $1 AND (user_id = $2 AND $2 <> '' OR email_key = $3 AND $3 <> '') AND state = 'waiting' ORDER BY id LIMIT $4`
 
-// Waits returns up to limit waiting runs that share the user id or the address of a person. It locks nothing.
-func Waits(ctx context.Context, on db.Execer, p Person, limit int) ([]*LiveRun, error) {
+// FindWaiting returns up to limit waiting runs that share the user id or the address of a person. It locks nothing.
+func FindWaiting(ctx context.Context, on db.Execer, p Person, limit int) ([]*LiveRun, error) {
 	ids, err := db.All(ctx, on, db.Value[string], waitingSQL, p.AccountID, p.UserID, p.EmailKey, limit)
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "read runs that wait")
@@ -225,7 +225,8 @@ WHERE w.automation_id = $1 AND w.version > 0 AND ($2::timestamptz IS NULL OR r.s
 
 // LockSome locks and returns up to limit live runs of an automation that started before a time; nil means any
 // time. It skips runs locked by another transaction, and trials, which never count among an automation's runs.
-func LockSome(ctx context.Context, tx db.Execer, automationID string, before *time.Time, limit int) ([]*LiveRun, error) {
+func LockSome(ctx context.Context, tx db.Execer, automationID string, before *time.Time,
+	limit int) ([]*LiveRun, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], lockSomeSQL, automationID, before, limit)
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "lock runs of an automation")

@@ -24,7 +24,7 @@ type Settlement struct {
 	Program *machine.Program
 	State   machine.State
 	Outcome machine.Decision
-	Blocked *Blocked // why the effect of Outcome could not be finished yet; may be nil
+	Blocked *Blocker // why the effect of Outcome could not be finished yet; may be nil
 	EmailID string   // id of the email if the step sent one
 	Now     time.Time
 }

@@ -50,7 +50,7 @@ type EffectResult struct {
 type StepResult struct {
 	machine.Record
 
-	Waited     *machine.Waiting // nil: the step did not wait
+	Waited     *machine.StepWait // nil: the step did not wait
 	Conditions []expression.Explanation
 	Performed  EffectResult
 }
@@ -93,17 +93,17 @@ func Play(ctx context.Context, in Input) (Result, error) {
 	s := &simulation{Input: in, now: in.Run.StartedAt}
 	s.result = Result{Condition: in.Program.ExplainStart(ctx, in.Run.Trigger), StartedAt: s.now, EndedAt: s.now,
 		Steps: []StepResult{}, Arrivals: []Arrival{}, Facts: []event.Fact{}}
-	if is, _ := in.Program.Starts(ctx, in.Run.Trigger); !is { // the explanation contains the error
+	if is, _ := in.Program.StartsRun(ctx, in.Run.Trigger); !is { // the explanation contains the error
 		s.result.Status = NotStarted
 		return s.result, nil
 	}
 	s.result.Facts = append(s.result.Facts, s.settlement().StartedFact())
-	s.advance(ctx, machine.Input{})
+	s.advance(ctx, machine.AdvanceInput{})
 	for s.result.Status == "" && ctx.Err() == nil {
 		switch {
 		case s.outcome.Effect != nil:
 		case in.Hurry:
-			state, end := machine.Assume(s.state, s.now)
+			state, end := machine.SkipWait(s.state, s.now)
 			s.state = state
 			s.advance(ctx, end)
 			continue
@@ -116,14 +116,14 @@ func Play(ctx context.Context, in Input) (Result, error) {
 			return Result{}, err
 		}
 		s.done = done
-		s.advance(ctx, machine.Input{Result: &done.Result})
+		s.advance(ctx, machine.AdvanceInput{Result: &done.Result})
 	}
 	s.arriveAfterTheEnd(ctx)
 	return s.result, ctx.Err()
 }
 
 // advance advances the machine and records the outcome.
-func (s *simulation) advance(ctx context.Context, in machine.Input) {
+func (s *simulation) advance(ctx context.Context, in machine.AdvanceInput) {
 	waited, before := s.state.Waiting, s.state
 	in.Now = s.now
 	s.state, s.outcome = s.Program.Advance(ctx, s.Run, s.state, in)
@@ -163,9 +163,9 @@ func (s *simulation) wait(ctx context.Context) {
 		if e.CreatedAt.Before(w.Since) {
 			continue
 		}
-		if is, _ := s.Program.Awaits(ctx, s.Run, s.state, e); is { // an error counts as false, as in a live run
+		if is, _ := s.Program.AwaitsEvent(ctx, s.Run, s.state, e); is { // an error counts as false, as in a live run
 			s.result.Arrivals[i].Outcome, s.result.Arrivals[i].Key = Kept, s.key()
-			s.advance(ctx, machine.Input{Event: e})
+			s.advance(ctx, machine.AdvanceInput{Event: e})
 			return
 		}
 	}
@@ -175,7 +175,7 @@ func (s *simulation) wait(ctx context.Context) {
 		}
 	}
 	s.now = w.Until
-	s.advance(ctx, machine.Input{Fired: true})
+	s.advance(ctx, machine.AdvanceInput{Fired: true})
 }
 
 func (s *simulation) key() string { return s.Program.Definition.Steps[s.state.Step].Key }
@@ -185,15 +185,15 @@ func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 	s.next++
 	s.now = e.CreatedAt
 	a := Arrival{Event: e, Outcome: Nothing, Starts: s.startsRun(ctx, e)}
-	if is, _ := s.Program.Cancels(ctx, s.Run, s.state, e); is {
+	if is, _ := s.Program.CancelsRun(ctx, s.Run, s.state, e); is {
 		a.Outcome = Cancelled
 		s.result.Arrivals = append(s.result.Arrivals, a)
 		s.result.Facts = append(s.result.Facts, s.settlement().Cancelled())
 		s.end(runs.StatusCancelled, "")
 		return true
 	}
-	is, err := s.Program.Awaits(ctx, s.Run, s.state, e)
-	if named := s.state.Waiting.Awaits(e.Name); named {
+	is, err := s.Program.AwaitsEvent(ctx, s.Run, s.state, e)
+	if named := s.state.Waiting.AwaitsEvent(e.Name); named {
 		a.Key, a.Condition = s.key(), s.Program.ExplainWait(ctx, s.Run, s.state, e)
 	}
 	if is && err == nil {
@@ -201,7 +201,7 @@ func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 	}
 	s.result.Arrivals = append(s.result.Arrivals, a)
 	if a.Outcome == Resumed {
-		s.advance(ctx, machine.Input{Event: e})
+		s.advance(ctx, machine.AdvanceInput{Event: e})
 	}
 	return a.Outcome == Resumed
 }
@@ -219,6 +219,6 @@ func (s *simulation) startsRun(ctx context.Context, e *machine.Event) bool {
 	if e.Name != s.Program.Definition.Trigger.Event {
 		return false
 	}
-	is, err := s.Program.Starts(ctx, e)
+	is, err := s.Program.StartsRun(ctx, e)
 	return is && err == nil
 }

@@ -27,7 +27,7 @@ import (
 // their rendering in that of package machine.
 type effect interface {
 	// check reports obstacles to the step. It runs before activation.
-	check(ctx context.Context, c Check) error
+	check(ctx context.Context, c StepCheck) error
 	// preview returns the result that the effect of the step with a key would have. The outcome replaces
 	// success: "", simulation.OutcomeSuppressed or simulation.OutcomeError.
 	preview(
@@ -101,8 +101,8 @@ type services struct {
 	nudge  func() // wakes the worker to look for due steps
 }
 
-// Check is the input and output of checks for obstacles to a step.
-type Check struct {
+// StepCheck is the input and output of checks for obstacles to a step.
+type StepCheck struct {
 	Caller    accounts.Caller // the caller that would activate the automation
 	Step      *definition.Step
 	LookUntil time.Time                   // deadline of DNS lookups
@@ -111,7 +111,7 @@ type Check struct {
 }
 
 // Check reports obstacles to a step. A step without an effect has none.
-func (s *Service) Check(ctx context.Context, c Check) error {
+func (s *Service) Check(ctx context.Context, c StepCheck) error {
 	if e, acts := s.effects[c.Step.Type]; acts {
 		return e.check(ctx, c)
 	}

@@ -20,7 +20,7 @@ type smsEffect struct{ *services }
 
 const smsOff = "SMS is disabled on this server"
 
-func (e smsEffect) check(ctx context.Context, c Check) error {
+func (e smsEffect) check(ctx context.Context, c StepCheck) error {
 	if e.Texter == nil {
 		c.Report("type", "requires SMS, which is disabled on this server")
 		return nil
@@ -73,7 +73,7 @@ func (e smsEffect) perform(ctx context.Context, t *claimedRun) result {
 	case errors.Is(err, sms.ErrNotHeld):
 		return result{}
 	case fault.IsDatabaseUnavailable(err):
-		return retryLater(t.Claimed, waitAway, false)
+		return retryLater(t.ClaimedRun, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
 		return t.recordDefect()
 	case f.Code == fault.CodeAccountSuspended:

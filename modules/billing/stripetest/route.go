@@ -129,7 +129,8 @@ func (s *Stripe) read(parts []string, form url.Values) (int, object) {
 		if s.objects[parts[1]] == nil {
 			return notFound(parts[1])
 		}
-		return http.StatusOK, list(s.listObjects("payment_method", func(o object) bool { return o["customer"] == parts[1] }))
+		return http.StatusOK,
+			list(s.listObjects("payment_method", func(o object) bool { return o["customer"] == parts[1] }))
 	case len(parts) == 2, len(parts) == 3 && parts[0] == "checkout":
 		id := parts[len(parts)-1]
 		o, known := s.objects[id]
@@ -307,8 +308,9 @@ func (s *Stripe) setUp(path string, form url.Values) (int, object) {
 			object{"event_name": form.Get("event_name"), "event_time_window": form.Get("event_time_window"),
 				"status": "active"})
 	case "webhook_endpoints":
-		return s.createObject("we", "webhook_endpoint", object{"url": form.Get("url"), "secret": Secret, "metadata": metadata,
-			"status": "enabled"})
+		return s.createObject("we", "webhook_endpoint",
+			object{"url": form.Get("url"), "secret": Secret, "metadata": metadata,
+				"status": "enabled"})
 	default:
 		return s.createObject("bpc", "billing_portal.configuration", object{"active": true, "metadata": metadata})
 	}

@@ -43,7 +43,7 @@ func compareReturnPath(e Set, chain []string) Observation {
 	name := returnPathLabel + e.name
 	o := Observation{Purpose: ReturnPath, Found: chain}
 	switch {
-	case slices.ContainsFunc(chain, func(v string) bool { return dnsx.Canonical(v) == e.returnPathHost }):
+	case slices.ContainsFunc(chain, func(v string) bool { return dnsx.CanonicalName(v) == e.returnPathHost }):
 		o.Status = Verified
 	case len(chain) == 0:
 		o.Status = Missing
@@ -51,7 +51,7 @@ func compareReturnPath(e Set, chain []string) Observation {
 	default:
 		o.Status = Mismatch
 		o.Advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", name, e.returnPathHost,
-			dnsx.Canonical(chain[len(chain)-1]))
+			dnsx.CanonicalName(chain[len(chain)-1]))
 	}
 	return o
 }

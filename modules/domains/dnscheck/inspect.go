@@ -18,11 +18,12 @@ type Inspected struct {
 
 // Inspect looks up all records like Look, and returns the records of the set with the results.
 func (c Checker) Inspect(ctx context.Context, e Set, signers map[string]crypto.Signer) []Inspected {
-	seen := c.Look(ctx, e, signers)
+	seen := c.CheckRecords(ctx, e, signers)
 	records := e.records() // in the same order
 	out := make([]Inspected, len(records))
 	for i, record := range records {
-		record.Status, record.Found, record.Error = seen[i].Status, clipValues(seen[i].Found), sanitizeText(seen[i].Advice)
+		record.Status, record.Found, record.Error = seen[i].Status, clipValues(seen[i].Found),
+			sanitizeText(seen[i].Advice)
 		out[i] = Inspected{RecordCheck: record, Unanswered: seen[i].Unanswered}
 	}
 	return out

@@ -29,9 +29,9 @@ type Checker struct {
 // maxAliases is the maximum length of a chain of CNAMEs.
 const maxAliases = 8
 
-// Look looks up all records of the set concurrently and compares them. DNS failures are observations, not errors.
-// signers are the keys by the id of their row; a key without a signer is compared but not probed.
-func (c Checker) Look(ctx context.Context, e Set, signers map[string]crypto.Signer) []Observation {
+// CheckRecords looks up all records of the set concurrently and compares them. DNS failures are observations,
+// not errors. signers are the keys by the id of their row; a key without a signer is compared but not probed.
+func (c Checker) CheckRecords(ctx context.Context, e Set, signers map[string]crypto.Signer) []Observation {
 	ctx, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
 	looks := []func() Observation{
@@ -111,7 +111,7 @@ func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) erro
 func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
 	name := returnPathLabel + e.name
 	var chain []string
-	for at := name; len(chain) < maxAliases; at = dnsx.Canonical(chain[len(chain)-1]) {
+	for at := name; len(chain) < maxAliases; at = dnsx.CanonicalName(chain[len(chain)-1]) {
 		next, err := c.DNS.LookupCNAME(ctx, at)
 		if errors.Is(err, dnsx.ErrNotFound) {
 			break
@@ -120,7 +120,7 @@ func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
 			return unansweredObservation(ReturnPath, name)
 		}
 		chain = append(chain, next)
-		if dnsx.Canonical(next) == e.returnPathHost {
+		if dnsx.CanonicalName(next) == e.returnPathHost {
 			break
 		}
 	}

@@ -21,8 +21,8 @@ type Observation struct {
 	Operators  bool // the installation's own record is broken
 }
 
-// Required reports whether the domain needs the record for verification.
-func (o Observation) Required() bool { return o.Purpose.isRequired() && !o.Optional }
+// IsRequired reports whether the domain needs the record for verification.
+func (o Observation) IsRequired() bool { return o.Purpose.isRequired() && !o.Optional }
 
 // Merge returns the states after a check: new observations replace earlier ones, except unanswered ones.
 func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {

@@ -106,5 +106,5 @@ func describeSPFFault(e Set, asked *spf.Evaluation, err error) string {
 		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and evaluated; move that "+
 			"include to the front or remove others", e.spfInclude)
 	}
-	return asked.Why(e.name, err)
+	return asked.ExplainError(e.name, err)
 }

@@ -32,7 +32,8 @@ func lookOurSPF(ctx context.Context, e Set, name string, dns spf.Source) (ourSPF
 	case spf.None:
 		return ourSPF{fault: "there is no SPF record at " + name}, nil
 	case spf.PermError:
-		return ourSPF{fault: fmt.Sprintf("the SPF record at %s cannot be used: %s", name, asked.Why(name, err))}, nil
+		return ourSPF{fault: fmt.Sprintf("the SPF record at %s cannot be used: %s", name,
+			asked.ExplainError(name, err))}, nil
 	}
 	return ourSPF{record: asked.Record}, nil
 }

@@ -63,7 +63,7 @@ func TestTurnover(t *testing.T) {
 			if o.Selector == "z" {
 				t.Errorf("%s: kept the observation of a deleted key", c.name)
 			}
-			if o.Required() {
+			if o.IsRequired() {
 				counted = append(counted, o)
 			}
 		}

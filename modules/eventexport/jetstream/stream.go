@@ -48,8 +48,8 @@ func Open(ctx context.Context, c Config) (*Stream, error) {
 // Close closes the connection.
 func (s *Stream) Close() { s.conn.Close() }
 
-// Closed reports whether the connection is closed permanently.
-func (s *Stream) Closed() bool { return s.conn.IsClosed() }
+// IsClosed reports whether the connection is closed permanently.
+func (s *Stream) IsClosed() bool { return s.conn.IsClosed() }
 
 func connect(c Config) (*Stream, error) {
 	conn, err := nats.Connect(strings.Join(c.Target.Servers, ","), c.options()...)

@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Email is a stored email being delivered. It is composed and signed once for all recipients that share it,
+// StoredEmail is a stored email being delivered. It is composed and signed once for all recipients that share it,
 // because no byte of it depends on the recipient.
-type Email struct {
+type StoredEmail struct {
 	DomainID     string
 	OneRecipient bool
 	Expires      bool
@@ -44,7 +44,7 @@ type Email struct {
 
 	mutex  sync.Mutex // held while composing; other recipients wait for the result
 	users  int        // number of deliveries using the composed message
-	signed Signed
+	signed SignedMessage
 	err    error
 	held   contents // buffers of a heavy message
 }
@@ -66,9 +66,9 @@ FROM (SELECT *, body <= $2 AND body_key IS NULL AND (attachment_count = 0 OR mim
 
 // Load reads stored emails, keyed by id, without large bodies and attachments. The result omits deleted emails.
 // Each email is looked up separately, in its monthly partition.
-func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, error) {
+func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*StoredEmail, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	emails, err := db.All(ctx, tx, func(o *Email) []any {
+	emails, err := db.All(ctx, tx, func(o *StoredEmail) []any {
 		return []any{&o.id, &o.accountID, &o.DomainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc),
 			db.ScanJSON(&o.replyTo), &o.subject,
 			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date,
@@ -78,7 +78,7 @@ func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, e
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[string]*Email, len(emails))
+	byID := make(map[string]*StoredEmail, len(emails))
 	for i := range emails {
 		emails[i].relayed = emails[i].relayed || bodies.IsRelayed(emails[i].bodyKey)
 		byID[emails[i].id] = &emails[i]
@@ -87,7 +87,7 @@ func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, e
 }
 
 // toMessage converts the stored columns into a message.
-func (o *Email) toMessage() (mime.Message, error) {
+func (o *StoredEmail) toMessage() (mime.Message, error) {
 	msg := mime.Message{Subject: o.subject, HTML: o.html, Text: o.text, MessageID: o.messageID, Date: o.date}
 	for _, h := range o.headers {
 		msg.Headers = append(msg.Headers, mime.Header{Name: h.Name, Value: h.Value})
@@ -121,7 +121,7 @@ func parseStored(list []string) ([]address.Address, error) {
 }
 
 // Payload returns the email part of a fact about the email with a status.
-func (o *Email) Payload(status string) event.Email {
+func (o *StoredEmail) Payload(status string) event.Email {
 	return event.Email{EmailID: o.id, From: o.from, To: o.to, CC: o.cc, Subject: o.subject,
-		EmailStatus: status, Tags: o.tags, CreatedAt: event.At(o.createdAt)}
+		EmailStatus: status, Tags: o.tags, CreatedAt: event.NewTime(o.createdAt)}
 }

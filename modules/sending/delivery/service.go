@@ -33,7 +33,7 @@ type Accounts interface {
 
 // Composer composes and signs messages.
 type Composer interface {
-	Sign(ctx context.Context, e *compose.Email) (msg compose.Signed, done func(), err error)
+	Sign(ctx context.Context, e *compose.StoredEmail) (msg compose.SignedMessage, done func(), err error)
 }
 
 // Bus publishes facts inside a transaction and wakes their consumers after it.
@@ -47,7 +47,7 @@ type Bus interface {
 type Ways interface {
 	Choose(ctx context.Context, questions []outbound.Question) ([]smtpclient.Way, error)
 	Return(labels []string) // chosen, but not used
-	Place(label string) outbound.Routing
+	RoutingOf(label string) outbound.Routing
 	GainedWays() <-chan struct{} // receives when mail parked for other processes may now be deliverable here
 	Count(ctx context.Context, tx db.Execer, labels []string) error
 	HasFallback(accountID, domainID string) bool
@@ -189,7 +189,7 @@ type LaneState = lane.Snapshot
 func (s *Service) Lanes() []LaneState {
 	list := s.claimer.lanes.Snapshot()
 	for i := range list {
-		list[i].Reason = bounce.Nameless(list[i].Reason)
+		list[i].Reason = bounce.RedactRecipient(list[i].Reason)
 	}
 	slices.SortFunc(list, func(a, b lane.Snapshot) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Way, b.Way))

@@ -24,7 +24,7 @@ func TestOverallStatusIsWorstOfSettled(t *testing.T) {
 		{RecipientCounts{delivered: 3, bounced: 1}, email.StatusBounced},
 		{RecipientCounts{delivered: 3, bounced: 1, failure: 1}, email.StatusFailed},
 	} {
-		if got := c.in.Overall(); got != c.want {
+		if got := c.in.OverallStatus(); got != c.want {
 			t.Errorf("Overall(%v) = %s, want %s", c.in, got, c.want)
 		}
 	}

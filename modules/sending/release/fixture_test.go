@@ -40,7 +40,7 @@ func (f *fixture) start(t *testing.T) {
 // schedule schedules an email; a time in the past is due immediately.
 func (f *fixture) schedule(t *testing.T, in time.Duration, to ...string) string {
 	t.Helper()
-	m := rooms.Simple(to...)
+	m := rooms.SimpleMessage(to...)
 	at := time.Now().Add(in)
 	m.ScheduledAt = &at
 	return f.Send(t, m)

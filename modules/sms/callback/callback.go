@@ -124,7 +124,7 @@ func (s *Service) checkSignature(ctx context.Context, accountID string, own bool
 	case err != nil:
 		return err
 	}
-	if !provider.Signed(token, s.links.At(t.URI), t.Fields, t.Signature) {
+	if !provider.VerifySignature(token, s.links.AbsoluteURL(t.URI), t.Fields, t.Signature) {
 		return errForged()
 	}
 	return nil

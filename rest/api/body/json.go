@@ -17,17 +17,17 @@ const (
 	maxValues = 200_000
 )
 
-// Kind is the type of a JSON value.
-type Kind string
+// JSONType is the type of a JSON value.
+type JSONType string
 
 // The kinds, as messages name them.
 const (
-	KindNull    Kind = "null"
-	KindBoolean Kind = "a boolean"
-	KindNumber  Kind = "a number"
-	KindString  Kind = "a string"
-	KindArray   Kind = "an array"
-	KindObject  Kind = "an object"
+	KindNull    JSONType = "null"
+	KindBoolean JSONType = "a boolean"
+	KindNumber  JSONType = "a number"
+	KindString  JSONType = "a string"
+	KindArray   JSONType = "an array"
+	KindObject  JSONType = "an object"
 )
 
 // Value is one value of a body that parseJSON has accepted. It points into the
@@ -35,7 +35,7 @@ const (
 type Value struct{ raw []byte }
 
 // Kind is the type of the value.
-func (v Value) Kind() Kind {
+func (v Value) Kind() JSONType {
 	switch v.raw[0] {
 	case 'n':
 		return KindNull

@@ -32,10 +32,10 @@ type periodicChecks struct {
 	latest atomic.Pointer[doctor.Report]
 }
 
-// Repeated runs the doctor after the start and then regularly, in production. A finding is logged when it is
+// RunRepeatedly runs the doctor after the start and then regularly, in production. A finding is logged when it is
 // new, reported by GET /readyz and counted in the metrics. The names are those that POSTRIDER_MODULES
 // accepts.
-func Repeated(modules []string) fx.Option {
+func RunRepeatedly(modules []string) fx.Option {
 	return fx.Options(
 		fx.Supply(moduleNames(modules)),
 		fx.Provide(newVisits),
@@ -69,8 +69,8 @@ func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *stor
 	return v, nil
 }
 
-// Bad returns the findings of the latest run that are not OK.
-func (v *periodicChecks) Bad() (all []graph.InstallationFinding) {
+// Problems returns the findings of the latest run that are not OK.
+func (v *periodicChecks) Problems() (all []graph.InstallationFinding) {
 	report := v.latest.Load()
 	if report == nil {
 		return nil
@@ -95,7 +95,7 @@ func (v *periodicChecks) step(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return lookSoon, err
 	}
-	report := d.Look(ctx)
+	report := d.Run(ctx)
 	if err := ctx.Err(); err != nil {
 		return lookSoon, err
 	}

@@ -64,7 +64,7 @@ func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason str
 	if err := os.MkdirAll(at.DataDir, 0o700); err != nil {
 		return "", fmt.Errorf("restore: %w", err)
 	}
-	release, err := postgres.Own(ctx, at)
+	release, err := postgres.LockDataDir(ctx, at)
 	if err != nil {
 		return "", fmt.Errorf("restore: %w", err)
 	}

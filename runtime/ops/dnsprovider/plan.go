@@ -136,7 +136,8 @@ func (i *Item) decide(zone string, there []Record) verdict {
 			i.Before = []string{"CNAME " + here[alias].Value}
 			return unchanged
 		}
-		return i.markConflict("Remove the CNAME record at %s, which points to %s: no other record can have this name.", i.Name,
+		return i.markConflict("Remove the CNAME record at %s, which points to %s: no other record can have this name.",
+			i.Name,
 			here[alias].Value)
 	}
 	same := slices.DeleteFunc(slices.Clone(here), func(r Record) bool { return r.Type != i.Type })
@@ -196,7 +197,8 @@ func (i *Item) decideAlone(same []Record) verdict {
 	}
 	switch {
 	case len(others) > 0:
-		return i.markConflict("%s has another %s record already (%s); remove it if mail no longer depends on it.", i.Name,
+		return i.markConflict("%s has another %s record already (%s); remove it if mail no longer depends on it.",
+			i.Name,
 			i.Type, clipText(others[0]))
 	case len(same) > 0:
 		return unchanged

@@ -170,7 +170,8 @@ func TestOnlyStripeReportsPayments(t *testing.T) {
 	t.Parallel()
 	stripe := stripetest.New(t)
 	app := harness.Start(t, func(s setting.RawValues) {
-		s["POSTRIDER_STRIPE_KEY"], s["POSTRIDER_STRIPE_WEBHOOK_SECRET"], s["POSTRIDER_STRIPE_URL"] = stripetest.Key, stripetest.Secret, stripe.URL
+		s["POSTRIDER_STRIPE_KEY"], s["POSTRIDER_STRIPE_WEBHOOK_SECRET"], s["POSTRIDER_STRIPE_URL"] = stripetest.Key,
+			stripetest.Secret, stripe.URL
 	})
 	url := app.BaseURL + "/api/billing/stripe"
 	event, err := json.Marshal(map[string]any{"id": "evt_1", "object": "event", "type": "x", "data": nil})

@@ -68,8 +68,9 @@ func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Harness {
 	}
 	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus,
 		Accounts: p.Near, Composer: r.Composer, Ways: p.Near,
-		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
-		Signals: sendingtest.NoSignals{}, Logger: p.Logger}); err != nil {
+		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer,
+		ReturnPaths: paths,
+		Signals:     sendingtest.NoSignals{}, Logger: p.Logger}); err != nil {
 		t.Fatal(err)
 	}
 	r.work = r.Delivery.Work()
@@ -87,8 +88,8 @@ func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Harness {
 	return r
 }
 
-// Simple returns a message to the given recipients.
-func Simple(to ...string) sending.Message {
+// SimpleMessage returns a message to the given recipients.
+func SimpleMessage(to ...string) sending.Message {
 	m := sending.Message{From: sending.Mailbox{Text: "Ada <ada@example.com>"}, Subject: "Hello", Text: "Hello"}
 	for _, a := range to {
 		m.To = append(m.To, sending.Mailbox{Text: a})
