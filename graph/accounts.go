@@ -6,7 +6,7 @@ import (
 )
 
 func toAccount(a accounts.Account) *model.Account {
-	return &model.Account{ID: a.ID, Name: a.Name, Email: a.Email, ProductionUnlocked: a.Unlocked(true),
+	return &model.Account{ID: a.ID, Name: a.Name, Email: a.Email, ProductionUnlocked: a.IsUnlocked(true),
 		PaymentMethod: a.PaymentMethod,
 		Suspended:     a.Suspended, BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
 		Plan: &a.Plan}

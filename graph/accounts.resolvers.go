@@ -25,7 +25,7 @@ func (r *accountResolver) Usage(ctx context.Context, obj *model.Account) (*model
 }
 
 func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
-	caller, err := inquiry.Authorized(ctx, rights.ReadAccount)
+	caller, err := inquiry.Authorize(ctx, rights.ReadAccount)
 	if err != nil {
 		return nil, err
 	}
@@ -42,13 +42,13 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 
 func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) (*model.APIKeyConnection, error) {
 	service := r.parts.Accounts
-	found, err := connection.Listed[model.APIKeyEdge](ctx, rights.Write, connection.At(first, after, last, before), keyFilter(filter), // as in REST: keys grant access to everything
-		service.FilteredKeys, service.CountKeys, connection.Each(itself[*ent.APIKey]))
+	found, err := connection.ListConnection[model.APIKeyEdge](ctx, rights.Write, connection.NewArguments(first, after, last, before), keyFilter(filter), // as in REST: keys grant access to everything
+		service.FilteredKeys, service.CountKeys, connection.ConvertRows(itself[*ent.APIKey]))
 	return &model.APIKeyConnection{Connection: found}, err
 }
 
 func (r *queryResolver) APIKey(ctx context.Context, id string) (*ent.APIKey, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Write)
+	caller, err := inquiry.Authorize(ctx, rights.Write)
 	if err != nil {
 		return nil, err
 	}

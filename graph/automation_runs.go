@@ -22,7 +22,8 @@ func runFilter(request page.Request, in *model.AutomationRunFilter) automations.
 		return automations.RunFilter{Request: request}
 	}
 	since, until := timeRange(in.StartedAt)
-	return automations.RunFilter{Request: request, AutomationID: stringOrEmpty(in.AutomationID), Status: orEmpty(in.Status),
+	return automations.RunFilter{Request: request, AutomationID: stringOrEmpty(in.AutomationID),
+		Status: orEmpty(in.Status),
 		UserID: stringOrEmpty(in.UserID), Email: stringOrEmpty(in.Email),
 		Step: stringOrEmpty(in.Step), Version: orDefault(in.Version, 0), Since: since, Until: until}
 }
@@ -32,7 +33,8 @@ func eventFilter(in *model.CustomEventFilter) automations.EventFilter {
 		return automations.EventFilter{}
 	}
 	since, until := timeRange(in.CreatedAt)
-	return automations.EventFilter{Name: stringOrEmpty(in.Name), UserID: stringOrEmpty(in.UserID), Email: stringOrEmpty(in.Email),
+	return automations.EventFilter{Name: stringOrEmpty(in.Name), UserID: stringOrEmpty(in.UserID),
+		Email:  stringOrEmpty(in.Email),
 		Source: strings.ToLower(orEmpty(in.Source)),
 		Since:  since, Until: until}
 }
@@ -141,7 +143,7 @@ func (r *Resolver) customEventPage(ctx context.Context, accountID string,
 		}
 	}
 	runs := r.runsOf(ctx, accountID, ids)
-	return connection.Shown(rows,
+	return connection.ConvertList(rows,
 		func(row *ent.CustomEvent) *model.CustomEvent { return &model.CustomEvent{CustomEvent: row, Runs: runs} })
 }
 
@@ -154,7 +156,7 @@ func toMatches(e *model.CustomEvent) []*model.CustomEventMatch {
 	return out
 }
 
-func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomEventExplanation, error) {
+func toExplanation(ctx context.Context, e automations.EventExplanation) (*model.CustomEventExplanation, error) {
 	out := &model.CustomEventExplanation{Matches: make([]*model.ExplainedMatch, len(e.Matches)),
 		NearMisses: make([]*model.NearMiss, len(e.NearMisses))}
 	for i, m := range e.Matches {
@@ -175,7 +177,8 @@ func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomE
 		if err != nil {
 			return nil, err
 		}
-		out.NearMisses[i] = &model.NearMiss{Kind: m.Kind, AutomationID: nilIfEmpty(m.AutomationID), RunID: nilIfEmpty(m.RunID),
+		out.NearMisses[i] = &model.NearMiss{Kind: m.Kind, AutomationID: nilIfEmpty(m.AutomationID),
+			RunID:   nilIfEmpty(m.RunID),
 			StepKey: nilIfEmpty(m.StepKey), EventID: nilIfEmpty(m.EventID),
 			Name: m.Name, Condition: condition}
 	}

@@ -29,20 +29,20 @@ type Automations interface {
 	Details(ctx context.Context, accountID string, runIDs ...string) (map[string]automations.RunDetail, error)
 	TimelineOf(ctx context.Context, run automations.RunDetail) ([]automations.TimelineEntry, error)
 	// Origins returns by email ID the step that sent an email.
-	Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]automations.Origin, error)
+	Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]automations.EmailOrigin, error)
 
 	Events(ctx context.Context, accountID string, f automations.EventFilter) (page.Page[*ent.CustomEvent], error)
 	CountEvents(ctx context.Context, accountID string, f automations.EventFilter, most int) (int, error)
 	Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error)
-	Explain(ctx context.Context, accountID, eventID string) (automations.Explained, error)
+	Explain(ctx context.Context, accountID, eventID string) (automations.EventExplanation, error)
 }
 
 // AutomationFigures counts the outcomes of runs, by automation ID.
 type AutomationFigures interface {
-	Of(ctx context.Context, accountID string, automationIDs ...string) (map[string]*figures.Figures, error)
+	GetMany(ctx context.Context, accountID string, automationIDs ...string) (map[string]*figures.Figures, error)
 	Emails(ctx context.Context, accountID string, version int,
 		automationIDs ...string) (map[string]*figures.ByStep, error)
-	Tracked() bool
+	CountsEngagement() bool
 }
 
 var (
@@ -110,11 +110,11 @@ func (r *Resolver) automationPage(ctx context.Context, accountID string, rows []
 	}
 	service := r.parts.AutomationFigures
 	shared := &model.AutomationPage{
-		Figures: loadOnce(ctx, accountID, ids, service.Of),
+		Figures: loadOnce(ctx, accountID, ids, service.GetMany),
 		Emails: onceEach(func(version int) (map[string]*figures.ByStep, error) {
 			return service.Emails(ctx, accountID, version, ids...)
 		}),
-		Tracked: service.Tracked(),
+		Tracked: service.CountsEngagement(),
 	}
 	out := make([]*model.Automation, len(rows))
 	for i, row := range rows {
@@ -138,8 +138,9 @@ func toSteps(a *model.Automation) ([]*model.AutomationStep, error) {
 	out := make([]*model.AutomationStep, len(draft.Steps))
 	for i := range draft.Steps {
 		s := &draft.Steps[i]
-		out[i] = &model.AutomationStep{Index: i, Key: s.Key, Type: s.Type, Name: nilIfEmpty(s.Name), Summary: s.Summary(),
-			Of: a}
+		out[i] = &model.AutomationStep{Index: i, Key: s.Key, Type: s.Type, Name: nilIfEmpty(s.Name),
+			Summary: s.Summary(),
+			Of:      a}
 	}
 	return out, nil
 }

@@ -63,7 +63,7 @@ func (r *automationResolver) Stats(ctx context.Context, obj *model.Automation) (
 }
 
 func (r *automationRunResolver) Event(ctx context.Context, obj *model.AutomationRun) (json.RawMessage, error) {
-	return inquiry.Spent(ctx, obj.AutomationRun.Event)
+	return inquiry.ChargeJSON(ctx, obj.AutomationRun.Event)
 }
 
 func (r *automationRunResolver) Error(ctx context.Context, obj *model.AutomationRun) (*string, error) {
@@ -109,7 +109,7 @@ func (r *automationRunResolver) Emails(ctx context.Context, obj *model.Automatio
 }
 
 func (r *automationRunStepResolver) Output(ctx context.Context, obj *ent.AutomationStep) (json.RawMessage, error) {
-	return inquiry.Spent(ctx, obj.Output)
+	return inquiry.ChargeJSON(ctx, obj.Output)
 }
 
 func (r *automationRunStepResolver) Error(ctx context.Context, obj *ent.AutomationStep) (*string, error) {
@@ -129,11 +129,11 @@ func (r *automationStepStatsResolver) Sms(ctx context.Context, obj *model.Automa
 }
 
 func (r *automationVersionResolver) Definition(ctx context.Context, obj *ent.AutomationVersion) (json.RawMessage, error) {
-	return inquiry.Spent(ctx, obj.Definition)
+	return inquiry.ChargeJSON(ctx, obj.Definition)
 }
 
 func (r *customEventResolver) Data(ctx context.Context, obj *model.CustomEvent) (json.RawMessage, error) {
-	return inquiry.Spent(ctx, obj.Data)
+	return inquiry.ChargeJSON(ctx, obj.Data)
 }
 
 func (r *customEventResolver) Source(ctx context.Context, obj *model.CustomEvent) (model.CustomEventSource, error) {
@@ -145,7 +145,7 @@ func (r *customEventResolver) Matches(ctx context.Context, obj *model.CustomEven
 }
 
 func (r *customEventResolver) Explanation(ctx context.Context, obj *model.CustomEvent) (*model.CustomEventExplanation, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (r *customEventMatchResolver) Run(ctx context.Context, obj *model.CustomEve
 }
 
 func (r *emailResolver) Automation(ctx context.Context, obj *model.Email) (*model.EmailAutomation, error) {
-	if _, err := inquiry.Authorized(ctx, rights.Read); err != nil {
+	if _, err := inquiry.Authorize(ctx, rights.Read); err != nil {
 		return nil, err
 	}
 	return originOf(obj)
@@ -177,7 +177,7 @@ func (r *emailAutomationResolver) Run(ctx context.Context, obj *model.EmailAutom
 }
 
 func (r *queryResolver) Automations(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) (*model.AutomationConnection, error) {
-	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.AuthorizePage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -187,13 +187,13 @@ func (r *queryResolver) Automations(ctx context.Context, first *int, after *stri
 		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
 	}
 	nodes := r.automationPage(ctx, caller.AccountID, found.Items)
-	return &model.AutomationConnection{Connection: connection.Of[model.AutomationEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.AutomationConnection{Connection: connection.FromPage[model.AutomationEdge](page.WithItems(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return r.parts.Automations.CountAutomations(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) Automation(ctx context.Context, id string) (*model.Automation, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (r *queryResolver) Automation(ctx context.Context, id string) (*model.Autom
 }
 
 func (r *queryResolver) AutomationRuns(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationRunFilter) (*model.AutomationRunConnection, error) {
-	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.AuthorizePage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -215,13 +215,13 @@ func (r *queryResolver) AutomationRuns(ctx context.Context, first *int, after *s
 		return noneIfMissing[model.AutomationRunConnection](nil, connection.ArgumentError(connection.PageError(request, err), "since", "startedAt", "until", "startedAt"))
 	}
 	nodes := r.runPage(ctx, caller.AccountID, found.Items, r.detailsOf(ctx, caller.AccountID, found.Items))
-	return &model.AutomationRunConnection{Connection: connection.Of[model.AutomationRunEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.AutomationRunConnection{Connection: connection.FromPage[model.AutomationRunEdge](page.WithItems(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return r.parts.Automations.CountRuns(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) AutomationRun(ctx context.Context, id string) (*model.AutomationRun, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -242,13 +242,13 @@ func (r *queryResolver) CustomEvents(ctx context.Context, first *int, after *str
 		f.Request = p
 		return service.Events(ctx, accountID, f)
 	}
-	found, err := connection.Listed[model.CustomEventEdge](ctx, rights.ReadSent, connection.At(first, after, last, before), eventFilter(filter),
+	found, err := connection.ListConnection[model.CustomEventEdge](ctx, rights.ReadSent, connection.NewArguments(first, after, last, before), eventFilter(filter),
 		list, service.CountEvents, r.customEventPage, "since", "createdAt", "until", "createdAt")
 	return &model.CustomEventConnection{Connection: found}, err
 }
 
 func (r *queryResolver) CustomEvent(ctx context.Context, id string) (*model.CustomEvent, error) {
-	caller, err := inquiry.Authorized(ctx, rights.ReadSent)
+	caller, err := inquiry.Authorize(ctx, rights.ReadSent)
 	if err != nil {
 		return nil, err
 	}

@@ -146,8 +146,8 @@ func details(r *ent.AutomationRun) module.RunDetail {
 	if r.UserID == nil {
 		due := day.Add(time.Hour)
 		out.Next, out.Held, out.WaitingStep, out.Waiting = &due, true, &definition.Step{Key: "paid"},
-			&machine.Waiting{Events: []string{"order.paid"}, Since: day, Until: due}
-		out.Blocked = &runs.Blocked{Code: "plan_limit", Message: "that is all for today", Since: day}
+			&machine.StepWait{Events: []string{"order.paid"}, Since: day, Until: due}
+		out.Blocked = &runs.Blocker{Code: "plan_limit", Message: "that is all for today", Since: day}
 		return out
 	}
 	email := "msg_001"
@@ -192,15 +192,16 @@ func (f fakeAutomations) TimelineOf(_ context.Context, run module.RunDetail) ([]
 	}
 	if run.Blocked != nil {
 		list = append(list, module.TimelineEntry{At: day, Source: "wait", StepKey: "paid",
-			Blocked: &module.BlockedStep{Blocked: run.Blocked, Type: "send_email"}})
+			Blocked: &module.BlockedStep{Blocker: run.Blocked, Type: "send_email"}})
 	}
 	return list, f.call("TimelineOf")
 }
 
-func (f fakeAutomations) Origins(_ context.Context, accountID string, ids ...string) (map[string]module.Origin, error) {
-	out := map[string]module.Origin{}
+func (f fakeAutomations) Origins(_ context.Context, accountID string,
+	ids ...string) (map[string]module.EmailOrigin, error) {
+	out := map[string]module.EmailOrigin{}
 	if accountID == ada && slices.Contains(ids, "msg_001") {
-		out["msg_001"] = module.Origin{AutomationName: "Welcome", StepKey: "hello"}
+		out["msg_001"] = module.EmailOrigin{AutomationName: "Welcome", StepKey: "hello"}
 	}
 	return out, f.call("Origins")
 }
@@ -228,14 +229,14 @@ func (f fakeAutomations) Event(_ context.Context, accountID, id string) (*ent.Cu
 	return e, orElse(err, f.call("Event"))
 }
 
-func (f fakeAutomations) Explain(ctx context.Context, accountID, id string) (module.Explained, error) {
+func (f fakeAutomations) Explain(ctx context.Context, accountID, id string) (module.EventExplanation, error) {
 	e, err := f.Event(ctx, accountID, id)
 	if err != nil {
-		return module.Explained{}, err
+		return module.EventExplanation{}, err
 	}
 	condition := expression.Explanation{Text: "event.data.n > 3",
 		Parts: []expression.Part{{Text: "event.data.n", Value: 2}, {Text: "3", Error: "none"}}, Error: "no value"}
-	out := module.Explained{Event: e}
+	out := module.EventExplanation{Event: e}
 	for _, m := range e.Matches {
 		out.Matches = append(out.Matches, module.ExplainedMatch{EventMatch: m, AutomationName: "Welcome",
 			StepKey: "paid", Conditions: []expression.Explanation{condition}})
@@ -249,7 +250,7 @@ func (f fakeAutomations) Explain(ctx context.Context, accountID, id string) (mod
 // fakeFigures has statistics for the steps of aut_001.
 type fakeFigures struct{ *calls }
 
-func (f fakeFigures) Of(_ context.Context, accountID string, ids ...string) (map[string]*figures.Figures, error) {
+func (f fakeFigures) GetMany(_ context.Context, accountID string, ids ...string) (map[string]*figures.Figures, error) {
 	out := map[string]*figures.Figures{}
 	for _, id := range ids {
 		out[id] = &figures.Figures{}
@@ -272,7 +273,7 @@ func (f fakeFigures) Emails(_ context.Context, accountID string, version int,
 	return map[string]*figures.ByStep{"aut_001": {Steps: map[string]figures.Emails{"hello": {Counts: records.Counts{Sent: 9, Delivered: 8, Bounced: 1}, Reach: tracking.Reach{Opened: 7, Clicked: 6}}}}}, f.call("Emails")
 }
 
-func (fakeFigures) Tracked() bool { return true }
+func (fakeFigures) CountsEngagement() bool { return true }
 
 func TestAutomationsAnswerEveryField(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 )
 
 func (r *queryResolver) Usage(ctx context.Context, since *time.Time, until *time.Time, by model.UsagePeriodLength) (*model.UsageReport, error) {
-	caller, err := inquiry.Authorized(ctx, rights.ReadBilling)
+	caller, err := inquiry.Authorize(ctx, rights.ReadBilling)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (r *queryResolver) Usage(ctx context.Context, since *time.Time, until *time
 }
 
 func (r *queryResolver) Billing(ctx context.Context) (*model.Billing, error) {
-	caller, err := inquiry.Authorized(ctx, rights.ReadBilling)
+	caller, err := inquiry.Authorize(ctx, rights.ReadBilling)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (r *queryResolver) Billing(ctx context.Context) (*model.Billing, error) {
 }
 
 func (r *queryResolver) Plans(ctx context.Context) ([]*model.PlanOffer, error) {
-	caller, err := inquiry.Authorized(ctx, rights.ReadAccount)
+	caller, err := inquiry.Authorize(ctx, rights.ReadAccount)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func onceEach[K comparable, T any](ask func(K) (T, error)) func(K) (T, error) {
 }
 
 func toDomain(d *ent.Domain, records []dnscheck.RecordCheck) *model.Domain {
-	key := signing.Current(d)
+	key := signing.ActiveKey(d)
 	out := &model.Domain{ID: d.ID, Name: d.Name, Status: d.Status, Records: make([]*model.DNSRecord, len(records)),
 		DKIM:         &model.DKIM{Selector: key.Selector, Algorithm: key.Algorithm, Ready: key.Ready},
 		OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking, TLSMode: d.TLSMode,

@@ -37,13 +37,13 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.DomainFilter) (*model.DomainConnection, error) {
 	service := r.parts.Domains
-	found, err := connection.Listed[model.DomainEdge](ctx, rights.Read, connection.At(first, after, last, before), domainFilter(filter, inquiry.DomainIDs(ctx)),
-		service.Filtered, service.Count, r.domainPage)
+	found, err := connection.ListConnection[model.DomainEdge](ctx, rights.Read, connection.NewArguments(first, after, last, before), domainFilter(filter, inquiry.DomainIDs(ctx)),
+		service.ListFiltered, service.Count, r.domainPage)
 	return &model.DomainConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -124,13 +124,13 @@ func (r *mutationResolver) RescheduleEmail(ctx context.Context, id string, sched
 }
 
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
-	found, err := connection.Listed[model.EmailEdge](ctx, rights.ReadSent, connection.At(first, after, last, before), emailFilter(filter, inquiry.DomainIDs(ctx)),
+	found, err := connection.ListConnection[model.EmailEdge](ctx, rights.ReadSent, connection.NewArguments(first, after, last, before), emailFilter(filter, inquiry.DomainIDs(ctx)),
 		r.listEmails, r.parts.Emails.Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
 	return &model.EmailConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, error) {
-	caller, err := inquiry.Authorized(ctx, rights.ReadSent)
+	caller, err := inquiry.Authorize(ctx, rights.ReadSent)
 	if err != nil {
 		return nil, err
 	}

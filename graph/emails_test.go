@@ -18,7 +18,7 @@ import (
 // everything selects all fields of a type, so that a new field is covered automatically.
 func everything(t *testing.T, typeName string) string {
 	t.Helper()
-	s, err := schema.Served(allModules)
+	s, err := schema.ParseServed(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}

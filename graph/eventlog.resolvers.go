@@ -16,7 +16,7 @@ import (
 )
 
 func (r *queryResolver) Events(ctx context.Context, first *int, after *string, types []string) (*model.EventPage, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (r *queryResolver) Events(ctx context.Context, first *int, after *string, t
 }
 
 func (r *subscriptionResolver) Events(ctx context.Context, after *string, types []string) (<-chan *model.Event, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (r *subscriptionResolver) Events(ctx context.Context, after *string, types 
 	if err != nil {
 		return nil, err
 	}
-	inquiry.Begun(ctx)
+	inquiry.MarkStarted(ctx)
 	return followEvents(ctx, stream), nil
 }
 

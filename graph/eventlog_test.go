@@ -57,8 +57,8 @@ func typeNames(types []event.Type) (names []string) {
 	return names
 }
 
-// Active returns none: streams check the database themselves.
-func (fakeFacts) Active(context.Context, time.Time, time.Time, []string) ([]string, error) {
+// ActiveAccounts returns none: streams check the database themselves.
+func (fakeFacts) ActiveAccounts(context.Context, time.Time, time.Time, []string) ([]string, error) {
 	return nil, nil
 }
 

@@ -169,7 +169,7 @@ func (f fakeDomains) List(_ context.Context, accountID string, r page.Request) (
 	return out, orElse(err, f.call("domains.List"))
 }
 
-func (f fakeDomains) Filtered(ctx context.Context, accountID string, of domains.Filter,
+func (f fakeDomains) ListFiltered(ctx context.Context, accountID string, of domains.Filter,
 	r page.Request) (page.Page[*ent.Domain], error) {
 	out, err := f.List(ctx, accountID, r)
 	out.Items = slices.DeleteFunc(out.Items,
@@ -178,7 +178,7 @@ func (f fakeDomains) Filtered(ctx context.Context, accountID string, of domains.
 }
 
 func (f fakeDomains) Count(ctx context.Context, accountID string, of domains.Filter, most int) (int, error) {
-	n, err := lengthOf(f.Filtered(ctx, accountID, of, whole))
+	n, err := lengthOf(f.ListFiltered(ctx, accountID, of, whole))
 	return min(n, most), err
 }
 
@@ -191,7 +191,7 @@ func (f fakeDomains) Get(_ context.Context, accountID, domainID string) (*ent.Do
 	return nil, fault.NoSuch("domain", domainID)
 }
 
-func (f fakeDomains) Several(_ context.Context, accountID string, ids ...string) (out []*ent.Domain, err error) {
+func (f fakeDomains) GetMany(_ context.Context, accountID string, ids ...string) (out []*ent.Domain, err error) {
 	for _, d := range f.rows {
 		if slices.Contains(ids, d.ID) && *d.AccountID == accountID {
 			out = append(out, d)
@@ -326,7 +326,7 @@ func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string)
 			event.New(accountID, event.EmailSent, day, event.Email{EmailID: e.ID}),
 			event.New(accountID, event.EmailDeliveryDelayed, day,
 				event.Email{EmailID: e.ID, Recipient: "bob@example.net",
-					Delay: &event.Delay{Attempt: 1, NextAttemptAt: event.At(day.Add(time.Minute)),
+					Delay: &event.Delay{Attempt: 1, NextAttemptAt: event.NewTime(day.Add(time.Minute)),
 						Diagnostic: "451 4.7.1 Try again later"}}),
 			event.New(accountID, event.EmailBounced, day,
 				event.Email{EmailID: e.ID, Recipient: "bob@example.net", Bounce: &event.Bounce{Type: "permanent",
@@ -377,7 +377,7 @@ func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Select
 	if err != nil {
 		return page.Page[queue.Queued]{}, err
 	}
-	return page.Of(codec, list, out[:min(at.Rows(), len(out))], at,
+	return page.FromRows(codec, list, out[:min(at.Rows(), len(out))], at,
 		func(q queue.Queued) string { return fmt.Sprintf("%03d", q.RecipientID) }), nil
 }
 
@@ -445,7 +445,7 @@ func paged[T any](rows []T, key func(T) (accountID, id string), list, accountID 
 			out = append(out, row)
 		}
 	}
-	return page.Of(codec, l, out, at, func(row T) string { _, id := key(row); return id }), nil
+	return page.FromRows(codec, l, out, at, func(row T) string { _, id := key(row); return id }), nil
 }
 
 // whole reads the whole list of a fake.

@@ -56,12 +56,13 @@ type Accounts interface {
 // Domains reads sending domains.
 type Domains interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
-	Filtered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
+	ListFiltered(ctx context.Context, accountID string, f domains.Filter,
+		r page.Request) (page.Page[*ent.Domain], error)
 	Count(ctx context.Context, accountID string, f domains.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []dnscheck.RecordCheck
 	SandboxDomain() string
-	Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
+	GetMany(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
 	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
 }
 
@@ -147,7 +148,7 @@ func (o Options) validate() error {
 
 // New returns the handler of /graphql, for any method.
 func New(o Options) (http.Handler, error) {
-	whole, err := schema.Whole()
+	whole, err := schema.ParseFull()
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func New(o Options) (http.Handler, error) {
 		Complexity: costs()}))
 	errs := refusal.Presenter{Logger: o.Logger}
 	exec.SetErrorPresenter(errs.Present)
-	exec.SetRecoverFunc(errs.Recovered)
+	exec.SetRecoverFunc(errs.LogPanic)
 	exec.SetParserTokenLimit(limits.Tokens)
 	exec.SetQueryCache(lru.New[*ast.QueryDocument](limits.CachedQueries))
 	exec.AroundFields(inquiry.CheckReach)
@@ -176,6 +177,6 @@ func New(o Options) (http.Handler, error) {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
 	return transport.New(transport.Options{Door: door, Rate: o.Rate, Accounts: o.Accounts, Budget: o.Budget,
-		Executor: exec, Trusted: o.Trusted, Pruned: o.Trusted.Within(whole), Open: o.Open,
+		Executor: exec, Trusted: o.Trusted, Pruned: o.Trusted.LimitTo(whole), Open: o.Open,
 		Errors: errs, Audit: o.Audit, Proxies: o.Proxies, Logger: o.Logger}), nil
 }

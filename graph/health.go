@@ -17,7 +17,7 @@ import (
 
 // Doctor returns the problems of the installation that the latest check found.
 type Doctor interface {
-	Bad() []InstallationFinding
+	Problems() []InstallationFinding
 }
 
 // InstallationFinding is a problem of the installation.
@@ -63,7 +63,7 @@ func accountFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 		all = append(all, &model.HealthFinding{Code: "account.payment_due", Level: model.HealthLevelError,
 			Found: "A payment is overdue.", Do: "Open billing and pay the open invoice."})
 	}
-	if !a.Unlocked(true) {
+	if !a.IsUnlocked(true) {
 		all = append(all, &model.HealthFinding{Code: "account.sandbox", Level: model.HealthLevelNotice,
 			Found:    "The account can send only to its own address.",
 			Expected: "a verified domain and a payment method", Do: "Verify a domain, then add a payment method."})
@@ -181,7 +181,7 @@ func (r *Resolver) installationFindings() []*model.HealthFinding {
 	if d == nil {
 		return out
 	}
-	for _, f := range d.Bad() {
+	for _, f := range d.Problems() {
 		level, known := healthLevels[f.Level]
 		if !known {
 			level = model.HealthLevelNotice

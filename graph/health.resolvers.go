@@ -15,7 +15,7 @@ import (
 )
 
 func (r *queryResolver) Health(ctx context.Context) (*model.Health, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

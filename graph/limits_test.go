@@ -168,7 +168,7 @@ func TestDocumentsOfTheDashboardAreWithinTheLimits(t *testing.T) {
 	if err != nil || len(documents) < 20 {
 		t.Fatalf("%d documents, %v", len(documents), err)
 	}
-	served, err := schema.Whole()
+	served, err := schema.ParseFull()
 	if err != nil {
 		t.Fatal(err)
 	}

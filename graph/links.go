@@ -30,10 +30,11 @@ func linkCosts(c *generated.ComplexityRoot) {
 func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Email, page *model.EmailPage) {
 	page.Domains = loadLinked(ctx, rights.Read, "Query.domains", func(e *ent.Email) string { return e.DomainID }, rows,
 		func(ids []string) (map[string]*model.Domain, error) {
-			found, err := r.parts.Domains.Several(ctx, accountID, ids...)
+			found, err := r.parts.Domains.GetMany(ctx, accountID, ids...)
 			return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 		})
-	page.Keys = loadLinked(ctx, rights.Write, "Query.apiKeys", func(e *ent.Email) string { return stringOrEmpty(e.APIKeyID) }, rows,
+	page.Keys = loadLinked(ctx, rights.Write, "Query.apiKeys",
+		func(e *ent.Email) string { return stringOrEmpty(e.APIKeyID) }, rows,
 		func(ids []string) (map[string]*ent.APIKey, error) {
 			found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
 			return byID(found, func(k *ent.APIKey) string { return k.ID }), err
@@ -41,14 +42,15 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 	page.Templates = loadLinked(ctx, rights.Read, "Query.templates",
 		func(e *ent.Email) string { return stringOrEmpty(e.TemplateID) }, rows,
 		func(ids []string) (map[string]*model.Template, error) {
-			found, err := r.parts.Templates.Several(ctx, accountID, ids...)
+			found, err := r.parts.Templates.GetMany(ctx, accountID, ids...)
 			if err != nil {
 				return nil, err
 			}
 			shown, err := r.templatePage(ctx, accountID, found)
 			return byID(shown, func(t *model.Template) string { return t.ID }), err
 		})
-	page.Runs = r.runsOf(ctx, accountID, connection.Shown(rows, func(e *ent.Email) string { return stringOrEmpty(e.RunID) }))
+	page.Runs = r.runsOf(ctx, accountID,
+		connection.ConvertList(rows, func(e *ent.Email) string { return stringOrEmpty(e.RunID) }))
 	page.Suppressed = sync.OnceValues(func() (map[string]*model.Suppression, error) {
 		return r.suppressedOf(ctx,
 			accountID, page)
@@ -173,7 +175,7 @@ func (r *Resolver) suppressedOf(ctx context.Context, accountID string,
 		}
 	}
 	slices.Sort(addresses)
-	found, err := r.parts.Suppressions.Of(ctx, accountID, slices.Compact(addresses)...)
+	found, err := r.parts.Suppressions.FindByAddress(ctx, accountID, slices.Compact(addresses)...)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 type fakeStatistics struct{}
 
-func (fakeStatistics) Ask(context.Context, string, statistics.Question) (statistics.QueryResult, error) {
+func (fakeStatistics) Query(context.Context, string, statistics.Question) (statistics.QueryResult, error) {
 	return statistics.QueryResult{}, nil
 }
 
@@ -59,7 +59,7 @@ func (fakeSeeds) Seeded() *Seeded {
 
 type fakeDoctor struct{}
 
-func (fakeDoctor) Bad() []InstallationFinding {
+func (fakeDoctor) Problems() []InstallationFinding {
 	return []InstallationFinding{{Check: "clock", Level: "warning", Found: "2 s", Expected: "0 s", Do: "Start chrony."},
 		{Check: "dns.spf", Level: "error", Found: "nothing"}}
 }

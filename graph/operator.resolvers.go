@@ -27,7 +27,7 @@ func (r *operatorResolver) Accounts(ctx context.Context, obj *model.Operator, fi
 	if err != nil {
 		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
 	}
-	return &model.OperatorAccountConnection{Connection: connection.Of[model.OperatorAccountEdge](page.Map(found, toOperatorAccount), func(ctx context.Context, most int) (int, error) {
+	return &model.OperatorAccountConnection{Connection: connection.FromPage[model.OperatorAccountEdge](page.Map(found, toOperatorAccount), func(ctx context.Context, most int) (int, error) {
 		return r.parts.Desk.Count(ctx, wanted, most)
 	})}, nil
 }
@@ -42,7 +42,7 @@ func (r *operatorResolver) Account(ctx context.Context, obj *model.Operator, id 
 
 func (r *operatorResolver) Plans(ctx context.Context, obj *model.Operator) ([]*accounts.Plan, error) {
 	found, err := r.parts.Desk.Plans(ctx)
-	return connection.Shown(found, func(p accounts.Plan) *accounts.Plan { return &p }), err
+	return connection.ConvertList(found, func(p accounts.Plan) *accounts.Plan { return &p }), err
 }
 
 func (r *operatorResolver) Billing(ctx context.Context, obj *model.Operator) (*model.OperatorBilling, error) {
@@ -60,16 +60,16 @@ func (r *operatorResolver) QueueByDestination(ctx context.Context, obj *model.Op
 
 func (r *operatorResolver) Sources(ctx context.Context, obj *model.Operator) ([]*model.SendingSource, error) {
 	found, err := r.parts.Sources.Sources(ctx)
-	return connection.Shown(found, toSource), err
+	return connection.ConvertList(found, toSource), err
 }
 
 func (r *operatorResolver) Lanes(ctx context.Context, obj *model.Operator) ([]*model.DeliveryLane, error) {
-	return connection.Shown(r.parts.Lanes.Lanes(), toLane), nil
+	return connection.ConvertList(r.parts.Lanes.Lanes(), toLane), nil
 }
 
 func (r *operatorResolver) Processes(ctx context.Context, obj *model.Operator) ([]*model.InstallationProcess, error) {
 	found, err := r.parts.Processes.Processes(ctx)
-	return connection.Shown(found, toProcess), err
+	return connection.ConvertList(found, toProcess), err
 }
 
 func (r *operatorResolver) Health(ctx context.Context, obj *model.Operator) ([]*model.HealthFinding, error) {

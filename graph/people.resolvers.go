@@ -25,22 +25,22 @@ func (r *queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
 
 func (r *queryResolver) Members(ctx context.Context, first *int, after *string, last *int, before *string) (*model.MemberConnection, error) {
 	service := r.parts.Teams
-	found, err := connection.Listed[model.MemberEdge](ctx, rights.Read, connection.At(first, after, last, before), struct{}{},
-		connection.Unfiltered(service.MemberPage), connection.Unfiltered(service.CountMembers), connection.Each(toMember))
+	found, err := connection.ListConnection[model.MemberEdge](ctx, rights.Read, connection.NewArguments(first, after, last, before), struct{}{},
+		connection.WithoutFilter(service.MemberPage), connection.WithoutFilter(service.CountMembers), connection.ConvertRows(toMember))
 	return &model.MemberConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Invitations(ctx context.Context, first *int, after *string, last *int, before *string) (*model.InvitationConnection, error) {
 	service := r.parts.Teams
-	found, err := connection.Listed[model.InvitationEdge](ctx, rights.Team, connection.At(first, after, last, before), struct{}{},
-		connection.Unfiltered(service.InvitationPage), connection.Unfiltered(service.CountInvitations), connection.Each(toInvitation))
+	found, err := connection.ListConnection[model.InvitationEdge](ctx, rights.Team, connection.NewArguments(first, after, last, before), struct{}{},
+		connection.WithoutFilter(service.InvitationPage), connection.WithoutFilter(service.CountInvitations), connection.ConvertRows(toInvitation))
 	return &model.InvitationConnection{Connection: found}, err
 }
 
 func (r *queryResolver) AuditLog(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) (*model.AuditLogConnection, error) {
 	service := r.parts.AuditLog
-	found, err := connection.Listed[model.AuditLogEdge](ctx, rights.Team, connection.At(first, after, last, before), auditFilter(filter),
-		service.List, service.Count, connection.Each(toAuditEntry))
+	found, err := connection.ListConnection[model.AuditLogEdge](ctx, rights.Team, connection.NewArguments(first, after, last, before), auditFilter(filter),
+		service.List, service.Count, connection.ConvertRows(toAuditEntry))
 	return &model.AuditLogConnection{Connection: found}, err
 }
 

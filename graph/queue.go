@@ -37,7 +37,7 @@ const maxRecipients = 1000
 // changeQueue applies a change if the caller has the right to make changes.
 func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection,
 	c queue.AccountChange) (*queue.Result, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Write)
+	caller, err := inquiry.Authorize(ctx, rights.Write)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,8 @@ func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection,
 // parseSelection reads a selection. An empty list, ID or domain is refused: treating it as omitted would widen
 // the selection.
 func parseSelection(of model.QueueSelection) (queue.Selection, error) {
-	s, wrong := queue.Selection{EmailID: stringOrEmpty(of.Email), Destination: stringOrEmpty(of.Destination), All: of.All},
+	s, wrong := queue.Selection{EmailID: stringOrEmpty(of.Email), Destination: stringOrEmpty(of.Destination),
+		All: of.All},
 		fault.Fields{}
 	if of.Email != nil && *of.Email == "" {
 		wrong.Add("selection.email", "is empty")
@@ -73,7 +74,8 @@ func queueSelection(in *model.QueueFilter) queue.Selection {
 	if in == nil {
 		return queue.Selection{}
 	}
-	return queue.Selection{Destination: stringOrEmpty(in.Destination), EmailID: stringOrEmpty(in.Email), State: orNone(in.State)}
+	return queue.Selection{Destination: stringOrEmpty(in.Destination), EmailID: stringOrEmpty(in.Email),
+		State: orNone(in.State)}
 }
 
 func orNone(s *queue.State) queue.State {
@@ -90,11 +92,12 @@ func (r *Resolver) queuePage(ctx context.Context, accountID string, rows []queue
 		ids[i] = row.EmailID
 	}
 	emails := r.emailsOf(ctx, accountID, ids)
-	return connection.Shown(rows, func(q queue.Queued) *model.QueuedRecipient {
+	return connection.ConvertList(rows, func(q queue.Queued) *model.QueuedRecipient {
 		return &model.QueuedRecipient{ID: q.ID, EmailID: q.EmailID, Address: q.Address, Destination: q.Destination,
 			State: q.State, Running: q.Running,
-			Attempts: q.Attempts, NextAttemptAt: q.NextAttempt, QueuedAt: q.QueuedAt, Diagnostic: nilIfEmpty(q.Diagnostic),
-			Emails: emails}
+			Attempts: q.Attempts, NextAttemptAt: q.NextAttempt, QueuedAt: q.QueuedAt,
+			Diagnostic: nilIfEmpty(q.Diagnostic),
+			Emails:     emails}
 	})
 }
 

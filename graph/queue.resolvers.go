@@ -34,13 +34,13 @@ func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.Que
 
 func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
 	service := r.parts.Queue
-	found, err := connection.Listed[model.QueueEdge](ctx, rights.Read, connection.At(first, after, last, before), queueSelection(filter),
+	found, err := connection.ListConnection[model.QueueEdge](ctx, rights.Read, connection.NewArguments(first, after, last, before), queueSelection(filter),
 		service.QueueOf, service.CountOf, r.queuePage)
 	return &model.QueueConnection{Connection: found}, err
 }
 
 func (r *queryResolver) QueueByDestination(ctx context.Context, filter *model.QueueFilter) ([]*model.QueueBacklog, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // mutations are all mutations of the queue, each with the same selection.
 func mutations(t *testing.T, selection, more string) map[string]string {
 	t.Helper()
-	served, err := schema.Served(allModules)
+	served, err := schema.ParseServed(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,8 @@ func receivedFilter(in *model.ReceivedEmailFilter) inbound.Filter {
 	if in == nil {
 		return inbound.Filter{}
 	}
-	f := inbound.Filter{To: stringOrEmpty(in.To), From: stringOrEmpty(in.From), Domain: stringOrEmpty(in.DomainID), Q: stringOrEmpty(in.Query)}
+	f := inbound.Filter{To: stringOrEmpty(in.To), From: stringOrEmpty(in.From), Domain: stringOrEmpty(in.DomainID),
+		Q: stringOrEmpty(in.Query)}
 	f.Since, f.Until = timeRange(in.ReceivedAt)
 	return f
 }
@@ -68,7 +69,7 @@ func (r *Resolver) receivedPage(ctx context.Context, accountID string,
 	shared := &model.ReceivedPage{
 		Domains: loadLinked(ctx, rights.Read, "Query.domains", func(e *ent.ReceivedEmail) string { return e.DomainID },
 			rows, func(ids []string) (map[string]*model.Domain, error) {
-				found, err := r.parts.Domains.Several(ctx, accountID, ids...)
+				found, err := r.parts.Domains.GetMany(ctx, accountID, ids...)
 				return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 			}),
 		Deliveries: loadLinked(ctx, rights.Read, "Query.webhookDeliveries",
@@ -78,7 +79,7 @@ func (r *Resolver) receivedPage(ctx context.Context, accountID string,
 				return r.deliveriesBy(ctx, accountID, found), err
 			}),
 	}
-	return connection.Shown(rows, func(row *ent.ReceivedEmail) *model.ReceivedEmail {
+	return connection.ConvertList(rows, func(row *ent.ReceivedEmail) *model.ReceivedEmail {
 		return &model.ReceivedEmail{ReceivedEmail: row, Page: shared}
 	})
 }

@@ -18,13 +18,13 @@ import (
 )
 
 func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error) {
-	found, err := connection.Listed[model.ReceivedEmailEdge](ctx, rights.Read, connection.At(first, after, last, before), receivedFilter(filter),
+	found, err := connection.ListConnection[model.ReceivedEmailEdge](ctx, rights.Read, connection.NewArguments(first, after, last, before), receivedFilter(filter),
 		r.listReceived, r.parts.Received.Count, r.receivedPage, "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
 	return &model.ReceivedEmailConnection{Connection: found}, err
 }
 
 func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*model.ReceivedEmail, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*model.Re
 }
 
 func (r *queryResolver) AddressRules(ctx context.Context, domainID string) (*model.AddressRules, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

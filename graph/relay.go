@@ -12,7 +12,7 @@ import (
 
 // SMTPCredentials reads the credentials of the SMTP relay.
 type SMTPCredentials interface {
-	Filtered(ctx context.Context, accountID string, f relay.Filter,
+	ListFiltered(ctx context.Context, accountID string, f relay.Filter,
 		r page.Request) (page.Page[*ent.SMTPCredential], error)
 	Count(ctx context.Context, accountID string, f relay.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error)

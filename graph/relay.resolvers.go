@@ -21,13 +21,13 @@ func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *
 		wanted.Revoked = filter.Revoked
 	}
 	service := r.parts.SMTPCredentials
-	found, err := connection.Listed[model.SMTPCredentialEdge](ctx, rights.Write, connection.At(first, after, last, before), wanted, // as in REST, and as for keys
-		service.Filtered, service.Count, connection.Each(r.toSMTPCredential))
+	found, err := connection.ListConnection[model.SMTPCredentialEdge](ctx, rights.Write, connection.NewArguments(first, after, last, before), wanted, // as in REST, and as for keys
+		service.ListFiltered, service.Count, connection.ConvertRows(r.toSMTPCredential))
 	return &model.SMTPCredentialConnection{Connection: found}, err
 }
 
 func (r *queryResolver) SMTPCredential(ctx context.Context, id string) (*model.SMTPCredential, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Write)
+	caller, err := inquiry.Authorize(ctx, rights.Write)
 	if err != nil {
 		return nil, err
 	}

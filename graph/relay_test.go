@@ -29,7 +29,7 @@ func someSMTPCredentials() []*ent.SMTPCredential {
 	return rows
 }
 
-func (f fakeSMTPCredentials) Filtered(_ context.Context, accountID string, _ relay.Filter,
+func (f fakeSMTPCredentials) ListFiltered(_ context.Context, accountID string, _ relay.Filter,
 	r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	out, err := paged(someSMTPCredentials(), func(c *ent.SMTPCredential) (string, string) { return c.AccountID, c.ID },
 		"smtp_credentials", accountID, r)
@@ -37,7 +37,7 @@ func (f fakeSMTPCredentials) Filtered(_ context.Context, accountID string, _ rel
 }
 
 func (f fakeSMTPCredentials) Count(ctx context.Context, accountID string, of relay.Filter, most int) (int, error) {
-	n, err := lengthOf(f.Filtered(ctx, accountID, of, whole))
+	n, err := lengthOf(f.ListFiltered(ctx, accountID, of, whole))
 	return min(n, most), err
 }
 

@@ -42,7 +42,7 @@ func TestTheReleasedSchemaIsKept(t *testing.T) {
 // everyModulesSDL returns the schema with every module on, as an installation serves it.
 func everyModulesSDL(t *testing.T) string {
 	t.Helper()
-	whole, err := schema.Whole()
+	whole, err := schema.ParseFull()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func withoutDeprecated(s *ast.Schema) *ast.Schema {
 		def.EnumValues = slices.DeleteFunc(def.EnumValues,
 			func(v *ast.EnumValueDefinition) bool { return gone(v.Directives) })
 	}
-	live := schema.Reachable(s)
+	live := schema.ReachableTypes(s)
 	for name := range s.Types {
 		if !live[name] {
 			delete(s.Types, name)

@@ -53,14 +53,14 @@ func (r *aPIRequestResolver) Email(ctx context.Context, obj *model.APIRequest) (
 
 func (r *queryResolver) APIRequests(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) (*model.APIRequestConnection, error) {
 	service := r.parts.APIRequests
-	found, err := connection.Listed[model.APIRequestEdge](ctx, rights.Read, connection.At(first, after, last, before), requestFilter(filter), service.List, service.Count,
+	found, err := connection.ListConnection[model.APIRequestEdge](ctx, rights.Read, connection.NewArguments(first, after, last, before), requestFilter(filter), service.List, service.Count,
 		r.requestPage, "since", "createdAt", "until", "createdAt", "status_from", "status", "status_below", "status",
 		"api_key_id", "apiKeyId", "user_id", "userId", "request_id", "requestId", "email_id", "emailId")
 	return &model.APIRequestConnection{Connection: found}, err
 }
 
 func (r *queryResolver) APIRequest(ctx context.Context, id string) (*model.APIRequest, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

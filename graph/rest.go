@@ -42,7 +42,7 @@ const maxRESTResponse = 1 << 20
 // callREST calls an operation of the REST API as the caller of the request, and decodes its response. The operation
 // applies every rule: rights, limits, caps, idempotency, quotas and the audit log.
 func (r *Resolver) callREST(ctx context.Context, call restCall, into any) (accounts.Caller, http.Header, error) {
-	caller, err := inquiry.Authorized(ctx, call.needs)
+	caller, err := inquiry.Authorize(ctx, call.needs)
 	if err != nil {
 		return caller, nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // bounded key as the rule says.
 func TestEveryRootFieldFollowsItsRule(t *testing.T) {
 	t.Parallel()
-	whole, err := schema.Whole()
+	whole, err := schema.ParseFull()
 	if err != nil {
 		t.Fatal(err)
 	}

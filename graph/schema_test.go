@@ -32,7 +32,7 @@ func TestServedSchema(t *testing.T) {
 
 func TestEverythingIsDocumented(t *testing.T) {
 	t.Parallel()
-	s, err := schema.Served(allModules)
+	s, err := schema.ParseServed(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestEverythingIsDocumented(t *testing.T) {
 
 func TestEveryRootFieldNamesItsModule(t *testing.T) {
 	t.Parallel()
-	s, err := schema.Served(nil)
+	s, err := schema.ParseServed(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

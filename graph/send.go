@@ -24,7 +24,8 @@ func mutationCosts(c *generated.ComplexityRoot) {
 }
 
 // sendEmail sends an email with POST /emails.
-func (r *Resolver) sendEmail(ctx context.Context, in model.SendEmailInput, key *string) (*model.SendEmailResult, error) {
+func (r *Resolver) sendEmail(ctx context.Context, in model.SendEmailInput,
+	key *string) (*model.SendEmailResult, error) {
 	var sent struct {
 		ID         string   `json:"id"`
 		Status     string   `json:"status"`
@@ -43,7 +44,7 @@ func (r *Resolver) sendEmail(ctx context.Context, in model.SendEmailInput, key *
 // readSentEmail returns the email of a result, or nil if the caller cannot read it: the result of an earlier request
 // may be about a domain that the API key does not include.
 func (r *Resolver) readSentEmail(ctx context.Context, emailID string) (*model.Email, error) {
-	caller, err := inquiry.Authorized(ctx, rights.ReadSent)
+	caller, err := inquiry.Authorize(ctx, rights.ReadSent)
 	if err == nil {
 		var found *model.Email
 		if found, err = r.findEmail(ctx, caller, emailID); err == nil {

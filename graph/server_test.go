@@ -78,7 +78,8 @@ func newServer(t testing.TB, s setup) *testServer {
 	if s.rest == nil {
 		s.rest = http.NotFoundHandler()
 	}
-	handler, err := New(Options{REST: s.rest, Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on, Auth: s.auth,
+	handler, err := New(Options{REST: s.rest, Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on,
+		Auth:   s.auth,
 		People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done,
 		Accounts: fakeAccounts{srv.calls}, Parts: []ServiceSet{
 			{"domains", func(p *Parts) { p.Domains = fakeDomains{srv.calls, someDomains()} }},
@@ -110,7 +111,8 @@ func newServer(t testing.TB, s setup) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := httptest.NewServer(held.Bound(handler, func(*http.Request) intake.Tenant { return intake.Tenant{} },
+	listener := httptest.NewServer(held.LimitHandler(handler,
+		func(*http.Request) intake.Tenant { return intake.Tenant{} },
 		func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	t.Cleanup(listener.Close)
 	srv.url, srv.held = listener.URL, held

@@ -15,7 +15,7 @@ import (
 
 // Statistics counts the outcomes of mail.
 type Statistics interface {
-	Ask(ctx context.Context, accountID string, q statistics.Question) (statistics.QueryResult, error)
+	Query(ctx context.Context, accountID string, q statistics.Question) (statistics.QueryResult, error)
 	AskReceived(ctx context.Context, accountID string, q statistics.ReceivedQuestion) (statistics.ReceivedAnswer, error)
 	Reasons(ctx context.Context, accountID string, r statistics.Range, f statistics.Filter,
 		first int) ([]statistics.Reason, error)
@@ -77,7 +77,7 @@ func statisticsFilter(f *model.StatisticsFilter) (out statistics.Filter) {
 
 // asksLatency reports whether the resolved field selects delivery latency, which takes a statement.
 func asksLatency(ctx context.Context) bool {
-	return inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections,
+	return inquiry.SelectsField(graphql.GetFieldContext(ctx).Field.Selections,
 		func(typeName, field string) bool { return typeName == "EmailFigures" && field == "latency" })
 }
 
@@ -115,8 +115,8 @@ func toFigures(f statistics.Figures) *model.EmailFigures {
 		DeliveryRate: rate(f.Delivered, f.Recipients), BounceRate: rate(f.Bounced, f.Recipients),
 		ComplaintRate: rate(f.Complained, f.Delivered),
 		OpenRate:      rate(f.Opened, f.Delivered), ClickRate: rate(f.Clicked, f.Delivered)}
-	if half, made := f.Took(0.5); made {
-		most, _ := f.Took(0.95)
+	if half, made := f.LatencyWithin(0.5); made {
+		most, _ := f.LatencyWithin(0.95)
 		out.Latency = &model.Latency{P50: half.Seconds(), P95: most.Seconds()}
 	}
 	return out
@@ -140,7 +140,7 @@ func (r *Resolver) toReasons(ctx context.Context, accountID string,
 			Count:   int(reason.Recipients),
 			Example: &model.BounceExample{Diagnostic: reason.Diagnostic, EmailID: reason.EmailID}}
 	}
-	wanted := inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections,
+	wanted := inquiry.SelectsField(graphql.GetFieldContext(ctx).Field.Selections,
 		func(typeName, field string) bool { return typeName == "BounceExample" && field == "email" })
 	if !wanted || len(ids) == 0 {
 		return out, nil

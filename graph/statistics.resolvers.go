@@ -16,11 +16,11 @@ import (
 )
 
 func (r *queryResolver) EmailStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) (*model.EmailStatistics, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.parts.Statistics.Ask(ctx, caller.AccountID, statistics.Question{Range: statisticsRange(rangeArg), Interval: statistics.Interval(strings.ToLower(string(interval))),
+	found, err := r.parts.Statistics.Query(ctx, caller.AccountID, statistics.Question{Range: statisticsRange(rangeArg), Interval: statistics.Interval(strings.ToLower(string(interval))),
 		Timezone: timezone, GroupBy: dimension(groupBy), Top: top, Filter: statisticsFilter(filter), ByEmail: placedBy == model.StatisticsMomentEmail, Latency: asksLatency(ctx)})
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (r *queryResolver) EmailStatistics(ctx context.Context, rangeArg model.Time
 }
 
 func (r *queryResolver) TopBounceReasons(ctx context.Context, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) ([]*model.BounceReason, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (r *queryResolver) TopBounceReasons(ctx context.Context, rangeArg model.Tim
 }
 
 func (r *queryResolver) ReceivedStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) (*model.ReceivedStatistics, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

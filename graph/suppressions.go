@@ -16,8 +16,8 @@ type Suppressions interface {
 	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)
 	Count(ctx context.Context, accountID string, f suppression.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
-	// Of returns suppressions by address.
-	Of(ctx context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error)
+	// FindByAddress returns suppressions by address.
+	FindByAddress(ctx context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error)
 	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error)
 	CountOptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter, most int) (int, error)
 	OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error)
@@ -51,7 +51,7 @@ func (r *Resolver) suppressionPage(ctx context.Context, accountID string,
 		ids[i] = stringOrEmpty(row.EmailID)
 	}
 	emails := r.emailsOf(ctx, accountID, ids)
-	return connection.Shown(rows, func(row *ent.Suppression) *model.Suppression {
+	return connection.ConvertList(rows, func(row *ent.Suppression) *model.Suppression {
 		return &model.Suppression{Suppression: row, Emails: emails}
 	})
 }

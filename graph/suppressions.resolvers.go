@@ -52,13 +52,13 @@ func (r *mutationResolver) RemoveSuppression(ctx context.Context, id string) (*m
 }
 
 func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) (*model.SuppressionConnection, error) {
-	found, err := connection.Listed[model.SuppressionEdge](ctx, rights.Read, connection.At(first, after, last, before), suppressionFilter(filter),
+	found, err := connection.ListConnection[model.SuppressionEdge](ctx, rights.Read, connection.NewArguments(first, after, last, before), suppressionFilter(filter),
 		r.listSuppressions, r.parts.Suppressions.Count, r.suppressionPage, "since", "createdAt", "until", "createdAt")
 	return &model.SuppressionConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Suppression(ctx context.Context, id string) (*model.Suppression, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (r *queryResolver) Suppression(ctx context.Context, id string) (*model.Supp
 }
 
 func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.CategoryOptOutFilter) (*model.CategoryOptOutConnection, error) {
-	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.AuthorizePage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +79,13 @@ func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *
 	if err != nil {
 		return nil, connection.PageError(request, err)
 	}
-	return &model.CategoryOptOutConnection{Connection: connection.Of[model.CategoryOptOutEdge](found, func(ctx context.Context, most int) (int, error) {
+	return &model.CategoryOptOutConnection{Connection: connection.FromPage[model.CategoryOptOutEdge](found, func(ctx context.Context, most int) (int, error) {
 		return r.parts.Suppressions.CountOptOuts(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) CategoryOptOut(ctx context.Context, id string) (*ent.CategoryOptOut, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

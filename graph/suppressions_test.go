@@ -75,8 +75,8 @@ func (f fakeSuppressions) Get(_ context.Context, accountID, id string) (*ent.Sup
 	return nil, fault.NoSuch("suppression", id)
 }
 
-// Of returns the suppressions of addresses that are on the list.
-func (f fakeSuppressions) Of(_ context.Context, accountID string,
+// FindByAddress returns the suppressions of addresses that are on the list.
+func (f fakeSuppressions) FindByAddress(_ context.Context, accountID string,
 	addresses ...string) (map[string]*ent.Suppression, error) {
 	out := map[string]*ent.Suppression{}
 	for _, row := range someSuppressions() {

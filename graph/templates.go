@@ -17,7 +17,7 @@ type Templates interface {
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
 	Count(ctx context.Context, accountID string, q templates.ListQuery, most int) (int, error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
-	Several(ctx context.Context, accountID string, templateIDs ...string) ([]templates.Template, error)
+	GetMany(ctx context.Context, accountID string, templateIDs ...string) ([]templates.Template, error)
 	// Bodies returns html and text, which List omits; other fields are not set.
 	Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error)
 	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
@@ -88,6 +88,7 @@ func templateFilter(request page.Request, in *model.TemplateFilter) templates.Li
 	if in == nil {
 		return templates.ListQuery{Page: request}
 	}
-	return templates.ListQuery{Page: request, Alias: stringOrEmpty(in.Alias), Status: strings.ToLower(orEmpty(in.Status)),
-		Name: stringOrEmpty(in.Query)}
+	return templates.ListQuery{Page: request, Alias: stringOrEmpty(in.Alias),
+		Status: strings.ToLower(orEmpty(in.Status)),
+		Name:   stringOrEmpty(in.Query)}
 }

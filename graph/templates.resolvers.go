@@ -19,7 +19,7 @@ import (
 )
 
 func (r *queryResolver) Templates(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) (*model.TemplateConnection, error) {
-	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.AuthorizePage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -32,13 +32,13 @@ func (r *queryResolver) Templates(ctx context.Context, first *int, after *string
 	if err != nil {
 		return nil, err
 	}
-	return &model.TemplateConnection{Connection: connection.Of[model.TemplateEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.TemplateConnection{Connection: connection.FromPage[model.TemplateEdge](page.WithItems(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return r.parts.Templates.Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) Template(ctx context.Context, id string) (*model.Template, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (r *templateResolver) Text(ctx context.Context, obj *model.Template) (*stri
 }
 
 func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, first *int, after *string, last *int, before *string) (*model.TemplateVersionConnection, error) {
-	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.AuthorizePage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, fi
 	if err != nil {
 		return nil, err
 	}
-	return &model.TemplateVersionConnection{Connection: connection.Of[model.TemplateVersionEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.TemplateVersionConnection{Connection: connection.FromPage[model.TemplateVersionEdge](page.WithItems(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return r.parts.Templates.CountVersions(ctx, caller.AccountID, obj.ID, most)
 	})}, nil
 }

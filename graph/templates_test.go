@@ -51,7 +51,7 @@ func (f fakeTemplates) CountVersions(ctx context.Context, accountID, ref string,
 	return min(n, most), err
 }
 
-func (f fakeTemplates) Several(_ context.Context, accountID string,
+func (f fakeTemplates) GetMany(_ context.Context, accountID string,
 	ids ...string) (out []templates.Template, err error) {
 	for _, t := range someTemplates() {
 		if slices.Contains(ids, t.ID) && accountID == ada {

@@ -17,7 +17,7 @@ var foreignIDs = map[string]string{"node": "msg_999", "email": "msg_999", "domai
 func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
-	served, err := schema.Served(allModules)
+	served, err := schema.ParseServed(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestListsHoldOnlyTheCallersOwn(t *testing.T) {
 func TestScopesDecideWhatAKeyReads(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
-	served, err := schema.Served(allModules)
+	served, err := schema.ParseServed(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}

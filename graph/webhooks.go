@@ -41,7 +41,8 @@ type Webhooks interface {
 	// Latest returns the latest deliveries by endpoint.
 	Latest(ctx context.Context, accountID, state string, most int,
 		webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error)
-	Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (webhooks.DeliveryStatistics, error)
+	QueryStatistics(ctx context.Context, accountID, webhookID string,
+		q timeseries.Query) (webhooks.DeliveryStatistics, error)
 }
 
 var _ Webhooks = (*webhooks.Service)(nil)
@@ -97,7 +98,8 @@ func (r *Resolver) deliveriesBy(ctx context.Context, accountID string,
 	shown := byID(r.deliveryPage(ctx, accountID, rows), func(d *model.WebhookDelivery) string { return d.ID })
 	out := make(map[string][]*model.WebhookDelivery, len(found))
 	for of, list := range found {
-		out[of] = connection.Shown(list, func(d *ent.WebhookDelivery) *model.WebhookDelivery { return shown[d.ID] })
+		out[of] = connection.ConvertList(list,
+			func(d *ent.WebhookDelivery) *model.WebhookDelivery { return shown[d.ID] })
 	}
 	return out
 }
@@ -116,7 +118,7 @@ func (r *Resolver) webhookPage(ctx context.Context, accountID string, rows []*en
 		found, err := r.parts.Webhooks.Latest(ctx, accountID, a.state, a.first, ids...)
 		return r.deliveriesBy(ctx, accountID, found), err
 	})
-	return connection.Shown(rows, func(row *ent.Webhook) *model.Webhook {
+	return connection.ConvertList(rows, func(row *ent.Webhook) *model.Webhook {
 		return &model.Webhook{Webhook: row,
 			Latest: func(first int, state string) (map[string][]*model.WebhookDelivery, error) {
 				return latest(asked{first, state})
@@ -142,13 +144,14 @@ func deliveryFilter(request page.Request, in *model.WebhookDeliveryFilter) webho
 
 func (r *Resolver) toWebhookStatistics(ctx context.Context, accountID string,
 	a webhooks.DeliveryStatistics) *model.WebhookStatistics {
-	rows := connection.Shown(a.Endpoints, func(e webhooks.EndpointFigures) *ent.Webhook { return e.Webhook })
+	rows := connection.ConvertList(a.Endpoints, func(e webhooks.EndpointFigures) *ent.Webhook { return e.Webhook })
 	endpoints := r.webhookPage(ctx, accountID, rows)
 	out := &model.WebhookStatistics{Totals: toWebhookFigures(a.Totals),
 		Endpoints: make([]*model.WebhookEndpointFigures, len(endpoints)),
-		Buckets: connection.Shown(a.Buckets, func(b timeseries.Bucket[webhooks.DeliveryCounts]) *model.WebhookBucket {
-			return &model.WebhookBucket{Start: b.Start, Figures: toWebhookFigures(b.Figures)}
-		})}
+		Buckets: connection.ConvertList(a.Buckets,
+			func(b timeseries.Bucket[webhooks.DeliveryCounts]) *model.WebhookBucket {
+				return &model.WebhookBucket{Start: b.Start, Figures: toWebhookFigures(b.Figures)}
+			})}
 	for i, e := range a.Endpoints {
 		out.Endpoints[i] = &model.WebhookEndpointFigures{Webhook: endpoints[i], Figures: toWebhookFigures(e.Figures)}
 	}

@@ -37,13 +37,13 @@ func (r *mutationResolver) ReplayWebhookDelivery(ctx context.Context, id string,
 
 func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) (*model.WebhookConnection, error) {
 	service := r.parts.Webhooks
-	found, err := connection.Listed[model.WebhookEdge](ctx, rights.Read, connection.At(first, after, last, before), endpointFilter(filter),
+	found, err := connection.ListConnection[model.WebhookEdge](ctx, rights.Read, connection.NewArguments(first, after, last, before), endpointFilter(filter),
 		service.ListFiltered, service.Count, r.webhookPage)
 	return &model.WebhookConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Webhook(ctx context.Context, id string) (*model.Webhook, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (r *queryResolver) Webhook(ctx context.Context, id string) (*model.Webhook,
 }
 
 func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, last *int, before *string, filter *model.WebhookDeliveryFilter) (*model.WebhookDeliveryConnection, error) {
-	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.AuthorizePage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +65,13 @@ func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string,
 		return noneIfMissing[model.WebhookDeliveryConnection](nil, connection.ArgumentError(connection.PageError(request, err), "since", "createdAt", "until", "createdAt"))
 	}
 	nodes := r.deliveryPage(ctx, caller.AccountID, found.Items)
-	return &model.WebhookDeliveryConnection{Connection: connection.Of[model.WebhookDeliveryEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.WebhookDeliveryConnection{Connection: connection.FromPage[model.WebhookDeliveryEdge](page.WithItems(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return r.parts.Webhooks.CountDeliveries(ctx, caller.AccountID, webhookID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.WebhookDelivery, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -83,11 +83,11 @@ func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.
 }
 
 func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, webhookID *string) (*model.WebhookStatistics, error) {
-	caller, err := inquiry.Authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.parts.Webhooks.Ask(ctx, caller.AccountID, stringOrEmpty(webhookID), timeseries.Query{Range: statisticsRange(rangeArg),
+	found, err := r.parts.Webhooks.QueryStatistics(ctx, caller.AccountID, stringOrEmpty(webhookID), timeseries.Query{Range: statisticsRange(rangeArg),
 		Interval: timeseries.Interval(strings.ToLower(string(interval))), Timezone: timezone})
 	if err != nil {
 		return nil, err

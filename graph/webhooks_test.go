@@ -116,7 +116,8 @@ func (f fakeWebhooks) Latest(_ context.Context, accountID, state string, most in
 	return out, f.call("Latest")
 }
 
-func (f fakeWebhooks) Ask(_ context.Context, _, _ string, q timeseries.Query) (module.DeliveryStatistics, error) {
+func (f fakeWebhooks) QueryStatistics(_ context.Context, _, _ string,
+	q timeseries.Query) (module.DeliveryStatistics, error) {
 	figures := module.DeliveryCounts{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 5, Half: time.Second,
 		Most: 2 * time.Second}
 	return module.DeliveryStatistics{Totals: figures,

@@ -123,7 +123,7 @@ func (c *accountUpdateCommand) accountChange() accounts.AccountChange {
 }
 
 func (c *accountUpdateCommand) Validate() error {
-	if c.accountChange().Empty() {
+	if c.accountChange().IsEmpty() {
 		return errors.New("no fields to update: set at least one of --name, --plan, --payment-method, --unlock, --suspend, " +
 			"--monthly-limit, --stored-bytes, --daily-bytes, --body-retention and --record-retention")
 	}

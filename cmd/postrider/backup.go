@@ -67,7 +67,7 @@ func (c *restoreCommand) Run(s *session) error {
 		TakenAt  time.Time `json:"taken_at"`
 		SetAside string    `json:"set_aside,omitempty"` // folder of the previous database
 	}{Held: true, TakenAt: from.Manifest.TakenAt}
-	if config.Embedded(cfg) {
+	if config.IsEmbedded(cfg) {
 		target.SetAside, err = from.IntoDataDir(s.ctx, store.Server(cfg, log), reason, c.Replace)
 	} else {
 		var url string
@@ -78,8 +78,9 @@ func (c *restoreCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(s.log, "Restored. The installation is on hold: nothing is sent until `postrider admin hold release`.\n"+
-		"Mail that was sent after the backup is queued again. List it with `postrider admin hold show`,\n"+
-		"and drop it with `postrider admin hold drop --due-before TIME`, where TIME is the time of the failure.")
+	fmt.Fprintln(s.log,
+		"Restored. The installation is on hold: nothing is sent until `postrider admin hold release`.\n"+
+			"Mail that was sent after the backup is queued again. List it with `postrider admin hold show`,\n"+
+			"and drop it with `postrider admin hold drop --due-before TIME`, where TIME is the time of the failure.")
 	return s.print(target)
 }

@@ -58,16 +58,16 @@ func (capMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 
 type planSetCommand struct {
 	toolSettings
-	plans.Change
+	plans.PlanChange
 
 	Plan string `arg:"" help:"free, pro, scale, pool, dedicated, or a custom name." placeholder:"PLAN"`
 }
 
 func (c *planSetCommand) Validate() error {
-	if c.Change.Empty() {
+	if c.PlanChange.IsEmpty() {
 		return errors.New("no fields to update: set at least one flag")
 	}
-	return c.Change.Validate().Err()
+	return c.PlanChange.Validate().Err()
 }
 
 func (c *planSetCommand) Run(s *session) error {
@@ -76,7 +76,7 @@ func (c *planSetCommand) Run(s *session) error {
 		return err
 	}
 	return withPlans(s.ctx, cfg, func(service *plans.Service) error {
-		changed, err := service.Set(s.ctx, c.Plan, c.Change)
+		changed, err := service.Set(s.ctx, c.Plan, c.PlanChange)
 		if err != nil {
 			return err
 		}

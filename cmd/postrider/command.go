@@ -218,7 +218,7 @@ type partitionCommand struct {
 }
 
 func (c *partitionCommand) Run(s *session) error {
-	tables, err := months.Named(c.Tables...)
+	tables, err := months.FindTables(c.Tables...)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (c *partitionCommand) Run(s *session) error {
 // running.
 func (of services) maySplit(s *session, t months.Table) error {
 	split, err := months.Split(s.ctx, of.store.DB.SQL, t.Name)
-	needs := t.Needs(of.store.DB)
+	needs := t.RequiredMigration(of.store.DB)
 	if err != nil || split || needs == "" {
 		return err
 	}
@@ -292,7 +292,7 @@ func (of services) planMonths(s *session, t months.Table) error {
 func (of services) printMonths(s *session, tables []months.Table) error {
 	var all []months.TableState
 	for _, t := range tables {
-		state, err := months.Look(s.ctx, of.store.DB.SQL, t)
+		state, err := months.ReadTableState(s.ctx, of.store.DB.SQL, t)
 		if err != nil {
 			return err
 		}

@@ -170,8 +170,8 @@ func TestAccountUpdateChangesOnlyGivenFields(t *testing.T) {
 	}
 	set := parseArguments(t, "plan", "set", "pool", "--included-emails=100000", "--monthly-emails=none",
 		"--no-sandboxed").line.Admin.Plan.Set
-	plan := set.Change
-	if !cmp.Equal(plan, plans.Change{IncludedEmails: new(new(100_000)), MonthlyEmails: new((*int)(nil)),
+	plan := set.PlanChange
+	if !cmp.Equal(plan, plans.PlanChange{IncludedEmails: new(new(100_000)), MonthlyEmails: new((*int)(nil)),
 		Sandboxed: new(false)}) {
 		t.Errorf("plan set changes %+v", plan)
 	}

@@ -61,7 +61,7 @@ func (c *doctorCommand) runChecks(s *session) (report doctor.Report, err error) 
 		}
 	}
 	if params.DB, err = store.Peek(s.ctx, cfg); err != nil {
-		found := doctor.Unusable(err)
+		found := doctor.UnusableFindings(err)
 		if errors.Is(err, store.ErrNotRunning) {
 			found[0].Level, found[0].Do = doctor.Skipped, "Start the service: its database is checked while it runs."
 		}
@@ -74,7 +74,7 @@ func (c *doctorCommand) runChecks(s *session) (report doctor.Report, err error) 
 		before = append(before, doctor.Finding{Check: "database", Level: doctor.Error, Found: err.Error(),
 			Expected: "the tables of Postrider", Do: "Start the service once, or run postrider migrate."})
 	}
-	seen := d.Look(s.ctx)
+	seen := d.Run(s.ctx)
 	report = doctor.Report{Records: seen.Records, Findings: []doctor.Finding{}}
 	report.Add(before...)
 	report.Add(seen.Findings...)

@@ -62,7 +62,7 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (col
 	}
 	var seen []dnscheck.Inspected
 	var notes []string
-	if c.DNSOnly || config.Embedded(cfg) && !store.HoldsData(config.DataDir.Of(cfg)) {
+	if c.DNSOnly || config.IsEmbedded(cfg) && !store.HoldsData(config.DataDir.Of(cfg)) {
 		notes = append(notes, "No database: ownership and keys were not checked.")
 		seen, err = domains.Inspect(ctx, inspection)
 	} else {

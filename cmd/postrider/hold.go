@@ -18,7 +18,7 @@ type holdCommand struct {
 
 // countWaiting counts the work that is due before a time.
 func (of services) countWaiting(s *session, before time.Time) (shown.Waiting, error) {
-	mail, err := of.queue().Waiting(s.ctx, before)
+	mail, err := of.queue().CountWaiting(s.ctx, before)
 	if err != nil {
 		return shown.Waiting{}, err
 	}
@@ -133,7 +133,7 @@ func (c *holdDropCommand) Run(s *session) error {
 func (c *holdDropCommand) dropWaiting(s *session, of services) (dropped shown.Waiting, err error) {
 	mail := of.queue()
 	queued, err := mail.Drop(s.ctx,
-		queue.Change{Selection: queue.Selection{All: true, DueBefore: c.DueBefore, Begun: true}}, c.Reason)
+		queue.QueueOperation{Selection: queue.Selection{All: true, DueBefore: c.DueBefore, Begun: true}}, c.Reason)
 	if err != nil {
 		return dropped, err
 	}

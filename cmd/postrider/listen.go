@@ -23,7 +23,8 @@ func (c *listenCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	in := follow.Request{BaseURL: server.BaseURL, APIKey: server.APIKey, ForwardTo: c.ForwardTo, Events: c.Events, Out: s.out,
+	in := follow.Request{BaseURL: server.BaseURL, APIKey: server.APIKey, ForwardTo: c.ForwardTo, Events: c.Events,
+		Out: s.out,
 		Log: s.log}
 	if c.Since != "" {
 		age, err := time.ParseDuration(c.Since)
@@ -46,7 +47,7 @@ type exportStatusCommand struct{ toolSettings }
 
 func (c *exportStatusCommand) Run(s *session) error {
 	return c.withStore(s, func(of services) error {
-		is, err := eventexport.Look(s.ctx, of.store.DB)
+		is, err := eventexport.ReadState(s.ctx, of.store.DB)
 		if err != nil {
 			return err
 		}

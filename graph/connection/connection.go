@@ -13,11 +13,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Asked returns the caller, if it may do the operation, and the page that the arguments of a connection
+// AuthorizePage returns the caller, if it may do the operation, and the page that the arguments of a connection
 // request.
-func Asked(ctx context.Context, op rights.Operation, first *int, after *string, last *int,
+func AuthorizePage(ctx context.Context, op rights.Operation, first *int, after *string, last *int,
 	before *string) (accounts.Caller, page.Request, error) {
-	caller, err := inquiry.Authorized(ctx, op)
+	caller, err := inquiry.Authorize(ctx, op)
 	if err != nil {
 		return caller, page.Request{}, err
 	}
@@ -70,8 +70,8 @@ func PageError(r page.Request, err error) error {
 
 const notACursor = "is not a cursor of this list; use a cursor, startCursor or endCursor of an earlier response"
 
-// Of converts a page to a connection with edges E.
-func Of[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N],
+// FromPage converts a page to a connection with edges E.
+func FromPage[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N],
 	count model.Counter) model.Connection[N, *E] {
 	out := model.Connection[N, *E]{Edges: make([]*E, len(found.Items)), Nodes: append([]N{}, found.Items...),
 		Counter:  count,
@@ -94,20 +94,20 @@ type Arguments struct {
 	Before *string
 }
 
-// At returns the position that the arguments specify.
-func At(first *int, after *string, last *int, before *string) Arguments {
+// NewArguments returns the position that the arguments specify.
+func NewArguments(first *int, after *string, last *int, before *string) Arguments {
 	return Arguments{First: first, After: after, Last: last, Before: before}
 }
 
-// Listed returns a connection with edges E for a service that lists and counts under a filter F. Errors use
+// ListConnection returns a connection with edges E for a service that lists and counts under a filter F. Errors use
 // GraphQL argument names; names are pairs as in ArgumentError.
-func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Context, op rights.Operation,
+func ListConnection[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Context, op rights.Operation,
 	at Arguments, filter F,
 	list func(context.Context, string, F, page.Request) (page.Page[R], error),
 	count func(context.Context, string, F, int) (int, error),
 	show func(context.Context, string, []R) []N, names ...string,
 ) (model.Connection[N, *E], error) {
-	caller, request, err := Asked(ctx, op, at.First, at.After, at.Last, at.Before)
+	caller, request, err := AuthorizePage(ctx, op, at.First, at.After, at.Last, at.Before)
 	if err != nil {
 		return model.Connection[N, *E]{}, err
 	}
@@ -115,21 +115,21 @@ func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Co
 	if err != nil {
 		return model.Connection[N, *E]{}, ArgumentError(PageError(request, err), names...)
 	}
-	return Of[E](page.With(found, show(ctx, caller.AccountID, found.Items)),
+	return FromPage[E](page.WithItems(found, show(ctx, caller.AccountID, found.Items)),
 		func(ctx context.Context, most int) (int, error) {
 			return count(ctx, caller.AccountID, filter, most)
 		}), nil
 }
 
-// Unfiltered adapts a method that takes no filter to one that takes an empty filter.
-func Unfiltered[A, T any](of func(context.Context, string,
+// WithoutFilter adapts a method that takes no filter to one that takes an empty filter.
+func WithoutFilter[A, T any](of func(context.Context, string,
 	A) (T, error)) func(context.Context, string, struct{}, A) (T, error) {
 	return func(ctx context.Context, accountID string, _ struct{}, a A) (T, error) { return of(ctx, accountID, a) }
 }
 
-// Each converts rows individually.
-func Each[R, N any](show func(R) N) func(context.Context, string, []R) []N {
-	return func(_ context.Context, _ string, rows []R) []N { return Shown(rows, show) }
+// ConvertRows converts rows individually.
+func ConvertRows[R, N any](show func(R) N) func(context.Context, string, []R) []N {
+	return func(_ context.Context, _ string, rows []R) []N { return ConvertList(rows, show) }
 }
 
 // Size returns the number of entries that a connection requests. A value out of range counts as the largest
@@ -176,8 +176,8 @@ func argumentName(name string, names []string) string {
 	return first
 }
 
-// Shown converts each entry of a list.
-func Shown[A, B any](list []A, show func(A) B) []B {
+// ConvertList converts each entry of a list.
+func ConvertList[A, B any](list []A, show func(A) B) []B {
 	out := make([]B, len(list))
 	for i, item := range list {
 		out[i] = show(item)

@@ -26,9 +26,9 @@ func WithCaller(ctx context.Context, c accounts.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// Authorized returns the caller of the request if its key's scope allows the operation. Without a caller, no operation
+// Authorize returns the caller of the request if its key's scope allows the operation. Without a caller, no operation
 // is allowed.
-func Authorized(ctx context.Context, op rights.Operation) (accounts.Caller, error) {
+func Authorize(ctx context.Context, op rights.Operation) (accounts.Caller, error) {
 	caller, err := Caller(ctx)
 	if err != nil {
 		return accounts.Caller{}, err
@@ -67,20 +67,20 @@ func CheckReach(ctx context.Context, next graphql.Resolver) (any, error) {
 	return next(ctx)
 }
 
-// Selects reports whether a selection contains the field at any depth.
-func Selects(set ast.SelectionSet, is func(typeName, field string) bool) bool {
+// SelectsField reports whether a selection contains the field at any depth.
+func SelectsField(set ast.SelectionSet, is func(typeName, field string) bool) bool {
 	for _, selection := range set {
 		switch s := selection.(type) {
 		case *ast.Field:
-			if s.ObjectDefinition != nil && is(s.ObjectDefinition.Name, s.Name) || Selects(s.SelectionSet, is) {
+			if s.ObjectDefinition != nil && is(s.ObjectDefinition.Name, s.Name) || SelectsField(s.SelectionSet, is) {
 				return true
 			}
 		case *ast.InlineFragment:
-			if Selects(s.SelectionSet, is) {
+			if SelectsField(s.SelectionSet, is) {
 				return true
 			}
 		case *ast.FragmentSpread:
-			if s.Definition != nil && Selects(s.Definition.SelectionSet, is) {
+			if s.Definition != nil && SelectsField(s.Definition.SelectionSet, is) {
 				return true
 			}
 		}
@@ -106,8 +106,8 @@ func Spend(ctx context.Context, octets int) error {
 	return nil
 }
 
-// Spent returns JSON that counts as a body.
-func Spent(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
+// ChargeJSON returns JSON that counts as a body.
+func ChargeJSON(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
 	if err := Spend(ctx, len(data)); err != nil {
 		return nil, err
 	}
@@ -116,14 +116,14 @@ func Spent(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
 
 type begunKey struct{}
 
-// Begun is called by a resolver when its subscription starts.
-func Begun(ctx context.Context) {
+// MarkStarted is called by a resolver when its subscription starts.
+func MarkStarted(ctx context.Context) {
 	if flag, ok := ctx.Value(begunKey{}).(*bool); ok {
 		*flag = true
 	}
 }
 
-// WithBegun returns a context in which Begun sets the flag.
+// WithBegun returns a context in which MarkStarted sets the flag.
 func WithBegun(ctx context.Context, flag *bool) context.Context {
 	return context.WithValue(ctx, begunKey{}, flag)
 }

@@ -27,7 +27,7 @@ type EmailPage struct {
 	Timeline    func() (map[string][]event.Fact, error)
 	Engagement  func() (map[string]tracking.Counts, error)
 	Engagements func(first int) (map[string][]*ent.Engagement, error)
-	Origins     func() (map[string]automations.Origin, error)
+	Origins     func() (map[string]automations.EmailOrigin, error)
 
 	// By their own ids.
 	Domains    func() (map[string]*Domain, error)

@@ -69,8 +69,8 @@ func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	return out
 }
 
-// Recovered logs a panic and returns an error that is presented as an internal error.
-func (p Presenter) Recovered(ctx context.Context, value any) error {
+// LogPanic logs a panic and returns an error that is presented as an internal error.
+func (p Presenter) LogPanic(ctx context.Context, value any) error {
 	p.Logger.ErrorContext(ctx, "GraphQL resolver panicked", telemetry.KeyError, fmt.Sprint(value), telemetry.KeyStack,
 		string(debug.Stack()))
 	return errPanic
@@ -145,8 +145,8 @@ func TooComplex(format string, args ...any) *gqlerror.Error {
 	return err
 }
 
-// Has reports whether one of the errors has the code.
-func Has(errs gqlerror.List, code string) bool {
+// HasCode reports whether one of the errors has the code.
+func HasCode(errs gqlerror.List, code string) bool {
 	for _, e := range errs {
 		if e.Extensions["code"] == code {
 			return true
@@ -155,7 +155,7 @@ func Has(errs gqlerror.List, code string) bool {
 	return false
 }
 
-// Coded returns an error with a code.
-func Coded(code, message string) *gqlerror.Error {
+// NewError returns an error with a code.
+func NewError(code, message string) *gqlerror.Error {
 	return &gqlerror.Error{Message: message, Extensions: map[string]any{"code": code}}
 }

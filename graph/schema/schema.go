@@ -22,7 +22,7 @@ const (
 
 // SDL returns the schema that is served if the given modules are enabled.
 func SDL(on []string) (string, error) {
-	served, err := Served(on)
+	served, err := ParseServed(on)
 	if err != nil {
 		return "", err
 	}
@@ -34,17 +34,17 @@ func SDL(on []string) (string, error) {
 // SDLPath is the path of the schema. The schema is the same for every account, and not secret.
 const SDLPath = "/graphql/schema.graphql"
 
-// Served parses the SDL again, because pruning changes the parsed schema.
-func Served(on []string) (*ast.Schema, error) {
-	parsed, err := Whole()
+// ParseServed parses the SDL again, because pruning changes the parsed schema.
+func ParseServed(on []string) (*ast.Schema, error) {
+	parsed, err := ParseFull()
 	if err == nil {
 		Prune(parsed, on)
 	}
 	return parsed, err
 }
 
-// Whole parses the SDL without pruning.
-func Whole() (*ast.Schema, error) {
+// ParseFull parses the SDL without pruning.
+func ParseFull() (*ast.Schema, error) {
 	entries, err := sdl.ReadDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("graph: read SDL: %w", err)
@@ -87,7 +87,7 @@ func Prune(s *ast.Schema, on []string) {
 		s.Subscription = nil
 	}
 
-	live := Reachable(s)
+	live := ReachableTypes(s)
 	gone := func(def *ast.Definition) bool { return !live[def.Name] }
 	for name := range s.Types {
 		if !live[name] {
@@ -104,8 +104,8 @@ func Prune(s *ast.Schema, on []string) {
 	}
 }
 
-// Reachable returns the names of the types that the root types, the directives and introspection use.
-func Reachable(s *ast.Schema) map[string]bool {
+// ReachableTypes returns the names of the types that the root types, the directives and introspection use.
+func ReachableTypes(s *ast.Schema) map[string]bool {
 	live := map[string]bool{}
 	var visit func(name string)
 	arguments := func(list ast.ArgumentDefinitionList) {

@@ -54,7 +54,8 @@ type Options struct {
 
 // New returns the handler, for any method.
 func New(o Options) http.Handler {
-	return &handler{sockets: limit.NewKeyed[string](socketBounds), door: o.Door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: o.Executor,
+	return &handler{sockets: limit.NewKeyed[string](socketBounds), door: o.Door, rate: o.Rate, accounts: o.Accounts,
+		budget: o.Budget, exec: o.Executor,
 		trusted: o.Trusted, pruned: o.Pruned, open: o.Open, errors: o.Errors,
 		audit: o.Audit, proxies: o.Proxies, logger: o.Logger}
 }
@@ -187,7 +188,8 @@ func (h *handler) execute(ctx context.Context, owner intake.Tenant, caller accou
 
 // prepare reads and validates one GraphQL request. A returned response is a refusal.
 func (h *handler) prepare(ctx context.Context, caller accounts.Caller,
-	read func() (*rawRequest, *gqlerror.Error)) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
+	read func() (*rawRequest, *gqlerror.Error)) (operation *graphql.OperationContext, status int,
+	answer *graphql.Response) {
 	defer func() {
 		if value := recover(); value != nil {
 			status, answer = http.StatusInternalServerError, h.answerPanic(ctx, value)
@@ -210,7 +212,7 @@ func (h *handler) prepare(ctx context.Context, caller accounts.Caller,
 }
 
 func (h *handler) answerPanic(ctx context.Context, value any) *graphql.Response {
-	return &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, h.errors.Recovered(ctx, value))}}
+	return &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, h.errors.LogPanic(ctx, value))}}
 }
 
 // run executes a GraphQL request.
@@ -225,7 +227,7 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 	if answer == nil { // the time limit passed before it started
 		answer = &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, fault.DatabaseUnavailable(ctx.Err()))}}
 	}
-	if refusal.Has(answer.Errors, fault.CodeUnavailable) {
+	if refusal.HasCode(answer.Errors, fault.CodeUnavailable) {
 		return http.StatusServiceUnavailable, answer
 	}
 	return h.boundResponse(ctx, answer)
@@ -268,9 +270,9 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, medi
 // boundResponse returns a response that is not too large, or refuses it as a whole, because a partial response
 // would look complete.
 func (h *handler) boundResponse(ctx context.Context, answer *graphql.Response) (int, *graphql.Response) {
-	if len(answer.Data) <= limits.Result && !refusal.Has(answer.Errors, refusal.CodeResultTooLarge) {
+	if len(answer.Data) <= limits.Result && !refusal.HasCode(answer.Errors, refusal.CodeResultTooLarge) {
 		return http.StatusOK, answer
 	}
-	err := refusal.Coded(refusal.CodeResultTooLarge, limits.ResultTooLarge)
+	err := refusal.NewError(refusal.CodeResultTooLarge, limits.ResultTooLarge)
 	return http.StatusBadRequest, &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, err)}}
 }

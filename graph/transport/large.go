@@ -31,7 +31,7 @@ var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text":
 // selectsBodies reports whether an operation selects bodies. The operation was validated, so no fragment
 // spreads itself.
 func selectsBodies(operation *graphql.OperationContext) bool {
-	return inquiry.Selects(operation.Operation.SelectionSet,
+	return inquiry.SelectsField(operation.Operation.SelectionSet,
 		func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
 }
 

@@ -89,7 +89,7 @@ func (h *handler) resolveDocument(caller accounts.Caller, request *rawRequest) (
 	case request.Query == "":
 		return nil, gqlerror.Errorf("The member \"query\" of the request is missing")
 	case caller.Person != nil && !h.open:
-		return nil, trusted.Refuse()
+		return nil, trusted.ErrUntrustedQuery()
 	}
 	return &graphql.RawParams{Query: request.Query, OperationName: request.OperationName, Variables: request.Variables,
 		Extensions: request.Extensions}, nil

@@ -44,7 +44,7 @@ func (s *socket) startOperation(message socketMessage) bool {
 		return false
 	case err != nil:
 		cancel()
-		return s.sendPayload(o.id, "error", gqlerror.List{refusal.Coded(fault.CodeRateLimit, err.Error())}) == nil
+		return s.sendPayload(o.id, "error", gqlerror.List{refusal.NewError(fault.CodeRateLimit, err.Error())}) == nil
 	}
 	s.done.Go(func() {
 		defer s.finish(o)
@@ -148,7 +148,7 @@ func (s *socket) deliver(o *socketOperation, owner intake.Tenant, answer *graphq
 // follow sends the results of a subscription. If the stream itself ends, the client must connect again.
 func (s *socket) follow(ctx context.Context, o *socketOperation, operation *graphql.OperationContext) {
 	if len(graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})) != 1 {
-		s.fail(o, gqlerror.List{refusal.Coded(fault.CodeValidation, "A subscription must have exactly one field")})
+		s.fail(o, gqlerror.List{refusal.NewError(fault.CodeValidation, "A subscription must have exactly one field")})
 		return
 	}
 	goesOn := false

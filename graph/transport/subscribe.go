@@ -46,9 +46,9 @@ func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.
 		answer := responses(ctx)
 		status := http.StatusBadRequest
 		switch {
-		case refusal.Has(answer.Errors, fault.CodeUnavailable):
+		case refusal.HasCode(answer.Errors, fault.CodeUnavailable):
 			status = http.StatusServiceUnavailable
-		case refusal.Has(answer.Errors, refusal.CodeInternal):
+		case refusal.HasCode(answer.Errors, refusal.CodeInternal):
 			status = http.StatusInternalServerError
 		}
 		h.answer(w, r, status, answer)

@@ -29,20 +29,20 @@ func (d Documents) Text(documentID string) (string, *gqlerror.Error) {
 		strings.HasPrefix(documentID, documentPrefix) {
 		return text, nil
 	}
-	return "", refusal.Coded(refusal.CodeUnknownDocument,
+	return "", refusal.NewError(refusal.CodeUnknownDocument,
 		"Unknown documentId. Reload the page, which may be older than the service.")
 }
 
-// Refuse refuses a request by a signed-in user that contains its own query.
-func Refuse() *gqlerror.Error {
-	return refusal.Coded(refusal.CodeUntrusted,
+// ErrUntrustedQuery returns the error for a request by a signed-in user that contains its own query.
+func ErrUntrustedQuery() *gqlerror.Error {
+	return refusal.NewError(refusal.CodeUntrusted,
 		"Signed-in users can run only the queries of the dashboard, by `documentId`. Use an API key for other queries.")
 }
 
-// Within returns the documents limited to the fields of a schema. A page queries the data of all modules in one
+// LimitTo returns the documents limited to the fields of a schema. A page queries the data of all modules in one
 // document and gets the data of the enabled ones. A document without any remaining field does not change, and its
 // response reports the missing fields.
-func (d Documents) Within(served *ast.Schema) Documents {
+func (d Documents) LimitTo(served *ast.Schema) Documents {
 	out := make(Documents, len(d))
 	for id, text := range d {
 		out[id] = text

@@ -54,7 +54,7 @@ func TestPruneDocument(t *testing.T) {
 		"a circle":                                  {`{ it { ...F gone } } fragment F on It { ...F }`, `{ it { ...F gone } } fragment F on It { ...F }`},
 		"a wrong argument":                          {`{ it(wrong: 1) { id gone } }`, `{ it(wrong: 1) { id gone } }`},
 	} {
-		got := Documents{"x": c.text}.Within(served)["x"]
+		got := Documents{"x": c.text}.LimitTo(served)["x"]
 		if formatted(got) != formatted(c.want) {
 			t.Errorf("%s: got %s\nwant %s", name, got, c.want)
 		}
@@ -68,7 +68,7 @@ func TestDocumentsOfTheDashboardLiveWithoutAModule(t *testing.T) {
 	if err != nil || len(documents) < 20 {
 		t.Fatalf("%d documents, %v", len(documents), err)
 	}
-	whole, err := schema.Whole()
+	whole, err := schema.ParseFull()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,12 +77,12 @@ func TestDocumentsOfTheDashboardLiveWithoutAModule(t *testing.T) {
 		if off == "accounts" {
 			continue
 		}
-		served, err := schema.Served(slices.DeleteFunc(slices.Clone(all),
+		served, err := schema.ParseServed(slices.DeleteFunc(slices.Clone(all),
 			func(name string) bool { return name == off }))
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed := Documents(documents).Within(served)
+		changed := Documents(documents).LimitTo(served)
 		for id, text := range documents {
 			switch {
 			case valid(served, changed[id]): // as a whole or in part

@@ -94,10 +94,10 @@ type Account struct {
 	BodyRetentionDays, RecordRetentionDays int
 }
 
-// Unlocked reports whether the account may write to recipients other than itself. senderVerified is whether
+// IsUnlocked reports whether the account may write to recipients other than itself. senderVerified is whether
 // the sender is on a verified domain of the account. A sandboxed plan requires such a domain and a payment
 // method on file; an unlock by the operator replaces both.
-func (a Account) Unlocked(senderVerified bool) bool {
+func (a Account) IsUnlocked(senderVerified bool) bool {
 	return !a.Plan.Sandboxed || a.ProductionUnlocked || a.PaymentMethod && senderVerified
 }
 

@@ -89,7 +89,7 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	var by credentials.Row
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
 		Scan(append([]any{&found.caller.KeyID, &found.caller.AccountID,
-			&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn}, by.Into()...)...)
+			&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn}, by.ScanTargets()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return cachedCredential{}, nil

@@ -28,7 +28,7 @@ func (c Caller) Authorize(op rights.Operation) error {
 		return err
 	}
 	if c.Suspended && op == rights.Send {
-		return Suspended()
+		return ErrSuspended()
 	}
 	return nil
 }
@@ -91,8 +91,8 @@ func (c Caller) AllowedOperations() (list []rights.Operation) {
 	return list
 }
 
-// Suspended is the error for a suspended account that tries to send.
-func Suspended() *fault.Error {
+// ErrSuspended returns the error for a suspended account that tries to send.
+func ErrSuspended() *fault.Error {
 	return fault.Forbiddenf(fault.CodeAccountSuspended,
 		"This account is suspended and cannot send; contact the operator of this service")
 }

@@ -40,8 +40,8 @@ type AccountChange struct {
 	RecordRetentionDays *int  // days until the whole email is deleted; at least BodyRetentionDays
 }
 
-// Empty reports whether the change has no fields.
-func (c AccountChange) Empty() bool { return c == AccountChange{} }
+// IsEmpty reports whether the change has no fields.
+func (c AccountChange) IsEmpty() bool { return c == AccountChange{} }
 
 // Validate reports every wrong field that can be checked without reading the account.
 func (c AccountChange) Validate() fault.Fields {

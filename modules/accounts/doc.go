@@ -52,7 +52,7 @@
 //
 // # Production
 //
-// An account on a sandboxed plan can write only to its own address until it is unlocked (Account.Unlocked):
+// An account on a sandboxed plan can write only to its own address until it is unlocked (Account.IsUnlocked):
 // by the operator, or by a payment method on file together with a verified domain to send from.
 //
 // # Facts

@@ -32,7 +32,7 @@ func (s *Service) FilteredKeys(ctx context.Context, accountID string, f KeyFilte
 	if err != nil {
 		return page.Page[*ent.APIKey]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "api_keys", AccountID: accountID}, r.OrDefault(), query,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "api_keys", AccountID: accountID}, r.OrDefault(), query,
 		func(k *ent.APIKey) string { return k.ID })
 }
 

@@ -93,8 +93,8 @@ func PlanOf(p *ent.Plan) Plan {
 // ByteQuota limits the bytes that an account stores; nil means unlimited.
 type ByteQuota struct{ Stored, Daily *int }
 
-// None reports whether nothing is limited.
-func (q ByteQuota) None() bool { return q.Stored == nil && q.Daily == nil }
+// IsUnlimited reports whether nothing is limited.
+func (q ByteQuota) IsUnlimited() bool { return q.Stored == nil && q.Daily == nil }
 
 // ByteQuota returns the quota of the plan, or the one that the operator has set for this account. It is empty
 // for unmetered accounts and the installation's own account.

@@ -83,7 +83,7 @@ SELECT greatest(c.stored - lent.bytes, 0), CASE WHEN c.day = ` + dayNow + ` THEN
 // addBytes adds the bytes stored by an account with a byte quota.
 func (s *Service) addBytes(ctx context.Context, a Account, usage *Usage) error {
 	quota := a.ByteQuota()
-	if quota.None() {
+	if quota.IsUnlimited() {
 		return nil
 	}
 	usage.StoredBytes, usage.DailyBytes = new(int64), new(int64)

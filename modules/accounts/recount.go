@@ -106,7 +106,7 @@ func (s *Service) recountDue(ctx context.Context) error {
 	if _, err := s.db.SQL.ExecContext(ctx, readySQL, s.config.RecountAfter.Microseconds()); err != nil {
 		return fmt.Errorf("recount: %w", err)
 	}
-	settled, err := s.facts.Settled(ctx)
+	settled, err := s.facts.SettledTime(ctx)
 	if err != nil {
 		return fmt.Errorf("recount: %w", err)
 	}

@@ -83,8 +83,8 @@ func TestPlanChangeKeepsCounts(t *testing.T) {
 	if granted, _ := consume(t, s, uses(made.ID, 30)); granted != 15 {
 		t.Errorf("after 85 of 100 emails were sent under two plans, %d of 30 were granted, want 15", granted)
 	}
-	due := Use{AccountID: made.ID, Due: now.AddDate(0, 0, 40)}
-	list := make([]Use, 100)
+	due := EmailUsage{AccountID: made.ID, Due: now.AddDate(0, 0, 40)}
+	list := make([]EmailUsage, 100)
 	for i := range list {
 		list[i] = due
 	}
@@ -249,9 +249,9 @@ func TestLowestMonthlyCapApplies(t *testing.T) {
 	}
 	refusal := func(n int) (granted int, which any) {
 		t.Helper()
-		uses := make([]Use, n)
+		uses := make([]EmailUsage, n)
 		for i := range uses {
-			uses[i] = Use{AccountID: made.ID}
+			uses[i] = EmailUsage{AccountID: made.ID}
 		}
 		err := s.db.InTx(t.Context(), func(tx *ent.Tx) error {
 			refused, err := s.Consume(t.Context(), tx, uses)

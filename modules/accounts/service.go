@@ -53,7 +53,8 @@ func New(p Params) (*Service, error) {
 		LoadTimeout: lookupTimeout})
 	accounts := cache.New(cache.Config[string, Account]{Max: config.CacheSize, TTL: config.CacheTTL,
 		LoadTimeout: lookupTimeout})
-	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB), used: credentials.NewRecorder(p.DB.SQL, "api_keys"),
+	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB),
+		used:    credentials.NewRecorder(p.DB.SQL, "api_keys"),
 		cursors: p.Cursors, keys: keys, accounts: accounts,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
@@ -74,7 +75,8 @@ func (s *Service) Start(ctx context.Context) error {
 	s.tasks.Start(
 		worker.Every("last use of API keys", s.config.LastUsedEvery, s.used.Flush),
 		worker.Every("sweep of old email counts", s.config.SweepEvery, s.sweepUsage),
-		worker.Every("count of emails by the hour", s.config.CloseEvery, s.closeHours).Soon(s.config.CloseEvery/20),
+		worker.Every("count of emails by the hour", s.config.CloseEvery, s.closeHours).
+			WithFirstDelay(s.config.CloseEvery/20),
 		worker.Every("recount after changes of plan", s.config.RecountEvery, s.recountDue),
 	)
 	return nil

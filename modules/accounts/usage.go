@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Use is one email that an account sends.
-type Use struct {
+// EmailUsage is one email that an account sends.
+type EmailUsage struct {
 	AccountID string
 	// Due is the time of a scheduled email, which counts toward that day and month, in UTC. Zero means that
 	// the email is sent now.
@@ -20,7 +20,7 @@ type Use struct {
 }
 
 // dayName returns the day toward which the use counts, or "" for today by the database clock.
-func (u Use) dayName() string {
+func (u EmailUsage) dayName() string {
 	if u.Due.IsZero() {
 		return ""
 	}
@@ -135,7 +135,7 @@ func (c planCaps) describeMonthlyCap() string {
 // toward the day and month in which it is sent, by the database clock in UTC. A scheduled email counts toward
 // those in which it is due. The counters stay locked until tx ends, so that concurrent transactions together
 // never grant more than the cap. Accounts without a cap cost no statement.
-func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]error, error) {
+func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []EmailUsage) ([]error, error) {
 	refused := make([]error, len(uses))
 	wanted, limits, err := s.sumCappedUses(ctx, tx, uses)
 	if err != nil || len(wanted) == 0 {
@@ -170,7 +170,7 @@ func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]erro
 
 // Refund subtracts uses that Consume granted, in the same transaction or for scheduled emails that will not
 // be sent.
-func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
+func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []EmailUsage) error {
 	capped, _, err := s.sumCappedUses(ctx, tx, uses)
 	if err == nil {
 		err = s.subtractUses(ctx, tx, capped)
@@ -184,11 +184,11 @@ func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
 // Move counts a scheduled email toward the day and month of another time. Error: Limit, as for Consume; the
 // caller must then roll back tx.
 func (s *Service) Move(ctx context.Context, tx db.Execer, accountID string, from, to time.Time) error {
-	before, after := Use{AccountID: accountID, Due: from}, Use{AccountID: accountID, Due: to}
+	before, after := EmailUsage{AccountID: accountID, Due: from}, EmailUsage{AccountID: accountID, Due: to}
 	if before.dayName() == after.dayName() {
 		return nil
 	}
-	capped, _, err := s.sumCappedUses(ctx, tx, []Use{before})
+	capped, _, err := s.sumCappedUses(ctx, tx, []EmailUsage{before})
 	if err != nil || len(capped) == 0 {
 		return err
 	}
@@ -199,15 +199,15 @@ func (s *Service) Move(ctx context.Context, tx db.Execer, accountID string, from
 	if err := s.subtractUses(ctx, tx, capped); err != nil {
 		return fmt.Errorf("move the count of an email: %w", err)
 	}
-	refused, err := s.Consume(ctx, tx, []Use{after})
+	refused, err := s.Consume(ctx, tx, []EmailUsage{after})
 	if err != nil {
 		return err
 	}
 	return refused[0]
 }
 
-// Capped reports whether the account's emails are counted when they are accepted.
-func (s *Service) Capped(ctx context.Context, accountID string) (bool, error) {
+// IsCapped reports whether the account's emails are counted when they are accepted.
+func (s *Service) IsCapped(ctx context.Context, accountID string) (bool, error) {
 	account, err := s.Account(ctx, accountID)
 	if err != nil {
 		return false, err
@@ -232,7 +232,7 @@ type cappedUse struct {
 // sumCappedUses sums the uses of each account that has a cap by day, and returns them with the caps of these
 // accounts.
 func (s *Service) sumCappedUses(ctx context.Context, tx db.Execer,
-	uses []Use) ([]cappedUse, map[string]planCaps, error) {
+	uses []EmailUsage) ([]cappedUse, map[string]planCaps, error) {
 	limits := map[string]planCaps{}
 	var unknown []string
 	for _, u := range uses {

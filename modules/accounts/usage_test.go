@@ -26,8 +26,8 @@ func addFree(t testing.TB, s *Service, email string) *ent.Account {
 	return made
 }
 
-func uses(accountID string, n int) []Use {
-	list := make([]Use, n)
+func uses(accountID string, n int) []EmailUsage {
+	list := make([]EmailUsage, n)
 	for i := range list {
 		list[i].AccountID = accountID
 	}
@@ -35,7 +35,7 @@ func uses(accountID string, n int) []Use {
 }
 
 // consume counts in its own transaction and returns how many uses were granted.
-func consume(t testing.TB, s *Service, list []Use) (granted int, refused []error) {
+func consume(t testing.TB, s *Service, list []EmailUsage) (granted int, refused []error) {
 	t.Helper()
 	err := s.db.InHotTx(t.Context(), func(tx *sql.Tx) (err error) {
 		refused, err = s.Consume(t.Context(), tx, list)
@@ -313,7 +313,7 @@ func TestUnlocked(t *testing.T) {
 		"free, unlocked by the operator":       {Account{Plan: free, ProductionUnlocked: true}, false, true},
 		"paid":                                 {Account{}, false, true},
 	} {
-		if got := c.account.Unlocked(c.verified); got != c.unlocked {
+		if got := c.account.IsUnlocked(c.verified); got != c.unlocked {
 			t.Errorf("%s: Unlocked is %t, want %t", name, got, c.unlocked)
 		}
 	}

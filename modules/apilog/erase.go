@@ -28,7 +28,7 @@ func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted
 
 // EraseUser deletes the requests of an account that contain a user id as a value.
 func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (deleted int64, err error) {
-	return s.eraseNow(ctx, accountID, quote(userID))
+	return s.eraseNow(ctx, accountID, quoteJSON(userID))
 }
 
 func (s *Service) eraseNow(ctx context.Context, accountID string, words ...string) (deleted int64, err error) {

@@ -60,7 +60,7 @@ func (f Filter) Validate() error {
 	}
 	for field, text := range map[string]string{"path": f.PathPrefix, "api_key_id": f.APIKeyID, "user_id": f.UserID,
 		"request_id": f.RequestID, "email_id": f.EmailID} {
-		if len(text) > maxPath || text != clean(text, maxPath) {
+		if len(text) > maxPath || text != cleanText(text, maxPath) {
 			wrong.Add(field, "must be valid text of at most %d bytes", maxPath)
 		}
 	}
@@ -152,7 +152,8 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter,
 	if err != nil {
 		return page.Page[LoggedRequest]{}, fmt.Errorf("list API requests: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, at, func(r LoggedRequest) string { return s.cursors.Hide(list, r.n) }), nil
+	return page.FromRows(s.cursors, list, rows, at, func(r LoggedRequest) string { return s.cursors.Hide(list, r.n) }),
+		nil
 }
 
 // Count returns the number of requests that match the filter, at most up to a limit. Error: Invalid.
@@ -168,7 +169,7 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 // Get returns the account's newest request with the id. Error: NotFound.
 func (s *Service) Get(ctx context.Context, accountID, id string) (LoggedRequest, error) {
 	if !IsID(id) {
-		return LoggedRequest{}, fault.NoSuch("API request", clean(id, maxID))
+		return LoggedRequest{}, fault.NoSuch("API request", cleanText(id, maxID))
 	}
 	q := Filter{RequestID: id}.query(columnsSQL, accountID, 0, false, 1)
 	r, err := db.One(ctx, s.db.SQL, (*LoggedRequest).columns, q.Text, q.Args...)

@@ -171,7 +171,7 @@ func (s *scanner) member(p place) bool {
 	if len(shown) > maxName {
 		shown = strings.ToValidUTF8(shown[:maxName], "") + "…"
 	}
-	if !s.take(':') || !s.write(quote(withoutSecrets(shown))+":") {
+	if !s.take(':') || !s.write(quoteJSON(withoutSecrets(shown))+":") {
 		return false
 	}
 	p.name, p.secrecy = name, secrecyOf(name)
@@ -222,7 +222,7 @@ func (s *scanner) text(p place) bool {
 	if s.answer && p.level == 1 && p.name == "id" && !s.nested {
 		s.emailID = emailOf(text)
 	}
-	return s.write(quote(s.shown(text)))
+	return s.write(quoteJSON(s.loggedPart(text)))
 }
 
 // isContent reports whether a string is the content of a file.
@@ -242,8 +242,8 @@ func (s *scanner) isSecret(p place, text string) bool {
 	return p.inField && p.name != "name"
 }
 
-// shown returns the part of a string to log.
-func (s *scanner) shown(text string) string {
+// loggedPart returns the part of a string to log.
+func (s *scanner) loggedPart(text string) string {
 	if trimmed := strings.TrimSpace(text); !s.nested && trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') &&
 		json.Valid([]byte(trimmed)) {
 		inner := scanner{in: []byte(trimmed), answer: s.answer, nested: true, room: maxString}
@@ -301,8 +301,8 @@ func (s *scanner) word(p place) bool {
 	return s.write(word)
 }
 
-// quote writes a string as readable JSON that the database accepts.
-func quote(text string) string {
+// quoteJSON writes a string as readable JSON that the database accepts.
+func quoteJSON(text string) string {
 	var out strings.Builder
 	out.Grow(len(text) + 2)
 	out.WriteByte('"')

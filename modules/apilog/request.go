@@ -47,7 +47,7 @@ type Seen struct {
 	Answered  CapturedBody
 }
 
-func (s *Seen) octets() int { return len(s.Asked.Raw) + len(s.Answered.Raw) }
+func (s *Seen) bodySizes() int { return len(s.Asked.Raw) + len(s.Answered.Raw) }
 
 // LoggedRequest is one entry of the log.
 type LoggedRequest struct {
@@ -73,7 +73,8 @@ type LoggedRequest struct {
 
 // line returns the log entry of a request.
 func (s *Seen) line() LoggedRequest {
-	r := LoggedRequest{ID: s.ID, AccountID: s.AccountID, Method: clean(s.Method, 20), Path: clean(s.Path, maxPath),
+	r := LoggedRequest{ID: s.ID, AccountID: s.AccountID, Method: cleanText(s.Method, 20),
+		Path:      cleanText(s.Path, maxPath),
 		Operation: s.Operation, Status: s.Status,
 		DurationMS: int(s.Took.Milliseconds()), APIKeyID: s.APIKeyID, UserID: s.UserID, IP: s.IP, EmailID: s.EmailID,
 		RequestOctets: s.Asked.Size, ResponseOctets: s.Answered.Size, CreatedAt: s.At}
@@ -91,7 +92,7 @@ func (b CapturedBody) redact(answer bool) Redacted {
 	case len(b.Raw) == 0:
 		return Redacted{}
 	case !IsJSON(b.Media):
-		return Redacted{Text: clean("["+b.Media+"]", 200)}
+		return Redacted{Text: cleanText("["+b.Media+"]", 200)}
 	}
 	return Redact(b.Raw, int64(len(b.Raw)) < b.Size, answer)
 }
@@ -103,8 +104,8 @@ func IsJSON(contentType string) bool {
 	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }
 
-// clean converts text to a form that the database accepts.
-func clean(text string, most int) string {
+// cleanText converts text to a form that the database accepts.
+func cleanText(text string, most int) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "")

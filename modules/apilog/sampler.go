@@ -87,7 +87,7 @@ func (s *sampler) judge(accountID string, status int) verdict {
 			return sampled
 		}
 	}
-	of := s.share(accountID)
+	of := s.accountShare(accountID)
 	switch own := &of.successes; {
 	case of.rows >= accountRows:
 		return full
@@ -106,7 +106,7 @@ func (s *sampler) judge(accountID string, status int) verdict {
 	return keep
 }
 
-func (s *sampler) share(accountID string) *share {
+func (s *sampler) accountShare(accountID string) *share {
 	of := s.accounts[accountID]
 	if of == nil {
 		of = &share{}
@@ -122,13 +122,13 @@ func (s *sampler) share(accountID string) *share {
 func (s *sampler) add(r *Seen) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of := s.share(r.AccountID)
-	if len(s.rows) >= bufferRows || s.octets+r.octets() > bufferBytes || of.rows >= accountRows {
+	of := s.accountShare(r.AccountID)
+	if len(s.rows) >= bufferRows || s.octets+r.bodySizes() > bufferBytes || of.rows >= accountRows {
 		return false
 	}
 	of.rows++
 	s.rows = append(s.rows, r)
-	s.octets += r.octets()
+	s.octets += r.bodySizes()
 	if len(s.rows) == wakeAt || s.octets > bufferBytes/2 {
 		select {
 		case s.woken <- struct{}{}:

@@ -22,11 +22,11 @@ import (
 type Activation struct {
 	Version int  // an earlier version; 0: the draft becomes the next version
 	Cancel  bool // cancel live runs instead of releasing those that are held
-	Keep    KeepActed
+	Keep    StoreActionResponse
 }
 
-// Acted is an automation after an action, with the number of live runs that the action affects.
-type Acted struct {
+// ActionResult is an automation after an action, with the number of live runs that the action affects.
+type ActionResult struct {
 	*ent.Automation
 
 	Held       *int // runs that are held or were held until now; nil if the automation never held runs
@@ -35,15 +35,15 @@ type Acted struct {
 	hears bool // the version listens to mail events
 }
 
-// KeepActed stores the caller's answer in the transaction of an action. It may be nil.
-type KeepActed func(ctx context.Context, tx idempotency.Execer, a Acted) error
+// StoreActionResponse stores the caller's answer in the transaction of an action. It may be nil.
+type StoreActionResponse func(ctx context.Context, tx idempotency.Execer, a ActionResult) error
 
 // Activate turns the draft into a version, or selects an earlier version, and lets it start runs. Live runs
 // keep following their own versions. If they were held, a background task releases them. It returns NotFound,
 // Invalid with the problems of Check, or Conflict if there is nothing new to activate or the automation is
 // archived.
 func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automationID string,
-	in Activation) (out Acted, err error) {
+	in Activation) (out ActionResult, err error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
 		return out, err
@@ -78,17 +78,17 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 		return orKept(ctx, tx, in.Keep, out, err)
 	})
 	if err != nil {
-		return Acted{}, fmt.Errorf("activate automation: %w", err)
+		return ActionResult{}, fmt.Errorf("activate automation: %w", err)
 	}
 	if out.hears {
-		s.facts.Listens(caller.AccountID)
+		s.facts.MarkListening(caller.AccountID)
 	}
 	return s.wakeBackground(out), nil
 }
 
 // applyAction counts the live runs that an action affects, not counting trial runs.
-func applyAction(ctx context.Context, tx *ent.Tx, a *ent.Automation, held, cancels bool) (Acted, error) {
-	out := Acted{Automation: a}
+func applyAction(ctx context.Context, tx *ent.Tx, a *ent.Automation, held, cancels bool) (ActionResult, error) {
+	out := ActionResult{Automation: a}
 	if !held && !cancels {
 		return out, nil
 	}
@@ -104,7 +104,7 @@ func applyAction(ctx context.Context, tx *ent.Tx, a *ent.Automation, held, cance
 	return out, nil
 }
 
-func orKept(ctx context.Context, tx *ent.Tx, keep KeepActed, a Acted, err error) error {
+func orKept(ctx context.Context, tx *ent.Tx, keep StoreActionResponse, a ActionResult, err error) error {
 	if err != nil || keep == nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func orKept(ctx context.Context, tx *ent.Tx, keep KeepActed, a Acted, err error)
 }
 
 // wakeBackground wakes the background tasks that complete an action.
-func (s *Service) wakeBackground(a Acted) Acted {
+func (s *Service) wakeBackground(a ActionResult) ActionResult {
 	if a.Draining != nil {
 		s.signals.Wake(drain.Channel)
 	}
@@ -205,7 +205,7 @@ func listenTo(
 	if _, err := tx.ExecContext(ctx, `UPDATE automation_listens SET starts = false WHERE automation_id = $1`, a.ID); err != nil {
 		return false, err
 	}
-	for name, kinds := range program.Listens() {
+	for name, kinds := range program.EventNames() {
 		hears = hears || strings.HasPrefix(name, "$")
 		if _, err := tx.ExecContext(ctx, listenSQL, a.AccountID, name, a.ID, version,
 			slices.Contains(kinds, "start"), slices.Contains(kinds, "wait"),
@@ -219,22 +219,25 @@ func listenTo(
 // Pause stops an automation from starting runs. With hold, its live runs begin no further steps; their timers
 // keep running, and events still end waits and cancel runs. It returns NotFound, or Conflict if the automation
 // is not active.
-func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool, keep KeepActed) (Acted, error) {
-	return s.changeStatus(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
-		if a.Status != automation.StatusActive {
-			return nil, fault.Conflictf(fault.CodeConflict, "This automation is %s and not active", a.Status)
-		}
-		update := a.Update().SetStatus(automation.StatusPaused).SetHeld(hold)
-		if hold && a.Draining != nil && *a.Draining == automation.DrainingRelease {
-			update.ClearDraining()
-		}
-		return update, nil
-	})
+func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool,
+	keep StoreActionResponse) (ActionResult, error) {
+	return s.changeStatus(ctx, accountID, automationID, keep,
+		func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
+			if a.Status != automation.StatusActive {
+				return nil, fault.Conflictf(fault.CodeConflict, "This automation is %s and not active", a.Status)
+			}
+			update := a.Update().SetStatus(automation.StatusPaused).SetHeld(hold)
+			if hold && a.Draining != nil && *a.Draining == automation.DrainingRelease {
+				update.ClearDraining()
+			}
+			return update, nil
+		})
 }
 
 // Archive permanently stops an automation from starting runs. A background task cancels its live runs, and none
 // of them begins another step. It returns NotFound, or Conflict if the automation is already archived.
-func (s *Service) Archive(ctx context.Context, accountID, automationID string, keep KeepActed) (Acted, error) {
+func (s *Service) Archive(ctx context.Context, accountID, automationID string,
+	keep StoreActionResponse) (ActionResult, error) {
 	return s.changeStatus(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status == automation.StatusArchived {
 			return nil, fault.Conflictf(fault.CodeConflict, "This automation is already archived")
@@ -245,8 +248,8 @@ func (s *Service) Archive(ctx context.Context, accountID, automationID string, k
 }
 
 // changeStatus changes the status of an automation.
-func (s *Service) changeStatus(ctx context.Context, accountID, automationID string, keep KeepActed,
-	change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out Acted, err error) {
+func (s *Service) changeStatus(ctx context.Context, accountID, automationID string, keep StoreActionResponse,
+	change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out ActionResult, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := lockAutomation(ctx, tx, accountID, automationID)
 		if err != nil {
@@ -269,7 +272,7 @@ func (s *Service) changeStatus(ctx context.Context, accountID, automationID stri
 		return orKept(ctx, tx, keep, out, err)
 	})
 	if err != nil {
-		return Acted{}, fmt.Errorf("change the status of an automation: %w", err)
+		return ActionResult{}, fmt.Errorf("change the status of an automation: %w", err)
 	}
 	return s.wakeBackground(out), nil
 }

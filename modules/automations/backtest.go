@@ -26,8 +26,8 @@ type BacktestInput struct {
 	Limit int // 0: MaxBacktest
 }
 
-// Verdict is a trigger's decision about an event.
-type Verdict struct {
+// TriggerDecision is a trigger's decision about an event.
+type TriggerDecision struct {
 	Starts bool
 	Error  string // why the condition could not be evaluated
 }
@@ -35,7 +35,7 @@ type Verdict struct {
 // BacktestDifference is an event that the draft treats differently.
 type BacktestDifference struct {
 	Event         *ent.CustomEvent
-	Draft, Active Verdict
+	Draft, Active TriggerDecision
 }
 
 // Backtest compares what the draft's trigger and that of the active version decide about stored events.
@@ -91,7 +91,7 @@ func (s *Service) Backtest(ctx context.Context, caller accounts.Caller, automati
 	return out, err
 }
 
-func (b *Backtest) compareVerdicts(stored *ent.CustomEvent, draft, active Verdict) {
+func (b *Backtest) compareVerdicts(stored *ent.CustomEvent, draft, active TriggerDecision) {
 	b.Events++
 	if draft.Starts {
 		b.DraftStarts++
@@ -108,15 +108,15 @@ func (b *Backtest) compareVerdicts(stored *ent.CustomEvent, draft, active Verdic
 }
 
 // verdictOf applies a trigger to one event. Without a program, the trigger starts nothing.
-func verdictOf(ctx context.Context, p *machine.Program, e *machine.Event) Verdict {
+func verdictOf(ctx context.Context, p *machine.Program, e *machine.Event) TriggerDecision {
 	if p == nil || p.Definition.Trigger.Event != e.Name {
-		return Verdict{}
+		return TriggerDecision{}
 	}
-	is, err := p.Starts(ctx, e)
+	is, err := p.StartsRun(ctx, e)
 	if err != nil {
-		return Verdict{Error: err.Error()}
+		return TriggerDecision{Error: err.Error()}
 	}
-	return Verdict{Starts: is}
+	return TriggerDecision{Starts: is}
 }
 
 // eachEvent reads stored events with the given names, newest first, one page at a time.

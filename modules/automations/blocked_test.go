@@ -153,7 +153,7 @@ func TestAccountChangeEndsBlockedWaits(t *testing.T) {
 			return err
 		},
 		"a higher plan limit": func(_ *accounts.Service, p *plans.Service, t *testing.T) error {
-			_, err := p.Set(t.Context(), "free", plans.Change{DailyEmails: new(new(1000))})
+			_, err := p.Set(t.Context(), "free", plans.PlanChange{DailyEmails: new(new(1000))})
 			return err
 		},
 	} {
@@ -232,7 +232,8 @@ func TestClaimedStepIsNotMadeDue(t *testing.T) {
 	if list, err := w.steps.Claim(t.Context(), 10, time.Minute); err != nil || len(list) != 1 {
 		t.Fatalf("claimed %d runs, %v; want one", len(list), err)
 	}
-	if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
+	if _, err := a.UpdateAccount(t.Context(), sendingtest.Account,
+		accounts.AccountChange{Plan: new("pro")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.steps.RetryRefused(t.Context()); err != nil {

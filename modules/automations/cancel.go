@@ -28,7 +28,7 @@ func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep Keep
 		if err != nil || l == nil {
 			return orNil(err, l == nil, func() error { return s.notLive(ctx, tx, accountID, runID) })
 		}
-		if err := s.drain.Cancel(ctx, tx, []*runs.Live{l}); err != nil {
+		if err := s.drain.Cancel(ctx, tx, []*runs.LiveRun{l}); err != nil {
 			return err
 		}
 		out, err = s.keepRun(ctx, tx, accountID, runID, keep)

@@ -63,7 +63,7 @@ func (s *Service) findProblems(ctx context.Context, caller accounts.Caller,
 				problems = append(problems, Problem{fmt.Sprintf("steps[%d].%s", i, field), severity, problem})
 			}
 		}
-		err := s.steps.Check(ctx, steps.Check{Caller: caller, Step: &d.Steps[i], LookUntil: lookUntil,
+		err := s.steps.Check(ctx, steps.StepCheck{Caller: caller, Step: &d.Steps[i], LookUntil: lookUntil,
 			Report: report(SeverityError), Warn: report(SeverityWarning)})
 		if err != nil {
 			return nil, err
@@ -82,12 +82,12 @@ func findUnreachable(d *definition.Definition) (out []int) {
 			continue
 		}
 		step := &d.Steps[i]
-		for _, way := range step.Ways() {
+		for _, way := range step.Targets() {
 			switch way.Target.Kind {
 			case definition.Goto:
 				reached[d.Step(way.Target.Key)] = true
 			case definition.Continue:
-				if step.Next.Or(definition.Continue).Kind == definition.Continue {
+				if step.Next.OrDefault(definition.Continue).Kind == definition.Continue {
 					reached[i+1] = true
 				}
 			}

@@ -61,5 +61,5 @@ func compareDefinitions(before, after json.RawMessage, from, to *int) (out Compa
 	if err := json.Unmarshal(after, &young); err != nil {
 		return out, fmt.Errorf("read a definition: %w", err)
 	}
-	return Comparison{diff.Of(&old, &young), from, to}, nil
+	return Comparison{diff.Compare(&old, &young), from, to}, nil
 }

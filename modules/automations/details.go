@@ -70,12 +70,12 @@ func (s *Service) addNextAction(ctx context.Context, run *RunDetail, work *ent.A
 	}
 	switch waits := work.State == automationwork.StateWaiting && len(work.Waiting) > 0; {
 	case waits:
-		run.Waiting = &machine.Waiting{}
+		run.Waiting = &machine.StepWait{}
 		if err := json.Unmarshal(work.Waiting, run.Waiting); err != nil {
 			return fmt.Errorf("read the wait of a run: %w", err)
 		}
 	case run.Blocked != nil:
-		run.Waiting = &machine.Waiting{Until: work.DueAt, Began: run.Blocked.Since}
+		run.Waiting = &machine.StepWait{Until: work.DueAt, Began: run.Blocked.Since}
 	default:
 		return nil
 	}
@@ -99,8 +99,8 @@ func (s *Service) programOf(ctx context.Context, run *RunDetail) (*machine.Progr
 	return v.Program, nil
 }
 
-// Origin is the step that sent an email.
-type Origin struct {
+// EmailOrigin is the step that sent an email.
+type EmailOrigin struct {
 	AutomationName string // empty: the automation was deleted
 	StepKey        string
 }
@@ -111,11 +111,11 @@ WHERE s.account_id = $1 AND s.email_id = ANY ($2::text[])`
 
 // Origins returns the steps that sent the account's emails, keyed by email id. It omits emails that no run sent
 // and emails of deleted runs.
-func (s *Service) Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]Origin, error) {
-	out := make(map[string]Origin, len(emailIDs))
+func (s *Service) Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]EmailOrigin, error) {
+	out := make(map[string]EmailOrigin, len(emailIDs))
 	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
 		var emailID string
-		var o Origin
+		var o EmailOrigin
 		err := row.Scan(&emailID, &o.AutomationName, &o.StepKey)
 		out[emailID] = o
 		return err

@@ -25,11 +25,11 @@ const (
 	MaxActive      = 200
 )
 
-// Keep stores the caller's answer in the transaction of a change. It may be nil.
-type Keep func(ctx context.Context, tx idempotency.Execer, a *ent.Automation) error
+// StoreChangeResponse stores the caller's answer in the transaction of a change. It may be nil.
+type StoreChangeResponse func(ctx context.Context, tx idempotency.Execer, a *ent.Automation) error
 
-// Judge validates a definition. The returned fields name every error by its path.
-func Judge(document []byte) (definition.Definition, fault.Fields) {
+// ParseDefinition parses and validates a definition. The returned fields name every error by its path.
+func ParseDefinition(document []byte) (definition.Definition, fault.Fields) {
 	d, wrong := definition.Decode(document)
 	if len(wrong) > 0 {
 		return d, wrong
@@ -46,7 +46,7 @@ type draft struct {
 }
 
 func newDraft(document []byte) (draft, error) {
-	d, wrong := Judge(document)
+	d, wrong := ParseDefinition(document)
 	if err := wrong.Err(); err != nil {
 		return draft{}, err
 	}
@@ -60,7 +60,8 @@ func newDraft(document []byte) (draft, error) {
 
 // Create adds an automation as a draft, which starts no runs until it is activated. It returns Invalid with all
 // invalid fields, or Conflict if the account has too many automations.
-func (s *Service) Create(ctx context.Context, accountID string, document []byte, keep Keep) (*ent.Automation, error) {
+func (s *Service) Create(ctx context.Context, accountID string, document []byte,
+	keep StoreChangeResponse) (*ent.Automation, error) {
 	d, err := newDraft(document)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,8 @@ func (s *Service) Create(ctx context.Context, accountID string, document []byte,
 	return s.create(ctx, accountID, d, keep)
 }
 
-func (s *Service) create(ctx context.Context, accountID string, d draft, keep Keep) (made *ent.Automation, err error) {
+func (s *Service) create(ctx context.Context, accountID string, d draft,
+	keep StoreChangeResponse) (made *ent.Automation, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := lockAccount(ctx, tx, accountID); err != nil {
 			return err
@@ -90,7 +92,7 @@ func (s *Service) create(ctx context.Context, accountID string, d draft, keep Ke
 	return made.Unwrap(), nil
 }
 
-func callKeep(ctx context.Context, tx *ent.Tx, keep Keep, a *ent.Automation) error {
+func callKeep(ctx context.Context, tx *ent.Tx, keep StoreChangeResponse, a *ent.Automation) error {
 	if keep == nil {
 		return nil
 	}
@@ -204,7 +206,8 @@ func whenTrue(is bool, err *fault.Error) error {
 }
 
 // Duplicate creates an automation from the draft of another one.
-func (s *Service) Duplicate(ctx context.Context, accountID, automationID string, keep Keep) (*ent.Automation, error) {
+func (s *Service) Duplicate(ctx context.Context, accountID, automationID string,
+	keep StoreChangeResponse) (*ent.Automation, error) {
 	a, err := s.Get(ctx, accountID, automationID)
 	if err != nil {
 		return nil, err

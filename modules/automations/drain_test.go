@@ -52,7 +52,7 @@ func TestHeldRunsContinueAfterRequestDies(t *testing.T) {
 	id := w.heldRuns(t, 3)
 	died := errors.New("the process died")
 	_, err := w.Activate(t.Context(), w.caller(), id,
-		Activation{Keep: func(context.Context, idempotency.Execer, Acted) error { return died }})
+		Activation{Keep: func(context.Context, idempotency.Execer, ActionResult) error { return died }})
 	if !errors.Is(err, died) || w.drainState(t, id) != "" {
 		t.Fatalf("a request that died before its commit returned %v, and draining is %q", err, w.drainState(t, id))
 	}
@@ -149,7 +149,8 @@ func TestActivateCancelsHeldRuns(t *testing.T) {
 	w.drain(t)
 	if got := w.countStatuses(t); got["cancelled"] != 3 || got["completed"] != 1 || w.Count(t, "emails") != 1 ||
 		w.drainState(t, id) != "" {
-		t.Errorf("the runs are %v with %d mails, and draining is %q; want three cancelled and the new one completed", got, w.Count(t, "emails"), w.drainState(t, id))
+		t.Errorf("the runs are %v with %d mails, and draining is %q; want three cancelled and the new one completed",
+			got, w.Count(t, "emails"), w.drainState(t, id))
 	}
 	if n := w.Count(t, "facts WHERE type = 'automation.cancelled'"); n != 3 {
 		t.Errorf("%d runs have a cancelled fact, want 3", n)
@@ -208,7 +209,8 @@ func TestCancelsRunsWithoutAutomation(t *testing.T) {
 			w.drain(t)
 			w.runBackground(t)
 			if got := w.countStatuses(t); got["cancelled"] != 1 || w.Count(t, "emails") != 0 {
-				t.Errorf("after it became due, the run is %v with %d mails; want it cancelled", got, w.Count(t, "emails"))
+				t.Errorf("after it became due, the run is %v with %d mails; want it cancelled", got,
+					w.Count(t, "emails"))
 			}
 			if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
 				t.Errorf("the sweep cancelled %d runs (%v), want the waiting one", n, err)

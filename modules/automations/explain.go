@@ -22,7 +22,8 @@ import (
 // Outcomes of automations that are not among the matches stored with the event.
 const (
 	ActivatedLater = "activated_later" // the automation began to listen after the event
-	NotKept        = "not_kept"        // only the first matches are stored with the event, and this one was not among them
+	// only the first matches are stored with the event, and this one was not among them
+	NotKept = "not_kept"
 )
 
 // Kinds of near misses.
@@ -31,9 +32,10 @@ const (
 	WaitOfAnotherPerson = "wait_of_another_person"
 	// WaitConditionFalse means that a run of the person waits for this event name, but its condition is not
 	// true.
-	WaitConditionFalse    = "wait_condition_false"
-	EventOfAnotherPerson  = "event_of_another_person" // an event with this name has this address, but a different user id
-	NameSpelledOtherwise  = "name_spelled_otherwise"  // an automation listens to the name in different capitalization
+	WaitConditionFalse = "wait_condition_false"
+	// an event with this name has this address, but a different user id
+	EventOfAnotherPerson  = "event_of_another_person"
+	NameSpelledOtherwise  = "name_spelled_otherwise" // an automation listens to the name in different capitalization
 	maxNearMisses         = 50
 	maxMissesOfOneKind    = 10
 	maxWaitsOfOnePerson   = 100
@@ -60,8 +62,8 @@ type NearMiss struct {
 	Condition    *expression.Explanation
 }
 
-// Explained explains the effects of an event and its near misses.
-type Explained struct {
+// EventExplanation explains the effects of an event and its near misses.
+type EventExplanation struct {
 	Event      *ent.CustomEvent
 	Matches    []ExplainedMatch
 	NearMisses []NearMiss
@@ -74,25 +76,25 @@ type explainer struct {
 	stored *ent.CustomEvent
 	event  *machine.Event
 	who    machine.Identity
-	out    Explained
+	out    EventExplanation
 }
 
 // Explain returns how automations reacted to an event and why. It evaluates the conditions again, in the
 // versions that handled the event. It returns NotFound.
-func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Explained, error) {
+func (s *Service) Explain(ctx context.Context, accountID, eventID string) (EventExplanation, error) {
 	stored, err := s.Event(ctx, accountID, eventID)
 	if err != nil {
-		return Explained{}, err
+		return EventExplanation{}, err
 	}
 	e := &explainer{Service: s, stored: stored,
-		out: Explained{Event: stored, Matches: []ExplainedMatch{}, NearMisses: []NearMiss{}}}
+		out: EventExplanation{Event: stored, Matches: []ExplainedMatch{}, NearMisses: []NearMiss{}}}
 	if e.event, e.who, err = storedEvent(stored); err != nil {
-		return Explained{}, err
+		return EventExplanation{}, err
 	}
 	for _, do := range []func(context.Context) error{e.explainMatches, e.addListeners, e.fillNames, e.explainWaits,
 		e.explainOthers, e.findSpellings} {
 		if err := do(ctx); err != nil {
-			return Explained{}, fmt.Errorf("explain an event: %w", err)
+			return EventExplanation{}, fmt.Errorf("explain an event: %w", err)
 		}
 	}
 	return e.out, nil

@@ -36,7 +36,7 @@ func (w *world) handleFacts(t *testing.T, list ...event.Fact) {
 		if err != nil {
 			t.Fatalf("handle facts: %v", err)
 		}
-		if err := w.events.TakeOwn(t.Context()); err != nil {
+		if err := w.events.ApplyBuiltInEvents(t.Context()); err != nil {
 			t.Fatalf("apply facts: %v", err)
 		}
 	}
@@ -241,7 +241,7 @@ func TestFactsLostByBusTakeEffectOnce(t *testing.T) {
 		}
 	}
 	expect.EventuallyWithin(t, 60*time.Second, "every fact has started a run", func() bool {
-		if err := w.events.TakeOwn(t.Context()); err != nil {
+		if err := w.events.ApplyBuiltInEvents(t.Context()); err != nil {
 			t.Error(err)
 		}
 		return w.Count(t, "automation_runs") == facts
@@ -271,7 +271,7 @@ func TestBrokenEventDoesNotStopOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.events.TakeOwn(t.Context()); err == nil {
+	if err := w.events.ApplyBuiltInEvents(t.Context()); err == nil {
 		t.Error("an event with an unreadable version must be reported as an error")
 	}
 	if n := w.Count(t, "automation_runs"); n != 2 || w.Count(t, "custom_events WHERE pending") != 1 {

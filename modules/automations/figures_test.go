@@ -28,12 +28,12 @@ func (fakeVisits) GroupReach(_ context.Context, _ string, groups, _ []string) (m
 // newFigures returns the service of a process that has not counted anything yet.
 func (w *world) newFigures(t *testing.T, texts figures.TextMessages) *figures.Service {
 	t.Helper()
-	return figures.New(w.DB, figures.Near{Emails: w.Records, Visits: fakeVisits{}, Texts: texts})
+	return figures.New(w.DB, figures.Sources{Emails: w.Records, Visits: fakeVisits{}, Texts: texts})
 }
 
 func countedOf(t *testing.T, s *figures.Service, accountID, automationID string) *figures.Figures {
 	t.Helper()
-	found, err := s.Of(t.Context(), accountID, automationID)
+	found, err := s.GetMany(t.Context(), accountID, automationID)
 	if err != nil || found[automationID] == nil {
 		t.Fatalf("count the runs of %s: %v, %v; want figures", automationID, found, err)
 	}
@@ -93,7 +93,8 @@ func TestCountsRunsByStep(t *testing.T) {
 	}
 	begin("later", "later@example.net")
 	if again := countedOf(t, first, sendingtest.Account, a.ID); again.Runs.Started != 5 {
-		t.Errorf("the cached figures have %d started runs, want 5 because they are cached for ten seconds", again.Runs.Started)
+		t.Errorf("the cached figures have %d started runs, want 5 because they are cached for ten seconds",
+			again.Runs.Started)
 	}
 	got = countedOf(t, w.newFigures(t, texts), sendingtest.Account, a.ID)
 	for version, want := range map[int]figures.StepFigures{0: {Completed: 5, Failed: 1}, 1: {Completed: 4, Failed: 1},
@@ -149,7 +150,7 @@ func TestCountsEmailsByStep(t *testing.T) {
 		t.Fatalf("Origins of three emails returned %v, %v; want three steps", origins, err)
 	}
 	for _, o := range origins {
-		if o != (Origin{AutomationName: "Test", StepKey: "mail"}) {
+		if o != (EmailOrigin{AutomationName: "Test", StepKey: "mail"}) {
 			t.Errorf("an email was sent by %+v, want the step mail of automation Test", o)
 		}
 	}

@@ -14,17 +14,17 @@ import (
 // explainWaits finds live runs that wait for this event name but were not resumed: either the person has the
 // run's address under another user id, or the condition is not true.
 func (e *explainer) explainWaits(ctx context.Context) error {
-	live, err := runs.Waits(ctx, e.db.SQL, runs.Person{AccountID: e.stored.AccountID, UserID: e.who.UserID,
+	live, err := runs.FindWaiting(ctx, e.db.SQL, runs.Person{AccountID: e.stored.AccountID, UserID: e.who.UserID,
 		EmailKey: e.who.EmailKey}, maxWaitsOfOnePerson)
 	if err != nil {
 		return err
 	}
 	for _, l := range live {
-		if !l.State.Waiting.Awaits(e.event.Name) || l.Run.Trigger.ID == e.event.ID ||
+		if !l.State.Waiting.AwaitsEvent(e.event.Name) || l.Run.Trigger.ID == e.event.ID ||
 			l.Run.StartedAt.After(e.event.CreatedAt) {
 			continue
 		}
-		v, err := e.versions.Of(ctx, e.db.SQL, l)
+		v, err := e.versions.ProgramOf(ctx, e.db.SQL, l)
 		if err != nil {
 			return err
 		}

@@ -117,7 +117,7 @@ func TestCancelledClaimSendsNothing(t *testing.T) {
 	if got := formatCounters(w.post(t, "stop", `{}`)); got != "0 matched, 0 resumed, 1 cancelled" {
 		t.Errorf("stop: %s", got)
 	}
-	if err := w.steps.Take(t.Context(), claimed); err != nil {
+	if err := w.steps.TakeSteps(t.Context(), claimed); err != nil {
 		t.Errorf("taking the step of a cancelled run returned %v", err)
 	}
 	if n := w.Count(t, "emails"); n != 0 {
@@ -144,12 +144,12 @@ func TestTwoClaimsOfRunSendOneMail(t *testing.T) {
 		}
 		runConcurrently(
 			func() {
-				if err := w.steps.Take(t.Context(), old); err != nil {
+				if err := w.steps.TakeSteps(t.Context(), old); err != nil {
 					t.Error(err)
 				}
 			},
 			func() {
-				if err := second.steps.Take(t.Context(), fresh); err != nil {
+				if err := second.steps.TakeSteps(t.Context(), fresh); err != nil {
 					t.Error(err)
 				}
 			})

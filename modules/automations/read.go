@@ -57,7 +57,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 	if err != nil {
 		return out, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "automations", AccountID: accountID}, f.Request, q,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "automations", AccountID: accountID}, f.Request, q,
 		func(a *ent.Automation) string { return a.ID })
 }
 
@@ -135,7 +135,7 @@ func (s *Service) Events(ctx context.Context, accountID string,
 	if err != nil {
 		return out, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "custom events", AccountID: accountID}, f.Request, q,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "custom events", AccountID: accountID}, f.Request, q,
 		func(e *ent.CustomEvent) string { return e.ID })
 }
 

@@ -20,7 +20,7 @@ func readRecipes(t *testing.T) map[string][]byte {
 	}
 	out := map[string][]byte{}
 	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllSubmatch(page, -1) {
-		d, wrong := Judge(block[1])
+		d, wrong := ParseDefinition(block[1])
 		if len(wrong) > 0 {
 			t.Fatalf("a recipe of the page cannot be created: %v\n%s", wrong, block[1])
 		}

@@ -85,7 +85,7 @@ func (s *Service) Runs(ctx context.Context, accountID string,
 	if err != nil {
 		return out, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "automation runs", AccountID: accountID}, f.Request, q,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "automation runs", AccountID: accountID}, f.Request, q,
 		func(r *ent.AutomationRun) string { return r.ID })
 }
 
@@ -152,11 +152,11 @@ type RunDetail struct {
 	*ent.AutomationRun
 
 	Steps       []*ent.AutomationStep
-	Next        *time.Time       // when the next step begins or the wait ends; nil if the run has ended
-	Waiting     *machine.Waiting // what the run waits for; nil if it is not waiting
-	WaitingStep *definition.Step // key of the waiting step
-	Blocked     *runs.Blocked    // why the step could not be finished yet; nil while waiting as defined
-	Held        bool             // the run became due while its automation was held
+	Next        *time.Time        // when the next step begins or the wait ends; nil if the run has ended
+	Waiting     *machine.StepWait // what the run waits for; nil if it is not waiting
+	WaitingStep *definition.Step  // key of the waiting step
+	Blocked     *runs.Blocker     // why the step could not be finished yet; nil while waiting as defined
+	Held        bool              // the run became due while its automation was held
 }
 
 // Run returns one run of the account.

@@ -30,18 +30,18 @@ type SimulationInput struct {
 	Event    *ingest.Post
 	EventID  string     // id of a stored event, in place of Event
 	At       *time.Time // start time; nil: now, or the time of the stored event
-	Later    []Later
+	Later    []LaterEvent
 	Outcomes map[string]string // chosen outcomes by step key: suppressed or error
 }
 
-// Later is an event of the same person after the first one.
-type Later struct {
+// LaterEvent is an event of the same person after the first one.
+type LaterEvent struct {
 	After clock.Duration // time since the start of the run
 	Post  ingest.Post
 }
 
-// Simulated is the result of a simulation.
-type Simulated struct {
+// SimulationResult is the result of a simulation.
+type SimulationResult struct {
 	simulation.Result
 
 	AutomationID string
@@ -76,35 +76,35 @@ func (s *Service) subjectOf(ctx context.Context, caller accounts.Caller, a *ent.
 // Simulate plays one run on a virtual clock. It stores and sends nothing. It returns NotFound for an
 // automation, a version or an event that does not belong to the account, or Invalid with all invalid fields.
 func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automationID string,
-	in SimulationInput) (Simulated, error) {
+	in SimulationInput) (SimulationResult, error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
-		return Simulated{}, err
+		return SimulationResult{}, err
 	}
 	of, err := s.subjectOf(ctx, caller, a, in.Draft, in.Version)
 	if err != nil {
-		return Simulated{}, err
+		return SimulationResult{}, err
 	}
 	wrong := fault.Fields{}
 	run := machine.Run{ID: "run_simulated", AutomationID: a.ID, Version: of.number}
 	if err := s.startOf(ctx, caller.AccountID, of.program, in, &run, wrong); err != nil {
-		return Simulated{}, err
+		return SimulationResult{}, err
 	}
 	later := in.parseLaterEvents(run, wrong)
 	in.checkOutcomes(of.program, wrong)
 	if err := wrong.Err(); err != nil {
-		return Simulated{}, err
+		return SimulationResult{}, err
 	}
 	as := accounts.Caller{AccountID: caller.AccountID, Scope: rights.ScopeSending, DomainIDs: of.domainIDs}
 	result, err := simulation.Play(ctx, simulation.Input{Program: of.program, AccountID: caller.AccountID, Run: run,
 		Later: later,
-		Perform: func(ctx context.Context, step *definition.Step, e machine.Effect) (simulation.Performed, error) {
+		Perform: func(ctx context.Context, step *definition.Step, e machine.Effect) (simulation.EffectResult, error) {
 			return s.steps.Preview(ctx, as, step, e, in.Outcomes[step.Key])
 		}})
 	if err != nil {
-		return Simulated{}, fmt.Errorf("simulate: %w", err)
+		return SimulationResult{}, fmt.Errorf("simulate: %w", err)
 	}
-	out := Simulated{Result: result, AutomationID: a.ID}
+	out := SimulationResult{Result: result, AutomationID: a.ID}
 	if of.number > 0 {
 		out.Version = &of.number
 	}

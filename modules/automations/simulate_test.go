@@ -33,12 +33,12 @@ type later struct {
 
 // simulate simulates an automation for user u1 at bob@example.net.
 func (w *world) simulate(t *testing.T, a *ent.Automation, data string, outcomes map[string]string,
-	list ...later) Simulated {
+	list ...later) SimulationResult {
 	t.Helper()
 	in := SimulationInput{Event: &ingest.Post{UserID: "u1", Email: "bob@example.net", Data: json.RawMessage(data),
 		Source: "api"}, Outcomes: outcomes}
 	for _, l := range list {
-		in.Later = append(in.Later, Later{After: clock.Duration{Duration: l.after},
+		in.Later = append(in.Later, LaterEvent{After: clock.Duration{Duration: l.after},
 			Post: ingest.Post{Name: l.name, Data: json.RawMessage(l.data)}})
 	}
 	out, err := w.Simulate(t.Context(), w.caller(), a.ID, in)
@@ -50,7 +50,7 @@ func (w *world) simulate(t *testing.T, a *ent.Automation, data string, outcomes 
 
 // formatSimulation formats a simulation briefly: each step with its status and when it ended, relative to the
 // start.
-func formatSimulation(s Simulated) string {
+func formatSimulation(s SimulationResult) string {
 	var out []string
 	for _, step := range s.Steps {
 		out = append(out, fmt.Sprintf("%s %s %s", step.Key, step.Status, step.Ended.Sub(s.StartedAt)))
@@ -102,7 +102,7 @@ func TestSimulation(t *testing.T) {
 	if c := s.Steps[2].Conditions; len(c) != 1 || !c[0].Result || c[0].Parts[1].Value != int64(20) {
 		t.Errorf("the explanation of the condition is %+v, want event.data.n = 20 in it", c)
 	}
-	if p, _ := s.Steps[3].Performed.Preview.(*machine.Post); p == nil || string(p.Body) != `{"n":20}` {
+	if p, _ := s.Steps[3].Performed.Preview.(*machine.WebhookRequest); p == nil || string(p.Body) != `{"n":20}` {
 		t.Errorf("the request is %+v, want one with n = 20", p)
 	}
 	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "custom_events") + w.Count(t, "facts WHERE type LIKE 'automation.%'"); n != 0 {
@@ -121,8 +121,8 @@ func TestRejectsInvalidSimulations(t *testing.T) {
 		"event.name":                    {Event: &ingest.Post{Name: "other"}},
 		"event.email":                   {Event: &ingest.Post{Email: "nobody"}},
 		"event_id":                      {EventID: stored},
-		"then[1].name":                  {Event: event, Later: []Later{{Post: ingest.Post{Name: "a"}}, {}}},
-		"then":                          {Event: event, Later: make([]Later, MaxLater+1)},
+		"then[1].name":                  {Event: event, Later: []LaterEvent{{Post: ingest.Post{Name: "a"}}, {}}},
+		"then":                          {Event: event, Later: make([]LaterEvent, MaxLater+1)},
 		"outcomes.gone":                 {Event: event, Outcomes: map[string]string{"gone": "error"}},
 		"outcomes.pause":                {Event: event, Outcomes: map[string]string{"pause": "error"}},
 		"outcomes.mail":                 {Event: event, Outcomes: map[string]string{"mail": "lost"}},
@@ -330,7 +330,7 @@ func (w *world) runUntil(t *testing.T, run string, left time.Duration) {
 }
 
 // recordsOf returns the records of a simulation without anything that a simulation cannot know.
-func recordsOf(s Simulated) []string {
+func recordsOf(s SimulationResult) []string {
 	out := []string{strings.TrimSpace(s.Status + " " + s.Error)}
 	for _, step := range s.Steps {
 		out = append(out, fmt.Sprintf("step %d %s %s %s %s %s", step.Index, step.Key, step.Type, step.Status,

@@ -56,7 +56,7 @@ func (w *world) withTexts(t *testing.T) textMessages {
 	w.Texts = texts
 	w.Service = w.newProcess(t)
 	if _, err := chosen.SetSettings(t.Context(), sendingtest.Account,
-		smssettings.Change{Provider: "operator", Countries: []string{"DE"}}); err != nil {
+		smssettings.SettingsChange{Provider: "operator", Countries: []string{"DE"}}); err != nil {
 		t.Fatal(err)
 	}
 	return textMessages{texts, chosen, numbers}
@@ -219,7 +219,7 @@ func TestCancelledRunSendsNoTextMessage(t *testing.T) {
 	if got := formatCounters(w.post(t, "invoice.paid", `{}`)); !strings.Contains(got, "1 cancelled") {
 		t.Fatalf("the event returned %s, want one cancelled run", got)
 	}
-	if err := w.Service.steps.Take(t.Context(), claimed); err != nil {
+	if err := w.Service.steps.TakeSteps(t.Context(), claimed); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.countTexts(t); n != 0 {
@@ -241,7 +241,7 @@ func TestCancelledRunSendsNoTextMessage(t *testing.T) {
 		if claims[0] == 1 {
 			list = second
 		}
-		if err := w.Service.steps.Take(t.Context(), list); err != nil {
+		if err := w.Service.steps.TakeSteps(t.Context(), list); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -278,7 +278,7 @@ func TestCheckReportsUnavailableTextMessages(t *testing.T) {
 		t.Errorf("with a provider the problems are %q, want none", got)
 	}
 	if _, err := texts.chosen.SetSettings(t.Context(), sendingtest.Account,
-		smssettings.Change{Provider: "none"}); err != nil {
+		smssettings.SettingsChange{Provider: "none"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := problems(); !strings.Contains(got, "disabled for this account") {

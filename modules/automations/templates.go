@@ -20,7 +20,7 @@ SELECT a.name FROM automations a WHERE a.account_id = $1 AND a.status <> 'draft'
 			OR EXISTS (SELECT FROM automation_works w WHERE w.automation_id = a.id AND w.version = v.number)))
 ORDER BY a.name`
 
-// usesOfTemplate returns the names of the automations that use a template, as specified by templates.Use.
+// usesOfTemplate returns the names of the automations that use a template, as specified by templates.UseFinder.
 func usesOfTemplate(ctx context.Context, on db.Execer, accountID, id, alias string) ([]string, error) {
 	names, err := db.All(ctx, on, func(name *string) []any { return []any{name} }, usesSQL, accountID, id, alias)
 	if err != nil {

@@ -24,7 +24,7 @@ func templateWorld(t *testing.T, aliases ...string) (*world, *templates.Service,
 	ids := map[string]string{}
 	for _, alias := range aliases {
 		made, err := store.Add(t.Context(), sendingtest.Account,
-			templates.AddInput{Alias: alias, Name: alias, Subject: "S", Text: "T"})
+			templates.NewTemplate{Alias: alias, Name: alias, Subject: "S", Text: "T"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestTemplateInUseCannotBeDeleted(t *testing.T) {
 	}
 	remove := func(ref string) error { return store.Delete(t.Context(), sendingtest.Account, ref) }
 	rename := func(ref, alias string) error {
-		_, err := store.Update(t.Context(), sendingtest.Account, ref, templates.Change{Alias: &alias}, "")
+		_, err := store.Update(t.Context(), sendingtest.Account, ref, templates.TemplateChange{Alias: &alias}, "")
 		return err
 	}
 	wantUsedBy(t, "delete a template that is used by id", remove("by-id"), "Test")
@@ -102,7 +102,7 @@ func TestCheckRejectsTokenWithoutLink(t *testing.T) {
 	t.Parallel()
 	w, store, _ := templateWorld(t)
 	for alias, enabled := range map[string]bool{"with-link": true, "without-link": false} {
-		made, err := store.Add(t.Context(), sendingtest.Account, templates.AddInput{Alias: alias, Name: alias,
+		made, err := store.Add(t.Context(), sendingtest.Account, templates.NewTemplate{Alias: alias, Name: alias,
 			Subject: "S", HTML: `<a href="{{ unsubscribe_url }}">x</a>`, UnsubscribeEnabled: enabled})
 		if err != nil {
 			t.Fatal(err)
@@ -145,12 +145,12 @@ func TestCheckWarnsOfTemporaryProblems(t *testing.T) {
 	t.Parallel()
 	w, store, _ := templateWorld(t, "edited", "published")
 	subject := "Another subject"
-	if _, err := store.Update(t.Context(), sendingtest.Account, "edited", templates.Change{Subject: &subject},
+	if _, err := store.Update(t.Context(), sendingtest.Account, "edited", templates.TemplateChange{Subject: &subject},
 		""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.Add(t.Context(), sendingtest.Account,
-		templates.AddInput{Alias: "draft", Name: "draft", Subject: "S", Text: "T"}); err != nil {
+		templates.NewTemplate{Alias: "draft", Name: "draft", Subject: "S", Text: "T"}); err != nil {
 		t.Fatal(err)
 	}
 	check := func(alias string) (problems []Problem, activation error) {

@@ -41,7 +41,7 @@ type TimelineEntry struct {
 
 // BlockedStep is a timeline entry for a step of a live run that could not be finished yet.
 type BlockedStep struct {
-	*runs.Blocked
+	*runs.Blocker
 
 	Type string
 }

@@ -26,42 +26,42 @@ type Trial struct {
 
 	AutomationID string
 	Send         bool // send messages; otherwise only report the messages that would be sent
-	Render       func(Tried) idempotency.Response
+	Render       func(TrialResult) idempotency.Response
 }
 
-// Tried is the result of a trial.
-type Tried struct {
+// TrialResult is the result of a trial.
+type TrialResult struct {
 	ingest.Result
 
-	Played *Simulated // set if Send is false
-	RunID  string     // set if Send is true; empty if the trigger or its condition did not match
+	Played *SimulationResult // set if Send is false
+	RunID  string            // set if Send is true; empty if the trigger or its condition did not match
 }
 
-// Try tests an automation. Waits take no time, and awaited events count as received, with empty data. Without
+// RunTrial tests an automation. Waits take no time, and awaited events count as received, with empty data. Without
 // Send, nothing is sent, and the answer reports the simulated run; with Send, a run starts that sends its
 // messages. A trial does not appear in figures, publishes no facts, and is invisible to other events. It
 // returns NotFound, Conflict for an archived automation, and the errors of Post.
-func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tried, error) {
+func (s *Service) RunTrial(ctx context.Context, caller accounts.Caller, in Trial) (TrialResult, error) {
 	a, err := s.Get(ctx, caller.AccountID, in.AutomationID)
 	if err != nil {
-		return Tried{}, err
+		return TrialResult{}, err
 	}
 	if a.Status == automation.StatusArchived {
-		return Tried{}, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
+		return TrialResult{}, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
 	}
 	of, err := s.subjectOf(ctx, caller, a, a.VersionHash != a.DraftHash, 0)
 	if err != nil {
-		return Tried{}, err
+		return TrialResult{}, err
 	}
 	t := &trial{Service: s, asked: in, caller: caller, automation: a, of: of}
 	if !in.Send {
 		if err := t.simulateRun(ctx); err != nil {
-			return Tried{}, err
+			return TrialResult{}, err
 		}
 	}
 	post := in.Post
 	post.Render = func(answer ingest.Result) idempotency.Response { return in.Render(t.result(answer)) }
-	answer, err := s.events.Try(ctx,
+	answer, err := s.events.StartTrial(ctx,
 		ingest.Trial{Post: post, Run: func(e *machine.Event,
 			who machine.Identity) (*runs.Settlement, shape.EventMatch) {
 			return t.beginRun(ctx, e, who)
@@ -77,11 +77,11 @@ type trial struct {
 	caller     accounts.Caller
 	automation *ent.Automation
 	of         subject
-	played     *Simulated
+	played     *SimulationResult
 	runID      string
 }
 
-func (t *trial) result(a ingest.Result) Tried { return Tried{a, t.played, t.runID} }
+func (t *trial) result(a ingest.Result) TrialResult { return TrialResult{a, t.played, t.runID} }
 
 // simulateRun simulates the run.
 func (t *trial) simulateRun(ctx context.Context) error {
@@ -91,7 +91,7 @@ func (t *trial) simulateRun(ctx context.Context) error {
 	}
 	run := machine.Run{ID: "run_simulated", AutomationID: t.automation.ID, Version: t.of.number, Trigger: e,
 		Identity: who, StartedAt: e.CreatedAt}
-	t.played = &Simulated{AutomationID: t.automation.ID, Result: simulation.Result{Status: simulation.NotStarted,
+	t.played = &SimulationResult{AutomationID: t.automation.ID, Result: simulation.Result{Status: simulation.NotStarted,
 		Steps: []simulation.StepResult{}, StartedAt: run.StartedAt, EndedAt: run.StartedAt}}
 	if t.of.number > 0 {
 		t.played.Version = &t.of.number
@@ -102,7 +102,7 @@ func (t *trial) simulateRun(ctx context.Context) error {
 	as := accounts.Caller{AccountID: t.caller.AccountID, Scope: rights.ScopeSending, DomainIDs: t.of.domainIDs}
 	t.played.Result, err = simulation.Play(ctx, simulation.Input{Program: t.of.program, AccountID: t.caller.AccountID,
 		Run: run, Hurry: true,
-		Perform: func(ctx context.Context, step *definition.Step, e machine.Effect) (simulation.Performed, error) {
+		Perform: func(ctx context.Context, step *definition.Step, e machine.Effect) (simulation.EffectResult, error) {
 			return t.steps.Preview(ctx, as, step, e, "")
 		}})
 	if err != nil {
@@ -118,7 +118,7 @@ func (t *trial) beginRun(ctx context.Context, e *machine.Event,
 	if e.Name != t.of.program.Definition.Trigger.Event {
 		return nil, match
 	}
-	is, err := t.of.program.Starts(ctx, e)
+	is, err := t.of.program.StartsRun(ctx, e)
 	switch {
 	case err != nil:
 		match.Outcome, match.Error = ingest.ConditionError, err.Error()
@@ -131,9 +131,9 @@ func (t *trial) beginRun(ctx context.Context, e *machine.Event,
 	}
 	run := machine.Run{ID: id.New(id.Run), AutomationID: t.automation.ID, Trigger: e, Identity: who,
 		StartedAt: e.CreatedAt}
-	state, outcome := t.of.program.AdvanceTrial(ctx, run, machine.State{}, machine.Input{Now: e.CreatedAt})
+	state, outcome := t.of.program.AdvanceTrial(ctx, run, machine.State{}, machine.AdvanceInput{Now: e.CreatedAt})
 	t.runID, match.RunID = run.ID, run.ID
-	return &runs.Settlement{Live: &runs.Live{Run: run, AccountID: t.caller.AccountID, State: state, Work: runs.Ready,
+	return &runs.Settlement{Live: &runs.LiveRun{Run: run, AccountID: t.caller.AccountID, State: state, Work: runs.Ready,
 		Trial: t.of.document}, Program: t.of.program, State: state,
 		Outcome: outcome, Now: e.CreatedAt}, match
 }

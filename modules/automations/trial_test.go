@@ -31,11 +31,11 @@ func (w *world) draftOf(t *testing.T, trigger, list string) *ent.Automation {
 	return a
 }
 
-func (w *world) try(t *testing.T, automationID, name, data string, send bool) (Tried, error) {
+func (w *world) try(t *testing.T, automationID, name, data string, send bool) (TrialResult, error) {
 	t.Helper()
-	return w.Try(t.Context(), w.caller(),
+	return w.RunTrial(t.Context(), w.caller(),
 		Trial{AutomationID: automationID, Send: send,
-			Render: func(Tried) idempotency.Response { return idempotency.Response{} },
+			Render: func(TrialResult) idempotency.Response { return idempotency.Response{} },
 			Post: ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u1", Email: "bob@example.net",
 				Data: json.RawMessage(data), Source: "dashboard"}})
 }
@@ -67,7 +67,8 @@ func TestDryRun(t *testing.T) {
 	}
 	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "automation_steps") + w.Count(t,
 		"facts WHERE type LIKE 'automation.%'") + w.Count(t, "automation_entries"); n != 0 {
-		t.Errorf("dry runs stored %d rows in addition to their events, want none; automation %s listens too", n, other.ID)
+		t.Errorf("dry runs stored %d rows in addition to their events, want none; automation %s listens too",
+			n, other.ID)
 	}
 	if n := w.Count(t, "custom_events WHERE trial AND source = 'dashboard'"); n != 4 {
 		t.Errorf("%d events of trials are stored, want 4", n)
@@ -153,7 +154,7 @@ func TestRejectsInvalidTrials(t *testing.T) {
 	a := w.activate(t, `{"event": "start"}`, mail)
 	stranger := w.caller()
 	stranger.AccountID = other
-	if _, err := w.Try(t.Context(), stranger,
+	if _, err := w.RunTrial(t.Context(), stranger,
 		Trial{AutomationID: a.ID, Post: ingest.Post{AccountID: other,
 			Name: "start"}}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a trial by another account returned %v, want not found", err)
@@ -175,7 +176,7 @@ func TestRejectsInvalidTrials(t *testing.T) {
 		post.AccountID = sendingtest.Account
 		b := w.draftOf(t, `{"event": "start"}`, mail)
 		for _, send := range []bool{false, true} {
-			if _, err := w.Try(t.Context(), w.caller(),
+			if _, err := w.RunTrial(t.Context(), w.caller(),
 				Trial{AutomationID: b.ID, Post: post, Send: send}); fault.From(err).Fields[field] == "" {
 				t.Errorf("an event with an invalid %s returned %v, want an error in that field", field, err)
 			}
@@ -187,23 +188,23 @@ func TestRejectsInvalidTrials(t *testing.T) {
 // counted or cancelled with them, and is not sent hours later along with held runs.
 func TestTrialIsNotLiveRun(t *testing.T) {
 	t.Parallel()
-	pause := func(t *testing.T, w *world, id string) (Acted, error) {
+	pause := func(t *testing.T, w *world, id string) (ActionResult, error) {
 		t.Helper()
 		return w.Pause(t.Context(), sendingtest.Account, id, true, nil)
 	}
-	archive := func(t *testing.T, w *world, id string) (Acted, error) {
+	archive := func(t *testing.T, w *world, id string) (ActionResult, error) {
 		t.Helper()
 		return w.Archive(t.Context(), sendingtest.Account, id, nil)
 	}
-	activate := func(t *testing.T, w *world, id string) (Acted, error) {
+	activate := func(t *testing.T, w *world, id string) (ActionResult, error) {
 		t.Helper()
 		if _, err := pause(t, w, id); err != nil {
-			return Acted{}, err
+			return ActionResult{}, err
 		}
 		return w.Activate(t.Context(), w.caller(), id, Activation{Cancel: true})
 	}
 	for name, c := range map[string]struct {
-		act             func(*testing.T, *world, string) (Acted, error)
+		act             func(*testing.T, *world, string) (ActionResult, error)
 		before, deleted bool
 		held, cancelled int // live runs, according to the response
 		want            map[string]int
@@ -220,14 +221,14 @@ func TestTrialIsNotLiveRun(t *testing.T) {
 			w := newWorld(t)
 			a := w.activate(t, `{"event": "start"}`, mail)
 			w.postAs(t, "start", "live", "live@example.net", `{"name": "Live"}`)
-			test := func() Tried {
+			test := func() TrialResult {
 				tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
 				if err != nil || tried.RunID == "" {
 					t.Fatalf("the trial returned %+v, %v; want a run", tried, err)
 				}
 				return tried
 			}
-			var tried Tried
+			var tried TrialResult
 			if !c.before {
 				tried = test()
 			}

@@ -31,7 +31,7 @@ const other = "acc_01kf0m4w7he6x8q2v5b3n9c1tz"
 // controls when.
 type world struct {
 	*Service
-	*rooms.Rooms
+	*rooms.Harness
 
 	Texts     steps.Texter    // nil: the module sms is disabled
 	Templates steps.Templates // nil: there are no templates
@@ -54,7 +54,7 @@ func (noTemplates) LockForUse(context.Context, db.Execer, string, string, string
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{Rooms: rooms.New(t)}
+	w := &world{Harness: rooms.New(t)}
 	w.Service = w.newProcess(t)
 	return w
 }
@@ -108,7 +108,7 @@ func (w *world) activate(t *testing.T, trigger, list string) *ent.Automation {
 }
 
 func (w *world) caller() accounts.Caller {
-	c := w.Rooms.Caller()
+	c := w.Harness.Caller()
 	c.Scope = rights.ScopeFull
 	return c
 }

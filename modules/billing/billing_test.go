@@ -85,7 +85,7 @@ func (w *world) serve() (url string) {
 		if _, err := r.Body.Read(body); err != nil && err.Error() != "EOF" {
 			w.t.Error(err)
 		}
-		if err := w.Take(r.Context(), body, r.Header.Get("Stripe-Signature")); err != nil {
+		if err := w.HandleEvent(r.Context(), body, r.Header.Get("Stripe-Signature")); err != nil {
 			rw.WriteHeader(map[fault.Kind]int{fault.Invalid: 400, fault.Unavailable: 503}[fault.KindOf(err)])
 			rw.Write([]byte(err.Error())) // response to the sender of the event
 		}
@@ -946,7 +946,7 @@ func TestNoConnectionsWhileBillingIsOff(t *testing.T) {
 		"portal":  func() error { _, err := s.Portal(t.Context(), made.ID, ""); return err },
 		"sync":    func() error { _, err := s.Sync(t.Context(), made.ID); return err },
 		"email": func() error {
-			_, err := s.Update(t.Context(), made.ID, Change{BillingEmail: new("ada@example.com")})
+			_, err := s.Update(t.Context(), made.ID, SettingsChange{BillingEmail: new("ada@example.com")})
 			return err
 		},
 	} {
@@ -958,7 +958,7 @@ func TestNoConnectionsWhileBillingIsOff(t *testing.T) {
 	if err != nil || o.Enabled || o.Mode != "" || o.Plan.ID != accounts.PlanPool || o.Status != StatusNone {
 		t.Errorf("the overview is %+v, %v", o, err)
 	}
-	if err := s.Take(t.Context(), []byte(`{}`), ""); fault.KindOf(err) != fault.NotFound {
+	if err := s.HandleEvent(t.Context(), []byte(`{}`), ""); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("an event was accepted: %v", err)
 	}
 	if err := s.Start(t.Context()); err != nil {

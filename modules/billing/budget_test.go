@@ -59,7 +59,7 @@ func TestCallersAreAnsweredWithinBudget(t *testing.T) {
 					"a portal":         func(ctx context.Context) error { _, err := s.Portal(ctx, w.ada, ""); return err },
 					"invoices":         func(ctx context.Context) error { _, err := s.Invoices(ctx, w.ada, page.Request{}); return err },
 					"an address": func(ctx context.Context) error {
-						_, err := s.Update(ctx, w.ada, Change{BillingEmail: new("bills@example.com")})
+						_, err := s.Update(ctx, w.ada, SettingsChange{BillingEmail: new("bills@example.com")})
 						return err
 					},
 					"a sync":  func(ctx context.Context) error { _, err := s.Sync(ctx, w.ada); return err },

@@ -57,7 +57,7 @@ func TestCapsOfFreePlan(t *testing.T) {
 			}
 			send := func(n int) (granted int, last *fault.Error) {
 				t.Helper()
-				list := make([]accounts.Use, n)
+				list := make([]accounts.EmailUsage, n)
 				for i := range list {
 					list[i].AccountID = made.ID
 				}

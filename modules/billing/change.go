@@ -32,7 +32,7 @@ func upstreamOnTimeout(asking context.Context, err error) error {
 
 // Update changes how an account is billed. The account's own monthly limit applies even if billing is
 // disabled.
-func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Overview, err error) {
+func (s *Service) Update(ctx context.Context, accountID string, c SettingsChange) (o Overview, err error) {
 	wrong := c.Validate()
 	if err := wrong.Err(); err != nil {
 		return Overview{}, err
@@ -252,7 +252,7 @@ func (s *Service) Preview(ctx context.Context, accountID, planID string) (q Quot
 // checkCustomer returns the customer of an account that may change to a plan. It creates nothing at the provider
 // if the plan is not for sale or the account has bought nothing. Errors: Invalid, Conflict, Upstream.
 func (s *Service) checkCustomer(ctx context.Context, accountID, planID string) (customer string, err error) {
-	if !s.config.on() {
+	if !s.config.isEnabled() {
 		return "", errDisabled()
 	}
 	if _, _, err := s.findOffer(ctx, planID); err != nil {
@@ -265,7 +265,7 @@ const customerSQL = `SELECT coalesce((SELECT customer_id FROM billing_customers 
 
 // lookupCustomer returns the customer ID of an account. It returns Conflict if the account has none.
 func (s *Service) lookupCustomer(ctx context.Context, accountID string) (string, error) {
-	if !s.config.on() {
+	if !s.config.isEnabled() {
 		return "", errDisabled()
 	}
 	id, err := db.One(ctx, s.db.SQL, db.Value[string], customerSQL, accountID)

@@ -64,7 +64,7 @@ func (w *pendingChange) key(kind string) string {
 // begin leases the customer's row of an account for a change, and creates the customer if necessary. Errors:
 // Conflict while another change is in progress; Upstream.
 func (s *customers) begin(ctx context.Context, accountID string) (*pendingChange, error) {
-	if !s.config.on() {
+	if !s.config.isEnabled() {
 		return nil, errDisabled()
 	}
 	if _, err := s.db.SQL.ExecContext(ctx, makeRowSQL, accountID); err != nil {

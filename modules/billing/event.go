@@ -53,11 +53,11 @@ type events struct {
 	log     *slog.Logger
 }
 
-// Take processes an event of the provider, which only identifies a customer to sync. Errors: NotFound while
+// HandleEvent processes an event of the provider, which only identifies a customer to sync. Errors: NotFound while
 // billing is disabled; Invalid if the signature matches no secret; an unavailable error if the provider must
 // send the event again.
-func (s *events) Take(ctx context.Context, body []byte, signature string) error {
-	if !s.config.on() {
+func (s *events) HandleEvent(ctx context.Context, body []byte, signature string) error {
+	if !s.config.isEnabled() {
 		return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
 	}
 	event, err := s.verifySignature(body, signature)
@@ -66,7 +66,7 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 		return err
 	}
 	customer := ""
-	if event.Livemode == s.config.live() {
+	if event.Livemode == s.config.isLive() {
 		if customer, err = s.findCustomer(ctx, event); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) 
 	}
 	asking, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
-	settled, err := s.meter.Settled(asking, accountID, parseID(invoice.Customer), start, end)
+	settled, err := s.meter.IsSettled(asking, accountID, parseID(invoice.Customer), start, end)
 	switch {
 	case err != nil && (asking.Err() != nil || !fault.IsDatabaseUnavailable(err)):
 		s.log.WarnContext(ctx, "invoice delayed: cannot settle the usage of its period", "account_id", accountID,

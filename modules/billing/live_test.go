@@ -86,7 +86,8 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 	}
 	d := dbtest.New(t)
 	w.Service = w.processAt(d, key, url)
-	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanFree})
+	made, err := w.accounts.CreateAccount(t.Context(),
+		accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanFree})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.plans.Set(t.Context(), "pool", plans.Change{IncludedEmails: new(new(100))}); err != nil {
+	if _, err := w.plans.Set(t.Context(), "pool", plans.PlanChange{IncludedEmails: new(new(100))}); err != nil {
 		t.Fatal(err)
 	}
 	file, err := desk.ReadPrices([]byte("currency: eur\nplans:\n  pro: {amount: 2000}\n  scale: {amount: 4900}\n  pool: {amount: 9900, overage: \"40\"}\n"))

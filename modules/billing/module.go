@@ -35,12 +35,12 @@ func (s *Service) Start(context.Context) error {
 	if s.tell != nil {
 		s.tasks.Start(worker.Every("mails about plans and payments", notifyEvery, s.tell.Run))
 	}
-	if !s.config.on() {
+	if !s.config.isEnabled() {
 		return nil
 	}
 	s.tasks.Start(
 		worker.Every("customers of the payment provider", time.Second, s.customers.syncDue),
-		worker.Every("usage for the payment provider", 30*time.Second, s.events.meter.Run).Soon(0),
+		worker.Every("usage for the payment provider", 30*time.Second, s.events.meter.Run).WithFirstDelay(0),
 		worker.Every("billing metrics", time.Minute, s.events.updateGauges),
 		worker.Every("reconciliation of usage", daily, s.events.meter.Reconcile),
 	)

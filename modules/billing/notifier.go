@@ -68,7 +68,7 @@ type dueNotice struct {
 }
 
 // kinds maps each kind of notice to its texts.
-var kinds = map[string]notices.Kind{
+var kinds = map[string]notices.NoticeKind{
 	"limit_near": notices.LimitNear, "limit_reached": notices.LimitReached, "included_near": notices.IncludedNear, "included_reached": notices.IncludedReached,
 	"payment_failed": notices.PaymentFailed, "plan_changed": notices.PlanChanged,
 }

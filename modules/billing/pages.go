@@ -60,7 +60,7 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 	if err != nil {
 		return HostedPage{}, err
 	}
-	if !s.config.on() {
+	if !s.config.isEnabled() {
 		return HostedPage{}, errDisabled()
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
@@ -152,7 +152,7 @@ func (s *Service) Invoices(ctx context.Context, accountID string,
 	r page.Request) (found page.Page[provider.Invoice], err error) {
 	list := page.List{Name: "invoices", AccountID: accountID}
 	at, err := s.cursors.Open(list, r.OrDefault())
-	if err != nil || !s.config.on() {
+	if err != nil || !s.config.isEnabled() {
 		return found, err
 	}
 	customer, err := s.lookupCustomer(ctx, accountID)
@@ -183,7 +183,7 @@ UPDATE billing_customers SET asked_at = now(), sync_due_at = clock_timestamp()
 
 // Sync syncs an account with the provider now, at most once in five seconds.
 func (s *Service) Sync(ctx context.Context, accountID string) (o Overview, err error) {
-	if !s.config.on() {
+	if !s.config.isEnabled() {
 		return Overview{}, errDisabled()
 	}
 	result, err := s.db.SQL.ExecContext(ctx, askedSQL, accountID)

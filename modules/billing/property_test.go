@@ -138,7 +138,7 @@ func (l *life) deliver() {
 	posts = posts[:l.dice.IntN(len(posts)+1)]
 	for _, e := range posts {
 		l.note("event %s %s", e.ID, e.Type)
-		if err := l.service().Take(l.t.Context(), e.Body,
+		if err := l.service().HandleEvent(l.t.Context(), e.Body,
 			stripetest.Sign(stripetest.Secret, e.Body, time.Now())); err != nil {
 			l.t.Errorf("the event %s was rejected: %v", e.Body, err)
 		}
@@ -238,7 +238,7 @@ func (l *life) step() {
 		} else {
 			email := fmt.Sprintf("bills%d@example.com", l.dice.IntN(100))
 			l.do("bills to "+email, func(ctx context.Context) error {
-				_, err := l.service().Update(ctx, l.ada, Change{BillingEmail: &email})
+				_, err := l.service().Update(ctx, l.ada, SettingsChange{BillingEmail: &email})
 				return err
 			})
 		}

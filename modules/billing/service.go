@@ -59,7 +59,7 @@ func New(p Params) (*Service, error) {
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	var prices *catalog
 	var meter *metering.Service
-	if config.on() {
+	if config.isEnabled() {
 		s.stripe = provider.New(config.Key, config.URL)
 		prices, meter = newCatalog(s.stripe), metering.New(p.DB, s.stripe, p.Logger)
 	}
@@ -75,7 +75,7 @@ func New(p Params) (*Service, error) {
 }
 
 // Enabled reports whether billing is enabled.
-func (s *Service) Enabled() bool { return s.config.on() }
+func (s *Service) Enabled() bool { return s.config.isEnabled() }
 
 // errDisabled is the error of an operation that requires billing.
 func errDisabled() error {
@@ -132,7 +132,7 @@ func (s *Service) Overview(ctx context.Context, accountID string) (Overview, err
 	if err != nil {
 		return Overview{}, err
 	}
-	o := Overview{Enabled: s.config.on(), Plan: p.Plan, Status: StatusNone, BillingEmail: p.Email,
+	o := Overview{Enabled: s.config.isEnabled(), Plan: p.Plan, Status: StatusNone, BillingEmail: p.Email,
 		Emails: p.Usage.Month, MonthlyCap: p.Usage.MonthlyCap,
 		MonthlyLimit: p.MonthlyLimit, OnFile: p.PaymentMethod, PaymentDue: p.PaymentDue, PeriodEnd: p.Usage.MonthEnds,
 		PeriodStart: p.Usage.MonthEnds.AddDate(0, -1, 0)}
@@ -142,7 +142,7 @@ func (s *Service) Overview(ctx context.Context, accountID string) (Overview, err
 	if o.Verified, err = db.One(ctx, s.db.SQL, db.Value[bool], verifiedSQL, accountID); err != nil {
 		return Overview{}, fmt.Errorf("billing: %w", err)
 	}
-	o.Unlocked = p.Unlocked(o.Verified)
+	o.Unlocked = p.IsUnlocked(o.Verified)
 	if o.Enabled {
 		if err := s.addSubscription(ctx, accountID, &o); err != nil {
 			return Overview{}, fmt.Errorf("billing: %w", err)
@@ -186,14 +186,14 @@ func (s *Service) addSubscription(ctx context.Context, accountID string, o *Over
 	return nil
 }
 
-// Change is the input of Update. A nil field leaves its value unchanged.
-type Change struct {
+// SettingsChange is the input of Update. A nil field leaves its value unchanged.
+type SettingsChange struct {
 	BillingEmail *string
 	MonthlyLimit **int // the account's own limit of emails per month; a pointer to nil removes it
 }
 
 // Validate reports every wrong field.
-func (c Change) Validate() fault.Fields {
+func (c SettingsChange) Validate() fault.Fields {
 	wrong := accounts.AccountChange{MonthlyLimit: c.MonthlyLimit}.Validate()
 	if c.BillingEmail != nil {
 		accounts.CheckEmail(wrong, "billing_email", *c.BillingEmail)
@@ -223,7 +223,7 @@ type Price struct {
 // Watch returns pending and failing work, and problems that need attention. The mode is empty while billing
 // is disabled.
 func (s *Service) Watch(ctx context.Context) (mode string, state metering.BillingState, err error) {
-	if !s.config.on() {
+	if !s.config.isEnabled() {
 		return "", metering.BillingState{}, nil
 	}
 	state, err = metering.ReadState(ctx, s.db, s.events.meter)
@@ -231,7 +231,7 @@ func (s *Service) Watch(ctx context.Context) (mode string, state metering.Billin
 }
 
 func (s *Service) mode() string {
-	if s.config.live() {
+	if s.config.isLive() {
 		return Live
 	}
 	return Test

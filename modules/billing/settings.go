@@ -23,18 +23,18 @@ const stripeURL = "https://api.stripe.com"
 var (
 	StripeKey = setting.Declare(setting.Setting[secret.String]{
 		Name: "POSTRIDER_STRIPE_KEY", Group: chapter, Secret: true, DefaultText: "none",
-		Form: setting.Form[secret.String]{Placeholder: "KEY", Parse: parseKey},
+		Form: setting.Syntax[secret.String]{Placeholder: "KEY", Parse: parseKey},
 		Help: "Secret or restricted key of the Stripe account that receives payments: sk_… or rk_…, in test or " +
 			"live mode. Billing is enabled if this and POSTRIDER_STRIPE_WEBHOOK_SECRET are set.",
 	})
 	WebhookSecrets = setting.Declare(setting.Setting[[]secret.String]{
 		Name: "POSTRIDER_STRIPE_WEBHOOK_SECRET", Group: chapter, Secret: true, DefaultText: "none",
-		Form: setting.Form[[]secret.String]{Placeholder: "SECRETS", Parse: parseSecrets},
+		Form: setting.Syntax[[]secret.String]{Placeholder: "SECRETS", Parse: parseSecrets},
 		Help: "Signing secret of the webhook endpoint at Stripe, as printed by postrider admin billing setup: whsec_…. Separate several with commas during a rotation.",
 	})
 	StripeURL = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_STRIPE_URL", Group: chapter, Default: stripeURL,
-		Form: setting.Form[string]{Placeholder: "URL", Parse: parseURL},
+		Form: setting.Syntax[string]{Placeholder: "URL", Parse: parseURL},
 		Help: "Base URL of Stripe's API. For tests: any URL other than Stripe's must be on this machine.",
 	})
 	Grace = setting.Declare(setting.Setting[time.Duration]{
@@ -100,8 +100,10 @@ func parseURL(text string) (string, error) {
 	return text, nil
 }
 
-// On reports whether billing is enabled.
-func On(v setting.Values) bool { return !StripeKey.Of(v).IsZero() && len(WebhookSecrets.Of(v)) > 0 }
+// IsEnabled reports whether billing is enabled.
+func IsEnabled(v setting.Values) bool {
+	return !StripeKey.Of(v).IsZero() && len(WebhookSecrets.Of(v)) > 0
+}
 
 // DefaultPlan returns the plan of new accounts. If billing is disabled, it is a plan with caps that are never
 // reached.
@@ -139,8 +141,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// on reports whether billing is enabled.
-func (c Config) on() bool { return !c.Key.IsZero() && len(c.Secrets) > 0 }
+// isEnabled reports whether billing is enabled.
+func (c Config) isEnabled() bool { return !c.Key.IsZero() && len(c.Secrets) > 0 }
 
-// live reports whether the key is for live mode.
-func (c Config) live() bool { return strings.Contains(c.Key.Reveal(), "_live_") }
+// isLive reports whether the key is for live mode.
+func (c Config) isLive() bool { return strings.Contains(c.Key.Reveal(), "_live_") }

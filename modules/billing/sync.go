@@ -186,7 +186,7 @@ func (s *customers) readSubscription(ctx context.Context, b provider.Subscriptio
 	if b.Schedule == "" || !isAlive(b.Status) {
 		return one, nil
 	}
-	price, when, err := s.stripe.Planned(ctx, b.Schedule, time.Now())
+	price, when, err := s.stripe.NextPrice(ctx, b.Schedule, time.Now())
 	if err != nil && provider.KindOf(err) != provider.Missing {
 		return one, err
 	}
@@ -201,7 +201,7 @@ func (s *customers) chooseCard(ctx context.Context, c claim, out *state, charged
 	other := -1
 	for i, card := range out.customer.Cards {
 		switch {
-		case card.Expired(now):
+		case card.IsExpired(now):
 		case charged[card.ID]:
 			out.card = &out.customer.Cards[i]
 			return nil
@@ -276,7 +276,7 @@ func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list 
 		since, err := db.One(ctx, tx, db.Value[*time.Time], storeSubscription.Text,
 			storeSubscription.Args(db.Arg("id", b.ID), db.Arg("account", accountID), db.Arg("plan", b.plan),
 				db.Arg("status", b.Status), db.Arg("item", item), db.Arg("metered", meteredSince != nil),
-				db.Arg("metered_since", meteredSince), db.Arg("bills", metering.Bills(b.Status)),
+				db.Arg("metered_since", meteredSince), db.Arg("bills", metering.BillsUsage(b.Status)),
 				db.Arg("ended", b.Ended), db.Arg("start", b.PeriodStart),
 				db.Arg("end", b.PeriodEnd), db.Arg("cancel", b.CancelAt), db.Arg("schedule", b.Schedule),
 				db.Arg("pending", b.pending), db.Arg("pending_at", b.pendingAt))...)
@@ -344,7 +344,7 @@ func (s *customers) applyEntitlement(ctx context.Context, tx *ent.Tx, c claim, s
 	if e.paymentDue != (current.PaymentDueAt != nil) {
 		change.PaymentDue, changes["payment_due"] = &e.paymentDue, e.paymentDue
 	}
-	if change.Empty() {
+	if change.IsEmpty() {
 		return false, nil
 	}
 	if err := s.accounts.UpdateAccountIn(ctx, tx, c.accountID, change); err != nil {

@@ -195,7 +195,7 @@ func (c *cutReader) Read(p []byte) (int, error) {
 // talk runs a session of the listener.
 func (w *world) talk(t *testing.T, to string, data string) (rcpt, stored error) {
 	t.Helper()
-	s, err := w.Listening().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
+	s, err := w.ListenerHandler().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestUnavailableDatabaseDefersReports(t *testing.T) {
 		t.Errorf("RCPT returned %v", rcpt)
 	}
 	err := w.receive(t, dsnOf(1))
-	if err == nil || errors.As(refusal(err), &reply) || len(w.reports(t)) != 0 {
+	if err == nil || errors.As(rejectionReply(err), &reply) || len(w.reports(t)) != 0 {
 		t.Errorf("DATA returned %v", err)
 	}
 	w.mail.away = nil
@@ -235,7 +235,7 @@ func TestReportForDeletedEmailIsRejected(t *testing.T) {
 	w := newWorld(t)
 	w.mail.gone = true
 	var reply *smtpserver.Reply
-	if err := refusal(w.receive(t, dsnOf(1))); !errors.As(err, &reply) || reply.Code != 550 {
+	if err := rejectionReply(w.receive(t, dsnOf(1))); !errors.As(err, &reply) || reply.Code != 550 {
 		t.Errorf("the report returned %v", err)
 	}
 }

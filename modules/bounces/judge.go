@@ -84,7 +84,7 @@ func isPermanent(line dsn.RecipientReport, class bounce.Class) bool {
 	case line.Code != 0:
 		return line.Code/100 == 5
 	}
-	return !class.Soft()
+	return !class.IsSoft()
 }
 
 // judgeComplaint distinguishes complaints by people from automated authentication failure reports (RFC 6591),

@@ -16,7 +16,7 @@ func TestJudgesDeliveryReports(t *testing.T) {
 	t.Parallel()
 	const bob = "bob@example.net"
 	for what, c := range map[string]struct {
-		kind      dsn.Kind
+		kind      dsn.MessageKind
 		lines     []dsn.RecipientReport
 		want      deliveryreport.Kind
 		permanent bool // of a bounce
@@ -63,7 +63,7 @@ func TestJudgesDeliveryReports(t *testing.T) {
 
 func TestJudgesOtherReports(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[dsn.Kind]deliveryreport.Kind{dsn.AutoReply: deliveryreport.KindAutomatic,
+	for kind, want := range map[dsn.MessageKind]deliveryreport.Kind{dsn.AutoReply: deliveryreport.KindAutomatic,
 		dsn.Challenge: deliveryreport.KindAutomatic,
 		dsn.Receipt:   deliveryreport.KindAutomatic, dsn.Ordinary: deliveryreport.KindUnreadable} {
 		if j := judgeReport(dsn.Report{Kind: kind}, "bob@example.net"); j.kind != want || j.bounce != nil ||

@@ -12,7 +12,7 @@ import (
 var Module = fx.Module("bounces",
 	fx.Provide(New),
 	module.Receives(func(s *Service) module.Recipients {
-		return module.Recipients{Handler: s.Listening(), Elsewhere: Elsewhere}
+		return module.Recipients{Handler: s.ListenerHandler(), Elsewhere: Elsewhere}
 	}),
 	fx.Provide(
 		fx.Private,

@@ -66,9 +66,9 @@ func New(p Params) (*Service, error) {
 	return &Service{db: p.DB, mail: p.Mail, bus: p.Bus, paths: p.ReturnPaths, budget: p.Budget, logger: p.Logger}, nil
 }
 
-// Accepts returns the mark of an address that accepts reports. Errors: ErrNotOurs, ErrForged, ErrExpired,
+// MarkOf returns the mark of an address that accepts reports. Errors: ErrNotOurs, ErrForged, ErrExpired,
 // ErrGone, or a failed lookup.
-func (s *Service) Accepts(ctx context.Context, address string) (Mark, error) {
+func (s *Service) MarkOf(ctx context.Context, address string) (Mark, error) {
 	mark, err := s.paths.Parse(address, time.Now())
 	if err != nil {
 		return Mark{}, err

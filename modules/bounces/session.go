@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// Listening returns a handler for a listener that only receives reports. Addresses that are not return paths
+// ListenerHandler returns a handler for a listener that only receives reports. Addresses that are not return paths
 // are rejected with Elsewhere.
-func (s *Service) Listening() smtpserver.Handler { return handler{s} }
+func (s *Service) ListenerHandler() smtpserver.Handler { return handler{s} }
 
 type handler struct{ service *Service }
 
@@ -46,17 +46,17 @@ func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.Mai
 }
 
 func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
-	mark, err := s.service.Accepts(ctx, to.String())
+	mark, err := s.service.MarkOf(ctx, to.String())
 	if err != nil {
-		return refusal(err)
+		return rejectionReply(err)
 	}
 	s.marks = append(s.marks, mark)
 	return nil
 }
 
-// refusal returns a reply that only says that the address is unknown. It does not reveal whether a token is
+// rejectionReply returns a reply that only says that the address is unknown. It does not reveal whether a token is
 // forged or expired.
-func refusal(err error) error {
+func rejectionReply(err error) error {
 	switch {
 	case errors.Is(err, ErrNotOurs):
 		return Elsewhere
@@ -83,7 +83,7 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 		defer release()
 	}
 	if len(s.marks) == 1 {
-		return refusal(s.service.Receive(ctx, s.marks[0], s.peer.Remote, text.Reader()))
+		return rejectionReply(s.service.Receive(ctx, s.marks[0], s.peer.Remote, text.Reader()))
 	}
 	// A message may have several return paths. If storing fails for one of them, a retry of the message does
 	// not store the others again.

@@ -73,8 +73,8 @@ func (r report) domain() string { return r.recipient[strings.LastIndexByte(r.rec
 
 const reportTimeout = 30 * time.Second
 
-// hand submits a report to the server that accepts mail to return paths, like any other mail system would.
-func (r report) hand(ctx context.Context, server string) error {
+// submit submits a report to the server that accepts mail to return paths, like any other mail system would.
+func (r report) submit(ctx context.Context, server string) error {
 	if server == "" {
 		return permanentError{errors.New("no server accepts mail to return paths: the module bounces is disabled")}
 	}

@@ -97,7 +97,7 @@ func (s *Service) reportTask() worker.Task {
 // handIn submits one report to the server. A deferred report is retried after 4, 8, 16 … seconds, sooner than by
 // real systems.
 func (s *Service) handIn(ctx context.Context, r report) error {
-	err := r.hand(ctx, s.reports.reportServer())
+	err := r.submit(ctx, s.reports.reportServer())
 	if err == nil {
 		return nil
 	}

@@ -123,7 +123,7 @@ type mail struct {
 func newMail(from string, to []string, head []byte) mail {
 	m := mail{mailFrom: from, to: to, head: head}
 	if read, err := message.ReadHead(bytes.NewReader(head)); err == nil {
-		m.from, m.subject, m.messageID = display(read.Authors), read.Subject, read.MessageID
+		m.from, m.subject, m.messageID = formatAddresses(read.Authors), read.Subject, read.MessageID
 	}
 	return m
 }
@@ -146,8 +146,8 @@ func (s *Service) capture(m mail, buffer []byte, more bool, r io.Reader) error {
 	return nil
 }
 
-// display returns addresses for display; the result is never parsed.
-func display(list []message.Mailbox) string {
+// formatAddresses returns addresses for display; the result is never parsed.
+func formatAddresses(list []message.Mailbox) string {
 	shown := make([]string, 0, len(list))
 	for _, m := range list {
 		switch {

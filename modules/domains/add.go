@@ -17,22 +17,22 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// AddInput is the input of Add.
-type AddInput struct {
+// NewDomain is the input of Add.
+type NewDomain struct {
 	Name           string
 	InboundEnabled bool
-	Keep           Keep
+	Keep           StoreDomainResponse
 }
 
-// Keep stores the response for this request in the transaction that creates or changes a domain, so that
+// StoreDomainResponse stores the response for this request in the transaction that creates or changes a domain, so that
 // neither exists without the other. It may be nil. If it fails, both are rolled back and its error is
 // returned.
-type Keep func(ctx context.Context, tx idempotency.Execer, d *ent.Domain) error
+type StoreDomainResponse func(ctx context.Context, tx idempotency.Execer, d *ent.Domain) error
 
 // Add creates a domain with its key. The domain is pending until its records are found.
-func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Domain, error) {
+func (s *Service) Add(ctx context.Context, accountID string, in NewDomain) (*ent.Domain, error) {
 	if in.InboundEnabled && !s.on.Has("inbound") {
-		return nil, fault.InvalidField("inbound_enabled", off, "inbound")
+		return nil, fault.InvalidField("inbound_enabled", moduleDisabledMessage, "inbound")
 	}
 	account, name, err := s.names.parseRequest(ctx, accountID, in.Name)
 	if err != nil {
@@ -139,7 +139,7 @@ func admit(ctx context.Context, c *ent.DomainClient, account accounts.Account, n
 	case own:
 		return alreadyAdded(name)
 	}
-	taken, err := c.Query().Where(domain.Name(name), isOwned()).Exist(ctx)
+	taken, err := c.Query().Where(domain.Name(name), whereOwned()).Exist(ctx)
 	switch {
 	case err != nil:
 		return err

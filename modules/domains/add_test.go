@@ -23,7 +23,7 @@ func TestAddCreatesPendingDomainWithKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.keys = signing.NewRing(w.box, dkim.GenerateKey, nil)
-	d, err := w.Add(t.Context(), w.ada, AddInput{Name: "Mail.Example.COM.", InboundEnabled: true})
+	d, err := w.Add(t.Context(), w.ada, NewDomain{Name: "Mail.Example.COM.", InboundEnabled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +74,14 @@ func TestAddRejectsInvalidNames(t *testing.T) {
 	w.add(t, w.ada, "example.com")
 	for _, name := range []string{"", "co.uk", "192.0.2.1", "sandbox.postrider.example",
 		"x.sandbox.postrider.example"} {
-		_, err := w.Add(t.Context(), w.ada, AddInput{Name: name})
+		_, err := w.Add(t.Context(), w.ada, NewDomain{Name: name})
 		if refused := wantFault(t, err, fault.Invalid, fault.CodeValidation); refused.Fields["name"] == "" {
 			t.Errorf("adding the name %q got the fields %v, want an error of name", name, refused.Fields)
 		}
 	}
-	_, err := w.Add(t.Context(), w.ada, AddInput{Name: "EXAMPLE.com"})
+	_, err := w.Add(t.Context(), w.ada, NewDomain{Name: "EXAMPLE.com"})
 	wantFault(t, err, fault.Conflict, fault.CodeConflict)
-	_, err = w.Add(t.Context(), "acc_unknown", AddInput{Name: "other.example.com"})
+	_, err = w.Add(t.Context(), "acc_unknown", NewDomain{Name: "other.example.com"})
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 }
 
@@ -90,12 +90,12 @@ func TestPlanLimit(t *testing.T) {
 	w := newWorld(t)
 	free := w.addAccount(t, "free@example.org", accounts.PlanFree)
 	w.add(t, free, "one.example.org")
-	_, err := w.Add(t.Context(), free, AddInput{Name: "two.example.org"})
+	_, err := w.Add(t.Context(), free, NewDomain{Name: "two.example.org"})
 	refused := wantFault(t, err, fault.Limit, fault.CodePlanLimit)
 	if refused.UpgradeURL != "/settings/billing" || !strings.Contains(refused.Message, "Free allows 1 domain;") {
 		t.Errorf("a second domain on the free plan got %+v, want the limit of 1 and the link to billing", refused)
 	}
-	_, err = w.Add(t.Context(), free, AddInput{Name: "one.example.org"})
+	_, err = w.Add(t.Context(), free, NewDomain{Name: "one.example.org"})
 	wantFault(t, err, fault.Conflict, fault.CodeConflict) // this error is more useful than the limit
 }
 
@@ -109,7 +109,7 @@ func TestPlanLimitUnderConcurrency(t *testing.T) {
 	for i := range tries {
 		all.Go(func() {
 			s := []*Service{w.Service, other}[i%2]
-			if _, err := s.Add(t.Context(), w.ada, AddInput{Name: fmt.Sprintf("d%d.example.com", i)}); err != nil {
+			if _, err := s.Add(t.Context(), w.ada, NewDomain{Name: fmt.Sprintf("d%d.example.com", i)}); err != nil {
 				kinds <- fault.KindOf(err)
 			}
 		})
@@ -132,7 +132,7 @@ func TestConcurrentAddsCreateOneDomain(t *testing.T) {
 	errs := make(chan error, 8)
 	for range cap(errs) {
 		go func() {
-			_, err := w.Add(t.Context(), w.ada, AddInput{Name: "example.com"})
+			_, err := w.Add(t.Context(), w.ada, NewDomain{Name: "example.com"})
 			errs <- err
 		}()
 	}
@@ -208,7 +208,7 @@ func TestDomainsAreFiltered(t *testing.T) {
 		"all": {Filter{}, []string{news, shop}}, "by name": {Filter{Text: "SHOP"}, []string{shop}}, "by status": {Filter{Status: "verified"}, []string{news}},
 		"receiving": {Filter{Inbound: &yes}, []string{news}}, "not receiving": {Filter{Inbound: &no}, []string{shop}}, "a wildcard": {Filter{Text: "_"}, nil},
 	} {
-		found, err := w.Filtered(t.Context(), w.ada, c.filter, page.Request{})
+		found, err := w.ListFiltered(t.Context(), w.ada, c.filter, page.Request{})
 		var ids []string
 		for _, d := range found.Items {
 			ids = append(ids, d.ID)
@@ -218,7 +218,7 @@ func TestDomainsAreFiltered(t *testing.T) {
 			t.Errorf("%s: (-want +got) %s, %v; %d counted, %v", name, diff, err, n, failed)
 		}
 	}
-	_, err := w.Filtered(t.Context(), w.ada, Filter{Text: "a\x00"}, page.Request{})
+	_, err := w.ListFiltered(t.Context(), w.ada, Filter{Text: "a\x00"}, page.Request{})
 	if wantFault(t, err, fault.Invalid, fault.CodeValidation).Fields["query"] == "" {
 		t.Errorf("a query with NUL returned %v, want an error for query", err)
 	}
@@ -237,7 +237,7 @@ func TestVerifiedNameCanOnlyBeClaimed(t *testing.T) {
 			w := newWorld(t)
 			first := w.add(t, w.ada, "example.com")
 			w.exec(t, `UPDATE domains SET status = $2 WHERE id = $1`, first.ID, c.status)
-			_, err := w.Add(t.Context(), w.eve, AddInput{Name: "example.com"})
+			_, err := w.Add(t.Context(), w.eve, NewDomain{Name: "example.com"})
 			if c.add {
 				if err != nil {
 					t.Error(err)

@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Change is the input of Update. A nil field stays unchanged.
-type Change struct {
+// DomainChange is the input of Update. A nil field stays unchanged.
+type DomainChange struct {
 	OpenTracking   *bool
 	ClickTracking  *bool
 	TLSMode        *string // opportunistic, enforced
@@ -30,7 +30,7 @@ type Change struct {
 }
 
 // Validate reports every invalid field.
-func (c Change) Validate() fault.Fields {
+func (c DomainChange) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if c.TLSMode != nil && domain.TLSModeValidator(domain.TLSMode(*c.TLSMode)) != nil {
 		wrong.Add("tls_mode", "must be %s or %s", domain.TLSModeOpportunistic, domain.TLSModeEnforced)
@@ -38,24 +38,24 @@ func (c Change) Validate() fault.Fields {
 	return wrong
 }
 
-// off is the error for a setting of a disabled module.
-const off = "requires the module %s, which is disabled in this installation"
+// moduleDisabledMessage is the error for a setting of a disabled module.
+const moduleDisabledMessage = "requires the module %s, which is disabled in this installation"
 
-// refuseOff rejects settings of disabled modules, because they would have no effect.
-func (c Change) refuseOff(on module.On, wrong fault.Fields) {
+// rejectDisabled rejects settings of disabled modules, because they would have no effect.
+func (c DomainChange) rejectDisabled(on module.On, wrong fault.Fields) {
 	for field, setting := range map[string]struct {
 		given  bool
 		module string
 	}{"open_tracking": {c.OpenTracking != nil, "tracking"}, "click_tracking": {c.ClickTracking != nil, "tracking"},
 		"inbound_enabled": {c.InboundEnabled != nil, "inbound"}} {
 		if setting.given && !on.Has(setting.module) {
-			wrong.Add(field, off, setting.module)
+			wrong.Add(field, moduleDisabledMessage, setting.module)
 		}
 	}
 }
 
-// delivers reports whether the change contains settings that require a domain that can send.
-func (c Change) delivers() bool {
+// changesDelivery reports whether the change contains settings that require a domain that can send.
+func (c DomainChange) changesDelivery() bool {
 	return c.OpenTracking != nil || c.ClickTracking != nil || c.TLSMode != nil
 }
 
@@ -68,9 +68,9 @@ UPDATE domains SET open_tracking = $2, click_tracking = $3, tls_mode = $4, inbou
 
 // Update changes settings of a domain. Delivery settings of a domain that cannot send are rejected with
 // domain_not_verified.
-func (s *Service) Update(ctx context.Context, accountID, domainID string, c Change) (*ent.Domain, error) {
+func (s *Service) Update(ctx context.Context, accountID, domainID string, c DomainChange) (*ent.Domain, error) {
 	wrong := c.Validate()
-	c.refuseOff(s.on, wrong)
+	c.rejectDisabled(s.on, wrong)
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 		if err != nil {
 			return err
 		}
-		if c.delivers() && !Sends(before.Status) {
+		if c.changesDelivery() && !CanSend(before.Status) {
 			return fault.Conflictf(fault.CodeDomainNotVerified,
 				"The domain %s is not verified: verify it before you set open_tracking, click_tracking or tls_mode",
 				before.Name)
@@ -118,7 +118,7 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 }
 
 // apply applies the change to d and returns the names of changed settings.
-func (c Change) apply(d *ent.Domain) (changed []string) {
+func (c DomainChange) apply(d *ent.Domain) (changed []string) {
 	set := func(name string, target *bool, want *bool) {
 		if want != nil && *target != *want {
 			*target = *want
@@ -185,5 +185,6 @@ func lockDomain(ctx context.Context, tx *ent.Tx, accountID, domainID string) (*e
 	case err != nil:
 		return nil, err
 	}
-	return tx.Domain.Query().Where(domain.ID(locked), domain.AccountID(accountID)).WithKeys(signing.LoadListedKeys).Only(ctx)
+	return tx.Domain.Query().Where(domain.ID(locked), domain.AccountID(accountID)).WithKeys(signing.LoadListedKeys).
+		Only(ctx)
 }

@@ -21,7 +21,8 @@ func TestVerifiedDomainAcceptsDeliverySettings(t *testing.T) {
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
 	on, off, enforced := true, false, "enforced"
-	got, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on, ClickTracking: &off, TLSMode: &enforced})
+	got, err := w.Update(t.Context(), w.ada, d.ID,
+		DomainChange{OpenTracking: &on, ClickTracking: &off, TLSMode: &enforced})
 	if err != nil || !got.OpenTracking || got.ClickTracking || got.TLSMode != "enforced" || got.InboundEnabled ||
 		!got.UpdatedAt.After(d.UpdatedAt) {
 		t.Fatalf("after changing the settings, the domain is %+v, %v, want opens tracked, clicks not, TLS "+
@@ -31,7 +32,7 @@ func TestVerifiedDomainAcceptsDeliverySettings(t *testing.T) {
 		identity.TLSMode != "enforced" {
 		t.Errorf("the identity does not have the new TLS mode: %+v, %v", identity, err)
 	}
-	if again, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on}); err != nil ||
+	if again, err := w.Update(t.Context(), w.ada, d.ID, DomainChange{OpenTracking: &on}); err != nil ||
 		!again.UpdatedAt.Equal(got.UpdatedAt) {
 		t.Errorf("an update with the current settings changed %+v, %v", again, err)
 	}
@@ -56,22 +57,22 @@ func TestInvalidDomainSettingsAreRejected(t *testing.T) {
 	w := newWorld(t)
 	d := w.add(t, w.ada, "example.com")
 	on, enforced, strict := true, "enforced", "strict"
-	for name, c := range map[string]Change{"open": {OpenTracking: &on},
+	for name, c := range map[string]DomainChange{"open": {OpenTracking: &on},
 		"click": {ClickTracking: &on, InboundEnabled: &on}, "tls": {TLSMode: &enforced, Ed25519: &on}} {
 		_, err := w.Update(t.Context(), w.ada, d.ID, c)
 		if wantFault(t, err, fault.Conflict, fault.CodeDomainNotVerified); t.Failed() {
 			t.Error(name)
 		}
 	}
-	_, err := w.Update(t.Context(), w.ada, d.ID, Change{TLSMode: &strict})
+	_, err := w.Update(t.Context(), w.ada, d.ID, DomainChange{TLSMode: &strict})
 	wantFault(t, err, fault.Invalid, fault.CodeValidation)
 	if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || now.InboundEnabled || now.Ed25519 ||
 		len(now.Edges.Keys) != 1 {
 		t.Errorf("a rejected change was applied in part: %+v, %v", now, err)
 	}
-	_, err = w.Update(t.Context(), w.eve, d.ID, Change{InboundEnabled: &on})
+	_, err = w.Update(t.Context(), w.eve, d.ID, DomainChange{InboundEnabled: &on})
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
-	if len(w.told(t, d)) != 0 {
+	if len(w.publishedFacts(t, d)) != 0 {
 		t.Error("a rejected change published facts")
 	}
 }
@@ -81,7 +82,7 @@ func TestEd25519CanBeEnabled(t *testing.T) {
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
 	on := true
-	d, err := w.Update(t.Context(), w.ada, d.ID, Change{Ed25519: &on})
+	d, err := w.Update(t.Context(), w.ada, d.ID, DomainChange{Ed25519: &on})
 	if err != nil || !d.Ed25519 || len(signing.Keys(d)) != 2 {
 		t.Fatalf("after enabling Ed25519, the domain is %+v, %v, want two keys", d, err)
 	}
@@ -98,7 +99,7 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 	rcpt, on, off := mailbox(t, "Help@Example.COM"), true, false
 	_, err := w.Receiver(t.Context(), rcpt)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
-	d, err = w.Update(t.Context(), w.ada, d.ID, Change{InboundEnabled: &on})
+	d, err = w.Update(t.Context(), w.ada, d.ID, DomainChange{InboundEnabled: &on})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 	}
 	_, err = w.Receiver(t.Context(), mailbox(t, "help@mail.example.com"))
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
-	if _, err := w.Update(t.Context(), w.ada, d.ID, Change{InboundEnabled: &off}); err != nil {
+	if _, err := w.Update(t.Context(), w.ada, d.ID, DomainChange{InboundEnabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.Receiver(t.Context(), rcpt)
@@ -134,7 +135,7 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 func TestOnlyVerifiedDomainReceivesMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	hers, err := w.Add(t.Context(), w.eve, AddInput{Name: "example.com", InboundEnabled: true})
+	hers, err := w.Add(t.Context(), w.eve, NewDomain{Name: "example.com", InboundEnabled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestDeletedDomainCanBeAddedAgain(t *testing.T) {
 	wantFault(t, w.Delete(t.Context(), w.ada, d.ID), fault.NotFound, fault.CodeNotFound)
 	_, err = w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com"))
 	wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
-	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDeleted}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDeleted}, w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 	keys, checks := w.db.Ent.DKIMKey.Query().CountX(t.Context()), w.db.Ent.DomainCheck.Query().CountX(t.Context())
@@ -186,7 +187,7 @@ func TestZoneFileCanBePublishedUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d, on := w.verified(t, w.ada, "mail.example.com"), true
-	d, err := w.Update(t.Context(), w.ada, d.ID, Change{InboundEnabled: &on})
+	d, err := w.Update(t.Context(), w.ada, d.ID, DomainChange{InboundEnabled: &on})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +290,7 @@ func TestOrderOfValuesIsIgnored(t *testing.T) {
 			b[i].Found = []string{b[i].Found[1], b[i].Found[0]}
 		}
 	}
-	if !dnscheck.Same(a, b) || dnscheck.Same(a, d.Records) || dnscheck.Same(a, a[1:]) {
+	if !dnscheck.SameResults(a, b) || dnscheck.SameResults(a, d.Records) || dnscheck.SameResults(a, a[1:]) {
 		t.Error("equal and different values")
 	}
 }
@@ -302,7 +303,7 @@ func TestFindsPostmasterOfInstallation(t *testing.T) {
 	on := true
 	receives := func(account, name string) Receiver {
 		d := w.verified(t, account, name)
-		if _, err := w.Update(t.Context(), account, d.ID, Change{InboundEnabled: &on}); err != nil {
+		if _, err := w.Update(t.Context(), account, d.ID, DomainChange{InboundEnabled: &on}); err != nil {
 			t.Fatal(err)
 		}
 		return Receiver{AccountID: account, DomainID: d.ID, Domain: name}

@@ -68,7 +68,7 @@ type claims struct {
 }
 
 // StartClaim starts a claim, or returns the account's open claim for the name. keep is the counterpart of
-// Keep for claims. It returns Conflict if no other account has verified the name.
+// StoreDomainResponse for claims. It returns Conflict if no other account has verified the name.
 func (s *claims) StartClaim(ctx context.Context, accountID, input string,
 	keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
 	account, name, err := s.names.parseRequest(ctx, accountID, input)
@@ -96,7 +96,7 @@ func (s *claims) StartClaim(ctx context.Context, accountID, input string,
 // openClaim returns the open claim for a name, or creates a new one.
 func (s *claims) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Account,
 	name string) (*ent.DomainClaim, error) {
-	found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), domainclaim.Name(name), open()).
+	found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), domainclaim.Name(name), whereOpen()).
 		First(ctx)
 	switch {
 	case err == nil:
@@ -127,12 +127,12 @@ func (s *claims) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name st
 		return nil, err
 	}
 	return c.Unwrap(), s.bus.Publish(ctx, tx, event.New(accountID, event.DomainClaimStarted, c.CreatedAt,
-		event.DomainClaim{ClaimID: made, Name: name, ExpiresAt: event.At(c.ExpiresAt)}))
+		event.DomainClaim{ClaimID: made, Name: name, ExpiresAt: event.NewTime(c.ExpiresAt)}))
 }
 
 // mayClaim rejects a claim that is unnecessary or could not complete.
 func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) error {
-	owner, err := tx.Domain.Query().Where(domain.Name(name), isOwned()).Only(ctx)
+	owner, err := tx.Domain.Query().Where(domain.Name(name), whereOwned()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return fault.Conflictf(fault.CodeConflict,
@@ -142,7 +142,7 @@ func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name st
 	case owner.AccountID != nil && *owner.AccountID == account.ID:
 		return fault.Conflictf(fault.CodeConflict, "This account has already verified the domain %s", name)
 	}
-	n, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), open()).Count(ctx)
+	n, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), whereOpen()).Count(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -150,11 +150,11 @@ func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name st
 		return fault.Conflictf(fault.CodeConflict,
 			"This account has %d open claims: complete them first, or wait until they expire", n)
 	}
-	return roomFor(ctx, tx, account, name)
+	return checkPlanLimit(ctx, tx, account, name)
 }
 
-// roomFor returns plan_limit if the name would exceed the plan's number of domains.
-func roomFor(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) error {
+// checkPlanLimit returns plan_limit if the name would exceed the plan's number of domains.
+func checkPlanLimit(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) error {
 	others, err := tx.Domain.Query().Where(domain.AccountID(account.ID), domain.NameNEQ(name)).Count(ctx)
 	switch {
 	case err != nil:
@@ -192,7 +192,7 @@ func (s *claims) findClaim(ctx context.Context, accountID, claimID string) (*ent
 
 // ListClaims returns one page of the account's claims, newest first. Error: Invalid.
 func (s *claims) ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[Claim], error) {
-	found, err := page.Newest(ctx, s.cursors, page.List{Name: "domain claims", AccountID: accountID}, r,
+	found, err := page.ReadNewest(ctx, s.cursors, page.List{Name: "domain claims", AccountID: accountID}, r,
 		s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID)),
 		func(row *ent.DomainClaim) string { return row.ID })
 	if err != nil {
@@ -247,7 +247,8 @@ func (s *claims) refuseClaimed(ctx context.Context, accountID, name string) erro
 // claimToken returns the required value of the TXT record for the current or next claim of the account. Every
 // claim that ends changes this value, because a leftover record does not prove control of the name later.
 func (s *claims) claimToken(ctx context.Context, c *ent.DomainClaimClient, accountID, name string) (string, error) {
-	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), domainclaim.Not(open())).
+	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name),
+		domainclaim.Not(whereOpen())).
 		Count(ctx)
 	if err != nil {
 		return "", fmt.Errorf("count claims: %w", err)
@@ -257,7 +258,7 @@ func (s *claims) claimToken(ctx context.Context, c *ent.DomainClaimClient, accou
 	return "postrider-claim=" + hex.EncodeToString(mac.Sum(nil)[:20]), nil
 }
 
-// open selects claims that can be verified, by the database clock.
-func open() predicate.DomainClaim {
-	return domainclaim.And(domainclaim.StatusEQ(domainclaim.StatusPending), notExpired)
+// whereOpen selects claims that can be verified, by the database clock.
+func whereOpen() predicate.DomainClaim {
+	return domainclaim.And(domainclaim.StatusEQ(domainclaim.StatusPending), whereNotExpired)
 }

@@ -52,7 +52,7 @@ func TestClaimMovesTheDomain(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	_, err = w.Add(t.Context(), w.eve, AddInput{Name: "example.com"})
+	_, err = w.Add(t.Context(), w.eve, NewDomain{Name: "example.com"})
 	told, ok := wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed).Details["claim"].(map[string]any)
 	c := w.startClaim(t, w.eve, "Example.COM.")
 	if !ok || told["name"] != c.Record.Name || told["value"] != c.Record.Value {
@@ -92,10 +92,10 @@ func TestClaimMovesTheDomain(t *testing.T) {
 	}
 	_, err = w.Identity(t.Context(), w.ada, from)
 	wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
-	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainLost}, w.told(t, his)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainLost}, w.publishedFacts(t, his)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainClaimed}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainClaimed}, w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 	w.publishBeside(t, d)
@@ -265,7 +265,7 @@ func TestClaimantKeepsTheIDOfItsUnverifiedDomain(t *testing.T) {
 	w := newWorld(t)
 	w.verified(t, w.ada, "example.com")
 	w.exec(t, `UPDATE domains SET status = 'failed' WHERE account_id = $1`, w.ada)
-	own, err := w.Add(t.Context(), w.eve, AddInput{Name: "example.com", InboundEnabled: true})
+	own, err := w.Add(t.Context(), w.eve, NewDomain{Name: "example.com", InboundEnabled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,8 @@ func TestClaimRaces(t *testing.T) {
 			if n := w.count(t, `name = 'example.com'`); n != 3 {
 				t.Errorf("got %d rows for the name", n)
 			}
-			if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainLost}, w.told(t, his)); diff != "" {
+			if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainLost},
+				w.publishedFacts(t, his)); diff != "" {
 				t.Error(diff)
 			}
 		})

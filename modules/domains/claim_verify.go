@@ -204,7 +204,7 @@ func (s *claims) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Ti
 	if err != nil {
 		return err
 	}
-	if err := remember(ctx, tx, d, domain.StatusFailed, records, true); err != nil {
+	if err := storeHistory(ctx, tx, d, domain.StatusFailed, records, true); err != nil {
 		return err
 	}
 	return s.bus.Publish(ctx, tx, event.New(*d.AccountID, event.DomainLost, at,
@@ -213,7 +213,7 @@ func (s *claims) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Ti
 
 // win assigns the domain to the account.
 func (s *claims) win(ctx context.Context, tx *ent.Tx, account accounts.Account, c *ent.DomainClaim, m material) error {
-	if err := roomFor(ctx, tx, account, c.Name); err != nil {
+	if err := checkPlanLimit(ctx, tx, account, c.Name); err != nil {
 		return err
 	}
 	inbound := false
@@ -237,12 +237,12 @@ func (s *claims) win(ctx context.Context, tx *ent.Tx, account accounts.Account, 
 	return firstDue(ctx, tx, m.id)
 }
 
-// notExpired selects rows that have not expired by the clock of the database.
-func notExpired(selector *entsql.Selector) {
+// whereNotExpired selects rows that have not expired by the clock of the database.
+func whereNotExpired(selector *entsql.Selector) {
 	selector.Where(entsql.ExprP(selector.C(domainclaim.FieldExpiresAt) + " > now()"))
 }
 
-// isOwned selects the domains that reserve their name.
-func isOwned() predicate.Domain {
+// whereOwned selects the domains that reserve their name.
+func whereOwned() predicate.Domain {
 	return domain.StatusIn(domain.StatusVerified, domain.StatusTemporaryFailure)
 }

@@ -102,7 +102,7 @@ func (w *world) addAccount(t testing.TB, email, plan string) string {
 
 func (w *world) add(t testing.TB, accountID, name string) *ent.Domain {
 	t.Helper()
-	made, err := w.Add(t.Context(), accountID, AddInput{Name: name})
+	made, err := w.Add(t.Context(), accountID, NewDomain{Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +144,8 @@ func (w *world) verified(t testing.TB, accountID, name string) *ent.Domain {
 	return d
 }
 
-// told lists the facts about a domain, except domain.added.
-func (w *world) told(t testing.TB, d *ent.Domain) []event.Type {
+// publishedFacts lists the facts about a domain, except domain.added.
+func (w *world) publishedFacts(t testing.TB, d *ent.Domain) []event.Type {
 	t.Helper()
 	facts, err := w.facts.Facts(t.Context(), *d.AccountID, d.ID)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestSecondSignatureRequiresPublishedRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
-	first := signing.Current(d).Selector
+	first := signing.ActiveKey(d).Selector
 	d = w.enable(t, w.enable(t, d, true), true) // enabling it twice has no further effect
 	if got := keyStates(d, first); !strings.HasPrefix(got, "A active, pe1") || !strings.HasSuffix(got, "? pending") ||
 		len(signing.Keys(d)) != 2 {
@@ -60,7 +60,7 @@ func TestSecondSignatureRequiresPublishedRecord(t *testing.T) {
 	if diff := cmp.Diff([]string{first, second}, w.sent(t, d)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff) // the first key of an algorithm replaces no other
 	}
 
@@ -103,7 +103,7 @@ func TestBothKeysRotate(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated, event.DomainDKIMRotated},
-		w.told(t, d)); diff != "" {
+		w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 }

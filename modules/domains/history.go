@@ -33,8 +33,8 @@ DELETE FROM domain_checks WHERE domain_id = $1
    AND (checked_at < now() - make_interval(days => $2)
         OR id IN (SELECT id FROM domain_checks WHERE domain_id = $1 ORDER BY checked_at DESC, id DESC OFFSET $3))`
 
-// remember stores a check in the history if it must be kept.
-func remember(ctx context.Context, tx *ent.Tx, d *ent.Domain, status domain.Status, records []shape.RecordState,
+// storeHistory stores a check in the history if it must be kept.
+func storeHistory(ctx context.Context, tx *ent.Tx, d *ent.Domain, status domain.Status, records []shape.RecordState,
 	changed bool) error {
 	encoded, err := json.Marshal(records)
 	if err != nil {

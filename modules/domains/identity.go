@@ -61,15 +61,15 @@ const (
 	lookupTimeout = 5 * time.Second
 )
 
-// Sends reports whether a domain with this status can send.
-func Sends(status domain.Status) bool {
+// CanSend reports whether a domain with this status can send.
+func CanSend(status domain.Status) bool {
 	return status == domain.StatusVerified || status == domain.StatusTemporaryFailure
 }
 
 // ttl returns how long the result is cached. Negative results expire soon, so that an account can send right
 // after it has verified a domain.
 func (s sender) ttl() time.Duration {
-	if Sends(s.status) {
+	if CanSend(s.status) {
 		return identityTTL
 	}
 	return refusalTTL
@@ -105,13 +105,13 @@ func (l *lookups) Identity(ctx context.Context, accountID string, from address.A
 	if err != nil {
 		return SigningIdentity{}, fmt.Errorf("identity: %w", err)
 	}
-	if !Sends(found.status) {
-		return SigningIdentity{}, refuse(from.Domain, found.status)
+	if !CanSend(found.status) {
+		return SigningIdentity{}, errCannotSend(from.Domain, found.status)
 	}
 	return found.identity, nil
 }
 
-func refuse(name string, status domain.Status) *fault.Error {
+func errCannotSend(name string, status domain.Status) *fault.Error {
 	name = address.ReadableDomain(name)
 	switch status {
 	case domain.StatusPending:
@@ -142,19 +142,19 @@ func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, erro
 		return sender{}, err
 	}
 	answer.status = row.Status
-	if !Sends(row.Status) {
+	if !CanSend(row.Status) {
 		return answer, nil
 	}
 	answer.identity = SigningIdentity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil,
 		Failing:      row.Status == domain.StatusTemporaryFailure,
 		TLSMode:      string(row.TLSMode),
 		OpenTracking: row.OpenTracking, ClickTracking: row.ClickTracking}
-	return answer, l.giveKeys(ctx, row, &answer.identity)
+	return answer, l.loadKeys(ctx, row, &answer.identity)
 }
 
-// giveKeys loads the signing keys. A domain without its own key cannot send, because no other key may sign
+// loadKeys loads the signing keys. A domain without its own key cannot send, because no other key may sign
 // for it.
-func (l *lookups) giveKeys(ctx context.Context, d *ent.Domain, i *SigningIdentity) error {
+func (l *lookups) loadKeys(ctx context.Context, d *ent.Domain, i *SigningIdentity) error {
 	for _, k := range d.Edges.Keys {
 		if k.Algorithm == dkimkey.AlgorithmEd25519Sha256 && !dnscheck.Ready(d, k) {
 			continue // its record was removed: an invalid second signature has no benefit

@@ -30,7 +30,7 @@ func TestIdentityRequiresExactDomainOfAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	if identity.DomainID != d.ID || identity.Domain != "xn--bcher-kva.example.com" ||
-		identity.Selector != signing.Current(d).Selector || identity.Second != nil ||
+		identity.Selector != signing.ActiveKey(d).Selector || identity.Second != nil ||
 		identity.Sandbox || identity.TLSMode != "opportunistic" {
 		t.Errorf("the identity is %+v, want the verified domain with its active key, opportunistic TLS, not sandboxed",
 			identity)
@@ -109,7 +109,7 @@ func TestSeededDomainSendsAndIsNeverChecked(t *testing.T) {
 	if err != nil || again.ID != d.ID {
 		t.Errorf("seeding the domain again returned %+v, %v, want the domain %s", again, err, d.ID)
 	}
-	if w.states(d) != "vvvvv" || !signing.Current(d).Ready || d.DueAt != nil {
+	if w.states(d) != "vvvvv" || !signing.ActiveKey(d).Ready || d.DueAt != nil {
 		t.Errorf("the seeded domain has records %s and is %+v, want all verified, the key ready and no check due",
 			w.states(d), d)
 	}

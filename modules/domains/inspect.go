@@ -59,7 +59,7 @@ func Inspect(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 }
 
 func (in Inspection) checker() dnscheck.Checker {
-	return dnscheck.Checker{DNS: in.Resolver.Uncached(), Within: in.Config.withDefaults().CheckTimeout}
+	return dnscheck.Checker{DNS: in.Resolver.WithoutCache(), Within: in.Config.withDefaults().CheckTimeout}
 }
 
 func withoutOwnership(seen []dnscheck.Inspected) []dnscheck.Inspected {
@@ -67,7 +67,8 @@ func withoutOwnership(seen []dnscheck.Inspected) []dnscheck.Inspected {
 }
 
 func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error) {
-	query := in.DB.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil()).WithKeys(signing.LoadListedKeys)
+	query := in.DB.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil()).
+		WithKeys(signing.LoadListedKeys)
 	if in.AccountID != "" {
 		query.Where(domain.AccountID(in.AccountID))
 	}
@@ -79,7 +80,7 @@ func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error)
 		return nil, fault.NoSuch("domain", name)
 	}
 	for _, row := range rows {
-		if Sends(row.Status) {
+		if CanSend(row.Status) {
 			return row, nil
 		}
 	}
@@ -89,7 +90,7 @@ func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error)
 // InspectSandbox checks the records of the sandbox domain, which the operator must publish. It returns no
 // result before the first start of a service, which creates the domain.
 func InspectSandbox(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
-	d, err := in.DB.Ent.Domain.Query().Where(domain.Name(dnsx.Canonical(in.Config.SandboxDomain)),
+	d, err := in.DB.Ent.Domain.Query().Where(domain.Name(dnsx.CanonicalName(in.Config.SandboxDomain)),
 		domain.AccountIDIsNil()).WithKeys(signing.LoadListedKeys).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):

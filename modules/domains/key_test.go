@@ -18,9 +18,9 @@ func TestSealedKeyIsBoundToDomainAndRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, b := w.add(t, w.ada, "a.example.com"), w.rotate(t, w.add(t, w.ada, "b.example.com"))
-	if signing.Current(a).Selector == signing.Current(b).Selector || a.OwnershipToken == b.OwnershipToken {
+	if signing.ActiveKey(a).Selector == signing.ActiveKey(b).Selector || a.OwnershipToken == b.OwnershipToken {
 		t.Errorf("two domains have the selectors %s and %s and the tokens %s and %s, want them to differ",
-			signing.Current(a).Selector, signing.Current(b).Selector, a.OwnershipToken, b.OwnershipToken)
+			signing.ActiveKey(a).Selector, signing.ActiveKey(b).Selector, a.OwnershipToken, b.OwnershipToken)
 	}
 	// An attacker with write access to the table moves keys.
 	mine, next := *a.Edges.Keys[0], *b.Edges.Keys[1]
@@ -129,7 +129,7 @@ func TestMigratesKeysToTheirOwnTable(t *testing.T) {
 		t.Errorf("mail signed with a migrated key verifies as %+v, %v, want one valid signature", signatures, err)
 	}
 	row := old.Ent.Domain.Query().WithKeys(signing.LoadListedKeys).OnlyX(t.Context())
-	if key := signing.Current(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 ||
+	if key := signing.ActiveKey(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 ||
 		row.Records[0].Selector != "" {
 		t.Errorf("after the migration, the key is %+v and the records are %+v, want a ready key with its time and "+
 			"two records without selector", key, row.Records)

@@ -65,7 +65,7 @@ func judge(before standing, seen []dnscheck.Observation) verdict {
 	if v.status != before.status {
 		v.attempts = 0
 	}
-	v.next = distance(v.status, v.attempts)
+	v.next = nextInterval(v.status, v.attempts)
 	if !answered {
 		v.next = min(v.next, afterNoAnswer)
 	}
@@ -78,7 +78,7 @@ func assess(seen []dnscheck.Observation) (answered, sound bool) {
 	answered, sound = true, true
 	for _, o := range seen {
 		switch {
-		case !o.Required(): // advice
+		case !o.IsRequired(): // advice
 		case o.Unanswered, o.Operators:
 			answered = false
 		case o.Status != dnscheck.Verified:
@@ -88,8 +88,8 @@ func assess(seen []dnscheck.Observation) (answered, sound bool) {
 	return answered, sound
 }
 
-// distance returns the time until the next check.
-func distance(status domain.Status, attempts int) time.Duration {
+// nextInterval returns the time until the next check.
+func nextInterval(status domain.Status, attempts int) time.Duration {
 	switch {
 	case status == domain.StatusVerified:
 		return healthy

@@ -75,17 +75,17 @@ func TestCheckIntervalsGrow(t *testing.T) {
 	var total time.Duration
 	last := time.Duration(0)
 	for attempts := range 100 {
-		next := distance(domain.StatusPending, attempts)
+		next := nextInterval(domain.StatusPending, attempts)
 		if next < last || next > 6*time.Hour {
 			t.Fatalf("after %d checks the interval is %s, before it was %s", attempts, next, last)
 		}
 		last = next
 		total += next
 	}
-	if distance(domain.StatusPending, 0) != time.Minute || distance(domain.StatusPending, 10) != time.Hour ||
+	if nextInterval(domain.StatusPending, 0) != time.Minute || nextInterval(domain.StatusPending, 10) != time.Hour ||
 		last != 6*time.Hour {
-		t.Errorf("got the first interval %s, the tenth %s and the last %s", distance(domain.StatusPending, 0),
-			distance(domain.StatusPending, 10),
+		t.Errorf("got the first interval %s, the tenth %s and the last %s", nextInterval(domain.StatusPending, 0),
+			nextInterval(domain.StatusPending, 10),
 			last)
 	}
 }

@@ -17,7 +17,8 @@ type names struct {
 }
 
 // parseRequest returns the account and the normalized name of a request. Error: Invalid.
-func (n names) parseRequest(ctx context.Context, accountID, input string) (account accounts.Account, name string, err error) {
+func (n names) parseRequest(ctx context.Context, accountID,
+	input string) (account accounts.Account, name string, err error) {
 	name, reason := n.reserved.parseName(input)
 	if reason != "" {
 		return account, "", fault.InvalidField("name", "%s", reason)
@@ -33,13 +34,13 @@ type reserved struct {
 }
 
 func newReserved(c Config) reserved {
-	r := reserved{hosts: map[string]string{}, sandbox: dnsx.Canonical(c.SandboxDomain)}
+	r := reserved{hosts: map[string]string{}, sandbox: dnsx.CanonicalName(c.SandboxDomain)}
 	for _, own := range []struct{ host, what string }{
 		{c.BaseHost, "the host of this service"}, {c.ReturnPathHost, "the return path host of this service"},
 		{c.SPFInclude, "the SPF host of this service"}, {c.SMTPHost, "the SMTP host of this service"}, {c.Hostname, "the mail host of this service"},
 	} {
 		if own.host != "" {
-			r.hosts[dnsx.Canonical(own.host)] = own.what
+			r.hosts[dnsx.CanonicalName(own.host)] = own.what
 		}
 	}
 	return r

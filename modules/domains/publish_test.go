@@ -42,7 +42,7 @@ func TestProviderIsVisibleToOwnerOnly(t *testing.T) {
 	}
 	_, err = p.Provider(t.Context(), w.eve, d.ID)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
-	in := publish.Input{Provider: "digitalocean", Credentials: publish.ProviderCredentials{}}
+	in := publish.ApplyInput{Provider: "digitalocean", Credentials: publish.ProviderCredentials{}}
 	in.Credentials.Set("api_token", "abcdefgh")
 	_, err = p.Apply(t.Context(), w.eve, d.ID, in)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
@@ -52,7 +52,7 @@ func TestApplyRequiresZone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.add(t, w.ada, "unregistered.example")
-	in := publish.Input{Provider: "gandi", Credentials: publish.ProviderCredentials{}}
+	in := publish.ApplyInput{Provider: "gandi", Credentials: publish.ProviderCredentials{}}
 	_, err := w.publisher(t).Apply(t.Context(), w.ada, d.ID, in)
 	wantFault(t, err, fault.Invalid, fault.CodeValidation)
 	in.Credentials.Set("bearer_token", "abcdefgh")

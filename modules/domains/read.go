@@ -32,17 +32,17 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Dom
 
 // List returns one page of the account's domains, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error) {
-	return s.Filtered(ctx, accountID, Filter{}, r)
+	return s.ListFiltered(ctx, accountID, Filter{}, r)
 }
 
-// Filtered returns one page of the account's domains that match a filter.
-func (s *Service) Filtered(ctx context.Context, accountID string, f Filter,
+// ListFiltered returns one page of the account's domains that match a filter.
+func (s *Service) ListFiltered(ctx context.Context, accountID string, f Filter,
 	r page.Request) (page.Page[*ent.Domain], error) {
 	query, err := s.query(accountID, f)
 	if err != nil {
 		return page.Page[*ent.Domain]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "domains", AccountID: accountID}, r.OrDefault(),
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "domains", AccountID: accountID}, r.OrDefault(),
 		query.WithKeys(signing.LoadListedKeys),
 		func(d *ent.Domain) string { return d.ID })
 }
@@ -104,22 +104,26 @@ func (s *Service) Find(ctx context.Context, accountID, nameOrID string) (*ent.Do
 	return found, nil
 }
 
-// Expected returns the records that the domain must publish. The domain must be loaded with its keys.
-func (s *Service) Expected(d *ent.Domain) dnscheck.Set { return expectedRecords(d, s.checks.hosts) }
+// ExpectedRecords returns the records that the domain must publish. The domain must be loaded with its keys.
+func (s *Service) ExpectedRecords(d *ent.Domain) dnscheck.Set {
+	return expectedRecords(d, s.checks.hosts)
+}
 
 func expectedRecords(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {
 	// With an MX record that points here before the domain is verified, its mail would be lost.
-	if !d.InboundEnabled || !Sends(d.Status) {
+	if !d.InboundEnabled || !CanSend(d.Status) {
 		hosts.Inbound = ""
 	}
-	return dnscheck.Of(d, hosts)
+	return dnscheck.NewSet(d, hosts)
 }
 
 // Checker returns the checker of DNS records.
 func (s *Service) Checker() dnscheck.Checker { return s.checks.checker }
 
 // Records returns the domain's DNS records with the results of the last check.
-func (s *Service) Records(d *ent.Domain) []dnscheck.RecordCheck { return s.Expected(d).RecordChecks(d) }
+func (s *Service) Records(d *ent.Domain) []dnscheck.RecordCheck {
+	return s.ExpectedRecords(d).RecordChecks(d)
+}
 
 // ZoneFile returns the domain's records as lines of a zone file. Error: NotFound.
 func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (string, error) {
@@ -130,8 +134,8 @@ func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (str
 	return dnscheck.ZoneFile(d, s.Records(d)), nil
 }
 
-// Several returns the domains with the given ids that belong to the account, in no particular order.
-func (s *Service) Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
+// GetMany returns the domains with the given ids that belong to the account, in no particular order.
+func (s *Service) GetMany(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).
 		WithKeys(signing.LoadListedKeys).All(ctx)
 	if err != nil {

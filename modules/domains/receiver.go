@@ -51,7 +51,7 @@ func (l *lookups) Receiver(ctx context.Context, rcpt address.Address) (Receiver,
 func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error) {
 	var answer receipt
 	row, err := l.db.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil(), domain.InboundEnabled(true),
-		isOwned()).Only(ctx)
+		whereOwned()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 	case err != nil:
@@ -90,7 +90,8 @@ func (l *lookups) Postmaster(ctx context.Context, host string) (Receiver, error)
 		for name, more := host, true; more; _, name, more = strings.Cut(name, ".") {
 			above = append(above, name)
 		}
-		receiver, err := db.One(ctx, l.db.SQL, func(r *Receiver) []any { return []any{&r.AccountID, &r.DomainID, &r.Domain} },
+		receiver, err := db.One(ctx, l.db.SQL,
+			func(r *Receiver) []any { return []any{&r.AccountID, &r.DomainID, &r.Domain} },
 			postmasterSQL, db.Array(above))
 		if errors.Is(err, sql.ErrNoRows) {
 			err = nil

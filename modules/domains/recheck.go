@@ -81,7 +81,7 @@ func (s *checks) check(ctx context.Context, d *ent.Domain) ([]dnscheck.Observati
 	if err != nil {
 		return nil, err
 	}
-	return s.checker.Look(ctx, expectedRecords(d, s.hosts), signers), nil
+	return s.checker.CheckRecords(ctx, expectedRecords(d, s.hosts), signers), nil
 }
 
 func (s *checks) run(ctx context.Context, j job, _ *worker.Lease) checked {

@@ -31,11 +31,11 @@ func TestDueDomainsAreChecked(t *testing.T) {
 		return w.count(t,
 			`name = 'example.com' AND status = 'verified' OR name = 'example.org' AND status = 'temporary_failure'`) == 2
 	})
-	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainTemporaryFailure},
-		w.told(t, broken)); diff != "" {
+		w.publishedFacts(t, broken)); diff != "" {
 		t.Error(diff)
 	}
 	if n := w.zone.Count("_service.dev.test", ""); n != 0 {
@@ -95,7 +95,7 @@ func TestSettlingTwiceHasOneEffect(t *testing.T) {
 		}
 	}
 	want := []event.Type{event.DomainVerified, event.DomainTemporaryFailure}
-	if diff := cmp.Diff(want, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff(want, w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -19,7 +19,8 @@ import (
 // RotateDKIM creates the next signing key, and also an Ed25519 key if the domain signs with both algorithms.
 // The active key continues to sign until a check has verified a signature of the new one with its published
 // record; see doc.go. While a key is pending, another rotation is a conflict.
-func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, keep Keep) (*ent.Domain, error) {
+func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string,
+	keep StoreDomainResponse) (*ent.Domain, error) {
 	d, err := s.Get(ctx, accountID, domainID)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, ke
 		if err := next.Store(ctx, tx, d.ID); err != nil {
 			return err
 		}
-		if !d.Ed25519 || signing.Waiting(keys, dkimkey.AlgorithmEd25519Sha256) != nil {
+		if !d.Ed25519 || signing.PendingKey(keys, dkimkey.AlgorithmEd25519Sha256) != nil {
 			return nil
 		}
 		return nextEd25519.Store(ctx, tx, d.ID)
@@ -55,7 +56,7 @@ func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, ke
 }
 
 func mayRotate(d *ent.Domain, keys []*ent.DKIMKey) error {
-	waiting := signing.Waiting(keys, dkimkey.AlgorithmRsaSha256)
+	waiting := signing.PendingKey(keys, dkimkey.AlgorithmRsaSha256)
 	if waiting == nil {
 		return nil
 	}
@@ -93,7 +94,7 @@ func (s *Service) switchEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, 
 }
 
 // changeKeys changes a domain's keys under the lock of its row.
-func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, keep Keep,
+func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, keep StoreDomainResponse,
 	change func(*ent.Tx, *ent.Domain, []*ent.DKIMKey) error) error {
 	var d *ent.Domain
 	err := s.db.InTx(ctx, func(tx *ent.Tx) (err error) {
@@ -103,7 +104,8 @@ func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, ke
 		if err := s.changeLockedKeys(ctx, tx, d, change); err != nil || keep == nil {
 			return err
 		}
-		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).WithKeys(signing.LoadListedKeys).
+		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).
+			WithKeys(signing.LoadListedKeys).
 			Only(ctx)
 		if err != nil {
 			return err

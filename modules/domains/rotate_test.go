@@ -97,7 +97,7 @@ func TestRotationKeepsOneActiveKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
-	first := signing.Current(d).Selector
+	first := signing.ActiveKey(d).Selector
 	d = w.rotate(t, d)
 	if len(signing.Keys(d)) != 2 {
 		t.Fatalf("after a rotation, the keys are %+v, want two", signing.Keys(d))
@@ -151,11 +151,12 @@ func TestRotationKeepsOneActiveKey(t *testing.T) {
 	}
 	old := signing.Keys(d)[1]
 	if old.KeepUntil == nil || old.RetiredAt == nil || old.KeepUntil.Sub(*old.RetiredAt) != dnscheck.KeepRetired ||
-		signing.Current(d).ActivatedAt.Before(*old.RetiredAt) {
+		signing.ActiveKey(d).ActivatedAt.Before(*old.RetiredAt) {
 		t.Errorf("after the rotation, the keys are %+v, want the old one kept for %s after it retired",
 			signing.Keys(d), dnscheck.KeepRetired)
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated},
+		w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
@@ -171,7 +172,7 @@ func TestRetiredKeyIsDeletedAfterAWeek(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
-	first := signing.Current(d).Selector
+	first := signing.ActiveKey(d).Selector
 	d = w.rotate(t, d)
 	w.publish(t, d)
 	d = w.verify(t, d)
@@ -232,16 +233,16 @@ func TestNewRecordMayReplaceOldOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
-	first := signing.Current(d).Selector
+	first := signing.ActiveKey(d).Selector
 	d = w.rotate(t, d)
 	w.publish(t, d)
 	w.zone.Remove(first + "._domainkey.example.com")
 	d = w.verify(t, d)
-	if d.Status != "verified" || signing.Current(d).Selector == first {
+	if d.Status != "verified" || signing.ActiveKey(d).Selector == first {
 		t.Errorf("with the new record instead of the old one, the domain is %s with keys %+v, want verified and "+
 			"signing with the new key", d.Status, signing.Keys(d))
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -260,7 +261,7 @@ func TestBackgroundCheckCompletesRotation(t *testing.T) {
 	}
 	eventually(t, 10*time.Second, func() bool {
 		now, err := w.Get(t.Context(), w.ada, d.ID)
-		return err == nil && signing.Current(now).Selector == second
+		return err == nil && signing.ActiveKey(now).Selector == second
 	})
 	if diff := cmp.Diff([]string{second}, w.sent(t, d)); diff != "" {
 		t.Error(diff)
@@ -304,7 +305,7 @@ func TestOneRotationAtATime(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -357,22 +358,23 @@ func TestSeededDomainRotatesImmediately(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := signing.Current(d).Selector
+	first := signing.ActiveKey(d).Selector
 	if d, err = w.switchSecondKey(t.Context(), w.ada, d.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	d = w.rotate(t, d)
-	if signing.Current(d).Selector == first || !signing.Current(d).Ready || len(signing.Keys(d)) != 4 ||
+	if signing.ActiveKey(d).Selector == first || !signing.ActiveKey(d).Ready || len(signing.Keys(d)) != 4 ||
 		d.DueAt != nil {
 		t.Errorf("after rotating a seeded domain, the keys are %+v, want 4 with a new ready one signing",
 			signing.Keys(d))
 	}
 	identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@dev.test"))
-	if err != nil || identity.Selector != signing.Current(d).Selector || identity.Second == nil {
+	if err != nil || identity.Selector != signing.ActiveKey(d).Selector || identity.Second == nil {
 		t.Errorf("after rotating a seeded domain, the identity is %+v, %v, want the new key and a second signature",
 			identity, err)
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainDKIMRotated, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainDKIMRotated, event.DomainDKIMRotated},
+		w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 }

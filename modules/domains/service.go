@@ -74,7 +74,7 @@ func New(p Params) (*Service, error) {
 	keys := signing.NewRing(p.Box, p.NewKey, p.Engine)
 	names := names{newReserved(config), p.Accounts}
 	lookups := newLookups(p.DB, keys, names.reserved.sandbox)
-	checker := dnscheck.Checker{DNS: p.Resolver.Uncached(), Within: config.CheckTimeout}
+	checker := dnscheck.Checker{DNS: p.Resolver.WithoutCache(), Within: config.CheckTimeout}
 	s := &Service{lookups: lookups, db: p.DB, bus: p.Bus, names: names, keys: keys, cursors: p.Cursors,
 		log: p.Logger, on: p.On,
 		claims: &claims{db: p.DB, bus: p.Bus, names: names, checker: checker, keys: keys, lookups: lookups,

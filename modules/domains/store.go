@@ -56,16 +56,16 @@ func (s *checks) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *in
 	}
 	ripe, seen := signing.Turnover(before.keys, seen)
 	v := judge(before, seen)
-	if age := signing.WaitsFor(before.keys, ripe, before.now); age >= 0 {
+	if age := signing.PendingAge(before.keys, ripe, before.now); age >= 0 {
 		v.next = min(v.next, untilWaiting(age))
 	}
 	result := outcome{from: before.status, to: v.status}
-	at, err := promote(ctx, tx, d, before, v)
+	at, err := writeVerdict(ctx, tx, d, before, v)
 	if fault.IsDuplicate(err) {
 		// Another account verified the name first: store the results, but not the status.
 		result.claimed, result.to = true, before.status
 		v.status, v.attempts = before.status, before.attempts+1
-		v.next = distance(v.status, v.attempts)
+		v.next = nextInterval(v.status, v.attempts)
 		at, err = write(ctx, tx, d, v)
 	}
 	if err != nil {
@@ -74,8 +74,8 @@ func (s *checks) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *in
 	if result.rotated, err = activate(ctx, tx, s.bus, d, at, ripe); err != nil {
 		return outcome{}, err
 	}
-	changed := result.to != result.from || !dnscheck.Same(before.records, v.records)
-	if err := remember(ctx, tx, d, result.to, v.records, changed); err != nil {
+	changed := result.to != result.from || !dnscheck.SameResults(before.records, v.records)
+	if err := storeHistory(ctx, tx, d, result.to, v.records, changed); err != nil {
 		return outcome{}, err
 	}
 	if typ, told := facts[result.to]; told && result.to != result.from {
@@ -98,10 +98,10 @@ func lockStanding(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64) 
 	return before, err
 }
 
-// promote writes the verdict. Verifying a domain can violate the index that allows one owner per name, so it
+// writeVerdict writes the verdict. Verifying a domain can violate the index that allows one owner per name, so it
 // uses a savepoint that keeps the transaction usable.
-func promote(ctx context.Context, tx *ent.Tx, d *ent.Domain, before standing, v verdict) (time.Time, error) {
-	if Sends(before.status) || !Sends(v.status) {
+func writeVerdict(ctx context.Context, tx *ent.Tx, d *ent.Domain, before standing, v verdict) (time.Time, error) {
+	if CanSend(before.status) || !CanSend(v.status) {
 		return write(ctx, tx, d, v)
 	}
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT promote"); err != nil {

@@ -46,7 +46,7 @@ func TestVerifyLetsDomainSend(t *testing.T) {
 	if until := time.Until(*d.DueAt); until < 10*time.Hour || until > 14*time.Hour {
 		t.Errorf("the next check is in %s", until)
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 
@@ -175,7 +175,7 @@ func TestUnansweredCheckChangesNothing(t *testing.T) {
 				t.Errorf("without an answer from DNS, the new domain is %s: %+v, want pending and advice that DNS "+
 					"did not answer", got.Status, got.Records)
 			}
-			if told := w.told(t, d); len(told) != 1 {
+			if told := w.publishedFacts(t, d); len(told) != 1 {
 				t.Errorf("got the facts %v", told)
 			}
 		})
@@ -234,7 +234,7 @@ func TestBrokenDomainFailsAndRecovers(t *testing.T) {
 		t.Errorf("after repairing its records, the domain is %+v", d)
 	}
 	want := []event.Type{event.DomainVerified, event.DomainTemporaryFailure, event.DomainFailed, event.DomainVerified}
-	if diff := cmp.Diff(want, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff(want, w.publishedFacts(t, d)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -251,7 +251,7 @@ func TestSecondToVerifyMustClaim(t *testing.T) {
 	_, err := w.Verify(t.Context(), w.eve, hers.ID)
 	checkClaim(t, w, wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed))
 	hers, err = w.Get(t.Context(), w.eve, hers.ID)
-	if err != nil || hers.Status != "pending" || w.states(hers) != "vvvvv" || len(w.told(t, hers)) != 0 {
+	if err != nil || hers.Status != "pending" || w.states(hers) != "vvvvv" || len(w.publishedFacts(t, hers)) != 0 {
 		t.Errorf("the second domain of that name is %+v, %v, want pending with all records verified, and no fact", hers,
 			err)
 	}
@@ -294,7 +294,7 @@ func TestConcurrentVerifyHasOneWinner(t *testing.T) {
 	}
 	var facts int
 	for _, d := range rows {
-		facts += len(w.told(t, d))
+		facts += len(w.publishedFacts(t, d))
 	}
 	if verified := w.count(t, `status = 'verified'`); verified != 1 || facts != 1 {
 		t.Errorf("got %d verified domains and %d facts", verified, facts)

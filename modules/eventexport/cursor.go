@@ -148,14 +148,14 @@ func (s *Service) settle(ctx context.Context, pages []worker.Result[cursor, page
 			return fmt.Errorf("move the position of the event export: %w", err)
 		}
 		if n == 1 {
-			s.tell(c, p)
+			s.logChanges(c, p)
 		}
 	}
 	return nil
 }
 
-// tell logs when the export starts failing and when it recovers, and counts the sent facts.
-func (s *Service) tell(c cursor, p page) {
+// logChanges logs when the export starts failing and when it recovers, and counts the sent facts.
+func (s *Service) logChanges(c cursor, p page) {
 	s.sent.Add(float64(p.sent))
 	switch {
 	case p.cut:

@@ -214,7 +214,7 @@ func TestRewindSendsAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.config.Stream.Duplicates = 100 * time.Millisecond
-	if _, err := Look(t.Context(), w.db); !errors.Is(err, ErrNothing) {
+	if _, err := ReadState(t.Context(), w.db); !errors.Is(err, ErrNothing) {
 		t.Errorf("before the first export, Look returned %v, want ErrNothing", err)
 	}
 	if _, err := Rewind(t.Context(), w.db, time.Now()); !errors.Is(err, ErrNothing) {

@@ -24,7 +24,7 @@ func (s *Service) run(ctx context.Context, c cursor, lease *worker.Lease) page {
 	if err != nil {
 		return failedPage(ctx, c.position, 0, err)
 	}
-	there, sent, err := s.hand(ctx, c, read.Facts, lease)
+	there, sent, err := s.publishMissing(ctx, c, read.Facts, lease)
 	if err != nil {
 		return failedPage(ctx, positionReached(c.position, read.Facts, there), sent, err)
 	}
@@ -46,9 +46,9 @@ func failedPage(ctx context.Context, position string, sent int, err error) page 
 
 var errNotOurs = errors.New("the lease of the export has expired")
 
-// hand publishes the facts that the stream lacks. there[i] reports whether the stream has facts[i], or must
+// publishMissing publishes the facts that the stream lacks. there[i] reports whether the stream has facts[i], or must
 // not have it.
-func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact,
+func (s *Service) publishMissing(ctx context.Context, c cursor, facts []event.Fact,
 	lease *worker.Lease) (there []bool, sent int, err error) {
 	there = make([]bool, len(facts))
 	stream, err := s.connectedStream(ctx)
@@ -57,7 +57,7 @@ func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact,
 	}
 	stored := map[string]bool{}
 	if c.open && !c.again {
-		if stored, err = stream.Stored(ctx, c.position, s.config.Page); err != nil {
+		if stored, err = stream.StoredIDs(ctx, c.position, s.config.Page); err != nil {
 			s.doubt()
 			return there, 0, err
 		}
@@ -65,12 +65,12 @@ func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact,
 	var missing []event.Fact
 	var places []int
 	for i, f := range facts {
-		if there[i] = stored[f.ID] || !public(f.Type); !there[i] {
+		if there[i] = stored[f.ID] || !isPublic(f.Type); !there[i] {
 			missing, places = append(missing, f), append(places, i)
 		}
 	}
 	acked, err := stream.Publish(ctx, missing, func() error {
-		if !lease.Valid() {
+		if !lease.IsValid() {
 			return errNotOurs
 		}
 		return nil
@@ -86,11 +86,11 @@ func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact,
 	return there, sent, err
 }
 
-// public reports whether a type is exported. Types unknown to this version come from a newer version and are
+// isPublic reports whether a type is exported. Types unknown to this version come from a newer version and are
 // exported, because otherwise the position would skip them.
-func public(t event.Type) bool {
+func isPublic(t event.Type) bool {
 	entry, known := event.Lookup(t)
-	return !known || entry.Public()
+	return !known || entry.IsPublic()
 }
 
 // positionReached returns the position before the first missing fact.
@@ -108,7 +108,7 @@ func positionReached(position string, facts []event.Fact, there []bool) string {
 func (s *Service) connectedStream(ctx context.Context) (*jetstream.Stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream != nil && s.stream.Closed() {
+	if s.stream != nil && s.stream.IsClosed() {
 		s.stream = nil
 	}
 	var err error

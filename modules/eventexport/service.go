@@ -101,12 +101,12 @@ func New(p Params) (*Service, error) {
 	return s, s.measure(p.Registry)
 }
 
-// on reports whether this process exports.
-func (s *Service) on() bool { return !s.config.Stream.Target.IsZero() }
+// isEnabled reports whether this process exports.
+func (s *Service) isEnabled() bool { return !s.config.Stream.Target.IsZero() }
 
 // Start starts the export, if there is a target.
 func (s *Service) Start(ctx context.Context) error {
-	if !s.on() {
+	if !s.isEnabled() {
 		return nil
 	}
 	if err := s.create(ctx); err != nil {

@@ -18,7 +18,7 @@ const group = "Event export"
 var To = setting.Declare(setting.Setting[jetstream.Target]{
 	Name: "POSTRIDER_EVENTS_TO", Group: group, Secret: true, DefaultText: "nowhere",
 	Help: "NATS JetStream servers that receive every event, as nats://host:4222,host2:4222; tls:// for TLS; user:password@ or a token before the first host.",
-	Form: setting.Form[jetstream.Target]{Placeholder: "URL,...", Parse: jetstream.ParseTarget},
+	Form: setting.Syntax[jetstream.Target]{Placeholder: "URL,...", Parse: jetstream.ParseTarget},
 	Show: func(t jetstream.Target) slog.Value { return slog.StringValue(strings.Join(t.Servers, ",")) },
 })
 
@@ -55,12 +55,12 @@ var (
 		Name: "POSTRIDER_EVENTS_STREAM", Group: group, Default: "postrider-facts",
 		Help: "Name of the stream. It is created if it does not exist. A stream that was created by other means is " +
 			"checked but not changed.",
-		Form: setting.Form[string]{Placeholder: "NAME", Parse: parseStream},
+		Form: setting.Syntax[string]{Placeholder: "NAME", Parse: parseStream},
 	})
 	Subjects = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_SUBJECTS", Group: group, Default: "postrider.facts",
 		Help: "Prefix of subjects: an event has the subject postrider.facts.<account>.<type>. Installations that share servers need different prefixes.",
-		Form: setting.Form[string]{Placeholder: "PREFIX", Parse: parseSubjects},
+		Form: setting.Syntax[string]{Placeholder: "PREFIX", Parse: parseSubjects},
 	})
 	Replicas = setting.Declare(setting.Setting[int]{
 		Name: "POSTRIDER_EVENTS_REPLICAS", Group: group, Form: setting.Number(1, 5), Default: 3,
@@ -82,7 +82,7 @@ func streamOf(v setting.Values, log *slog.Logger) jetstream.Config {
 }
 
 func parseStream(text string) (string, error) {
-	if len(text) > 255 || strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
+	if len(text) > 255 || strings.ContainsFunc(text, func(r rune) bool { return !isPlain(r) }) {
 		return "", fmt.Errorf("is %q; it must consist of letters, digits, - and _", text)
 	}
 	return text, nil
@@ -90,7 +90,7 @@ func parseStream(text string) (string, error) {
 
 func parseSubjects(text string) (string, error) {
 	for token := range strings.SplitSeq(text, ".") {
-		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return !plain(r) }) {
+		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return !isPlain(r) }) {
 			return "", fmt.Errorf("is %q; it must consist of words of letters, digits, - and _, separated by dots",
 				text)
 		}
@@ -98,6 +98,6 @@ func parseSubjects(text string) (string, error) {
 	return text, nil
 }
 
-func plain(r rune) bool {
+func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 }

@@ -26,8 +26,8 @@ const BehindLimit = time.Minute
 // countLimit bounds the count of waiting facts.
 const countLimit = 100_000
 
-// Standing is the state of the export.
-type Standing struct {
+// ExportState is the state of the export.
+type ExportState struct {
 	Position   string        // the stream has every fact up to it
 	PositionAt time.Time     // time of the position
 	MovedAt    time.Time     // when the position last changed
@@ -49,12 +49,14 @@ FROM event_exports e WHERE name = $1`
 // ErrNothing is returned if no export was ever started.
 var ErrNothing = errors.New("nothing is exported: no process was ever started with POSTRIDER_EVENTS_TO")
 
-// Look returns the state of the export. Error: ErrNothing.
-func Look(ctx context.Context, d *db.DB) (Standing, error) { return look(ctx, d, countLimit) }
+// ReadState returns the state of the export. Error: ErrNothing.
+func ReadState(ctx context.Context, d *db.DB) (ExportState, error) {
+	return readState(ctx, d, countLimit)
+}
 
-func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
+func readState(ctx context.Context, d *db.DB, count int) (ExportState, error) {
 	type row struct {
-		Standing
+		ExportState
 		now    time.Time
 		oldest string
 	}
@@ -64,15 +66,15 @@ func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
 	}, standingSQL, target, count)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return Standing{}, ErrNothing
+		return ExportState{}, ErrNothing
 	case err != nil:
-		return Standing{}, fmt.Errorf("read the position of the event export: %w", err)
+		return ExportState{}, fmt.Errorf("read the position of the event export: %w", err)
 	}
 	found.PositionAt = id.Time(found.Position)
 	if found.oldest != "" {
 		found.Behind = max(found.now.Sub(id.Time(found.oldest)), time.Millisecond)
 	}
-	return found.Standing, nil
+	return found.ExportState, nil
 }
 
 // Copies returns how many of the configured servers have the stream, or 0 if it does not exist yet. It
@@ -87,29 +89,29 @@ WHERE name = $1 AND position > $2`
 
 // Rewind exports all facts since a time again. A page that is being published is completed first. Errors:
 // Invalid for since, ErrNothing.
-func Rewind(ctx context.Context, d *db.DB, since time.Time) (Standing, error) {
-	before, err := look(ctx, d, 0)
+func Rewind(ctx context.Context, d *db.DB, since time.Time) (ExportState, error) {
+	before, err := readState(ctx, d, 0)
 	if err != nil {
-		return Standing{}, err
+		return ExportState{}, err
 	}
 	to := id.Since(id.Fact, since)
 	n, err := db.Exec(ctx, d.Hot, rewindSQL, target, to)
 	switch {
 	case err != nil:
-		return Standing{}, fmt.Errorf("rewind the event export: %w", err)
+		return ExportState{}, fmt.Errorf("rewind the event export: %w", err)
 	case n == 0:
-		return Standing{}, fault.InvalidField("since", "must be before %s: later events were not exported yet",
+		return ExportState{}, fault.InvalidField("since", "must be before %s: later events were not exported yet",
 			before.PositionAt.UTC().Format(time.RFC3339))
 	}
-	return Look(ctx, d)
+	return ReadState(ctx, d)
 }
 
 // condition returns the line of GET /readyz.
 func (s *Service) condition(ctx context.Context) (module.Condition, error) {
-	if !s.on() {
+	if !s.isEnabled() {
 		return module.Condition{Off: true}, nil
 	}
-	is, err := look(ctx, s.db, 0)
+	is, err := readState(ctx, s.db, 0)
 	if err != nil {
 		return module.Condition{}, err
 	}
@@ -140,12 +142,12 @@ func (s *Service) measure(reg prometheus.Registerer) error {
 			"nothing is exported. All processes report the same database, so dashboards should use the maximum " +
 			"over processes."},
 		func() float64 {
-			if !s.on() {
+			if !s.isEnabled() {
 				return 0
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 			defer cancel()
-			is, err := look(ctx, s.db, 0)
+			is, err := readState(ctx, s.db, 0)
 			if err != nil {
 				return math.NaN()
 			}

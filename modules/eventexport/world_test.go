@@ -142,9 +142,9 @@ func (w *world) begun() {
 	}
 }
 
-func (w *world) standing() Standing {
+func (w *world) standing() ExportState {
 	w.t.Helper()
-	is, err := Look(context.WithoutCancel(w.t.Context()), w.db)
+	is, err := ReadState(context.WithoutCancel(w.t.Context()), w.db)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func (w *world) once() []jetstreamtest.Message {
 		byAccount[m.Account] = append(byAccount[m.Account], m.ID)
 	}
 	for _, f := range w.facts {
-		if entry, _ := event.Lookup(f.Type); entry.Public() {
+		if entry, _ := event.Lookup(f.Type); entry.IsPublic() {
 			want[f.AccountID] = append(want[f.AccountID], f.ID)
 		}
 	}

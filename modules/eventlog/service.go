@@ -33,7 +33,7 @@ const (
 type Log interface {
 	Horizon(ctx context.Context) (time.Time, error)
 	Read(ctx context.Context, s bus.AccountFeed) (bus.FeedPage, error)
-	Active(ctx context.Context, since, before time.Time, accountIDs []string) ([]string, error)
+	ActiveAccounts(ctx context.Context, since, before time.Time, accountIDs []string) ([]string, error)
 }
 
 var _ Log = (*bus.Log)(nil)

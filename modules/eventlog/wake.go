@@ -41,7 +41,7 @@ func (s *Service) wakeStreams(ctx context.Context, accounts []string, since time
 	}
 	active := accounts
 	if !since.IsZero() {
-		if active, err = s.log.Active(ctx, since, horizon, accounts); err != nil {
+		if active, err = s.log.ActiveAccounts(ctx, since, horizon, accounts); err != nil {
 			return horizon, err
 		}
 	}

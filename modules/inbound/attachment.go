@@ -35,15 +35,15 @@ func (s *Service) findAttachment(ctx context.Context, accountID, emailID string,
 // OpenAttachment opens the file with an index in a received email. It returns the errors of Attachment and
 // Open.
 func (s *Service) OpenAttachment(ctx context.Context, accountID, emailID string,
-	index int) (filelink.Content, error) {
+	index int) (filelink.AttachmentContent, error) {
 	found, f, err := s.findAttachment(ctx, accountID, emailID, index)
 	if err != nil {
-		return filelink.Content{}, err
+		return filelink.AttachmentContent{}, err
 	}
 	c, err := s.Open(ctx, found)
 	if err != nil {
-		return filelink.Content{}, err
+		return filelink.AttachmentContent{}, err
 	}
-	return filelink.Content{File: f, Held: c.Held(), Close: c.Close,
+	return filelink.AttachmentContent{File: f, Held: c.Held(), Close: c.Close,
 		WriteTo: func(w io.Writer) error { _, err := message.ReadFile(c.Reader(), index, w); return err }}, nil
 }

@@ -75,7 +75,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 		case "subject":
 			subject = append(subject, search.ReadWords(wrong, t.Value)...)
 		default:
-			t.Once(wrong, "q", texts[t.Field])
+			t.SetOnce(wrong, "q", texts[t.Field])
 		}
 	}
 	return words, subject

@@ -51,7 +51,7 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	if err != nil {
 		return page.Page[*ent.ReceivedEmail]{}, fmt.Errorf("list received mail: %w", err)
 	}
-	return page.Of(s.pages, list, rows, at, func(e *ent.ReceivedEmail) string { return e.ID }), nil
+	return page.FromRows(s.pages, list, rows, at, func(e *ent.ReceivedEmail) string { return e.ID }), nil
 }
 
 var listColumns = slices.DeleteFunc(slices.Clone(receivedemail.Columns),

@@ -74,7 +74,7 @@ func (v *mover) claim(ctx context.Context, limit int, lease time.Duration) ([]mo
 func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moveResult {
 	var err error
 	switch {
-	case !l.Valid():
+	case !l.IsValid():
 		err = errors.New("the lease has expired")
 	case m.remove:
 		err = v.objects.Delete(ctx, m.key)

@@ -203,7 +203,7 @@ func (a *arrival) createFacts() {
 				Subject: m.Subject, Status: "received", RcptTo: r.rcpt, CC: firstListed(m.CC), MessageID: m.MessageID,
 				InReplyTo: m.InReplyTo, References: lastListed(m.References),
 				SpamStatus: string(a.spam.status), AttachmentCount: len(m.Files), Attachments: files,
-				ReceivedAt: event.At(a.at)}))
+				ReceivedAt: event.NewTime(a.at)}))
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a ReplyRequ
 		m.From = sending.Mailbox{Text: e.RcptTo}
 	}
 	if len(m.To) == 0 {
-		if m.To = answer.To(e); len(m.To) == 0 {
+		if m.To = answer.ReplyRecipients(e); len(m.To) == 0 {
 			return sending.Receipt{}, fault.InvalidField("to",
 				"is required, because the email has no address to reply to")
 		}

@@ -64,9 +64,9 @@ func (w *writer) joinerFor(size int) *db.Joiner[*arrival] {
 // to the database only once.
 var storeSQL = db.Compile(`
 WITH raw AS (
-	SELECT r.data, r.n FROM ` + rawRows.Numbered("n") + `
+	SELECT r.data, r.n FROM ` + rawRows.NumberedSource("n") + `
 ), content AS MATERIALIZED (
-	SELECT nextval(pg_get_serial_sequence('received_contents', 'id')) AS id, c.account_id, c.raw, c.n FROM ` + contentRows.Numbered("n") + `
+	SELECT nextval(pg_get_serial_sequence('received_contents', 'id')) AS id, c.account_id, c.raw, c.n FROM ` + contentRows.NumberedSource("n") + `
 ), kept AS (
 	INSERT INTO received_contents (id, account_id, size, data, due_at)
 	SELECT c.id, c.account_id, octet_length(r.data), r.data, CASE WHEN @move::bool THEN now() END FROM content c JOIN raw r ON r.n = c.raw
@@ -104,7 +104,7 @@ var recordRows = batch.New("v",
 	batch.Text("account_id", func(r *storedRecord) string { return r.accountID }),
 	batch.Text("domain_id", func(r *storedRecord) string { return r.domainID }),
 	batch.Int("content", func(r *storedRecord) int { return r.content }).SourceOnly(),
-	batch.Computed[*storedRecord]("content_id", "c.id"),
+	batch.ComputedColumn[*storedRecord]("content_id", "c.id"),
 	batch.Text("rcpt_to", func(r *storedRecord) string { return r.rcpt }),
 	batch.Text("mail_from", func(r *storedRecord) string { return r.from }),
 	batch.Text("from", func(r *storedRecord) string { return r.message.From }),
@@ -121,7 +121,7 @@ var recordRows = batch.New("v",
 		}
 		return *r.message.InReplyTo
 	}).SourceOnly(),
-	batch.Computed[*storedRecord]("in_reply_to", "CASE WHEN v.answers THEN v.answered END"),
+	batch.ComputedColumn[*storedRecord]("in_reply_to", "CASE WHEN v.answers THEN v.answered END"),
 	batch.JSON("references", func(r *storedRecord) []string { return orEmpty(r.message.References) }),
 	batch.JSON("authentication", func(r *storedRecord) shape.Authentication { return r.auth }),
 	batch.Text("spam_status", func(r *storedRecord) receivedemail.SpamStatus { return r.spam.status }),
@@ -147,7 +147,7 @@ var recordRows = batch.New("v",
 	batch.Time("received_at", func(r *storedRecord) time.Time { return r.at }),
 	batch.Text("words", func(r *storedRecord) string { return r.words }).SourceOnly(),
 	batch.Text("marks", func(r *storedRecord) string { return r.marks }).SourceOnly(),
-	batch.Computed[*storedRecord]("search", search.DocumentSQL),
+	batch.ComputedColumn[*storedRecord]("search", search.DocumentSQL),
 )
 
 // flush stores messages together. After an error, the joiner retries them one by one.

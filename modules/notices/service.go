@@ -53,36 +53,36 @@ func New(p Params) *Service {
 // CanSend reports whether notices can be sent here.
 func (s *Service) CanSend() bool { return s.sender != nil }
 
-// Kind is the kind of a notice.
-type Kind string
+// NoticeKind is the kind of a notice.
+type NoticeKind string
 
 // Kinds of notices.
 const (
-	Reset             Kind = "reset"   // a password reset was requested
-	SignUp            Kind = "sign_up" // a user signs up
-	AlreadyRegistered Kind = "already" // a sign-up for an email that has a user
-	Email             Kind = "email"   // confirm a new email
-	Invite            Kind = "invite"  // an invitation to a team
+	Reset             NoticeKind = "reset"   // a password reset was requested
+	SignUp            NoticeKind = "sign_up" // a user signs up
+	AlreadyRegistered NoticeKind = "already" // a sign-up for an email that has a user
+	Email             NoticeKind = "email"   // confirm a new email
+	Invite            NoticeKind = "invite"  // an invitation to a team
 
-	EmailAsked          Kind = "email_asked" // to the old email: a change was requested, which the link cancels
-	EmailChanged        Kind = "email_changed"
-	PasswordChanged     Kind = "password_changed"
-	SecondFactorAdded   Kind = "second_factor_added"
-	SecondFactorRemoved Kind = "second_factor_removed"
-	PasskeyAdded        Kind = "passkey_added"
-	PasskeyRemoved      Kind = "passkey_removed"
-	ProviderLinked      Kind = "provider_linked"
-	ProviderUnlinked    Kind = "provider_unlinked"
-	NewDevice           Kind = "new_device" // a user signed in with an unknown browser
-	RoleChanged         Kind = "role_changed"
-	MemberRemoved       Kind = "member_removed"
+	EmailAsked          NoticeKind = "email_asked" // to the old email: a change was requested, which the link cancels
+	EmailChanged        NoticeKind = "email_changed"
+	PasswordChanged     NoticeKind = "password_changed"
+	SecondFactorAdded   NoticeKind = "second_factor_added"
+	SecondFactorRemoved NoticeKind = "second_factor_removed"
+	PasskeyAdded        NoticeKind = "passkey_added"
+	PasskeyRemoved      NoticeKind = "passkey_removed"
+	ProviderLinked      NoticeKind = "provider_linked"
+	ProviderUnlinked    NoticeKind = "provider_unlinked"
+	NewDevice           NoticeKind = "new_device" // a user signed in with an unknown browser
+	RoleChanged         NoticeKind = "role_changed"
+	MemberRemoved       NoticeKind = "member_removed"
 
-	LimitNear       Kind = "limit_near"       // 80 % of a team's monthly limit is used
-	LimitReached    Kind = "limit_reached"    // all of it is used
-	IncludedNear    Kind = "included_near"    // 80 % of the emails included in the plan are used
-	IncludedReached Kind = "included_reached" // all of them are used
-	PaymentFailed   Kind = "payment_failed"
-	PlanChanged     Kind = "plan_changed"
+	LimitNear       NoticeKind = "limit_near"       // 80 % of a team's monthly limit is used
+	LimitReached    NoticeKind = "limit_reached"    // all of it is used
+	IncludedNear    NoticeKind = "included_near"    // 80 % of the emails included in the plan are used
+	IncludedReached NoticeKind = "included_reached" // all of them are used
+	PaymentFailed   NoticeKind = "payment_failed"
+	PlanChanged     NoticeKind = "plan_changed"
 )
 
 // group is a set of notices with the same button and closing text.
@@ -95,7 +95,7 @@ const (
 	billingGroup        // limits and payments
 )
 
-var groups = map[Kind]group{
+var groups = map[NoticeKind]group{
 	PasswordChanged: securityGroup, SecondFactorAdded: securityGroup, SecondFactorRemoved: securityGroup,
 	PasskeyAdded: securityGroup, PasskeyRemoved: securityGroup,
 	ProviderLinked: securityGroup, ProviderUnlinked: securityGroup, NewDevice: securityGroup,
@@ -105,13 +105,13 @@ var groups = map[Kind]group{
 }
 
 // IsSecurity reports whether a notice is about credentials and contains a password reset link.
-func (k Kind) IsSecurity() bool { return groups[k] == securityGroup }
+func (k NoticeKind) IsSecurity() bool { return groups[k] == securityGroup }
 
 // Notice is an email to one user. Path is the page that its link opens; without Path it has no link. Token,
 // if set, is in the URL fragment.
 type Notice struct {
 	To   string
-	Kind Kind
+	Kind NoticeKind
 	// placeholders of the kind: name, team, inviter, role, before, email, plan, number, time, browser, ip
 	Values   map[string]string
 	Language string // defaults to the recipient's preference
@@ -138,7 +138,7 @@ func (s *Service) Send(ctx context.Context, n Notice,
 		return err
 	}
 	_, err = s.sender.Send(ctx, accounts.Caller{AccountID: from, Scope: rights.ScopeFull}, sending.Request{Message: m,
-		Guard: &sending.Guarded{Guard: &guard{hold}}})
+		Guard: &sending.MessageGuard{Guard: &guard{hold}}})
 	if err != nil && !errors.Is(err, sending.ErrNotHeld) {
 		return fmt.Errorf("send notice %s: %w", n.Kind, err)
 	}
@@ -151,7 +151,7 @@ type guard struct {
 }
 
 // Hold implements sending.Guard.
-func (g *guard) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
+func (g *guard) Hold(ctx context.Context, tx db.Execer, list []sending.GuardedMessage) ([]bool, error) {
 	out := make([]bool, len(list))
 	for i := range list {
 		var err error
@@ -189,7 +189,7 @@ func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
 		return 0, err
 	}
 	for after := ""; ; {
-		ids, last, err := s.records.Expired(ctx, from, records.Bodies, after, time.Now().Add(-keptFor), sweepBatch)
+		ids, last, err := s.records.ListExpired(ctx, from, records.Bodies, after, time.Now().Add(-keptFor), sweepBatch)
 		if err != nil {
 			return deleted, err
 		}

@@ -12,7 +12,7 @@ import (
 var From = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_SYSTEM_FROM", Group: "People", DefaultText: "Postrider <no-reply@ the sandbox domain>",
 	Help: "Sender of the installation's own mail, such as invitations. Must be an address at POSTRIDER_SANDBOX_DOMAIN.",
-	Form: setting.Form[string]{Placeholder: "ADDRESS", Parse: func(text string) (string, error) {
+	Form: setting.Syntax[string]{Placeholder: "ADDRESS", Parse: func(text string) (string, error) {
 		_, err := address.Parse(text)
 		return text, err
 	}},

@@ -38,7 +38,7 @@ type words struct {
 	BillingButton  string   `json:"billing_button"`
 	PayingEnd      string   `json:"paying_end"`
 
-	Kinds map[Kind]sentences `json:"kinds"`
+	Kinds map[NoticeKind]sentences `json:"kinds"`
 }
 
 // sentences are the texts of one kind of notice. A missing button or end defaults to that of its group.

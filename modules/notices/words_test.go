@@ -13,9 +13,9 @@ import (
 )
 
 // allKinds are the kinds of notices that the product sends.
-var allKinds = append(func() (kinds []Kind) {
+var allKinds = append(func() (kinds []NoticeKind) {
 	for _, k := range alerts.Kinds() {
-		kinds = append(kinds, Kind(k))
+		kinds = append(kinds, NoticeKind(k))
 	}
 	return kinds
 }(), Reset, SignUp, AlreadyRegistered, Email, Invite, EmailAsked, LimitNear, LimitReached, IncludedNear,

@@ -182,15 +182,15 @@ func pickOutlet(pool []*outlet, accountID, destination string) *outlet {
 		if weight <= 0 {
 			continue
 		}
-		if score := float64(weight) / -math.Log(share(accountID, destination, o.way.Label)); score > highest {
+		if score := float64(weight) / -math.Log(hashFraction(accountID, destination, o.way.Label)); score > highest {
 			best, highest = o, score
 		}
 	}
 	return best
 }
 
-// share returns a number between 0 and 1 that is the same in every process.
-func share(parts ...string) float64 {
+// hashFraction returns a number between 0 and 1 that is the same in every process.
+func hashFraction(parts ...string) float64 {
 	h := fnv.New64a()
 	for _, p := range parts {
 		h.Write([]byte(p))

@@ -51,8 +51,8 @@ const (
 // tiers are the outlets of a pool by reach.
 type tiers [gone + 1][]*outlet
 
-// Place returns which process takes the mail queued for the way of a label.
-func (w *Ways) Place(label string) Routing {
+// RoutingOf returns which process takes the mail queued for the way of a label.
+func (w *Ways) RoutingOf(label string) Routing {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	o := w.known.findOutlet(label)
@@ -137,9 +137,9 @@ func byReach(all []*outlet) (by tiers) {
 	return by
 }
 
-// Among returns how many processes share a mailbox provider's limits for the way of a label: the live
+// CountSharing returns how many processes share a mailbox provider's limits for the way of a label: the live
 // processes that deliver from the same address. It is at least 1.
-func (w *Ways) Among(label string) int {
+func (w *Ways) CountSharing(label string) int {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.known == nil {

@@ -27,7 +27,7 @@ func (f *fleet) RecordTrials(addresses map[netip.Addr]bool) { f.tried = addresse
 func process(name string, addresses ...string) node.Process {
 	p := node.Process{Name: name, Roles: []string{node.Delivers}, Egress: "here", Alive: true}
 	for _, text := range addresses {
-		p.Addresses = append(p.Addresses, machine.Single(netip.MustParseAddr(text)))
+		p.Addresses = append(p.Addresses, machine.SingleNetwork(netip.MustParseAddr(text)))
 	}
 	return p
 }
@@ -71,7 +71,7 @@ func TestNearestAddressIsChosen(t *testing.T) {
 	}
 	for label, want := range map[string]Routing{"192.0.2.1": Open, "192.0.2.2": OnOtherNode, "192.0.2.3": OnOtherNode,
 		"192.0.2.4": OnOtherNode, "192.0.2.5": OnOtherNode, "192.0.2.6": Open, "": Open, "smarthost:a:25": Open, "192.0.2.99": Open} {
-		if got := s.Place(label); got != want {
+		if got := s.RoutingOf(label); got != want {
 			t.Errorf("Place of %q is %d, want %d", label, got, want)
 		}
 	}
@@ -104,36 +104,37 @@ func TestOrphanedAddressIsSkipped(t *testing.T) {
 	f := &fleet{self: process("one"), others: []node.Process{dead}}
 	s := w.among(t, f, 10*time.Minute)
 	reread(t, s)
-	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "" || s.Place("192.0.2.1") != Orphaned {
-		t.Errorf("mail leaves from %q (Place %d), want the machine's own address", got[0], s.Place("192.0.2.1"))
+	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "" || s.RoutingOf("192.0.2.1") != Orphaned {
+		t.Errorf("mail leaves from %q (Place %d), want the machine's own address", got[0], s.RoutingOf("192.0.2.1"))
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.5" ||
-		s.Place("192.0.2.5") != Unroutable {
+		s.RoutingOf("192.0.2.5") != Unroutable {
 		t.Errorf("mail for an account's own address leaves from %q (Place %d), want it to wait", got[0],
-			s.Place("192.0.2.5"))
+			s.RoutingOf("192.0.2.5"))
 	}
 	if n := strings.Count(w.logged.String(), "no process has a source address"); n != 2 {
 		t.Errorf("got %d log lines for two addresses:\n%s", n, w.logged)
 	}
 	f.others[0].Alive, f.others[0].Silent = true, 0
 	reread(t, s)
-	if s.Place("192.0.2.1") != OnOtherNode || s.Place("192.0.2.5") != OnOtherNode {
+	if s.RoutingOf("192.0.2.1") != OnOtherNode || s.RoutingOf("192.0.2.5") != OnOtherNode {
 		t.Error("a process has returned, but mail queued for its addresses is not left to it")
 	}
 	f.others = nil
 	reread(t, s)
 	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.1" ||
-		s.Place("192.0.2.1") != OnOtherNode {
+		s.RoutingOf("192.0.2.1") != OnOtherNode {
 		t.Errorf("right after the process ended, mail leaves from %q, want it to wait for the address", got[0])
 	}
 	// With a local address in the same pool, queued mail is chosen again immediately.
 	w.add(t, SourceInput{Address: "192.0.2.2", Pool: "shared"})
 	f.self = process("one", "192.0.2.2")
 	reread(t, s)
-	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.2" || s.Place("192.0.2.1") != Orphaned ||
-		s.Place("192.0.2.5") != OnOtherNode {
+	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.2" ||
+		s.RoutingOf("192.0.2.1") != Orphaned ||
+		s.RoutingOf("192.0.2.5") != OnOtherNode {
 		t.Errorf("with a local address, mail leaves from %q, and Place of the queued mail is %d and %d", got[0],
-			s.Place("192.0.2.1"), s.Place("192.0.2.5"))
+			s.RoutingOf("192.0.2.1"), s.RoutingOf("192.0.2.5"))
 	}
 }
 
@@ -147,7 +148,7 @@ func TestGainedReportsMovedAddress(t *testing.T) {
 	s := w.among(t, f, time.Hour)
 	gained := func() bool {
 		select {
-		case <-s.Gained():
+		case <-s.GainedWays():
 			return true
 		default:
 			return false
@@ -162,7 +163,7 @@ func TestGainedReportsMovedAddress(t *testing.T) {
 		}
 		reread(t, s)
 		if got := gained(); got != c.want {
-			t.Errorf("after the address moved to %s, Gained reported it: %t, want %t", c.to, got, c.want)
+			t.Errorf("after the address moved to %s, GainedWays reported it: %t, want %t", c.to, got, c.want)
 		}
 	}
 }
@@ -179,11 +180,11 @@ func TestAmongCountsSharingProcesses(t *testing.T) {
 		others: []node.Process{process("two", "192.0.2.1", "192.0.2.2"), process("three"), api, dead, far}}
 	s := w.among(t, f, time.Hour)
 	for label, want := range map[string]int{"": 3, "192.0.2.1": 2, "192.0.2.2": 1} {
-		if got := s.Among(label); got != want {
+		if got := s.CountSharing(label); got != want {
 			t.Errorf("%d processes share %q, want %d", got, label, want)
 		}
 	}
-	if got := w.Among(""); got != 1 {
+	if got := w.CountSharing(""); got != 1 {
 		t.Errorf("a process that knows no others shares its address with %d", got)
 	}
 }

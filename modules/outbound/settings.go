@@ -38,7 +38,7 @@ type Exit struct {
 var MainExit = setting.Declare(setting.Setting[Exit]{
 	Name: "POSTRIDER_OUTBOUND", Group: chapter, Secret: true, DefaultText: "mx; capture in development",
 	Help: "Delivery route: mx, capture (development only), or a smarthost as smtp://user:password@host:port or smtps://…",
-	Form: setting.Form[Exit]{Placeholder: "HOW", Parse: func(text string) (Exit, error) {
+	Form: setting.Syntax[Exit]{Placeholder: "HOW", Parse: func(text string) (Exit, error) {
 		if text == string(MX) || text == string(Capture) {
 			return Exit{How: How(text)}, nil
 		}
@@ -65,7 +65,7 @@ var FallbackExit = setting.Declare(setting.Setting[Exit]{
 	Help: "smtp://user:password@host:port or smtps://…: a smarthost for mail that receivers rejected because of " +
 		"the sending address, or whose receivers could not be reached. Accounts and domains can have their own. " +
 		"Only with mx.",
-	Form: setting.Form[Exit]{Placeholder: "URL", Parse: func(text string) (Exit, error) {
+	Form: setting.Syntax[Exit]{Placeholder: "URL", Parse: func(text string) (Exit, error) {
 		return parseExit(text, "must be smtp://user:password@host:port or smtps://…")
 	}},
 	Show: Exit.LogValue,

@@ -84,7 +84,7 @@ type tlsSessions struct {
 }
 
 var tlsRows = batch.New("c",
-	batch.Computed[tlsSessions]("day", `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`),
+	batch.ComputedColumn[tlsSessions]("day", `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`),
 	batch.Text("domain", func(c tlsSessions) string { return c.domain }),
 	batch.Text("host", func(c tlsSessions) string { return c.host }),
 	batch.Text("policy", func(c tlsSessions) string { return c.policy }),

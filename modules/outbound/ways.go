@@ -83,9 +83,9 @@ func (w *Ways) Start(ctx context.Context) error {
 	return nil
 }
 
-// Gained receives a value when this process may take the mail queued for a way of another process: the source
+// GainedWays receives a value when this process may take the mail queued for a way of another process: the source
 // was moved, or the other process died. It supports one reader.
-func (w *Ways) Gained() <-chan struct{} { return w.gained }
+func (w *Ways) GainedWays() <-chan struct{} { return w.gained }
 
 // Stop stops reading the configuration.
 func (w *Ways) Stop(ctx context.Context) error {

@@ -108,7 +108,8 @@ func (s *Credentials) loadCredential(ctx context.Context, hash passwordHash) (cr
 	var domainIDs string
 	var by credentials.Row
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
-		Scan(append([]any{&found.id, &found.caller.AccountID, &domainIDs, &found.caller.Suspended}, by.Into()...)...)
+		Scan(append([]any{&found.id, &found.caller.AccountID, &domainIDs, &found.caller.Suspended},
+			by.ScanTargets()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return credential{}, nil

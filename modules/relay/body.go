@@ -17,8 +17,8 @@ const (
 	roomWait = 30 * time.Second
 )
 
-// take reads a whole message into a content, which the caller must close.
-func (s *Service) take(ctx context.Context, accountID string, body io.Reader) (*intake.Content, error) {
+// readMessage reads a whole message into a content, which the caller must close.
+func (s *Service) readMessage(ctx context.Context, accountID string, body io.Reader) (*intake.Content, error) {
 	c := s.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: accountID}, MaxMemory: light,
 		MaxSize: MaxMessage, Patience: roomWait})
 	err := c.Receive(ctx, intake.Upload{From: body, Limit: MaxMessage, Size: -1,
@@ -38,9 +38,9 @@ func refusalFor(err error) error {
 	return err
 }
 
-// work waits for the memory required to clean and store a message: the cleaned message, two copies for the
+// reserveMemory waits for the memory required to clean and store a message: the cleaned message, two copies for the
 // statement, and its texts.
-func (s *Service) work(ctx context.Context, accountID string, size int64) (release func(), err error) {
+func (s *Service) reserveMemory(ctx context.Context, accountID string, size int64) (release func(), err error) {
 	if size <= light {
 		return func() {}, nil
 	}

@@ -116,7 +116,8 @@ func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent
 	}
 	var owned []string
 	if len(in.DomainIDs) > 0 {
-		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).IDs(ctx); err != nil {
+		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).
+			IDs(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -225,7 +226,7 @@ func (s *Credentials) Revoke(ctx context.Context, accountID, credentialID string
 // included. Error: Invalid.
 func (s *Credentials) List(ctx context.Context, accountID string,
 	r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	return s.Filtered(ctx, accountID, Filter{}, r)
+	return s.ListFiltered(ctx, accountID, Filter{}, r)
 }
 
 // Filter narrows a list of credentials.
@@ -233,10 +234,10 @@ type Filter struct {
 	Revoked *bool // nil means all
 }
 
-// Filtered returns one page of the account's credentials that match a filter.
-func (s *Credentials) Filtered(ctx context.Context, accountID string, f Filter,
+// ListFiltered returns one page of the account's credentials that match a filter.
+func (s *Credentials) ListFiltered(ctx context.Context, accountID string, f Filter,
 	r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r,
 		s.queryCredential(accountID, f),
 		func(c *ent.SMTPCredential) string { return c.ID })
 }

@@ -29,21 +29,21 @@ const (
 
 // removed are the fields that are deleted: a submission server writes them itself, or later servers must
 // not see them (RFC 6409 section 8, RFC 5321 section 4.4).
-var removed = set("bcc", "sender", "return-path", "received", "dkim-signature")
+var removed = newSet("bcc", "sender", "return-path", "received", "dkim-signature")
 
 // written are the fields that a program composes, and that API clients cannot set as custom headers.
-var written = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version")
+var written = newSet("from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version")
 
 // once are the fields that may appear at most once in a message (RFC 5322 section 3.6, RFC 2045, RFC 8058).
 // If there are two, some readers use the first and others the last.
-var once = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references",
+var once = newSet("from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references",
 	"mime-version",
 	"content-type", "content-transfer-encoding", "content-disposition", "content-id", "list-unsubscribe",
 	"list-unsubscribe-post",
 	"x-postrider-unsubscribe", "x-postrider-category", "x-postrider-scheduled-at", "x-postrider-expires-at",
 	"x-postrider-idempotency-key")
 
-func set(names ...string) map[string]bool {
+func newSet(names ...string) map[string]bool {
 	all := map[string]bool{}
 	for _, name := range names {
 		all[name] = true
@@ -96,7 +96,7 @@ func (h *header) takeField(f verbatim.HeaderField) error {
 		}
 		h.custom = customHeaders(h.custom, f.Name, decoded)
 	}
-	if err := h.understand(name, &f, value, decoded); err != nil || f.Raw == nil {
+	if err := h.parseField(name, &f, value, decoded); err != nil || f.Raw == nil {
 		return err
 	}
 	if !isASCII(value) {
@@ -146,8 +146,8 @@ func (h *header) listOf(name string) []address.Address {
 	return nil
 }
 
-// understand parses the fields needed for the record and the rules.
-func (h *header) understand(name string, f *verbatim.HeaderField, value, decoded string) error {
+// parseField parses the fields needed for the record and the rules.
+func (h *header) parseField(name string, f *verbatim.HeaderField, value, decoded string) error {
 	switch name {
 	case "from":
 		from, err := address.Parse(value)

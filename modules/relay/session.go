@@ -24,8 +24,8 @@ import (
 // MaxMessage is the maximum size of a message, in bytes.
 const MaxMessage = 40 << 20
 
-// Listening returns a handler for a listener that only accepts submissions.
-func (s *Service) Listening() smtpserver.Handler { return handler{s} }
+// ListenerHandler returns a handler for a listener that only accepts submissions.
+func (s *Service) ListenerHandler() smtpserver.Handler { return handler{s} }
 
 type handler struct{ service *Service }
 
@@ -114,7 +114,7 @@ func (s *session) Rcpt(_ context.Context, to smtpserver.Path) error {
 
 func (s *session) Data(ctx context.Context, body io.Reader) error {
 	begin := time.Now()
-	content, err := s.service.take(ctx, s.credential.caller.AccountID, body)
+	content, err := s.service.readMessage(ctx, s.credential.caller.AccountID, body)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (s *session) submitMessage(ctx context.Context, content *intake.Content) (r
 		if verbatim.HasLongLine(raw) {
 			size += size / 2 // encoding its parts makes it larger
 		}
-		release, err := s.service.work(ctx, s.credential.caller.AccountID, size)
+		release, err := s.service.reserveMemory(ctx, s.credential.caller.AccountID, size)
 		if err != nil {
 			return err
 		}

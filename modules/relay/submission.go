@@ -53,7 +53,7 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 			m.BCC = append(m.BCC, mailbox(a))
 		}
 	}
-	m.Relayed = &sending.Relayed{MIME: verbatim.Join(h.kept, body), MessageID: h.messageID}
+	m.Relayed = &sending.RelayedMessage{MIME: verbatim.Join(h.kept, body), MessageID: h.messageID}
 	if verbatim.HasLongLine(body) {
 		if m.Relayed.MIME, err = verbatim.ShortenLines(m.Relayed.MIME); err != nil {
 			return sub, badFormat(err)
@@ -98,10 +98,10 @@ func countPlaces(raw []byte, changed bool) (n int, err error) {
 var encodedText = regexp.MustCompile(`(?i)content-transfer-encoding:\s*(base64|quoted-printable)`)
 
 // readFiles returns the attachments as the recipient's mail client sees them.
-func readFiles(r *sending.Relayed, fields []verbatim.HeaderField) error {
+func readFiles(r *sending.RelayedMessage, fields []verbatim.HeaderField) error {
 	contentType := strings.ToLower(verbatim.Get(fields, "Content-Type"))
 	simple := contentType == "" || strings.HasPrefix(contentType, "text/")
-	if simple && !strings.Contains(contentType, "name") && !verbatim.Has(fields, "Content-Disposition") {
+	if simple && !strings.Contains(contentType, "name") && !verbatim.HasField(fields, "Content-Disposition") {
 		return nil
 	}
 	read, err := message.Read(bytes.NewReader(r.MIME))

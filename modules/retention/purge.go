@@ -160,7 +160,7 @@ func (s *Service) walkEmails(ctx context.Context, accountID string, keep records
 		return 0, err
 	}
 	for more := true; more; {
-		ids, last, err := s.near.Mail.Expired(ctx, accountID, keep, after, cutoff, step)
+		ids, last, err := s.near.Mail.ListExpired(ctx, accountID, keep, after, cutoff, step)
 		if err != nil {
 			return total, err
 		}

@@ -26,7 +26,7 @@ type Accounts interface {
 
 // Mail stores sent email.
 type Mail interface {
-	Expired(ctx context.Context, accountID string, keep records.DetailLevel, after string, cutoff time.Time,
+	ListExpired(ctx context.Context, accountID string, keep records.DetailLevel, after string, cutoff time.Time,
 		limit int) (ids []string, last string, err error)
 	ExpiredLate(ctx context.Context, accountID string, keep records.DetailLevel, cutoff time.Time,
 		limit int) ([]string, error)
@@ -71,8 +71,8 @@ var (
 	_ Inbox    = (*inbound.Service)(nil)
 )
 
-// Neighbours are the modules that store data. Disabled modules are nil.
-type Neighbours struct {
+// Stores are the modules that store data. Disabled modules are nil.
+type Stores struct {
 	fx.In
 
 	Mail      Mail
@@ -88,7 +88,7 @@ type Params struct {
 
 	DB         *db.DB
 	Accounts   Accounts
-	Neighbours Neighbours
+	Neighbours Stores
 	Kept       []module.PersonalData `group:"kept"` // data of other modules
 	Facts      Facts
 	Logger     *slog.Logger
@@ -97,7 +97,7 @@ type Params struct {
 
 // Service purges in the background and erases on demand.
 type Service struct {
-	near Neighbours
+	near Stores
 	kept []module.PersonalData
 
 	db       *db.DB

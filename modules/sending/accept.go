@@ -196,7 +196,7 @@ func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptan
 	if len(items) == 0 {
 		return nil
 	}
-	blocks, err := w.suppression.Blocked(ctx, tx, addressesOf(items))
+	blocks, err := w.suppression.FindBlocks(ctx, tx, addressesOf(items))
 	if err != nil {
 		return fmt.Errorf("check suppression: %w", err)
 	}
@@ -205,7 +205,7 @@ func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptan
 		a.block(blocks[:n])
 		blocks = blocks[n:]
 	}
-	var uses []accounts.Use
+	var uses []accounts.EmailUsage
 	var counted []*acceptance
 	for _, a := range items {
 		if a.countsAgainstCaps() {
@@ -230,7 +230,7 @@ func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptan
 func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
 	var claimed []idempotency.ClaimedResponse
 	var position []int
-	var back []accounts.Use
+	var back []accounts.EmailUsage
 	for i, sub := range batch {
 		if errs[i] = sub.refusal(); errs[i] != nil {
 			back = append(back, sub.consumed()...)
@@ -272,7 +272,7 @@ func (s *submission) refusal() error {
 }
 
 // consumed returns what the items have used of the caps.
-func (s *submission) consumed() (uses []accounts.Use) {
+func (s *submission) consumed() (uses []accounts.EmailUsage) {
 	for _, a := range s.items {
 		if a.countsAgainstCaps() && a.err == nil {
 			uses = append(uses, a.capUse())
@@ -282,7 +282,7 @@ func (s *submission) consumed() (uses []accounts.Use) {
 }
 
 // refundUses refunds the caps for submissions that are not stored.
-func (w *writer) refundUses(ctx context.Context, tx db.Execer, uses []accounts.Use) error {
+func (w *writer) refundUses(ctx context.Context, tx db.Execer, uses []accounts.EmailUsage) error {
 	if len(uses) == 0 {
 		return nil
 	}

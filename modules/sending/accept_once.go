@@ -76,7 +76,7 @@ func (w *writer) isSimple(ctx context.Context, sub *submission) (bool, error) {
 			return false, nil
 		}
 	}
-	capped, err := w.quota.Capped(ctx, sub.items[0].email.accountID) // one caller, one account
+	capped, err := w.quota.IsCapped(ctx, sub.items[0].email.accountID) // one caller, one account
 	return !capped, err
 }
 

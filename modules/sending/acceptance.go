@@ -29,11 +29,12 @@ type acceptance struct {
 	err        error // refused in the transaction: not recorded
 	size       int   // approximate, in bytes
 	search     records.SearchText
-	guard      *Guarded // nil: no guard
-	handedOver bool     // this process already delivers to all recipients
+	guard      *MessageGuard // nil: no guard
+	handedOver bool          // this process already delivers to all recipients
 }
 
-func newAcceptance(caller accounts.Caller, identity domains.SigningIdentity, msg parsedMessage, now time.Time) *acceptance {
+func newAcceptance(caller accounts.Caller, identity domains.SigningIdentity, msg parsedMessage,
+	now time.Time) *acceptance {
 	a := &acceptance{files: msg.Attachments}
 	a.email = newEmailRow(caller, identity, msg, now.UTC().Truncate(time.Millisecond))
 	a.recipients = recipientRows(a.email, msg)
@@ -57,8 +58,8 @@ func (a *acceptance) isDue() bool { return a.err == nil && a.email.status == ema
 func (a *acceptance) countsAgainstCaps() bool { return !a.blocked }
 
 // capUse returns how the caps count the message: a scheduled one on the day it is due.
-func (a *acceptance) capUse() accounts.Use {
-	return accounts.Use{AccountID: a.email.accountID, Due: orZero(a.email.scheduledAt)}
+func (a *acceptance) capUse() accounts.EmailUsage {
+	return accounts.EmailUsage{AccountID: a.email.accountID, Due: orZero(a.email.scheduledAt)}
 }
 
 // reset discards the result of an earlier transaction.
@@ -82,7 +83,7 @@ func (a *acceptance) setUnblocked() {
 	}
 	data := e.payload()
 	if e.scheduledAt != nil {
-		at := event.At(*e.scheduledAt)
+		at := event.NewTime(*e.scheduledAt)
 		data.ScheduledAt = &at
 	}
 	a.fact = event.New(e.accountID, e.lastEvent, e.createdAt, data)

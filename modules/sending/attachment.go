@@ -122,10 +122,10 @@ var blockedExtensions = func() map[string]bool {
 	return set
 }()
 
-// Relayed is a message that was submitted over SMTP. Its sender composed it, and it is sent as submitted.
+// RelayedMessage is a message that was submitted over SMTP. Its sender composed it, and it is sent as submitted.
 // Message.To, CC and BCC are its envelope: each address is in the list of the header field that names it. The
 // record shows the other header fields of the message.
-type Relayed struct {
+type RelayedMessage struct {
 	// MIME is the whole message, in the form that verbatim.Split accepts, without Bcc and the fields meant for
 	// us. Date and Message-ID have been added if they were missing. If nil, the message is being sent again and
 	// is composed here from html and text.
@@ -150,7 +150,7 @@ func (m Message) fileCount() int {
 }
 
 // validate checks the files against the rules for attachments. Parts without a name do not count as files.
-func (r *Relayed) validate(wrong fault.Fields) {
+func (r *RelayedMessage) validate(wrong fault.Fields) {
 	if r == nil {
 		return
 	}

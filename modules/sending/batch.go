@@ -187,7 +187,7 @@ func (w *writer) insertItem(ctx context.Context, tx *db.PreparedTx, a *acceptanc
 		return fmt.Errorf("roll back to savepoint: %w", err)
 	}
 	if a.countsAgainstCaps() {
-		if err := w.quota.Refund(ctx, tx, []accounts.Use{a.capUse()}); err != nil {
+		if err := w.quota.Refund(ctx, tx, []accounts.EmailUsage{a.capUse()}); err != nil {
 			return fmt.Errorf("refund the caps: %w", err)
 		}
 	}

@@ -84,7 +84,7 @@ func truncateTime(at *time.Time) *time.Time {
 // payload returns the data about the email that every fact about it carries.
 func (r emailRow) payload() event.Email {
 	return event.Email{EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject,
-		EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt)}
+		EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.NewTime(r.createdAt)}
 }
 
 // emailRows is the columns of accepted emails.
@@ -107,7 +107,7 @@ var emailRows = batch.New("v",
 	batch.Text("html", func(a *acceptance) string { return a.keptBody(a.email.html) }).OrNull(),
 	batch.Text("plain", func(a *acceptance) string { return a.keptBody(a.email.text) }).SourceOnly(),
 	batch.Bool("no_text", func(a *acceptance) bool { return a.email.noText }).SourceOnly(),
-	batch.Computed[*acceptance]("text", `CASE WHEN v.no_text THEN '' ELSE NULLIF(v.plain, '') END`),
+	batch.ComputedColumn[*acceptance]("text", `CASE WHEN v.no_text THEN '' ELSE NULLIF(v.plain, '') END`),
 	batch.Bytes("mime", func(a *acceptance) []byte {
 		if a.withoutBody() {
 			return nil
@@ -127,7 +127,7 @@ var emailRows = batch.New("v",
 	batch.Bool("unsubscribe", func(a *acceptance) bool { return a.email.unsubscribe }),
 	batch.Text("category", func(a *acceptance) string { return a.email.category }).OrNull(),
 	batch.Text("status", func(a *acceptance) email.Status { return a.email.status }),
-	batch.Text("uncommon", func(a *acceptance) string { return lifecycle.Uncommon(a.email.status) }).OrNull(),
+	batch.Text("uncommon", func(a *acceptance) string { return lifecycle.UncommonValue(a.email.status) }).OrNull(),
 	batch.Text("last_event", func(a *acceptance) event.Type { return a.email.lastEvent }),
 	batch.Time("created_at", func(a *acceptance) time.Time { return a.email.createdAt }),
 	batch.Time("sent_at", func(a *acceptance) time.Time { return a.email.sentAt() }),
@@ -136,7 +136,7 @@ var emailRows = batch.New("v",
 	batch.Time("release_at", func(a *acceptance) time.Time { return a.email.releaseAt() }),
 	batch.Text("words", func(a *acceptance) string { return a.search.Words }).SourceOnly(),
 	batch.Text("marks", func(a *acceptance) string { return a.search.Marks }).SourceOnly(),
-	batch.Computed[*acceptance]("search", search.DocumentSQL),
+	batch.ComputedColumn[*acceptance]("search", search.DocumentSQL),
 )
 
 // entity returns the row of an email that is sent as delivery needs it.

@@ -18,25 +18,25 @@ type Guard interface {
 	// Hold is called once for all messages of a transaction that share this guard, after caps and idempotency
 	// keys and before the messages are stored. For each message, it returns whether to store it. An error
 	// aborts the transaction, and messages may be tried again.
-	Hold(ctx context.Context, tx db.Execer, list []Held) ([]bool, error)
+	Hold(ctx context.Context, tx db.Execer, list []GuardedMessage) ([]bool, error)
 }
 
-// Guarded is a message's guard and the guard's reference to the message.
-type Guarded struct {
+// MessageGuard is a message's guard and the guard's reference to the message.
+type MessageGuard struct {
 	Guard        Guard
 	Subject      any    // passed to Hold
 	AutomationID string // stored with the email
 	RunID        string
 }
 
-// Held is a message that is about to be stored.
-type Held struct {
+// GuardedMessage is a message that is about to be stored.
+type GuardedMessage struct {
 	Subject any
 	Receipt Receipt
 }
 
 // setGuard assigns a guard to a message.
-func (a *acceptance) setGuard(g *Guarded) {
+func (a *acceptance) setGuard(g *MessageGuard) {
 	if a.guard = g; g != nil {
 		a.email.automationID, a.email.runID = g.AutomationID, g.RunID
 	}
@@ -57,12 +57,12 @@ func (w *writer) askGuards(ctx context.Context, tx db.Execer, batch []*submissio
 		}
 		positions[g] = append(positions[g], i)
 	}
-	var back []accounts.Use
+	var back []accounts.EmailUsage
 	for _, g := range guards {
-		list := make([]Held, 0, len(positions[g]))
+		list := make([]GuardedMessage, 0, len(positions[g]))
 		for _, i := range positions[g] {
 			a := batch[i].items[0]
-			list = append(list, Held{a.guard.Subject, a.receipt()})
+			list = append(list, GuardedMessage{a.guard.Subject, a.receipt()})
 		}
 		held, err := g.Hold(ctx, tx, list)
 		if err != nil {

@@ -50,7 +50,7 @@ type Message struct {
 	Template *TemplateRef
 	// Relayed is the message as its sender composed it, in place of bodies and attachments; nil: the message is
 	// composed here.
-	Relayed *Relayed
+	Relayed *RelayedMessage
 }
 
 // TemplateRef names a published template and its variables.

@@ -21,8 +21,8 @@ func (s *Service) Preview(ctx context.Context, caller accounts.Caller, m Message
 	return previewOf(a.email), nil
 }
 
-// Check is the result of checking a message without sending it.
-type Check struct {
+// CheckResult is the result of checking a message without sending it.
+type CheckResult struct {
 	Preview
 
 	Suppressed []string // recipients that would block the message
@@ -33,15 +33,15 @@ var errChecked = errors.New("the check is done")
 
 // Check runs all checks of Send, including suppression, caps and byte quotas, and stores nothing. It returns
 // the same errors as Send.
-func (s *Service) Check(ctx context.Context, caller accounts.Caller, m Message) (Check, error) {
+func (s *Service) Check(ctx context.Context, caller accounts.Caller, m Message) (CheckResult, error) {
 	a, err := s.prepareMessage(ctx, caller, m, clock.Now())
 	if err != nil {
-		return Check{}, err
+		return CheckResult{}, err
 	}
 	if err := s.writer.checkItem(ctx, a); err != nil {
-		return Check{}, err
+		return CheckResult{}, err
 	}
-	return Check{Preview: previewOf(a.email), Suppressed: a.suppressed}, nil
+	return CheckResult{Preview: previewOf(a.email), Suppressed: a.suppressed}, nil
 }
 
 // checkItem applies the checks that need the database, and rolls back.

@@ -51,13 +51,13 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 // completeRelayed fills in the bodies of a message that was submitted over SMTP. It is then composed like any
 // other message, and attachments are omitted as always.
 func (s *Service) completeRelayed(ctx context.Context, stored *ent.Email, m Message) (Message, error) {
-	read, err := s.records.Relayed(ctx, stored.AccountID, stored.ID)
+	read, err := s.records.ReadRelayed(ctx, stored.AccountID, stored.ID)
 	if err != nil {
 		return m, fmt.Errorf("read relayed email: %w", err)
 	}
 	if read == nil || read.HTML == "" && read.Text == "" {
 		return m, fault.Conflictf(fault.CodeConflict, "This email has no body to send again")
 	}
-	m.HTML, m.Text, m.Relayed = read.HTML, read.Text, &Relayed{}
+	m.HTML, m.Text, m.Relayed = read.HTML, read.Text, &RelayedMessage{}
 	return m, nil
 }

@@ -62,7 +62,7 @@ func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at 
 // refunded. It returns the same errors as Reschedule.
 func (s *Service) Cancel(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
 	refund := func(tx db.Execer, due time.Time) error {
-		return s.quota.Refund(ctx, tx, []accounts.Use{{AccountID: accountID, Due: due}})
+		return s.quota.Refund(ctx, tx, []accounts.EmailUsage{{AccountID: accountID, Due: due}})
 	}
 	return s.changeScheduled(ctx, accountID, emailID, event.EmailCancelled, refund, cancelSQL, emailID, accountID,
 		string(event.EmailCancelled), cancelledDiagnostic)
@@ -118,10 +118,10 @@ func scheduleFact(e *ent.Email, typ event.Type) event.Fact {
 		cc = []string{}
 	}
 	data := event.Email{EmailID: e.ID, From: e.From, To: e.To, CC: cc, Subject: e.Subject,
-		EmailStatus: string(e.Status), Tags: e.Tags, CreatedAt: event.At(e.CreatedAt)}
+		EmailStatus: string(e.Status), Tags: e.Tags, CreatedAt: event.NewTime(e.CreatedAt)}
 	if e.ScheduledAt != nil {
 		at := e.ScheduledAt.UTC()
-		moved := event.At(at)
+		moved := event.NewTime(at)
 		data.ScheduledAt = &moved
 	}
 	return event.New(e.AccountID, typ, clock.Now().UTC(), data)

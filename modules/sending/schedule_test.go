@@ -36,7 +36,8 @@ func TestReschedule(t *testing.T) {
 	e, recipients, _, types := f.state(t, id)
 	if got.Status != email.StatusScheduled || !got.ScheduledAt.Equal(at) || !e.ScheduledAt.Equal(at) ||
 		!e.ReleaseAt.Equal(at) || *e.Uncommon != "scheduled" {
-		t.Errorf("Reschedule returned %v %v and stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt, e.ReleaseAt,
+		t.Errorf("Reschedule returned %v %v and stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt,
+			e.ReleaseAt,
 			e.Uncommon, at)
 	}
 	if diff := cmp.Diff([]string{"email.scheduled", "email.rescheduled"}, types); diff != "" ||
@@ -64,9 +65,9 @@ func TestRescheduleIsNotSentToWebhooks(t *testing.T) {
 		types); diff != "" || e.LastEvent != "email.scheduled" {
 		t.Errorf("the last event is %s, want email.scheduled; the timeline is (-want +got):\n%s", e.LastEvent, diff)
 	}
-	if entry, known := event.Lookup(event.EmailRescheduled); !known || entry.Public() {
+	if entry, known := event.Lookup(event.EmailRescheduled); !known || entry.IsPublic() {
 		t.Errorf("email.rescheduled is in the catalog: %v, offered to webhooks: %v, want true and false", known,
-			entry.Public())
+			entry.IsPublic())
 	}
 }
 
@@ -82,7 +83,7 @@ func TestRescheduleAndCancelAdjustCaps(t *testing.T) {
 	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, to); err != nil {
 		t.Fatal(err)
 	}
-	want := []accounts.Use{{AccountID: sendingtest.Account, Due: due}, {AccountID: sendingtest.Account, Due: to}}
+	want := []accounts.EmailUsage{{AccountID: sendingtest.Account, Due: due}, {AccountID: sendingtest.Account, Due: to}}
 	if diff := cmp.Diff(want, sendingtest.InUTC(f.Near.Moved)); diff != "" {
 		t.Errorf("moves between caps (-want +got):\n%s", diff)
 	}
@@ -99,7 +100,7 @@ func TestRescheduleAndCancelAdjustCaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, _, _, _ := f.state(t, cancelled)
-	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: second.ScheduledAt.UTC()}},
+	if diff := cmp.Diff([]accounts.EmailUsage{{AccountID: sendingtest.Account, Due: second.ScheduledAt.UTC()}},
 		sendingtest.InUTC(f.Near.Back)); diff != "" {
 		t.Errorf("refund for the cancelled email (-want +got):\n%s", diff)
 	}

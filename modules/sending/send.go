@@ -23,7 +23,7 @@ type Request struct {
 	// Render returns the answer to store under the Claim. It is called only if there is a Claim.
 	Render func(Receipt) idempotency.Response
 	// Guard decides, in the transaction that stores the message, whether to store it; nil: always.
-	Guard *Guarded
+	Guard *MessageGuard
 }
 
 // Receipt confirms that a message is durably stored.
@@ -63,7 +63,8 @@ func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (
 }
 
 // prepareMessage does everything that needs no transaction: template, validation and policy.
-func (s *Service) prepareMessage(ctx context.Context, caller accounts.Caller, m Message, now time.Time) (*acceptance, error) {
+func (s *Service) prepareMessage(ctx context.Context, caller accounts.Caller, m Message,
+	now time.Time) (*acceptance, error) {
 	msg, err := s.completeMessage(ctx, caller.AccountID, m, now)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,8 @@ func (s *Service) prepareMessage(ctx context.Context, caller accounts.Caller, m 
 }
 
 // completeMessage renders the template and validates the message. It reports the errors of both together.
-func (s *Service) completeMessage(ctx context.Context, accountID string, m Message, now time.Time) (parsedMessage, error) {
+func (s *Service) completeMessage(ctx context.Context, accountID string, m Message,
+	now time.Time) (parsedMessage, error) {
 	msg, wrong := m.parse(now)
 	if m.Template == nil || wrong["template"] != "" {
 		return msg, wrong.Err()

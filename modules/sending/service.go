@@ -34,8 +34,8 @@ type Domains interface {
 
 // Suppression looks up suppressed recipients and creates unsubscribe links.
 type Suppression interface {
-	Blocked(ctx context.Context, tx db.Execer, list []suppression.MessageRecipient) ([]suppression.Block, error)
-	// BlockingSQL and BlockingArg are Blocked as part of another statement.
+	FindBlocks(ctx context.Context, tx db.Execer, list []suppression.MessageRecipient) ([]suppression.Block, error)
+	// BlockingSQL and BlockingArg are FindBlocks as part of another statement.
 	BlockingSQL() string
 	BlockingArg(list []suppression.MessageRecipient) db.Argument
 	Link(u suppression.Unsubscribe) string
@@ -49,15 +49,15 @@ type Templates interface {
 
 // Quota counts messages against the caps of their accounts.
 type Quota interface {
-	Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error)
-	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
+	Consume(ctx context.Context, tx db.Execer, uses []accounts.EmailUsage) ([]error, error)
+	Refund(ctx context.Context, tx db.Execer, uses []accounts.EmailUsage) error
 	Move(ctx context.Context, tx db.Execer, accountID string, from, to time.Time) error
-	Capped(ctx context.Context, accountID string) (bool, error)
+	IsCapped(ctx context.Context, accountID string) (bool, error)
 }
 
 // Storage counts the bytes that an account stores. Its errors are of kind Limit and Unavailable.
 type Storage interface {
-	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
+	Charge(ctx context.Context, accountID string, kind storage.DataKind, bytes int64) error
 	Refund(ctx context.Context, accountID string, bytes int64)
 }
 
@@ -65,7 +65,7 @@ type Storage interface {
 type Records interface {
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	LoadTexts(ctx context.Context, e *ent.Email) error
-	Relayed(ctx context.Context, accountID, emailID string) (*message.Message, error)
+	ReadRelayed(ctx context.Context, accountID, emailID string) (*message.Message, error)
 }
 
 // Bus publishes facts inside a transaction and wakes their consumers after it.

@@ -48,11 +48,11 @@ var addressedRows = batch.New("r",
 	batch.Text("diagnostic", func(r addressed) string { return r.diagnostic }).OrNull(),
 	batch.Text("email_status", func(r addressed) email.Status { return r.status }).SourceOnly(),
 	batch.Int("lease", func(r addressed) int64 { return r.lease().Microseconds() }).SourceOnly(),
-	batch.Computed[addressed]("due_at",
+	batch.ComputedColumn[addressed]("due_at",
 		`CASE WHEN r.email_status = 'sent' THEN now() + r.lease * interval '1 microsecond' END`),
-	batch.Computed[addressed]("fence", `(r.lease > 0)::int`),
-	batch.Computed[addressed]("attempts", `(r.lease > 0)::int`),
-	batch.Computed[addressed]("settled_at", `CASE WHEN r.email_status = 'failed' THEN now() END`),
+	batch.ComputedColumn[addressed]("fence", `(r.lease > 0)::int`),
+	batch.ComputedColumn[addressed]("attempts", `(r.lease > 0)::int`),
+	batch.ComputedColumn[addressed]("settled_at", `CASE WHEN r.email_status = 'failed' THEN now() END`),
 )
 
 // insertSQL stores emails, their recipients, and the attempts of those that are stored as claimed, in one round trip. It

@@ -31,9 +31,9 @@ func TestMailsSecurityAlerts(t *testing.T) {
 	ada := w.callerOf(t, own)
 	bob := w.addMember(t, ada, "bob@example.com", rights.RoleDeveloper)
 	w.sendDueMail(t)
-	wantMails := func(what, to string, want ...notices.Kind) {
+	wantMails := func(what, to string, want ...notices.NoticeKind) {
 		t.Helper()
-		var got []notices.Kind
+		var got []notices.NoticeKind
 		for _, m := range w.sendDueMail(t) {
 			if m.To == to && m.Kind != notices.Reset {
 				got = append(got, m.Kind)
@@ -172,7 +172,7 @@ func TestLimitsAlertsPerUser(t *testing.T) {
 		}
 		w.sendDueMail(t)
 	}
-	kinds := map[notices.Kind]int{}
+	kinds := map[notices.NoticeKind]int{}
 	for _, m := range w.box.mails {
 		kinds[m.Kind]++
 	}

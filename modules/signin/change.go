@@ -88,7 +88,7 @@ func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller
 		return err
 	}
 	if change.Name != nil {
-		if err := team.ChangeUser(ctx, tx, c.Person.UserID, team.Change{Name: change.Name}); err != nil {
+		if err := team.ChangeUser(ctx, tx, c.Person.UserID, team.ProfileChange{Name: change.Name}); err != nil {
 			return err
 		}
 	}

@@ -143,10 +143,10 @@ func (s *Service) changeEmail(ctx context.Context, tx *ent.Tx, who *ent.User, to
 	if err != nil {
 		return err
 	}
-	if err := team.ChangeUser(ctx, tx, who.ID, team.Change{Email: &row.Email}); err != nil {
+	if err := team.ChangeUser(ctx, tx, who.ID, team.ProfileChange{Email: &row.Email}); err != nil {
 		return err
 	}
-	return trust.RecordChange(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, OtherEmail: row.Email,
+	return trust.RecordChange(ctx, tx, trust.CredentialChange{UserID: who.ID, Email: who.Email, OtherEmail: row.Email,
 		KeepSession: keep,
 		Kind:        alerts.EmailChanged, Action: "user.email_changed",
 		Details: map[string]any{"from": who.Email, "email": row.Email}})

@@ -30,7 +30,7 @@ func (w *world) inviteUser(t *testing.T, by accounts.Caller, email string, role 
 		t.Fatalf("TakeDue returned %d invitations, %v; want 1", len(due), err)
 	}
 	text, hash := secret.NewToken("")
-	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || !held {
+	if held, err := team.SetInvitationToken(t.Context(), w.db.SQL, due[0], hash); err != nil || !held {
 		t.Fatalf("Mailed returned %t, %v; want true", held, err)
 	}
 	return made.ID, text.Reveal()

@@ -68,7 +68,7 @@ func (s *Service) ensureUser(ctx context.Context, tx *ent.Tx, email, name,
 		return nil, false, codeRequiredError()
 	}
 	if name != "" && who.Name != name {
-		if err := team.ChangeUser(ctx, tx, who.ID, team.Change{Name: &name}); err != nil {
+		if err := team.ChangeUser(ctx, tx, who.ID, team.ProfileChange{Name: &name}); err != nil {
 			return nil, false, err
 		}
 		who.Name = name
@@ -140,7 +140,8 @@ func (s *Service) lockInvitee(ctx context.Context, tx *ent.Tx, email, name, hash
 		return joined, err
 	}
 	return joined, trust.RecordChange(ctx, tx,
-		trust.Change{UserID: joined.ID, Email: joined.Email, Kind: alerts.PasswordChanged, Action: "password.changed"})
+		trust.CredentialChange{UserID: joined.ID, Email: joined.Email, Kind: alerts.PasswordChanged,
+			Action: "password.changed"})
 }
 
 // findInvitation returns an open invitation and the user with its email, without using the invitation.

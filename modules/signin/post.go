@@ -155,7 +155,7 @@ func (p *mailQueue) sendAlerts(ctx context.Context) (int, error) {
 
 // sendAlert sends the mail of a security alert. Alerts over the daily limit of their kind are only recorded
 // in the audit log.
-func (p *mailQueue) sendAlert(ctx context.Context, d alerts.Claimed) error {
+func (p *mailQueue) sendAlert(ctx context.Context, d alerts.ClaimedAlert) error {
 	if d.Kind == alerts.Locked {
 		return p.db.InTx(ctx, func(tx *ent.Tx) error { return alerts.SettleLock(ctx, tx, d) })
 	}
@@ -164,7 +164,7 @@ func (p *mailQueue) sendAlert(ctx context.Context, d alerts.Claimed) error {
 			"limit_reached", d.OverDailyLimit)
 		return alerts.GiveUp(ctx, p.db.SQL, d)
 	}
-	m := notices.Notice{To: d.Email, Kind: notices.Kind(d.Kind), Values: d.Names, BaseURL: p.baseURL}
+	m := notices.Notice{To: d.Email, Kind: notices.NoticeKind(d.Kind), Values: d.Names, BaseURL: p.baseURL}
 	if m.Kind.IsSecurity() {
 		m.Path = PathReset
 	}
@@ -196,6 +196,6 @@ func (p *mailQueue) sendInvitation(ctx context.Context, d team.Due) error {
 		Values: map[string]string{"team": d.AccountName, "inviter": d.Inviter, "role": string(d.Role)}}
 	return p.mailer.Send(ctx, m, func(ctx context.Context,
 		tx db.Execer) (bool, error) {
-		return team.Mailed(ctx, tx, d, hash)
+		return team.SetInvitationToken(ctx, tx, d, hash)
 	})
 }

@@ -49,7 +49,7 @@ func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) 
 			return err
 		}
 		if err := trust.RecordChange(ctx, tx,
-			trust.Change{UserID: who.ID, Email: who.Email, Kind: alerts.PasswordChanged,
+			trust.CredentialChange{UserID: who.ID, Email: who.Email, Kind: alerts.PasswordChanged,
 				Action: "password.reset"}); err != nil {
 			return err
 		}

@@ -150,7 +150,7 @@ func (s *Service) Options(ctx context.Context) (Options, error) {
 		s.seen.canSignIn.Store(canSignIn)
 	}
 	return Options{SetUp: !canSignIn, SignUp: s.config.SignUp.Mode(), Passwords: s.config.Passwords,
-		Passkeys: s.passkeys.Available()}, nil
+		Passkeys: s.passkeys.IsAvailable()}, nil
 }
 
 const hasActiveUserSQL = `

@@ -33,7 +33,7 @@ var SignUpSetting = setting.Declare(setting.Setting[SignUpPolicy]{
 	Name: "POSTRIDER_SIGN_UP", Group: chapter, DefaultText: wordInvite,
 	Help: "Who can sign up: invite (invited users), open (all users), @example.com,@example.org (addresses at these " +
 		"domains), closed (users are created on the command line).",
-	Form: setting.Form[SignUpPolicy]{Placeholder: "WHO", Parse: parseSignUp},
+	Form: setting.Syntax[SignUpPolicy]{Placeholder: "WHO", Parse: parseSignUp},
 	Show: func(s SignUpPolicy) slog.Value {
 		return slog.StringValue(strings.Join(append([]string{s.Mode()}, s.Domains...), ","))
 	},

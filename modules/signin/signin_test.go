@@ -100,7 +100,7 @@ func (w *world) sendDueMail(t *testing.T) []notices.Notice {
 }
 
 // lastMail returns the latest mail of a kind to an address.
-func (w *world) lastMail(t *testing.T, kind notices.Kind, to string) notices.Notice {
+func (w *world) lastMail(t *testing.T, kind notices.NoticeKind, to string) notices.Notice {
 	t.Helper()
 	w.sendDueMail(t)
 	for i := len(w.box.mails) - 1; i >= 0; i-- {
@@ -336,10 +336,10 @@ func TestAcceptsInvitationOnce(t *testing.T) {
 		t.Fatalf("TakeDue returned %+v, %v; want bob's invitation", due, err)
 	}
 	token, hash := secret.NewToken("")
-	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || !held {
+	if held, err := team.SetInvitationToken(t.Context(), w.db.SQL, due[0], hash); err != nil || !held {
 		t.Fatalf("Mailed returned %t, %v; want true", held, err)
 	}
-	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || held {
+	if held, err := team.SetInvitationToken(t.Context(), w.db.SQL, due[0], hash); err != nil || held {
 		t.Errorf("second Mailed returned %t, %v; want false", held, err)
 	}
 	ended := runConcurrently(10, func(int) error {

@@ -114,8 +114,8 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 }
 
 // ownChange is a change of the caller's credentials, which does not end the caller's session.
-func ownChange(c accounts.Caller, kind alerts.Kind, action string) trust.Change {
-	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, KeepSession: c.Person.SessionID, Kind: kind,
+func ownChange(c accounts.Caller, kind alerts.Kind, action string) trust.CredentialChange {
+	return trust.CredentialChange{UserID: c.Person.UserID, Email: c.Person.Email, KeepSession: c.Person.SessionID, Kind: kind,
 		Action: action}
 }
 

@@ -44,7 +44,7 @@ func (s *Service) identifyVisitor(ctx context.Context, email string) (guessing.V
 }
 
 // trustedCaller owns the queue slots of work that a link has authorized, which strangers cannot cause.
-var trustedCaller = limit.Caller{Name: "link", Known: true}
+var trustedCaller = limit.Owner{Name: "link", Known: true}
 
 // runAttempt runs an attempt, unless too many have failed. An attempt that is neither accepted nor rejected
 // is not counted. If email is not empty, runAttempt logs its lockout. Errors: Limit; Unavailable; errors of
@@ -91,7 +91,7 @@ func (s *Service) runSessionAttempt(ctx context.Context, c accounts.Caller, try 
 	if err := s.guard.CheckLocked(attempt); err != nil {
 		return err
 	}
-	return s.hasher.WithSlot(ctx, limit.Caller{Name: "session " + c.Person.SessionID, Known: true},
+	return s.hasher.WithSlot(ctx, limit.Owner{Name: "session " + c.Person.SessionID, Known: true},
 		func(turn *passwords.Slot) error {
 			return s.runAttempt(ctx, attempt, c.Person.Email, func() error { return try(turn) })
 		})

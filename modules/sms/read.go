@@ -56,19 +56,19 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 	if err := wrong.Err(); err != nil {
 		return out, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "sms messages", AccountID: accountID}, f.Request, q,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "sms messages", AccountID: accountID}, f.Request, q,
 		func(m *ent.SMSMessage) string { return m.ID })
 }
 
-// Stored is a message with its attempts, oldest first.
-type Stored struct {
+// StoredMessage is a message with its attempts, oldest first.
+type StoredMessage struct {
 	*ent.SMSMessage
 
 	Attempts []*ent.SMSAttempt
 }
 
 // Get returns one message of the account.
-func (s *Service) Get(ctx context.Context, accountID, messageID string) (out Stored, err error) {
+func (s *Service) Get(ctx context.Context, accountID, messageID string) (out StoredMessage, err error) {
 	if !id.Is(id.SMS, messageID) {
 		return out, fault.NoSuch("text message", messageID)
 	}

@@ -53,8 +53,8 @@ const (
 	sentBody   = `{"password":"` + bodySecret + `","to":"` + german + `","user":"ada"}`
 )
 
-func (g *gateway) newChange(url, body string) settings.Change {
-	return settings.Change{Provider: "http", Countries: []string{"DE"},
+func (g *gateway) newChange(url, body string) settings.SettingsChange {
+	return settings.SettingsChange{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: g.URL + url, Body: body}}
 }
 
@@ -112,7 +112,7 @@ func TestMasksRequireSameAddress(t *testing.T) {
 	t.Parallel()
 	w, g, thief := newWorld(t), newGateway(t), newGateway(t)
 	for name, c := range map[string]struct {
-		change settings.Change
+		change settings.SettingsChange
 		want   []string
 	}{
 		"another host":      {thief.newChange("/send?key=********", shownBody), []string{"http.url", "http.body"}},
@@ -191,7 +191,8 @@ func TestGatewayWithoutSecretsStaysReadable(t *testing.T) {
 	if err := w.Seal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.countRows(t, "schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version"); n != 0 || strings.Contains(w.readRow(t), "sealed") {
+	if n := w.countRows(t, "schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version"); n != 0 ||
+		strings.Contains(w.readRow(t), "sealed") {
 		t.Errorf("%d migrations reject older versions, and the row is %s", n, w.readRow(t))
 	}
 }

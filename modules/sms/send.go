@@ -95,7 +95,8 @@ func validateMessage(m Message) (validMessage, error) {
 		return a, newRefusal(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
 	}
 	if a.encoding, a.segments = textmsg.Count(m.Text); a.segments > textmsg.Max {
-		return a, newRefusal(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d",
+		return a, newRefusal(fault.Invalid, CodeTooLong,
+			"text has %d parts in the encoding %s, and must have at most %d",
 			a.segments, a.encoding, textmsg.Max)
 	}
 	return a, nil
@@ -179,7 +180,7 @@ func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to 
 	if reason := whyUnusable(row, route); reason != "" {
 		return routeLimits{}, newRefusal(fault.Invalid, CodeNoProvider, "%s", reason)
 	}
-	if !route.Own && !account.Unlocked(true) {
+	if !route.Own && !account.IsUnlocked(true) {
 		return routeLimits{}, fault.Forbiddenf(fault.CodeProductionLocked,
 			"Production is not unlocked for this account, so it cannot send text messages through the operator's provider")
 	}

@@ -66,7 +66,8 @@ func New(p Params) (*Service, error) {
 // Start starts submitting messages.
 func (s *Service) Start(ctx context.Context) error {
 	s.optOuts.Start()
-	s.tasks.Start(worker.Every("sealing of gateways of text messages", sealEvery, s.settings.Seal).Soon(time.Second))
+	s.tasks.Start(worker.Every("sealing of gateways of text messages", sealEvery, s.settings.Seal).
+		WithFirstDelay(time.Second))
 	return s.handover.Start(ctx)
 }
 
@@ -101,7 +102,7 @@ func (s *Service) queueCondition(ctx context.Context) (module.Condition, error) 
 		c.Details = append(c.Details, "replies to the operator's SMS provider are accepted at "+
 			s.links.URL(link.ReplyPath, link.OperatorName))
 	case "":
-		own, err := s.settings.AnyOwn(ctx)
+		own, err := s.settings.HasOwnProviders(ctx)
 		if err != nil {
 			return module.Condition{}, err
 		}
@@ -122,8 +123,8 @@ type handoverAccount struct {
 
 var _ handover.Account = handoverAccount{}
 
-// Suspended implements handover.Account.
-func (o handoverAccount) Suspended(ctx context.Context, accountID string) (bool, error) {
+// IsSuspended implements handover.Account.
+func (o handoverAccount) IsSuspended(ctx context.Context, accountID string) (bool, error) {
 	account, err := o.accounts.Account(ctx, accountID)
 	return err == nil && account.Suspended, err
 }

@@ -44,7 +44,7 @@ const (
 )
 
 var dimensions = map[Dimension]struct {
-	kind   rollup.Kind
+	kind   rollup.RowKind
 	column string
 }{
 	ByDomain: {rollup.Sender, "domain_id"}, ByAPIKey: {rollup.Sender, "api_key_id"},
@@ -112,9 +112,9 @@ func (f *Figures) Add(g Figures) {
 	}
 }
 
-// Took returns the time within which a share of deliveries completed, from acceptance to delivery, to within
+// LatencyWithin returns the time within which a share of deliveries completed, from acceptance to delivery, to within
 // 10 %. It returns false if there were no deliveries.
-func (f *Figures) Took(share float64) (time.Duration, bool) {
+func (f *Figures) LatencyWithin(share float64) (time.Duration, bool) {
 	all := int64(0)
 	if f.took == nil {
 		return 0, false
@@ -151,9 +151,9 @@ type QueryResult struct {
 const maxTop = 100
 
 // kind returns the kind of rows that contain the answer to a question.
-func (q Question) kind(wrong fault.Fields) rollup.Kind {
+func (q Question) kind(wrong fault.Fields) rollup.RowKind {
 	kind, by := rollup.Account, ""
-	take := func(field string, given bool, k rollup.Kind) {
+	take := func(field string, given bool, k rollup.RowKind) {
 		switch {
 		case !given:
 		case kind >= rollup.SenderTag && k >= rollup.SenderTag && k != kind:
@@ -191,7 +191,7 @@ func (f Filter) bySender() bool {
 }
 
 // plan validates a question and returns its periods and kind of rows.
-func (q Question) plan() (axis timeseries.Axis, kind rollup.Kind, err error) {
+func (q Question) plan() (axis timeseries.Axis, kind rollup.RowKind, err error) {
 	wrong := fault.Fields{}
 	kind = q.kind(wrong)
 	groups := 0
@@ -211,8 +211,8 @@ func checkTop(wrong fault.Fields, top int) int {
 	return top
 }
 
-// Ask returns figures of an account's mail. Error: Invalid.
-func (s *Service) Ask(ctx context.Context, accountID string, q Question) (answer QueryResult, err error) {
+// Query returns figures of an account's mail. Error: Invalid.
+func (s *Service) Query(ctx context.Context, accountID string, q Question) (answer QueryResult, err error) {
 	axis, kind, err := q.plan()
 	if err != nil {
 		return QueryResult{}, err
@@ -234,7 +234,7 @@ func (s *Service) Ask(ctx context.Context, accountID string, q Question) (answer
 }
 
 // ask reads the rows of a question and combines them.
-func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryResult, error) {
+func (r *reading) ask(ctx context.Context, q Question, kind rollup.RowKind) (QueryResult, error) {
 	keys, periods, grouped := q.Filter.keys(), len(r.axis.Starts), dimensions[q.GroupBy]
 	var groups sums
 	var shown []string
@@ -243,13 +243,13 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryR
 	switch {
 	case q.GroupBy == "":
 		groups, err = r.rows(ctx, kind, noGroup, keys)
-		whole = groups.of("", periods)
+		whole = groups.groupSums("", periods)
 	case grouped.column == "key" && grouped.kind != rollup.SenderClass && keys == nil:
 		groups, shown, rest, err = r.largestKeys(ctx, kind, q.Top)
 	default:
 		if groups, err = r.rows(ctx, kind, grouped.column, keys); err == nil {
-			shown = groups.largest(q.Top)
-			rest = groups.except(shown, periods)
+			shown = groups.largestGroups(q.Top)
+			rest = groups.sumExcept(shown, periods)
 		}
 	}
 	if err == nil && whole == nil {
@@ -264,9 +264,9 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryR
 
 // readWhole reads the totals over all groups of a question. An email may count in no group of a dimension, or
 // in two, so the totals come from the question without groups.
-func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.Kind, groups sums) ([]sum, error) {
+func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.RowKind, groups sums) ([]sum, error) {
 	if dimensions[q.GroupBy].column != "key" {
-		return groups.except(nil, len(r.axis.Starts)), nil
+		return groups.sumExcept(nil, len(r.axis.Starts)), nil
 	}
 	keys := q.Filter.keys()
 	if keys == nil {
@@ -275,7 +275,7 @@ func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.Kind, g
 		}
 	}
 	whole, err := r.rows(ctx, kind, noGroup, keys)
-	return whole.of("", len(r.axis.Starts)), err
+	return whole.groupSums("", len(r.axis.Starts)), err
 }
 
 // keys returns the key that the filter selects, or nil.

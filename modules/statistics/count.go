@@ -191,8 +191,8 @@ func countFacts(ctx context.Context, tx db.Execer, of rollup.Selection, conditio
 	return r, nil
 }
 
-// waits reports whether at least that many facts are uncounted.
-func (s *Service) waits(ctx context.Context, many int) (bool, error) {
+// hasBacklog reports whether at least that many facts are uncounted.
+func (s *Service) hasBacklog(ctx context.Context, many int) (bool, error) {
 	mark, err := db.All(ctx, s.db.SQL, db.Value[string], readMarkSQL)
 	if err != nil || len(mark) == 0 {
 		return err == nil, err

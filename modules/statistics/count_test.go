@@ -83,7 +83,7 @@ func TestMailToManyDomainsIsCounted(t *testing.T) {
 	if err := tr.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if is, err := Look(t.Context(), tr.db.SQL); err != nil || is != (Standing{}) {
+	if is, err := ReadState(t.Context(), tr.db.SQL); err != nil || is != (CountingState{}) {
 		t.Errorf("after counting, the state is %+v (%v), want no uncounted events", is, err)
 	}
 	rows, err := db.One(t.Context(), tr.db.SQL, db.Value[int], `SELECT count(*) FROM statistics_days`)
@@ -92,7 +92,7 @@ func TestMailToManyDomainsIsCounted(t *testing.T) {
 	}
 	q := Question{Range: between(at.Add(-time.Hour), at.Add(time.Hour)), Interval: Day, Timezone: "UTC",
 		GroupBy: ByRecipientDomain, Top: 20}
-	a, err := tr.Ask(t.Context(), tr.account[0], q)
+	a, err := tr.Query(t.Context(), tr.account[0], q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestAnswersReadBoundedTail(t *testing.T) {
 	q := Question{Range: between(at.Add(-time.Hour), at.Add(12*time.Hour)), Interval: Day, Timezone: "UTC"}
 	ask := func(emails int64) time.Time {
 		t.Helper()
-		a, err := tr.Ask(t.Context(), tr.account[0], q)
+		a, err := tr.Query(t.Context(), tr.account[0], q)
 		if err != nil || a.Totals.Accepted != emails {
 			t.Fatalf("%d emails are counted, want %d: %v", a.Totals.Accepted, emails, err)
 		}
@@ -171,7 +171,7 @@ func TestUncountableEventIsSkipped(t *testing.T) {
 		if err := tr.Count(t.Context()); err == nil {
 			t.Fatalf("attempt %d to count an invalid event succeeded", n+1)
 		}
-		is, err := Look(t.Context(), tr.db.SQL)
+		is, err := ReadState(t.Context(), tr.db.SQL)
 		if err != nil || is.Behind < time.Hour || !strings.Contains(is.Error, "no such host") {
 			t.Errorf("after attempt %d, the state is %+v (%v), want the delay and its cause", n+1, is, err)
 		}
@@ -183,10 +183,10 @@ func TestUncountableEventIsSkipped(t *testing.T) {
 	if err := tr.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if is, err := Look(t.Context(), tr.db.SQL); err != nil || is.Skipped != 1 || is.Behind != 0 {
+	if is, err := ReadState(t.Context(), tr.db.SQL); err != nil || is.Skipped != 1 || is.Behind != 0 {
 		t.Errorf("after skipping, the state is %+v (%v), want one skipped and no uncounted events", is, err)
 	}
-	a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour,
+	a, err := tr.Query(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour,
 		Timezone: "UTC"})
 	if err != nil || a.Totals.Delivered != 50 || a.Totals.Bounced != 0 {
 		t.Errorf("%d deliveries and %d bounces were counted (%v), want all but the bounce", a.Totals.Delivered,

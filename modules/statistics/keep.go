@@ -25,10 +25,10 @@ func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emai
 	return err
 }
 
-// Around runs a change within tx that deletes some facts about emails, for example when one of several
+// PreserveCounts runs a change within tx that deletes some facts about emails, for example when one of several
 // recipients is erased. It counts all uncounted facts before the change, and afterwards subtracts the
 // remaining ones, which are counted later. The deleted facts therefore stay counted.
-func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string,
+func (s *Service) PreserveCounts(ctx context.Context, tx db.Execer, accountID string, emailIDs []string,
 	change func() error) error {
 	mark, kept, err := keep(ctx, tx, accountID, emailIDs)
 	if err != nil {

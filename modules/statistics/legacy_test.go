@@ -46,8 +46,8 @@ func (tr *traffic) storeAsOlderProgram(d storedDay) {
 			return []any{d.AccountID, grain, int(placed), int(d.Kind), start, d.DomainID, d.APIKeyID, d.TemplateID,
 				d.AutomationID, d.Key}
 		}
-		err := chunk.EachFigures(d.Figures[placed], func(slot int, mask uint64, f *chunk.Counts) {
-			var figures chunk.Counts
+		err := chunk.EachFigures(d.Figures[placed], func(slot int, mask uint64, f *chunk.SlotCounts) {
+			var figures chunk.SlotCounts
 			figures.AddMasked(mask, f)
 			for grain := range grains {
 				args := key(grain, slot)

@@ -37,14 +37,14 @@ func newOutcomes() *outcomes {
 
 // add counts events that were added to the statistics. It is called by one goroutine at a time.
 func (o *outcomes) add(counted *rollup.Rollup) {
-	totals := map[string]*chunk.Counts{} // by domain
+	totals := map[string]*chunk.SlotCounts{} // by domain
 	for row, series := range counted.Rows {
 		if row.Kind != rollup.Sender || row.DomainID == "" {
 			continue
 		}
 		total := totals[row.DomainID]
 		if total == nil {
-			total = new(chunk.Counts)
+			total = new(chunk.SlotCounts)
 			totals[row.DomainID] = total
 		}
 		for _, point := range series[rollup.ByEvent].Points() {

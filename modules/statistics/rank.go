@@ -23,9 +23,9 @@ import (
 const spare = 5
 
 // candidates returns the keys of a kind that may be among the largest.
-func (r *reading) candidates(ctx context.Context, kind rollup.Kind, most int) ([]string, error) {
+func (r *reading) candidates(ctx context.Context, kind rollup.RowKind, most int) ([]string, error) {
 	sizes := map[string]int64{}
-	for _, read := range []func(context.Context, rollup.Kind, map[string]int64) error{r.sizesOfWhole, r.sizesOfParts,
+	for _, read := range []func(context.Context, rollup.RowKind, map[string]int64) error{r.sizesOfWhole, r.sizesOfParts,
 		r.sizesOfTail} {
 		if err := read(ctx, kind, sizes); err != nil {
 			return nil, err
@@ -72,11 +72,11 @@ func (r *reading) size() string {
 }
 
 // sizesOfWhole sums the sizes of rows that lie completely within the question.
-func (r *reading) sizesOfWhole(ctx context.Context, kind rollup.Kind, sizes map[string]int64) error {
+func (r *reading) sizesOfWhole(ctx context.Context, kind rollup.RowKind, sizes map[string]int64) error {
 	months, _ := r.cutMonths()
 	days, _ := r.cutDays()
 	q := &db.Query{}
-	conditions := r.of(q, kind)
+	conditions := r.senderCondition(q, kind)
 	q.Text = `SELECT key, sum(size)::bigint FROM (SELECT key, ` + r.size() + ` AS size FROM statistics_months WHERE ` +
 		conditions + ` AND start = ANY(` + q.Arg(db.Array(months)) + `::timestamptz[])`
 	if len(days) > 0 {
@@ -97,14 +97,14 @@ func (r *reading) sizesOfWhole(ctx context.Context, kind rollup.Kind, sizes map[
 const short = 14 * 24 * time.Hour
 
 // sizesOfParts reads the rows that lie partially within the question.
-func (r *reading) sizesOfParts(ctx context.Context, kind rollup.Kind, sizes map[string]int64) error {
+func (r *reading) sizesOfParts(ctx context.Context, kind rollup.RowKind, sizes map[string]int64) error {
 	_, months := r.cutMonths()
 	_, days := r.cutDays()
 	if len(months)+len(days) == 0 {
 		return nil
 	}
 	q := &db.Query{}
-	conditions := r.of(q, kind)
+	conditions := r.senderCondition(q, kind)
 	fine, _ := store.ChunkColumns(store.Quarters, r.placed)
 	resolution := store.WholeDay
 	if r.axis.End.Sub(r.axis.Begin()) < short {
@@ -124,9 +124,9 @@ func (r *reading) sizesOfParts(ctx context.Context, kind rollup.Kind, sizes map[
 			return err
 		}
 		first := start.Unix() / quarterSeconds
-		return chunk.EachFigures(figures, func(slot int, mask uint64, f *chunk.Counts) {
+		return chunk.EachFigures(figures, func(slot int, mask uint64, f *chunk.SlotCounts) {
 			if at := first + int64(slot)*width; at+width > begin && at < end {
-				var counts chunk.Counts
+				var counts chunk.SlotCounts
 				counts.AddMasked(mask, f)
 				sizes[key] += rollup.Size(&counts)
 			}
@@ -135,7 +135,7 @@ func (r *reading) sizesOfParts(ctx context.Context, kind rollup.Kind, sizes map[
 }
 
 // sizesOfTail adds the uncounted facts.
-func (r *reading) sizesOfTail(_ context.Context, kind rollup.Kind, sizes map[string]int64) error {
+func (r *reading) sizesOfTail(_ context.Context, kind rollup.RowKind, sizes map[string]int64) error {
 	for row, series := range r.tail.Rows {
 		if row.Kind != kind || !r.filter.matches(row.By) {
 			continue
@@ -151,7 +151,7 @@ func (r *reading) sizesOfTail(_ context.Context, kind rollup.Kind, sizes map[str
 }
 
 // largestKeys reads the figures of the largest keys of a kind, and the sum of all others.
-func (r *reading) largestKeys(ctx context.Context, kind rollup.Kind,
+func (r *reading) largestKeys(ctx context.Context, kind rollup.RowKind,
 	most int) (known sums, shown []string, rest []sum, err error) {
 	keys, err := r.candidates(ctx, kind, most)
 	if err != nil {
@@ -160,11 +160,11 @@ func (r *reading) largestKeys(ctx context.Context, kind rollup.Kind,
 	if known, err = r.rows(ctx, kind, "key", keys); err != nil {
 		return nil, nil, nil, err
 	}
-	whole, err := r.rows(ctx, kind.Whole(), noGroup, nil)
+	whole, err := r.rows(ctx, kind.TotalKind(), noGroup, nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	shown, rest = known.largest(most), whole.of("", len(r.axis.Starts))
+	shown, rest = known.largestGroups(most), whole.groupSums("", len(r.axis.Starts))
 	for _, key := range shown {
 		for period := range rest {
 			rest[period].subtract(&known[key][period])

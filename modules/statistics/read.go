@@ -43,7 +43,7 @@ func newReading(tx db.Execer, accountID string, axis timeseries.Axis, q Question
 
 // sum is the total of a group in a period.
 type sum struct {
-	counts chunk.Counts
+	counts chunk.SlotCounts
 	took   *latencies
 }
 
@@ -71,7 +71,7 @@ func (s *sum) add(more *sum) {
 	}
 }
 
-func (s *sum) empty() bool { return s.counts == chunk.Counts{} }
+func (s *sum) isEmpty() bool { return s.counts == chunk.SlotCounts{} }
 
 // subtract subtracts another sum, but not below zero: a part may exceed the whole if some of the whole was deleted
 // before a rebuild.
@@ -97,7 +97,7 @@ func (s *sum) figures() Figures {
 // sums are sums by group and period.
 type sums map[string][]sum
 
-func (s sums) of(group string, periods int) []sum {
+func (s sums) groupSums(group string, periods int) []sum {
 	list := s[group]
 	if list == nil {
 		list = make([]sum, periods)
@@ -145,11 +145,11 @@ func (r *reading) add(f *found, to sums) error {
 			return nil
 		}
 		if list == nil {
-			list = to.of(f.group, len(r.axis.Starts))
+			list = to.groupSums(f.group, len(r.axis.Starts))
 		}
 		return &list[period]
 	}
-	err := chunk.EachFigures(f.figures, func(slot int, mask uint64, counts *chunk.Counts) {
+	err := chunk.EachFigures(f.figures, func(slot int, mask uint64, counts *chunk.SlotCounts) {
 		if into := place(slot, f.figuresAt); into != nil {
 			into.counts.AddMasked(mask, counts)
 		}
@@ -170,10 +170,10 @@ func (r *reading) add(f *found, to sums) error {
 // rowsSQL selects the chunks of a kind, in days and in months. For given keys, months and unpacked days are
 // listed individually, so that each is looked up by its keys: a time range would scan the index once for
 // each.
-func (r *reading) rowsSQL(kind rollup.Kind, group string, keys []string) *db.Query {
+func (r *reading) rowsSQL(kind rollup.RowKind, group string, keys []string) *db.Query {
 	q := &db.Query{}
 	figures, latencies := store.ChunkColumns(store.Quarters, r.placed)
-	conditions := r.of(q, kind)
+	conditions := r.senderCondition(q, kind)
 	delays := `''::bytea`
 	if r.latency {
 		delays = latencies
@@ -237,11 +237,11 @@ func coarseOr(r store.Resolution, fine, coarse string) (chunk, width string) {
 		fmt.Sprintf(`CASE WHEN %s = '' THEN 1 ELSE %d END`, coarse, r)
 }
 
-// of returns the condition for the rows of a kind whose senders match the filter. Rows for all senders
+// senderCondition returns the condition for the rows of a kind whose senders match the filter. Rows for all senders
 // together have no sender.
-func (r *reading) of(q *db.Query, kind rollup.Kind) string {
+func (r *reading) senderCondition(q *db.Query, kind rollup.RowKind) string {
 	conditions := []string{`account_id = ` + q.Arg(r.accountID), `kind = ` + q.Arg(int(kind))}
-	alone := slices.Contains([]rollup.Kind{rollup.Account, rollup.Domain, rollup.Tag}, kind)
+	alone := slices.Contains([]rollup.RowKind{rollup.Account, rollup.Domain, rollup.Tag}, kind)
 	for _, by := range []struct{ column, value string }{{"domain_id", r.filter.DomainID},
 		{"api_key_id", r.filter.APIKeyID},
 		{"template_id", r.filter.TemplateID}, {"automation_id", r.filter.AutomationID}} {
@@ -260,7 +260,7 @@ func (f Filter) matches(by rollup.By) bool {
 }
 
 // rows sums the rows of a kind by group: all of them, or only those with the keys.
-func (r *reading) rows(ctx context.Context, kind rollup.Kind, group string, keys []string) (sums, error) {
+func (r *reading) rows(ctx context.Context, kind rollup.RowKind, group string, keys []string) (sums, error) {
 	out := sums{}
 	q := r.rowsSQL(kind, group, keys)
 	err := db.Each(ctx, r.tx, func(row db.Row) error {
@@ -308,15 +308,15 @@ func groupOf(row rollup.RowKey, column string) string {
 	return ""
 }
 
-// largest returns the groups that are not empty, largest first.
-func (s sums) largest(most int) []string {
+// largestGroups returns the groups that are not empty, largest first.
+func (s sums) largestGroups(most int) []string {
 	sizes := map[string]int64{}
 	var groups []string
 	for group, list := range s {
 		some := false
 		for i := range list {
 			sizes[group] += rollup.Size(&list[i].counts)
-			some = some || !list[i].empty()
+			some = some || !list[i].isEmpty()
 		}
 		if some {
 			groups = append(groups, group)
@@ -338,7 +338,7 @@ func (r *reading) answer(whole []sum, s sums, shown []string, rest []sum) (out t
 		out.Groups = append(out.Groups, r.group(key, s[key]))
 	}
 	if rest != nil {
-		if other := r.group("", rest); slices.ContainsFunc(rest, func(s sum) bool { return !s.empty() }) {
+		if other := r.group("", rest); slices.ContainsFunc(rest, func(s sum) bool { return !s.isEmpty() }) {
 			out.Other = &other
 		}
 	}
@@ -357,8 +357,8 @@ func (r *reading) group(key string, list []sum) timeseries.Group[Figures] {
 	return g
 }
 
-// except returns the sum of all groups except the listed ones.
-func (s sums) except(shown []string, periods int) []sum {
+// sumExcept returns the sum of all groups except the listed ones.
+func (s sums) sumExcept(shown []string, periods int) []sum {
 	out := make([]sum, periods)
 	for group, list := range s {
 		if !slices.Contains(shown, group) {

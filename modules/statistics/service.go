@@ -91,14 +91,14 @@ func (s *Service) Start(context.Context) error {
 	var counted time.Time
 	s.tasks.Start(worker.Every("statistics", glance, func(ctx context.Context) error {
 		if time.Since(counted) < every {
-			if many, err := s.waits(ctx, manyFacts); err != nil || !many {
+			if many, err := s.hasBacklog(ctx, manyFacts); err != nil || !many {
 				return err
 			}
 		}
 		counted = time.Now()
 		return s.Count(ctx)
 	}))
-	s.tasks.Start(worker.Every("packing of statistics", packEvery, s.Pack).Soon(time.Minute))
+	s.tasks.Start(worker.Every("packing of statistics", packEvery, s.Pack).WithFirstDelay(time.Minute))
 	s.tasks.Start(worker.Task{Name: "statistics of earlier versions", First: glance,
 		Step: func(ctx context.Context) (time.Duration, error) {
 			left, err := s.takeOver(ctx)

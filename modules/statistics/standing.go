@@ -15,8 +15,8 @@ import (
 // BehindLimit is how long an event may remain uncounted before /readyz reports degraded statistics.
 const BehindLimit = 10 * time.Minute
 
-// Standing is the state of counting.
-type Standing struct {
+// CountingState is the state of counting.
+type CountingState struct {
 	Behind  time.Duration // age of the oldest uncounted event
 	Skipped int64         // events that could not be counted
 	Error   string        // error of the latest failed batch; empty after the next success
@@ -27,10 +27,10 @@ const (
 	oldestFactSQL = `SELECT id FROM facts WHERE id >= $1 ORDER BY id LIMIT 1`
 )
 
-// Look returns the state of counting.
-func Look(ctx context.Context, on db.Execer) (is Standing, err error) {
+// ReadState returns the state of counting.
+func ReadState(ctx context.Context, on db.Execer) (is CountingState, err error) {
 	var mark string
-	all, err := db.All(ctx, on, func(s *Standing) []any { return []any{&mark, &s.Skipped, &s.Error} }, standingSQL)
+	all, err := db.All(ctx, on, func(s *CountingState) []any { return []any{&mark, &s.Skipped, &s.Error} }, standingSQL)
 	if err != nil || len(all) == 0 { // no fact was ever counted: a process is about to start
 		return is, err
 	}
@@ -50,7 +50,7 @@ const standingLimit = 3 * time.Second
 // health returns a line of GET /readyz.
 func (s *Service) health() module.Health {
 	return module.Health{Name: "statistics", Ask: func(ctx context.Context) (module.Condition, error) {
-		is, err := Look(ctx, s.db.SQL)
+		is, err := ReadState(ctx, s.db.SQL)
 		c := module.Condition{Degraded: is.Behind > BehindLimit,
 			Figures: map[string]float64{"behind_seconds": math.Floor(is.Behind.Seconds())}}
 		if is.Error != "" {
@@ -63,11 +63,11 @@ func (s *Service) health() module.Health {
 // register adds the state of counting to the metrics. It is queried at each scrape, and is NaN while the
 // database does not respond.
 func (s *Service) register(registry prometheus.Registerer) error {
-	gauge := func(name, help string, value func(Standing) float64) error {
+	gauge := func(name, help string, value func(CountingState) float64) error {
 		return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			ctx, cancel := context.WithTimeout(context.Background(), standingLimit)
 			defer cancel()
-			is, err := Look(ctx, s.db.SQL)
+			is, err := ReadState(ctx, s.db.SQL)
 			if err != nil {
 				return math.NaN()
 			}
@@ -79,10 +79,10 @@ func (s *Service) register(registry prometheus.Registerer) error {
 	}
 	if err := gauge("postrider_statistics_behind_seconds",
 		"Age of the oldest event that statistics have not counted. Normally less than 90.",
-		func(is Standing) float64 { return is.Behind.Seconds() }); err != nil {
+		func(is CountingState) float64 { return is.Behind.Seconds() }); err != nil {
 		return err
 	}
 	return gauge("postrider_statistics_skipped_events",
 		"Events that statistics skipped because they could not be counted.",
-		func(is Standing) float64 { return float64(is.Skipped) })
+		func(is CountingState) float64 { return float64(is.Skipped) })
 }

@@ -393,7 +393,7 @@ func TestAnswersMatchIndividualResults(t *testing.T) {
 				}
 			}
 			account := tr.account[tr.dice.IntN(2)]
-			got, err := tr.Ask(t.Context(), account, q)
+			got, err := tr.Query(t.Context(), account, q)
 			if err != nil {
 				t.Fatalf("%s: %+v: %v", what, q, err)
 			}
@@ -470,7 +470,7 @@ func TestDeletedMailStaysCounted(t *testing.T) {
 	}
 	q := Question{Range: between(start.AddDate(0, 0, -1), start.AddDate(0, 0, 9)), Interval: Day, Timezone: "UTC",
 		Latency: true}
-	want, err := tr.Ask(t.Context(), tr.account[0], q)
+	want, err := tr.Query(t.Context(), tr.account[0], q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -497,7 +497,7 @@ func TestDeletedMailStaysCounted(t *testing.T) {
 	}
 	same := func(what string) {
 		t.Helper()
-		got, err := tr.Ask(t.Context(), tr.account[0], q)
+		got, err := tr.Query(t.Context(), tr.account[0], q)
 		if diff := gocmp.Diff(want.Result, got.Result, gocmp.AllowUnexported(Figures{})); err != nil || diff != "" {
 			t.Errorf("%s: %v: before (-) and after (+) the deletion:\n%s", what, err, diff)
 		}
@@ -529,7 +529,7 @@ func TestErasedRecipientsStayCounted(t *testing.T) {
 	}
 	q := Question{Range: Range{Since: start.AddDate(0, 0, -1), Until: start.AddDate(0, 0, 9)}, Interval: Hour,
 		Timezone: "UTC", Latency: true, GroupBy: ByTag, Top: 9}
-	want, err := tr.Ask(t.Context(), tr.account[0], q)
+	want, err := tr.Query(t.Context(), tr.account[0], q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -543,7 +543,7 @@ func TestErasedRecipientsStayCounted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tr.Around(t.Context(), tx, tr.account[0], []string{th.id}, func() error {
+		err = tr.PreserveCounts(t.Context(), tx, tr.account[0], []string{th.id}, func() error {
 			if _, err := tx.ExecContext(t.Context(), `DELETE FROM facts WHERE subject_id = $1 AND data->>'recipient' = $2`, th.id, th.to[0]); err != nil {
 				return err
 			}
@@ -561,7 +561,7 @@ func TestErasedRecipientsStayCounted(t *testing.T) {
 		t.Fatalf("only %d emails had several recipients, which is too few for this test", erased)
 	}
 	for _, what := range []string{"erased", "counted to the end"} {
-		got, err := tr.Ask(t.Context(), tr.account[0], q)
+		got, err := tr.Query(t.Context(), tr.account[0], q)
 		if diff := gocmp.Diff(want.Result, got.Result, gocmp.AllowUnexported(Figures{})); err != nil || diff != "" {
 			t.Errorf("%s: %v: before (-) and after (+) the erasure:\n%s", what, err, diff)
 		}
@@ -597,7 +597,7 @@ func TestDisabledStatisticsCatchUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := tr.Ask(t.Context(), tr.account[0], q)
+		got, err := tr.Query(t.Context(), tr.account[0], q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -664,7 +664,7 @@ func TestReasonsAndLatencies(t *testing.T) {
 				t.Errorf("the reason is %+v, want %d recipients", r, byKey[[2]string{r.Class, r.Host}])
 			}
 		}
-		a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: r, Interval: Day, Timezone: "UTC", Latency: true,
+		a, err := tr.Query(t.Context(), tr.account[0], Question{Range: r, Interval: Day, Timezone: "UTC", Latency: true,
 			GroupBy: ByDomain, Top: 5})
 		if err != nil {
 			t.Fatal(err)
@@ -672,7 +672,7 @@ func TestReasonsAndLatencies(t *testing.T) {
 		slices.Sort(took)
 		for share, want := range map[float64]time.Duration{0.5: took[(len(took)+1)/2-1],
 			0.95: took[(len(took)*95+99)/100-1]} {
-			if got, is := a.Totals.Took(share); !is || got.Seconds() < want.Seconds()/1.1 ||
+			if got, is := a.Totals.LatencyWithin(share); !is || got.Seconds() < want.Seconds()/1.1 ||
 				got.Seconds() > want.Seconds()*1.1 {
 				t.Errorf("the share %v was delivered within %v, want %v to within 10 %%", share, got, want)
 			}
@@ -707,7 +707,7 @@ func TestQuestionReportsInvalidFields(t *testing.T) {
 	} {
 		q := Question{Range: between(day.AddDate(0, 0, -2), day), Interval: Day, Timezone: "UTC", Top: 5}
 		change(&q)
-		_, err := tr.Ask(t.Context(), tr.account[0], q)
+		_, err := tr.Query(t.Context(), tr.account[0], q)
 		if f := fault.From(err); err == nil || f.Fields[strings.TrimSpace(field)] == "" {
 			t.Errorf("an invalid %s returned %v", field, err)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// AddInput is the input of Add.
-type AddInput struct {
+// NewSuppression is the input of Add.
+type NewSuppression struct {
 	Email   string // a bare address; its domain may be in Unicode
 	EmailID string // the email that is the reason, if any
 	// Keep stores the response for this request in the transaction that adds the suppression, so that neither
@@ -23,12 +23,12 @@ type AddInput struct {
 }
 
 // Validate reports every invalid field.
-func (in AddInput) Validate() error {
+func (in NewSuppression) Validate() error {
 	_, err := in.parse()
 	return err
 }
 
-func (in AddInput) parse() (entry, error) {
+func (in NewSuppression) parse() (entry, error) {
 	wrong := fault.Fields{}
 	spec, err := parseAddress(in.Email)
 	if err != nil {
@@ -50,12 +50,12 @@ func parseAddress(email string) (string, error) {
 	case parsed.Name != "":
 		return "", errors.New("must be a bare address, without a name")
 	}
-	return canonical(parsed.AddrSpec()), nil
+	return canonicalAddress(parsed.AddrSpec()), nil
 }
 
 // Add suppresses an address at the request of the account. If the address is already suppressed, its row and
 // reason do not change.
-func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Suppression, error) {
+func (s *Service) Add(ctx context.Context, accountID string, in NewSuppression) (*ent.Suppression, error) {
 	e, err := in.parse()
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ const MaxBatch = 1000
 // BatchInput is the input of AddBatch.
 type BatchInput struct {
 	Emails []string
-	// Keep is like in AddInput.
+	// Keep is like in NewSuppression.
 	Keep func(ctx context.Context, tx idempotency.Execer, items []BatchItem) error
 }
 
@@ -106,7 +106,7 @@ func (s *Service) AddBatch(ctx context.Context, accountID string, in BatchInput)
 	var entries []entry
 	var place []int
 	for i, email := range in.Emails {
-		e, err := AddInput{Email: email}.parse()
+		e, err := NewSuppression{Email: email}.parse()
 		if items[i].Err = err; err == nil {
 			entries, place = append(entries, e), append(place, i)
 		}

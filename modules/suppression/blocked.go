@@ -36,7 +36,7 @@ var askedRows = batch.New("blocked",
 	batch.Text("category", func(a asked) string { return a.category }),
 )
 
-// BlockingSQL is Blocked as part of another statement: a query of (place, reason) with one row for each blocked
+// BlockingSQL is FindBlocks as part of another statement: a query of (place, reason) with one row for each blocked
 // address. BlockingArg returns its parameters.
 func (*Service) BlockingSQL() string { return blockingSQL }
 
@@ -45,7 +45,7 @@ func (s *Service) BlockingArg(list []MessageRecipient) db.Argument {
 	all := make([]asked, 0, len(list)*len(s.hashes.keys))
 	for _, a := range list {
 		category := CategoryKey(a.Category)
-		for _, hash := range s.hashes.all(a.Email) {
+		for _, hash := range s.hashes.allHashes(a.Email) {
 			all = append(all, asked{a.AccountID, category, hash})
 		}
 	}
@@ -59,15 +59,15 @@ SELECT place, reason FROM (
     (SELECT s.reason FROM suppressions s WHERE s.account_id = blocked.account_id AND s.address_hash = blocked.address_hash),
     (SELECT 'category' FROM category_opt_outs o
       WHERE blocked.category <> '' AND o.account_id = blocked.account_id AND o.address_hash = blocked.address_hash AND o.category = blocked.category)) AS reason
-  FROM ` + askedRows.Numbered("place") + `
+  FROM ` + askedRows.NumberedSource("place") + `
   OFFSET 0) found
 WHERE reason IS NOT NULL`
 
 var blockedAlone = db.Compile(blockingSQL)
 
-// Blocked returns a Block for each recipient, in the order of the list. It runs one statement for all of them,
+// FindBlocks returns a Block for each recipient, in the order of the list. It runs one statement for all of them,
 // inside the caller's transaction, on the primary or a replica. A suppression takes precedence over an opt-out.
-func (s *Service) Blocked(ctx context.Context, tx db.Execer, list []MessageRecipient) ([]Block, error) {
+func (s *Service) FindBlocks(ctx context.Context, tx db.Execer, list []MessageRecipient) ([]Block, error) {
 	blocks := make([]Block, len(list))
 	if len(list) == 0 {
 		return blocks, nil

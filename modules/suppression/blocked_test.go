@@ -58,7 +58,7 @@ func TestBlockedUsesOnlyIndexes(t *testing.T) {
 		}
 		var plan strings.Builder
 		rows, err := w.db.Hot.QueryContext(t.Context(), `EXPLAIN `+blockedAlone.Text, pq.Array([]string{ada}),
-			pq.Array([][]byte{w.hashes.fresh("r7@example.net")}), pq.Array([]string{"x"}))
+			pq.Array([][]byte{w.hashes.newHash("r7@example.net")}), pq.Array([]string{"x"}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestSubaddressesShareEntries(t *testing.T) {
 		"suppress-1@dev.test": false, "suppress+1@sub.dev.test": false, "suppress+1@dev.test.example": false,
 		"xsuppress+1@dev.test": false, "bob+1@dev.test": false,
 	} {
-		blocks, err := w.Blocked(t.Context(), w.db.SQL, []MessageRecipient{{AccountID: ada, Email: email}})
+		blocks, err := w.FindBlocks(t.Context(), w.db.SQL, []MessageRecipient{{AccountID: ada, Email: email}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,22 +12,22 @@ type hasher struct {
 	mailboxes []string // see Config
 }
 
-// fresh returns the hash for a new row.
-func (h hasher) fresh(email string) []byte { return h.of(h.keys[0], email) }
+// newHash returns the hash for a new row.
+func (h hasher) newHash(email string) []byte { return h.hashWith(h.keys[0], email) }
 
-// all returns the hashes under which a row may be stored, fresh first.
-func (h hasher) all(email string) [][]byte {
+// allHashes returns the hashes under which a row may be stored, fresh first.
+func (h hasher) allHashes(email string) [][]byte {
 	each := make([][]byte, 0, len(h.keys))
 	for _, key := range h.keys {
-		each = append(each, h.of(key, email))
+		each = append(each, h.hashWith(key, email))
 	}
 	return each
 }
 
-// of returns the hash under a key.
-func (h hasher) of(key []byte, email string) []byte {
+// hashWith returns the hash under a key.
+func (h hasher) hashWith(key []byte, email string) []byte {
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(h.mailbox(canonical(email))))
+	mac.Write([]byte(h.mailbox(canonicalAddress(email))))
 	return mac.Sum(nil)
 }
 
@@ -43,5 +43,5 @@ func (h hasher) mailbox(email string) string {
 	return email
 }
 
-// canonical returns the form in which addresses are stored and compared.
-func canonical(email string) string { return strings.ToLower(email) }
+// canonicalAddress returns the form in which addresses are stored and compared.
+func canonicalAddress(email string) string { return strings.ToLower(email) }

@@ -41,7 +41,7 @@ func (s *Service) putOptOut(ctx context.Context, tx db.Execer, u Unsubscribe,
 	made, err := db.One(ctx, tx, func(r *ent.CategoryOptOut) []any {
 		return []any{&r.ID, &r.AccountID, &r.AddressHash, &r.Email, &r.Category, &r.CategoryLabel, &r.Source,
 			&r.EmailID, &r.CreatedAt}
-	}, putOptOutSQL, id.New(id.OptOut), u.AccountID, s.hashes.fresh(u.Email), canonical(u.Email),
+	}, putOptOutSQL, id.New(id.OptOut), u.AccountID, s.hashes.newHash(u.Email), canonicalAddress(u.Email),
 		CategoryKey(u.Category), u.Category, source, u.EmailID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -75,7 +75,7 @@ func (s *Service) OptOuts(ctx context.Context, accountID string,
 	if err != nil {
 		return page.Page[*ent.CategoryOptOut]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "category opt-outs", AccountID: accountID},
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "category opt-outs", AccountID: accountID},
 		f.Request.OrDefault(), query,
 		func(found *ent.CategoryOptOut) string { return found.ID })
 }
@@ -98,7 +98,7 @@ func (s *Service) matchingOptOuts(accountID string, f OptOutFilter) (*ent.Catego
 		if err != nil {
 			wrong.Add("email", "%s", err)
 		}
-		query.Where(categoryoptout.AddressHashIn(s.hashes.all(spec)...))
+		query.Where(categoryoptout.AddressHashIn(s.hashes.allHashes(spec)...))
 	}
 	if f.Category != "" {
 		if err := ValidateCategory(f.Category); err != nil {

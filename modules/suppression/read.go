@@ -38,12 +38,13 @@ func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.
 	return found, nil
 }
 
-// Of returns the suppressions of addresses of the account, keyed by the address as passed.
-func (s *Service) Of(ctx context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error) {
+// FindByAddress returns the suppressions of addresses of the account, keyed by the address as passed.
+func (s *Service) FindByAddress(ctx context.Context, accountID string,
+	addresses ...string) (map[string]*ent.Suppression, error) {
 	of := map[string][]string{}
 	var hashes [][]byte
 	for _, address := range addresses {
-		for _, hash := range s.hashes.all(address) {
+		for _, hash := range s.hashes.allHashes(address) {
 			of[string(hash)] = append(of[string(hash)], address)
 			hashes = append(hashes, hash)
 		}
@@ -71,25 +72,25 @@ func (s *Service) matchName(idOrAddress string) (predicate.Suppression, error) {
 	if err != nil {
 		return nil, notFound(idOrAddress)
 	}
-	return entsuppression.AddressHashIn(s.hashes.all(spec)...), nil
+	return entsuppression.AddressHashIn(s.hashes.allHashes(spec)...), nil
 }
 
 func notFound(idOrAddress string) error { return fault.NoSuch("suppression", idOrAddress) }
 
 // List returns one page of the account's suppressions, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Page[*ent.Suppression], error) {
-	query, err := s.matching(accountID, f)
+	query, err := s.filteredQuery(accountID, f)
 	if err != nil {
 		return page.Page[*ent.Suppression]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "suppressions", AccountID: accountID}, f.Request.OrDefault(),
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "suppressions", AccountID: accountID}, f.Request.OrDefault(),
 		query,
 		func(found *ent.Suppression) string { return found.ID })
 }
 
 // Count returns the number of suppressions that match a filter, at most most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
-	query, err := s.matching(accountID, f)
+	query, err := s.filteredQuery(accountID, f)
 	if err != nil {
 		return 0, err
 	}
@@ -97,7 +98,7 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 	return len(found), err
 }
 
-func (s *Service) matching(accountID string, f Filter) (*ent.SuppressionQuery, error) {
+func (s *Service) filteredQuery(accountID string, f Filter) (*ent.SuppressionQuery, error) {
 	query := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID))
 	wrong := fault.Fields{}
 	if f.Email != "" {
@@ -105,7 +106,7 @@ func (s *Service) matching(accountID string, f Filter) (*ent.SuppressionQuery, e
 		if err != nil {
 			wrong.Add("email", "%s", err)
 		}
-		query.Where(entsuppression.AddressHashIn(s.hashes.all(spec)...))
+		query.Where(entsuppression.AddressHashIn(s.hashes.allHashes(spec)...))
 	}
 	if f.Reason != "" {
 		if entsuppression.ReasonValidator(entsuppression.Reason(f.Reason)) != nil {

@@ -46,7 +46,7 @@ func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, ent
 	for _, key := range s.hashes.keys[1:] {
 		var older, fresh [][]byte
 		for _, e := range entries {
-			older, fresh = append(older, s.hashes.of(key, e.email)), append(fresh, s.hashes.fresh(e.email))
+			older, fresh = append(older, s.hashes.hashWith(key, e.email)), append(fresh, s.hashes.newHash(e.email))
 		}
 		for _, t := range tables {
 			for _, query := range []string{t.move, t.drop} {

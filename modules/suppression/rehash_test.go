@@ -38,7 +38,7 @@ func TestRotationKeepsBlocking(t *testing.T) {
 	}
 	// Adding the address again finds the same row, even if the address was erased.
 	for _, email := range []string{"bob@example.net", "erased@example.net"} {
-		if _, err := rotated.Add(t.Context(), ada, AddInput{Email: email}); err != nil {
+		if _, err := rotated.Add(t.Context(), ada, NewSuppression{Email: email}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,9 +60,10 @@ func TestStartRehashesKnownAddresses(t *testing.T) {
 		w.add(t, ada, email)
 	}
 	w.add(t, eve, "a@example.net")
-	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "News"})
+	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net",
+		Category: "News"})
 	// Meanwhile, a process with only the new key has added one.
-	if _, err := w.process(t, newer).Add(t.Context(), ada, AddInput{Email: "twice@example.net"}); err != nil {
+	if _, err := w.process(t, newer).Add(t.Context(), ada, NewSuppression{Email: "twice@example.net"}); err != nil {
 		t.Fatal(err)
 	}
 	rotated := w.process(t, newer, w.key)

@@ -45,7 +45,7 @@ func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) err
 type RemoveInput struct {
 	Emails []string
 	IDs    []string
-	// Keep is like in AddInput.
+	// Keep is like in NewSuppression.
 	Keep func(ctx context.Context, tx idempotency.Execer, items []RemovedItem) error
 }
 
@@ -91,7 +91,7 @@ func (s *Service) RemoveBatch(ctx context.Context, accountID string, in RemoveIn
 		}
 		facts := make([]event.Fact, len(rows))
 		for i, row := range rows {
-			facts[i] = event.New(accountID, event.SuppressionRemoved, clock.Now(), payload(row))
+			facts[i] = event.New(accountID, event.SuppressionRemoved, clock.Now(), eventPayload(row))
 		}
 		assignRemoved(items, keys, rows)
 		if err := s.bus.Publish(ctx, tx, facts...); err != nil || in.Keep == nil {
@@ -119,7 +119,7 @@ func (s *Service) findRemoved(in RemoveInput) (items []RemovedItem, keys [][]str
 			items[i].Err = fault.InvalidField("email", "%s", err)
 			continue
 		}
-		for _, hash := range s.hashes.all(spec) {
+		for _, hash := range s.hashes.allHashes(spec) {
 			keys[i], hashes = append(keys[i], string(hash)), append(hashes, hash)
 		}
 	}
@@ -156,7 +156,7 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (int, erro
 			return err
 		}
 		for _, query := range []string{eraseSQL, eraseOptOutsSQL} {
-			n, err := db.Exec(ctx, tx, query, accountID, db.Array(s.hashes.all(spec)))
+			n, err := db.Exec(ctx, tx, query, accountID, db.Array(s.hashes.allHashes(spec)))
 			if err != nil {
 				return err
 			}

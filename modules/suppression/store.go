@@ -35,7 +35,7 @@ type placed struct {
 // unsubscribe replaces a reason that is not the recipient's own request, so that the address stays blocked
 // when its bounce is resolved.
 var putSQL = db.Compile(`INSERT INTO suppressions AS held (` + newRows.Columns() + `)
-SELECT ` + newRows.Values() + ` FROM ` + newRows.Numbered("place") + ` ORDER BY n.place
+SELECT ` + newRows.Values() + ` FROM ` + newRows.NumberedSource("place") + ` ORDER BY n.place
 ON CONFLICT (account_id, address_hash) DO UPDATE SET reason = excluded.reason, email_id = excluded.email_id
 WHERE excluded.reason = 'unsubscribe' AND held.reason IN ('bounce', 'failure', 'manual')
 RETURNING ` + suppressionColumns)
@@ -50,12 +50,12 @@ type newRow struct {
 
 var newRows = batch.New("n",
 	batch.Text("id", func(n newRow) string { return n.id }),
-	batch.Computed[newRow]("account_id", "@account_id::text"),
+	batch.ComputedColumn[newRow]("account_id", "@account_id::text"),
 	batch.Bytes("address_hash", func(n newRow) []byte { return n.hash }),
-	batch.Text("email", func(n newRow) string { return canonical(n.email) }),
+	batch.Text("email", func(n newRow) string { return canonicalAddress(n.email) }),
 	batch.Text("reason", func(n newRow) entsuppression.Reason { return n.reason }),
 	batch.Text("email_id", func(n newRow) string { return n.emailID }).OrNull(),
-	batch.Computed[newRow]("created_at", "now()"),
+	batch.ComputedColumn[newRow]("created_at", "now()"),
 )
 
 const suppressionColumns = `id, account_id, address_hash, email, reason, email_id, created_at`
@@ -72,7 +72,7 @@ func (s *Service) put(ctx context.Context, tx db.Execer, accountID string, entri
 	byHash := map[string]entry{}
 	var order [][]byte
 	for _, e := range entries {
-		hash := s.hashes.fresh(e.email)
+		hash := s.hashes.newHash(e.email)
 		if _, twice := byHash[string(hash)]; !twice {
 			byHash[string(hash)] = e
 			order = append(order, hash)
@@ -137,11 +137,11 @@ func (s *Service) inOrder(ctx context.Context, tx db.Execer, accountID string, e
 	out := make([]placed, len(entries))
 	var facts []event.Fact
 	for i, e := range entries {
-		hash := string(s.hashes.fresh(e.email))
+		hash := string(s.hashes.newHash(e.email))
 		out[i] = found[hash]
 		if out[i].added {
 			facts = append(facts, event.New(accountID, event.SuppressionAdded, out[i].CreatedAt,
-				payload(out[i].Suppression)))
+				eventPayload(out[i].Suppression)))
 		}
 		found[hash] = placed{Suppression: out[i].Suppression}
 	}
@@ -151,7 +151,7 @@ func (s *Service) inOrder(ctx context.Context, tx db.Execer, accountID string, e
 	return out, nil
 }
 
-func payload(row *ent.Suppression) event.Suppression {
+func eventPayload(row *ent.Suppression) event.Suppression {
 	return event.Suppression{SuppressionID: row.ID, Email: row.Email, Reason: string(row.Reason), EmailID: row.EmailID}
 }
 

@@ -62,7 +62,7 @@ func (w *world) process(t testing.TB, keys ...secret.Key) *Service {
 
 func (w *world) add(t testing.TB, accountID, email string) *ent.Suppression {
 	t.Helper()
-	row, err := w.Add(t.Context(), accountID, AddInput{Email: email})
+	row, err := w.Add(t.Context(), accountID, NewSuppression{Email: email})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func (w *world) count(t testing.TB, query string, args ...any) (n int) {
 	return n
 }
 
-// reasons calls Blocked within a transaction of the hot pool.
+// reasons calls FindBlocks within a transaction of the hot pool.
 func reasons(t testing.TB, s *Service, list ...MessageRecipient) []string {
 	t.Helper()
 	tx, err := s.db.Hot.BeginTx(t.Context(), nil)
@@ -111,7 +111,7 @@ func reasons(t testing.TB, s *Service, list ...MessageRecipient) []string {
 			t.Error(err)
 		}
 	}()
-	blocks, err := s.Blocked(t.Context(), tx, list)
+	blocks, err := s.FindBlocks(t.Context(), tx, list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestSpellingsOfAddressShareSuppression(t *testing.T) {
 func TestInvalidInputReportsEveryField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := w.Add(t.Context(), ada, AddInput{Email: "Bob <bob@example.net>", EmailID: "dom_1"})
+	_, err := w.Add(t.Context(), ada, NewSuppression{Email: "Bob <bob@example.net>", EmailID: "dom_1"})
 	fields := wantKind(t, err, fault.Invalid).Fields
 	if len(fields) != 2 || fields["email"] == "" || fields["email_id"] == "" {
 		t.Errorf("got errors for the fields %v", fields)
@@ -246,7 +246,8 @@ func TestListPagesAndFilters(t *testing.T) {
 	if _, err := w.List(t.Context(), ada, Filter{Since: &limit, Until: &limit}); fault.From(err).Fields["since"] == "" {
 		t.Errorf("an empty range returned %v, want an error for since", err)
 	}
-	found, err := w.Of(t.Context(), ada, "A@example.net", "z@example.net", "d@example.net", "nobody@example.net")
+	found, err := w.FindByAddress(t.Context(), ada, "A@example.net", "z@example.net", "d@example.net",
+		"nobody@example.net")
 	if err != nil || len(found) != 2 || *found["A@example.net"].Email != "a@example.net" ||
 		found["z@example.net"].Reason != "bounce" {
 		t.Errorf("Of for four addresses returned %v, %v, want those of a and z", found, err)
@@ -356,7 +357,7 @@ func TestResponseAndSuppressionAreStoredTogether(t *testing.T) {
 	w := newWorld(t)
 	refused := errors.New("the key is taken")
 	_, err := w.Add(t.Context(), ada,
-		AddInput{Email: "a@example.net",
+		NewSuppression{Email: "a@example.net",
 			Keep: func(_ context.Context, _ idempotency.Execer, row *ent.Suppression) error {
 				if row.ID == "" {
 					t.Error("Keep was called without the row")

@@ -62,7 +62,7 @@ func (s *Service) stopCategory(ctx context.Context, tx *ent.Tx, u Unsubscribe, s
 }
 
 func (s *Service) tell(ctx context.Context, tx *ent.Tx, u Unsubscribe, data event.Unsubscribe) error {
-	data.Email = canonical(u.Email)
+	data.Email = canonicalAddress(u.Email)
 	if u.EmailID != "" {
 		data.EmailID = &u.EmailID
 	}

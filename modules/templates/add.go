@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Keep stores the caller's response in the transaction of a change, so that both commit or neither does. It may
-// be nil. Its error rolls back the transaction and is returned.
-type Keep func(ctx context.Context, tx idempotency.Execer, t Template) error
+// StoreTemplateResponse stores the caller's response in the transaction of a change, so that both commit or neither
+// does. It may be nil. Its error rolls back the transaction and is returned.
+type StoreTemplateResponse func(ctx context.Context, tx idempotency.Execer, t Template) error
 
-// AddInput is the input of Add.
-type AddInput struct {
+// NewTemplate is the input of Add.
+type NewTemplate struct {
 	Alias              string // empty: none
 	Name               string
 	Subject            string
@@ -28,16 +28,16 @@ type AddInput struct {
 	Variables          []shape.Variable
 	UnsubscribeEnabled bool
 	Category           string // empty: none
-	Keep               Keep
+	Keep               StoreTemplateResponse
 }
 
 // Validate reports every invalid field.
-func (in AddInput) Validate() fault.Fields {
+func (in NewTemplate) Validate() fault.Fields {
 	_, wrong := in.parse()
 	return wrong
 }
 
-func (in AddInput) parse() (content, fault.Fields) {
+func (in NewTemplate) parse() (content, fault.Fields) {
 	wrong := fault.Fields{}
 	if in.Alias != "" && badAlias(in.Alias) != "" {
 		wrong.Add("alias", "%s", badAlias(in.Alias))
@@ -56,7 +56,7 @@ func (in AddInput) parse() (content, fault.Fields) {
 }
 
 // Add creates a template. It is a draft, which sends cannot use until it is published.
-func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (Template, error) {
+func (s *Service) Add(ctx context.Context, accountID string, in NewTemplate) (Template, error) {
 	c, wrong := in.parse()
 	if err := wrong.Err(); err != nil {
 		return Template{}, err
@@ -65,7 +65,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (Templ
 }
 
 func (s *Service) add(ctx context.Context, accountID, alias, name string, c content,
-	keep Keep) (made Template, err error) {
+	keep StoreTemplateResponse) (made Template, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		create := tx.Template.Create().SetID(id.New(id.Template)).SetAccountID(accountID).
 			SetNillableAlias(orNull(alias)).SetName(name)

@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Change is the input of Update. Nil fields stay unchanged. An empty alias, html, text or category removes it.
-type Change struct {
+// TemplateChange is the input of Update. Nil fields stay unchanged. An empty alias, html, text or category removes it.
+type TemplateChange struct {
 	Alias              *string
 	Name               *string
 	Subject            *string
@@ -32,16 +32,16 @@ type Change struct {
 }
 
 // IsZero reports whether c changes nothing.
-func (c Change) IsZero() bool { return c == Change{} }
+func (c TemplateChange) IsZero() bool { return c == TemplateChange{} }
 
 // Validate reports every invalid field.
-func (c Change) Validate() fault.Fields {
+func (c TemplateChange) Validate() fault.Fields {
 	_, wrong := c.parse()
 	return wrong
 }
 
 // parse returns a function that applies the change to a draft.
-func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
+func (c TemplateChange) parse() (apply func(content) content, wrong fault.Fields) {
 	wrong = fault.Fields{}
 	if c.Alias != nil && *c.Alias != "" && badAlias(*c.Alias) != "" {
 		wrong.Add("alias", "%s", badAlias(*c.Alias))
@@ -97,7 +97,7 @@ func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
 // Update changes the draft; the alias and the name change immediately. Sends use the published version until
 // the draft is published. It returns Invalid, NotFound, or Conflict if the alias is taken or the draft has
 // changed since the given etag.
-func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Change,
+func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c TemplateChange,
 	etag string) (now Template, err error) {
 	apply, wrong := c.parse()
 	if err := wrong.Err(); err != nil {
@@ -136,13 +136,13 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 	return now, nil
 }
 
-func (c Change) changesDraft(t *ent.Template, apply func(content) content) bool {
+func (c TemplateChange) changesDraft(t *ent.Template, apply func(content) content) bool {
 	before := draftOf(t)
 	return c.Alias != nil && *c.Alias != orEmpty(t.Alias) || c.Name != nil && *c.Name != t.Name ||
 		!reflect.DeepEqual(before, apply(before))
 }
 
-func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template,
+func (c TemplateChange) store(ctx context.Context, tx *ent.Tx, before *ent.Template,
 	apply func(content) content) (*ent.Template, error) {
 	at, err := db.Now(ctx, tx)
 	if err != nil {
@@ -183,7 +183,8 @@ func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error
 
 // Duplicate creates a new template from the draft of another. The new one has no alias, has never been
 // published, and has (copy) appended to its name.
-func (s *Service) Duplicate(ctx context.Context, accountID, idOrAlias string, keep Keep) (Template, error) {
+func (s *Service) Duplicate(ctx context.Context, accountID, idOrAlias string,
+	keep StoreTemplateResponse) (Template, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return Template{}, err

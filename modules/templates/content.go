@@ -120,7 +120,7 @@ func (c compiledContent) checkComplete(wrong fault.Fields) {
 		wrong.Add("html", "html or text is required")
 	}
 	for _, p := range c.parts() {
-		if missing := p.Undeclared(c.content.variables); len(missing) > 0 {
+		if missing := p.UndeclaredVariables(c.content.variables); len(missing) > 0 {
 			wrong.Add(p.Name, "line %d: uses {{%s}}, which is not declared in variables%s", p.Line(missing[0]),
 				missing[0], andMore(missing))
 		}

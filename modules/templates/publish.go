@@ -21,12 +21,13 @@ type Publication struct {
 	Warnings []string // for the author; nil if there are none
 }
 
-// KeepPublication is like Keep, for a publication.
-type KeepPublication func(ctx context.Context, tx idempotency.Execer, p Publication) error
+// StorePublicationResponse is like StoreTemplateResponse, for a publication.
+type StorePublicationResponse func(ctx context.Context, tx idempotency.Execer, p Publication) error
 
 // Publish makes the draft the version that sends use. If the draft equals the published version, it creates no
 // new version.
-func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string, keep KeepPublication) (Publication, error) {
+func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string,
+	keep StorePublicationResponse) (Publication, error) {
 	for {
 		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 		if err != nil {
@@ -37,7 +38,8 @@ func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string, keep
 			return Publication{}, err
 		}
 		out, err := s.publish(ctx, t, made, keep)
-		if errors.Is(err, errEdited) { // the draft was edited between the read and the write, so publish the current one
+		// the draft was edited between the read and the write, so publish the current one
+		if errors.Is(err, errEdited) {
 			continue
 		}
 		return out, err
@@ -47,7 +49,7 @@ func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string, keep
 // Rollback publishes the content of an earlier version again, as a new version, and makes it the draft.
 // Unpublished changes are lost.
 func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, number int,
-	keep KeepPublication) (Publication, error) {
+	keep StorePublicationResponse) (Publication, error) {
 	for {
 		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 		if err != nil {
@@ -114,7 +116,7 @@ func newVersionOf(source content) (newVersion, error) {
 }
 
 func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersion,
-	keep KeepPublication) (out Publication, err error) {
+	keep StorePublicationResponse) (out Publication, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		t, err := s.lock(ctx, tx, read.AccountID, read.ID)
 		if err != nil {

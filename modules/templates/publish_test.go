@@ -23,11 +23,11 @@ func TestPublishRequiresCompleteTemplate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, c := range map[string]struct {
-		in    AddInput
+		in    NewTemplate
 		wrong []string
 	}{
-		"no body": {AddInput{Name: "n", Subject: "s"}, []string{"html"}},
-		"undeclared": {AddInput{Name: "n", Subject: "{{a}}",
+		"no body": {NewTemplate{Name: "n", Subject: "s"}, []string{"html"}},
+		"undeclared": {NewTemplate{Name: "n", Subject: "{{a}}",
 			HTML:      "x\n{{ b.c }}{% for i in l %}{{i.x}}{{forloop.index}}{% endfor %}{{i}}",
 			Text:      "{{ok}}{{unsubscribe_url}}",
 			Variables: []shape.Variable{{Key: "ok", Type: language.TypeString}}}, []string{"subject", "html"}},
@@ -53,16 +53,16 @@ func TestPublishRequiresCompleteTemplate(t *testing.T) {
 func TestRollbackPublishesOlderVersionAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	made := w.add(t, AddInput{Name: "n", HTML: "<style>p{color:red}</style><p>one</p>"})
+	made := w.add(t, NewTemplate{Name: "n", HTML: "<style>p{color:red}</style><p>one</p>"})
 	w.publish(t, made.ID)
 	for _, html := range []string{"<p>two</p>", "<p>three</p>"} {
-		if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &html}, ""); err != nil {
+		if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &html}, ""); err != nil {
 			t.Fatal(err)
 		}
 		w.publish(t, made.ID)
 	}
 	lost := "<p>lost</p>"
-	if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &lost}, ""); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &lost}, ""); err != nil {
 		t.Fatal(err)
 	}
 	back, err := w.Rollback(t.Context(), ada, made.ID, 1, nil)
@@ -114,7 +114,7 @@ func TestPreviewShowsDraftsAndVersions(t *testing.T) {
 	made := w.add(t, receipt)
 	w.publish(t, made.ID)
 	text := "Draft for {{customer.name}} {{nobody.declared.this}}"
-	if _, err := w.Update(t.Context(), ada, made.ID, Change{Text: &text}, ""); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{Text: &text}, ""); err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]any{"customer.name": "Bo"}
@@ -158,13 +158,13 @@ func TestConcurrentPublish(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	other := w.process(t)
-	made := w.add(t, AddInput{Name: "n", Text: "0"})
+	made := w.add(t, NewTemplate{Name: "n", Text: "0"})
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
 			s := []*Service{w.Service, other}[i%2]
 			text := fmt.Sprint(i)
-			if _, err := s.Update(t.Context(), ada, made.ID, Change{Text: &text}, ""); err != nil {
+			if _, err := s.Update(t.Context(), ada, made.ID, TemplateChange{Text: &text}, ""); err != nil {
 				t.Error(err)
 			}
 			if _, err := s.Publish(t.Context(), ada, made.ID, nil); err != nil {
@@ -192,7 +192,7 @@ func TestDeletedTemplateIsGoneInAllProcesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	other := w.process(t)
-	made := w.add(t, AddInput{Name: "n", Alias: "a", Text: "x"})
+	made := w.add(t, NewTemplate{Name: "n", Alias: "a", Text: "x"})
 	w.publish(t, "a")
 	if _, err := other.Render(t.Context(), ada, Ref{Alias: "a"}, nil); err != nil {
 		t.Fatal(err)
@@ -240,10 +240,10 @@ func FuzzPublish(f *testing.F) {
 func TestVersionBodies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	made := w.add(t, AddInput{Name: "n", Subject: "s", HTML: "<style>p{color:red}</style><p>one</p>"})
+	made := w.add(t, NewTemplate{Name: "n", Subject: "s", HTML: "<style>p{color:red}</style><p>one</p>"})
 	w.publish(t, made.ID)
 	two := "<p>two</p>"
-	if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &two}, ""); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &two}, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.publish(t, made.ID)

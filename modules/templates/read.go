@@ -109,18 +109,18 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	if err != nil {
 		return page.Page[Template]{}, err
 	}
-	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), at.Newest(template.FieldID)).
+	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), at.NewestFirst(template.FieldID)).
 		Where(q.filters()...).
 		Order(at.Order(template.FieldID)).Limit(at.Rows()).Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {
 		return page.Page[Template]{}, fmt.Errorf("list templates: %w", err)
 	}
-	found := page.Of(s.cursors, list, rows, at, func(t *ent.Template) string { return t.ID })
+	found := page.FromRows(s.cursors, list, rows, at, func(t *ent.Template) string { return t.ID })
 	whole, err := s.loadTemplates(ctx, s.db.SQL, accountID, found.Items)
 	if err != nil {
 		return page.Page[Template]{}, err
 	}
-	return page.With(found, whole), nil
+	return page.WithItems(found, whole), nil
 }
 
 // Count counts the templates that match the filters, up to a limit.
@@ -213,7 +213,8 @@ func (s *Service) loadTemplate(ctx context.Context, from db.Execer, row *ent.Tem
 	return out[0], nil
 }
 
-func compareWithPublished(ctx context.Context, from db.Execer, accountID string, ids []string) (map[string]bool, error) {
+func compareWithPublished(ctx context.Context, from db.Execer, accountID string,
+	ids []string) (map[string]bool, error) {
 	found, err := db.All(ctx, from, db.Value[string], selectUnchanged, accountID, db.Array(ids))
 	if err != nil {
 		return nil, err
@@ -225,8 +226,8 @@ func compareWithPublished(ctx context.Context, from db.Execer, accountID string,
 	return out, nil
 }
 
-// Several returns the account's templates with the given ids, without html and text, in no particular order.
-func (s *Service) Several(ctx context.Context, accountID string, templateIDs ...string) ([]Template, error) {
+// GetMany returns the account's templates with the given ids, without html and text, in no particular order.
+func (s *Service) GetMany(ctx context.Context, accountID string, templateIDs ...string) ([]Template, error) {
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
 		Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {

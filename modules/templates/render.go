@@ -105,7 +105,7 @@ func (n fieldNames) partField(p string) string {
 
 func (c compiledContent) render(ctx context.Context, given map[string]any, call fieldNames) (Rendered, error) {
 	wrong := fault.Fields{}
-	values := language.Fill(c.content.variables, given, call.variable, wrong)
+	values := language.FillVariables(c.content.variables, given, call.variable, wrong)
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
@@ -141,7 +141,8 @@ func (c compiledContent) render(ctx context.Context, given map[string]any, call 
 }
 
 // renderFallbackSubject renders the subject with fallbacks in place of blank values.
-func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[string]any, call fieldNames) (string, error) {
+func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[string]any,
+	call fieldNames) (string, error) {
 	filled := maps.Clone(given)
 	for _, v := range c.content.variables {
 		value, _ := language.LookUp(given, v.Key)
@@ -149,7 +150,8 @@ func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[str
 			filled[v.Key] = v.Fallback
 		}
 	}
-	subject, err := c.subject.Render(b, language.Fill(c.content.variables, filled, call.variable, fault.Fields{}))
+	subject, err := c.subject.Render(b, language.FillVariables(c.content.variables, filled, call.variable,
+		fault.Fields{}))
 	switch {
 	case err == nil:
 		return address.CleanFieldValue(subject), nil

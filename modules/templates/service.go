@@ -30,7 +30,7 @@ type Service struct {
 
 	lookups    *cache.Cache[lookupKey, publishedVersion]
 	versions   *cache.Cache[publishedVersion, compiledContent]
-	uses       []Use
+	uses       []UseFinder
 	epoch      atomic.Int64     // counts the changes made by this process
 	publishing *limit.Semaphore // limits concurrent CSS inlining, which is pure CPU work
 }
@@ -39,6 +39,7 @@ type Service struct {
 func New(p Params) *Service {
 	return &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, publishing: limit.NewSemaphore(2, limit.Unbounded),
 		lookups: cache.New(cache.Config[lookupKey, publishedVersion]{Max: 50_000, TTL: CacheTTL}),
-		versions: cache.New(cache.Config[publishedVersion, compiledContent]{Max: cacheWeight, TTL: time.Hour, Sliding: true,
-			Weigh: func(_ publishedVersion, c compiledContent) int { return c.weight() }})}
+		versions: cache.New(cache.Config[publishedVersion, compiledContent]{Max: cacheWeight, TTL: time.Hour,
+			Sliding: true,
+			Weigh:   func(_ publishedVersion, c compiledContent) int { return c.weight() }})}
 }

@@ -43,7 +43,7 @@ func (w *world) process(t testing.TB) *Service {
 	return New(Params{DB: w.db, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
 }
 
-var receipt = AddInput{Alias: "receipt", Name: "Receipt", Subject: "Receipt for {{customer.name}}",
+var receipt = NewTemplate{Alias: "receipt", Name: "Receipt", Subject: "Receipt for {{customer.name}}",
 	From:    Mailbox{Email: "ada@example.com", Name: "Ada"},
 	ReplyTo: []Mailbox{{Text: "help@example.com"}},
 	HTML:    "<p>Hi {{customer.name}}, you pay {{amount}}.</p>{% for i in items %}<i>{{i}}</i>{% endfor %}",
@@ -52,7 +52,7 @@ var receipt = AddInput{Alias: "receipt", Name: "Receipt", Subject: "Receipt for 
 		{Key: "items", Type: language.TypeList}, {Key: "vip", Type: language.TypeBoolean}, {Key: "order", Type: language.TypeObject}},
 	UnsubscribeEnabled: true, Category: "Receipts"}
 
-func (w *world) add(t testing.TB, in AddInput) Template {
+func (w *world) add(t testing.TB, in NewTemplate) Template {
 	t.Helper()
 	made, err := w.Add(t.Context(), ada, in)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestPublishesAndRendersDraft(t *testing.T) {
 	}
 
 	subject := "Another"
-	changed, err := w.Update(t.Context(), ada, "receipt", Change{Subject: &subject}, "")
+	changed, err := w.Update(t.Context(), ada, "receipt", TemplateChange{Subject: &subject}, "")
 	if err != nil || !changed.HasUnpublishedChanges || changed.Subject != subject {
 		t.Errorf("after changing the subject the template is %+v, %v, want unpublished changes and subject %s",
 			changed, err, subject)
@@ -181,7 +181,7 @@ func TestRejectsInvalidVariables(t *testing.T) {
 func TestCleansRenderedSubjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.add(t, AddInput{Alias: "order", Name: "Order", Subject: "Order of {{customer}}", Text: "T",
+	w.add(t, NewTemplate{Alias: "order", Name: "Order", Subject: "Order of {{customer}}", Text: "T",
 		Variables: []shape.Variable{{Key: "customer", Type: language.TypeString, Fallback: "a customer"}}})
 	w.publish(t, "order")
 	long := strings.Repeat("word ", 300)
@@ -212,7 +212,7 @@ func TestCleansRenderedSubjects(t *testing.T) {
 func TestBlankSubjectUsesFallbacks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.add(t, AddInput{Alias: "title", Name: "Title", Subject: "{{title}}", Text: "T",
+	w.add(t, NewTemplate{Alias: "title", Name: "Title", Subject: "{{title}}", Text: "T",
 		Variables: []shape.Variable{{Key: "title", Type: language.TypeString, Fallback: "News for you"}}})
 	w.publish(t, "title")
 	for _, value := range []any{nil, "", " \t\n"} {
@@ -250,24 +250,24 @@ func TestReportsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	many := make([]shape.Variable, language.MaxVariables+1)
 	for name, c := range map[string]struct {
-		in    AddInput
+		in    NewTemplate
 		wrong []string
 	}{
-		"empty": {AddInput{}, []string{"name"}},
-		"all": {AddInput{Alias: "No", Name: strings.Repeat("n", 201), Subject: "a\nb", From: Mailbox{Text: "x"},
+		"empty": {NewTemplate{}, []string{"name"}},
+		"all": {NewTemplate{Alias: "No", Name: strings.Repeat("n", 201), Subject: "a\nb", From: Mailbox{Text: "x"},
 			ReplyTo: []Mailbox{{Text: "a@b.co"}, {Text: "y"}}, Category: "!!"},
 			[]string{"alias", "name", "subject", "from", "reply_to[1]", "category"}},
-		"sources":  {AddInput{Name: "n", Subject: "{{", HTML: "{% assign a = 1 %}", Text: "{{ a | safe }}"}, []string{"subject", "html", "text"}},
-		"large":    {AddInput{Name: "n", HTML: strings.Repeat("x", language.MaxSource+1)}, []string{"html"}},
-		"alias":    {AddInput{Name: "n", Alias: "tpl_x"}, []string{"alias"}},
-		"too many": {AddInput{Name: "n", Variables: many}, []string{"variables"}},
-		"variables": {AddInput{Name: "n", Variables: []shape.Variable{{}, {Key: "a b", Type: "x"},
+		"sources":  {NewTemplate{Name: "n", Subject: "{{", HTML: "{% assign a = 1 %}", Text: "{{ a | safe }}"}, []string{"subject", "html", "text"}},
+		"large":    {NewTemplate{Name: "n", HTML: strings.Repeat("x", language.MaxSource+1)}, []string{"html"}},
+		"alias":    {NewTemplate{Name: "n", Alias: "tpl_x"}, []string{"alias"}},
+		"too many": {NewTemplate{Name: "n", Variables: many}, []string{"variables"}},
+		"variables": {NewTemplate{Name: "n", Variables: []shape.Variable{{}, {Key: "a b", Type: "x"},
 			{Key: "a", Type: "string"}, {Key: "a", Type: "number", Fallback: "x"}, {Key: "unsubscribe_url", Type: "string"}}},
 			[]string{"variables[0].key", "variables[0].type", "variables[1].key", "variables[1].type",
 				"variables[3].key", "variables[3].fallback", "variables[4].key"}},
-		"parts": {AddInput{Name: "n", Variables: []shape.Variable{{Key: "a", Type: "string"},
+		"parts": {NewTemplate{Name: "n", Variables: []shape.Variable{{Key: "a", Type: "string"},
 			{Key: "a.b", Type: "string"}, {Key: "o", Type: "object"}, {Key: "o.p", Type: "string"}}}, []string{"variables[1].key"}},
-		"reserved": {AddInput{Name: "n", Variables: []shape.Variable{{Key: "forloop.x", Type: "string"},
+		"reserved": {NewTemplate{Name: "n", Variables: []shape.Variable{{Key: "forloop.x", Type: "string"},
 			{Key: "and", Type: "string"}, {Key: "a.b.c.d.e.f", Type: "string"}, {Key: "a.", Type: "string"}}},
 			[]string{"variables[0].key", "variables[1].key", "variables[2].key", "variables[3].key"}},
 	} {
@@ -287,14 +287,16 @@ func TestAliasIsUniquePerAccount(t *testing.T) {
 	if _, err := w.Add(t.Context(), eve, receipt); err != nil {
 		t.Errorf("using another account's alias returned %v", err)
 	}
-	other := w.add(t, AddInput{Name: "other", Text: "x"})
+	other := w.add(t, NewTemplate{Name: "other", Text: "x"})
 	alias, none, free := "receipt", "", "free"
-	_, err = w.Update(t.Context(), ada, other.ID, Change{Alias: &alias}, "")
+	_, err = w.Update(t.Context(), ada, other.ID, TemplateChange{Alias: &alias}, "")
 	wantKind(t, err, fault.Conflict)
-	if now, err := w.Update(t.Context(), ada, first.ID, Change{Alias: &none}, ""); err != nil || now.Alias != nil {
+	if now, err := w.Update(t.Context(), ada, first.ID, TemplateChange{Alias: &none}, ""); err != nil ||
+		now.Alias != nil {
 		t.Errorf("after its alias was removed the template is %+v, %v, want no alias", now, err)
 	}
-	if now, err := w.Update(t.Context(), ada, other.ID, Change{Alias: &free}, ""); err != nil || *now.Alias != "free" {
+	if now, err := w.Update(t.Context(), ada, other.ID, TemplateChange{Alias: &free}, ""); err != nil ||
+		*now.Alias != "free" {
 		t.Errorf("after its alias changed the template is %+v, %v, want the alias free", now, err)
 	}
 	copied, err := w.Duplicate(t.Context(), ada, "free", nil)
@@ -311,8 +313,11 @@ func TestAccountsAreIsolated(t *testing.T) {
 	w.publish(t, made.ID)
 	name := "x"
 	for what, ask := range map[string]func(ref string) error{
-		"get":       func(ref string) error { _, err := w.Get(t.Context(), eve, ref); return err },
-		"update":    func(ref string) error { _, err := w.Update(t.Context(), eve, ref, Change{Name: &name}, ""); return err },
+		"get": func(ref string) error { _, err := w.Get(t.Context(), eve, ref); return err },
+		"update": func(ref string) error {
+			_, err := w.Update(t.Context(), eve, ref, TemplateChange{Name: &name}, "")
+			return err
+		},
 		"delete":    func(ref string) error { return w.Delete(t.Context(), eve, ref) },
 		"duplicate": func(ref string) error { _, err := w.Duplicate(t.Context(), eve, ref, nil); return err },
 		"publish":   func(ref string) error { _, err := w.Publish(t.Context(), eve, ref, nil); return err },
@@ -345,7 +350,7 @@ func TestListPagesAndFilters(t *testing.T) {
 	w := newWorld(t)
 	var ids []string
 	for i := range 5 {
-		in := AddInput{Name: fmt.Sprintf("Name %d_%%", i), Text: "x"}
+		in := NewTemplate{Name: fmt.Sprintf("Name %d_%%", i), Text: "x"}
 		if i == 2 {
 			in.Alias = "two"
 		}
@@ -402,29 +407,31 @@ func TestUpdateRejectsStaleEtag(t *testing.T) {
 	}
 	w.publish(t, made.ID)
 	first, second := "What Ada wrote", "What Bob wrote"
-	changed, err := w.Update(t.Context(), ada, made.ID, Change{Subject: &first}, read.Etag())
+	changed, err := w.Update(t.Context(), ada, made.ID, TemplateChange{Subject: &first}, read.Etag())
 	if err != nil || changed.Etag() == read.Etag() {
 		t.Fatalf("the first change returned etag %q: %v", changed.Etag(), err)
 	}
 	var conflict *fault.Error
-	_, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, read.Etag())
-	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict || conflict.Details[fault.DetailChangedAt] == nil {
+	_, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Name: &second}, read.Etag())
+	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict ||
+		conflict.Details[fault.DetailChangedAt] == nil {
 		t.Errorf("the second change returned %v, want a conflict with the time of the first", err)
 	}
 	now, err := w.Get(t.Context(), ada, made.ID)
 	if err != nil || now.Name != receipt.Name || now.Subject != first || now.Etag() != changed.Etag() {
 		t.Errorf("now: %q, %q: %v", now.Name, now.Subject, err)
 	}
-	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, now.Etag()); err != nil ||
+	if now, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Name: &second}, now.Etag()); err != nil ||
 		now.Name != second || now.Subject != first {
 		t.Errorf("a change with the current etag returned %q, %q: %v", now.Name, now.Subject, err)
 	}
 	back, none := receipt.Name, ""
-	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &back, Subject: &receipt.Subject}, ""); err != nil ||
+	if now, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Name: &back, Subject: &receipt.Subject},
+		""); err != nil ||
 		now.Etag() != read.Etag() {
 		t.Errorf("after restoring the content the etag is %q, want %q: %v", now.Etag(), read.Etag(), err)
 	}
-	if now, err = w.Update(t.Context(), ada, made.ID, Change{Alias: &none}, ""); err != nil ||
+	if now, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Alias: &none}, ""); err != nil ||
 		now.Etag() == read.Etag() {
 		t.Errorf("removing the alias did not change the etag: %v", err)
 	}

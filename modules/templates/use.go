@@ -9,14 +9,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Use returns the names of the objects in an account that use a template, by its id or by its alias. An empty
+// UseFinder returns the names of the objects in an account that use a template, by its id or by its alias. An empty
 // id or alias matches nothing. It runs in the transaction that removes the template or the alias, which has
 // locked the template.
-type Use func(ctx context.Context, on db.Execer, accountID, id, alias string) (names []string, err error)
+type UseFinder func(ctx context.Context, on db.Execer, accountID, id, alias string) (names []string, err error)
 
 // RegisterUse registers a Use before the service starts. A template in use cannot be deleted, and its alias
 // cannot change.
-func (s *Service) RegisterUse(u Use) { s.uses = append(s.uses, u) }
+func (s *Service) RegisterUse(u UseFinder) { s.uses = append(s.uses, u) }
 
 // maxUsers is the maximum number of names in an error.
 const maxUsers = 5

@@ -22,7 +22,7 @@ func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string,
 		func(at page.Position) ([]*ent.TemplateVersion, error) {
 			return s.db.Ent.TemplateVersion.Query().
 				Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID),
-					at.Newest(templateversion.FieldNumber)).
+					at.NewestFirst(templateversion.FieldNumber)).
 				Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).
 				Select(withoutBodies(templateversion.Columns)...).All(ctx)
 		}, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) })

@@ -58,8 +58,9 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		html, _, err := r.Rewrite(t.Context(), Message{AccountID: account, EmailID: testEmail, DomainID: shop.domain.ID,
-			Clicks: true}, `<a href="https://e.com/">`, "")
+		html, _, err := r.Rewrite(t.Context(),
+			TrackedEmail{AccountID: account, EmailID: testEmail, DomainID: shop.domain.ID,
+				Clicks: true}, `<a href="https://e.com/">`, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	}
 	check("no host", testBase, i)
 	s := process(nil)
-	if _, err := s.Set(t.Context(), w.ada, shop.domain.ID, hosts.Input{Host: "links.shop.example"}); err != nil {
+	if _, err := s.Set(t.Context(), w.ada, shop.domain.ID, hosts.HostInput{Host: "links.shop.example"}); err != nil {
 		t.Fatal(err)
 	}
 	check("pending", testBase, i)

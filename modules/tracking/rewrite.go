@@ -19,8 +19,8 @@ const maxLinks = 10_000
 // unsubscribePath is the path of unsubscribe pages on the base URL's host. Links to them are never tracked.
 const unsubscribePath = "/u/"
 
-// Message identifies the email whose bodies Rewrite changes.
-type Message struct {
+// TrackedEmail identifies the email whose bodies Rewrite changes.
+type TrackedEmail struct {
 	AccountID, EmailID, DomainID string
 	Opens, Clicks                bool // what to track
 }
@@ -55,7 +55,8 @@ func NewRewriter(p RewriterParams) (*Rewriter, error) {
 
 // Rewrite returns the bodies to send. It is called once per composed message, after all other changes to the
 // bodies. It fails only for an invalid id.
-func (r *Rewriter) Rewrite(ctx context.Context, m Message, html, text string) (newHTML, newText string, err error) {
+func (r *Rewriter) Rewrite(ctx context.Context, m TrackedEmail, html,
+	text string) (newHTML, newText string, err error) {
 	if !m.Opens && !m.Clicks {
 		return html, text, nil
 	}
@@ -74,7 +75,7 @@ func (r *Rewriter) Rewrite(ctx context.Context, m Message, html, text string) (n
 
 // messageRewrite is the state of rewriting one message.
 type messageRewrite struct {
-	message Message
+	message TrackedEmail
 	minter  *minter
 	base    string   // scheme and host of the links
 	own     []string // URL prefixes that are not tracked

@@ -23,7 +23,7 @@ const (
 	testBase    = "https://mail.example.org"
 )
 
-var both = Message{AccountID: testAccount, EmailID: testEmail, DomainID: testDomain, Opens: true, Clicks: true}
+var both = TrackedEmail{AccountID: testAccount, EmailID: testEmail, DomainID: testDomain, Opens: true, Clicks: true}
 
 // pinnedKey returns a fixed key, so that golden files contain the same tokens in every run.
 func pinnedKey(t testing.TB) *secret.Box {
@@ -50,7 +50,7 @@ func newRewriter(t testing.TB) *Rewriter {
 	return r
 }
 
-func rewriteBodies(t testing.TB, r *Rewriter, m Message, html, text string) (newHTML, newText string) {
+func rewriteBodies(t testing.TB, r *Rewriter, m TrackedEmail, html, text string) (newHTML, newText string) {
 	t.Helper()
 	newHTML, newText, err := r.Rewrite(t.Context(), m, html, text)
 	if err != nil {
@@ -112,14 +112,15 @@ func TestTracksOnlyEnabledKinds(t *testing.T) {
 			strings.Contains(got, "[open") != c.opens {
 			t.Errorf("%s: html %s", name, html)
 		}
-		if got := replaceTokens(t, r, text); !strings.Contains(got, c.wantText) || (text == plain) != (c.wantText == "") {
+		if got := replaceTokens(t, r, text); !strings.Contains(got, c.wantText) ||
+			(text == plain) != (c.wantText == "") {
 			t.Errorf("%s: text %s", name, text)
 		}
 	}
 	if html, text := rewriteBodies(t, r, both, "", "no link"); html != "" || text != "no link" {
 		t.Errorf("a message without HTML was rewritten to %q, %q", html, text)
 	}
-	for _, wrong := range []Message{{AccountID: "acc_1", EmailID: testEmail, Opens: true},
+	for _, wrong := range []TrackedEmail{{AccountID: "acc_1", EmailID: testEmail, Opens: true},
 		{AccountID: testAccount, EmailID: testDomain, Opens: true}} {
 		if _, _, err := r.Rewrite(t.Context(), wrong, "x", ""); err == nil {
 			t.Errorf("Rewrite accepted %+v", wrong)

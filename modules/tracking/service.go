@@ -104,7 +104,7 @@ const reasonHost = "other_host"
 // Read returns the contents of a token requested on a host, as in the Host header. It returns ErrForged for a
 // token that is not authentic or belongs to another host, and ErrWithheld for a click that must not redirect.
 // Only a link under a former tracking host queries the database; any other error means that the query failed.
-func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (LinkToken, error) {
+func (s *Service) Read(ctx context.Context, kind TokenKind, token, host string) (LinkToken, error) {
 	own, name := s.rules.IsOwn(host), ownHost
 	if !own {
 		name = clientip.HostName(host)
@@ -114,7 +114,7 @@ func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Link
 		return LinkToken{}, ErrForged
 	}
 	if !own {
-		switch held, err := s.rules.Holds(ctx, mark.AccountID, name); {
+		switch held, err := s.rules.OwnsHost(ctx, mark.AccountID, name); {
 		case err != nil:
 			return LinkToken{}, err
 		case !held:

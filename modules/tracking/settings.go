@@ -35,10 +35,10 @@ var ACMEEmail = setting.Declare(setting.Setting[string]{
 		return ""
 	},
 	Check: func(v setting.Values, email string) error {
-		if TLSAddr.Given(v) && !strings.Contains(email, "@") {
+		if TLSAddr.IsSet(v) && !strings.Contains(email, "@") {
 			return errors.New("is required with POSTRIDER_TRACKING_TLS_ADDR: the contact address for the certificate authority")
 		}
-		if config.HTTPTLSAddr.Given(v) && !config.HTTPTLSCert.Given(v) && !strings.Contains(email, "@") {
+		if config.HTTPTLSAddr.IsSet(v) && !config.HTTPTLSCert.IsSet(v) && !strings.Contains(email, "@") {
 			return errors.New("or POSTRIDER_HTTP_TLS_CERT is required with POSTRIDER_HTTP_TLS_ADDR: the contact address for the certificate authority")
 		}
 		return nil
@@ -50,7 +50,7 @@ var ACMECA = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_ACME_CA", Group: chapter, Default: "https://acme-v02.api.letsencrypt.org/directory",
 	DefaultText: "Let's Encrypt",
 	Help:        "Directory URL of the certificate authority.",
-	Form: setting.Form[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
+	Form: setting.Syntax[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
 		if u, err := url.Parse(text); err != nil || u.Scheme != "https" || u.Hostname() == "" {
 			return "", errors.New("must be the https:// URL of an ACME directory")
 		}

@@ -20,7 +20,7 @@ const maxEngagements = 1000
 // emails in id order, as every multi-email update does.
 var recordSQL = db.Compile(`
 WITH hit AS (
-	SELECT h.*, row_number() OVER (PARTITION BY h.email_id ORDER BY h.n) AS nth FROM ` + hitRows.Numbered("n") + `
+	SELECT h.*, row_number() OVER (PARTITION BY h.email_id ORDER BY h.n) AS nth FROM ` + hitRows.NumberedSource("n") + `
 ), known AS (
 	SELECT e.id, e.account_id FROM emails e WHERE e.id = ANY (@h.email_id) ORDER BY e.id FOR UPDATE OF e
 ), admitted AS (
@@ -35,13 +35,13 @@ SELECT n FROM admitted ORDER BY n`)
 var hitRows = batch.New("h",
 	batch.Text("account_id", func(h agedHit) string { return h.mark.AccountID }),
 	batch.Text("email_id", func(h agedHit) string { return h.mark.EmailID }),
-	batch.Text("kind", func(h agedHit) Kind { return h.mark.Kind }),
+	batch.Text("kind", func(h agedHit) TokenKind { return h.mark.Kind }),
 	batch.Text("url", func(h agedHit) string { return h.mark.Target }).OrNull(),
 	batch.Text("ip", func(h agedHit) string { return h.ip }),
 	batch.Text("user_agent", func(h agedHit) string { return h.agent }),
 	batch.Text("machine", func(h agedHit) string { return h.machine }),
 	batch.Float("age", func(h agedHit) float64 { return h.age.Seconds() }).SourceOnly(),
-	batch.Computed[agedHit]("created_at", "now() - make_interval(secs => h.age)"),
+	batch.ComputedColumn[agedHit]("created_at", "now() - make_interval(secs => h.age)"),
 )
 
 // agedHit is a hit with its age, because the database clock computes created_at.

@@ -26,18 +26,18 @@ const (
 // ErrForged is the only error for tokens that are not authentic.
 var ErrForged = errors.New("tracking token is not authentic")
 
-// Kind is the purpose of a token.
-type Kind string
+// TokenKind is the purpose of a token.
+type TokenKind string
 
 // Kinds of tokens, as stored in the database.
 const (
-	Open  Kind = "open"
-	Click Kind = "click"
+	Open  TokenKind = "open"
+	Click TokenKind = "click"
 )
 
 // LinkToken is the content of a token.
 type LinkToken struct {
-	Kind               Kind
+	Kind               TokenKind
 	AccountID, EmailID string
 	Target             string // an ASCII http(s) URL; only for a click
 }

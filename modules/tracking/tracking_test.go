@@ -95,7 +95,7 @@ func (w *world) listStored(t *testing.T) []*ent.Engagement {
 	return rows
 }
 
-func hitFor(kind Kind, accountID, emailID string) hit {
+func hitFor(kind TokenKind, accountID, emailID string) hit {
 	h := hit{mark: LinkToken{Kind: kind, AccountID: accountID, EmailID: emailID}, ip: "192.0.2.7", agent: "Mail/1.0",
 		at: time.Now()}
 	if kind == Click {
@@ -112,7 +112,7 @@ func TestRecordsAndAnnouncesVisits(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	for _, kind := range []Kind{Open, Click} {
+	for _, kind := range []TokenKind{Open, Click} {
 		mark := hitFor(kind, w.ada, emailID).mark
 		w.Record(Visit{Mark: mark, IP: netip.MustParseAddr("::ffff:192.0.2.7"), UserAgent: "curl/8"})
 	}
@@ -152,7 +152,8 @@ func TestIgnoresVisitsOfUnknownEmails(t *testing.T) {
 	emailID := w.addEmail(t, w.ada)
 	err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, id.New(id.Email)), hitFor(Click, w.eve, emailID),
 		hitFor(Open, w.ada, emailID)})
-	if rows := w.listStored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID || rows[0].AccountID != w.ada ||
+	if rows := w.listStored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID ||
+		rows[0].AccountID != w.ada ||
 		len(w.told) != 1 {
 		t.Errorf("%v: stored %+v and announced %v; want only the open of Ada's email", err, rows, w.told)
 	}

@@ -13,7 +13,7 @@ import (
 
 // Update changes an endpoint. If the endpoint ends up enabled, its pending deliveries continue. Events that it
 // missed while disabled are not sent; call Recover for those.
-func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Change) (*ent.Webhook, error) {
+func (s *Service) Update(ctx context.Context, accountID, webhookID string, c EndpointChange) (*ent.Webhook, error) {
 	wrong := fault.Fields{}
 	if c.URL != nil {
 		s.checkAddress(ctx, wrong, *c.URL)
@@ -50,13 +50,13 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 	if err != nil {
 		return nil, fmt.Errorf("change webhook: %w", err)
 	}
-	s.interest.Appeared(accountID)
+	s.interest.MarkWanted(accountID)
 	s.signals.Wake(deliveryChannel)
 	return changed.Unwrap(), nil
 }
 
 // applyTo builds the update of row. events are the validated event types of c.
-func (c Change) applyTo(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
+func (c EndpointChange) applyTo(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
 	update := row.Update()
 	if c.URL != nil {
 		update.SetURL(*c.URL)

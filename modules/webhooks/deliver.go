@@ -31,13 +31,14 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 			telemetry.KeyError, err)
 		return answer{Result: post.Result{Failure: "the signing secret cannot be read; rotate it"}}
 	}
-	if !l.Valid() {
+	if !l.IsValid() {
 		return answer{cut: true}
 	}
 	began := time.Now()
 	posting, end := s.startSpan(ctx, d)
-	a.Result = s.poster.Post(posting, post.Message{URL: d.url, DeliveryID: d.id, EventID: d.eventID, Attempt: d.attempt,
-		Body: body, Secrets: secrets})
+	a.Result = s.poster.Post(posting, post.DeliveryRequest{URL: d.url, DeliveryID: d.id, EventID: d.eventID,
+		Attempt: d.attempt,
+		Body:    body, Secrets: secrets})
 	end(a)
 	a.took = time.Since(began)
 	if a.Status == 0 && ctx.Err() != nil {
@@ -66,7 +67,7 @@ func (s *deliverer) openSecrets(d delivery) ([]secret.String, error) {
 // logAttempt logs the attempt as a single wide event. The URL is omitted because it may contain a token.
 func (s *deliverer) logAttempt(ctx context.Context, d delivery, a answer) {
 	level := slog.LevelInfo
-	if !a.Delivered() {
+	if !a.IsDelivered() {
 		level = slog.LevelWarn
 	}
 	s.log.Log(ctx, level, "webhook attempt", telemetry.KeyAccountID, d.accountID, telemetry.KeyWebhookID, d.webhookID,

@@ -45,8 +45,8 @@ type NewEndpoint struct {
 	Keep      StoreResponse // optional
 }
 
-// Change is the input of Update. Nil fields stay unchanged.
-type Change struct {
+// EndpointChange is the input of Update. Nil fields stay unchanged.
+type EndpointChange struct {
 	URL       *string
 	Events    *[]string // empty list: all types
 	Enabled   *bool
@@ -116,7 +116,7 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 	if err != nil {
 		return nil, secret.String{}, fmt.Errorf("create webhook: %w", err)
 	}
-	s.interest.Appeared(accountID)
+	s.interest.MarkWanted(accountID)
 	return made.Unwrap(), token, nil
 }
 
@@ -156,7 +156,7 @@ func (s *Service) ListFiltered(ctx context.Context, accountID string, f Endpoint
 	if err != nil {
 		return page.Page[*ent.Webhook]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "webhooks", AccountID: accountID}, r, query,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "webhooks", AccountID: accountID}, r, query,
 		func(w *ent.Webhook) string { return w.ID })
 }
 

@@ -31,7 +31,7 @@ func TestRefusesPrivateEndpoints(t *testing.T) {
 			Fields["url"] == "" {
 			t.Errorf("Create accepted %.60q: %v", bad, err)
 		}
-		if _, err := w.Update(t.Context(), ada, good.ID, Change{URL: &bad}); err == nil || fault.From(err).
+		if _, err := w.Update(t.Context(), ada, good.ID, EndpointChange{URL: &bad}); err == nil || fault.From(err).
 			Fields["url"] == "" {
 			t.Errorf("Update accepted %.60q: %v", bad, err)
 		}
@@ -123,7 +123,8 @@ func TestDisablesEndpointOnGone(t *testing.T) {
 	eventually(t, "the endpoint is disabled",
 		func() bool { got, err := w.Get(t.Context(), ada, made.ID); return err == nil && !got.Enabled })
 	got, err := w.Get(t.Context(), ada, made.ID)
-	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.onlyDelivery(t, made.ID).State != "failed" {
+	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.onlyDelivery(t, made.ID).
+		State != "failed" {
 		t.Errorf("after 410 the endpoint is %+v, %v; want it disabled as gone and its delivery failed", got, err)
 	}
 }
@@ -158,7 +159,8 @@ func TestDisablesFailingEndpoint(t *testing.T) {
 		t.Fatal("still enabled after 30 failures")
 	}
 	yes := true
-	if got, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil || got.DisabledReason != "" ||
+	if got, err := w.Update(t.Context(), ada, made.ID, EndpointChange{Enabled: &yes}); err != nil ||
+		got.DisabledReason != "" ||
 		got.DisabledAt != nil {
 		t.Fatalf("re-enabled endpoint is %+v, %v; want no disabled_reason and no disabled_at", got, err)
 	}
@@ -177,9 +179,10 @@ func TestRecoverQueuesMissedEvents(t *testing.T) {
 	began := time.Now().Add(-time.Second)
 	w.publishSample(t, ada, event.EmailSent)
 	eventually(t, "the event is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
-	eventually(t, "the first event is delivered", func() bool { return w.onlyDelivery(t, made.ID).State == "delivered" })
+	eventually(t, "the first event is delivered",
+		func() bool { return w.onlyDelivery(t, made.ID).State == "delivered" })
 	no, yes := false, true
-	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &no}); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, EndpointChange{Enabled: &no}); err != nil {
 		t.Fatal(err)
 	}
 	missed := w.publishSample(t, ada, event.EmailBounced)
@@ -189,7 +192,7 @@ func TestRecoverQueuesMissedEvents(t *testing.T) {
 	if _, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("Recover of a disabled endpoint returned %v, want a conflict", err)
 	}
-	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, EndpointChange{Enabled: &yes}); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []int{0, 1, 0} { // only failed ones, then all, then all again

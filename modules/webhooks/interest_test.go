@@ -36,7 +36,8 @@ func TestSkipsAccountsWithoutEndpoints(t *testing.T) {
 	// Another process, which has not learned of the endpoint yet.
 	other := bus.New(w.db, w.Service.log, bus.Options{})
 	missed := event.New(ada, event.EmailDelivered, time.Now(), samplePayload(event.EmailDelivered))
-	unwanted := event.New(ada, event.EmailSent, time.Now(), samplePayload(event.EmailSent)) // no endpoint subscribes to it
+	// no endpoint subscribes to it
+	unwanted := event.New(ada, event.EmailSent, time.Now(), samplePayload(event.EmailSent))
 	foreign := event.New(eve, event.EmailDelivered, time.Now(), samplePayload(event.EmailDelivered))
 	err := w.db.InHotTx(t.Context(),
 		func(tx *sql.Tx) error { return other.Publish(t.Context(), tx, missed, unwanted, foreign) })
@@ -73,12 +74,12 @@ func TestEndpointReceivesOnlyLaterEvents(t *testing.T) {
 	}
 	no, yes := false, true
 	for _, enabled := range []*bool{&no, &yes} {
-		if _, err := w.Update(t.Context(), ada, off.ID, Change{Enabled: enabled}); err != nil {
+		if _, err := w.Update(t.Context(), ada, off.ID, EndpointChange{Enabled: enabled}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// it was already enabled
-	if _, err := w.Update(t.Context(), ada, there.ID, Change{RateLimit: new(int), Enabled: &yes}); err != nil {
+	if _, err := w.Update(t.Context(), ada, there.ID, EndpointChange{RateLimit: new(int), Enabled: &yes}); err != nil {
 		t.Fatal(err)
 	}
 	w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, legacy.ID) // an endpoint created by an older version

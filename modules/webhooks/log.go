@@ -50,7 +50,8 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string,
 	if err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	found, err := page.Newest(ctx, s.cursors, page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID},
+	found, err := page.ReadNewest(ctx, s.cursors,
+		page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID},
 		f.Request, query,
 		func(d *ent.WebhookDelivery) string { return d.ID })
 	if err != nil {
@@ -271,7 +272,8 @@ type DeliveryCounts struct {
 	Failed     int64 // used all attempts
 	Attempts   int64 // finished
 
-	Half, Most time.Duration // median and 95th percentile of the time from the event to the 2xx answer; 0: no such answer
+	// median and 95th percentile of the time from the event to the 2xx answer; 0: no such answer
+	Half, Most time.Duration
 }
 
 // EndpointFigures contains the counts of one endpoint.
@@ -280,7 +282,7 @@ type EndpointFigures struct {
 	Figures DeliveryCounts
 }
 
-// DeliveryStatistics is the result of Ask. Periods without deliveries are included.
+// DeliveryStatistics is the result of QueryStatistics. Periods without deliveries are included.
 type DeliveryStatistics struct {
 	Totals    DeliveryCounts
 	Buckets   []timeseries.Bucket[DeliveryCounts]
@@ -299,10 +301,10 @@ SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER
 	  FROM webhook_deliveries WHERE webhook_id = ANY($1) AND account_id = $2 AND id >= $3 AND id < $4) d
  GROUP BY GROUPING SETS ((webhook_id), (period), ())`
 
-// Ask returns delivery statistics of the account's endpoints for events in a range of at most 31 days: in
+// QueryStatistics returns delivery statistics of the account's endpoints for events in a range of at most 31 days: in
 // total, by period and by endpoint. With a webhook id it covers only that endpoint. It returns NotFound or
 // Invalid.
-func (s *Service) Ask(ctx context.Context, accountID, webhookID string,
+func (s *Service) QueryStatistics(ctx context.Context, accountID, webhookID string,
 	q timeseries.Query) (DeliveryStatistics, error) {
 	wrong := fault.Fields{}
 	if q.Range.Until.Sub(q.Range.Since) > longestRange {

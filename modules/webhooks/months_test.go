@@ -19,7 +19,7 @@ import (
 // byMonth splits the deliveries table by month.
 func (w *world) byMonth(t *testing.T) *world {
 	t.Helper()
-	tables, err := months.Named(deliveriesTable)
+	tables, err := months.FindTables(deliveriesTable)
 	if err != nil {
 		t.Fatal(err)
 	}

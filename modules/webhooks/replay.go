@@ -102,19 +102,19 @@ type Recovery struct {
 	// Keep stores the caller's response in the last transaction of Recover and may be nil. Its error rolls back
 	// that transaction and is returned. Deliveries that earlier transactions queued stay queued, and are not
 	// queued twice.
-	Keep func(ctx context.Context, tx idempotency.Execer, done Recovered) error
+	Keep func(ctx context.Context, tx idempotency.Execer, done RecoveryResult) error
 }
 
-// Recovered is the result of Recover.
-type Recovered struct {
+// RecoveryResult is the result of Recover.
+type RecoveryResult struct {
 	Count   int  // queued deliveries
 	HasMore bool // more remain; call again
 }
 
 // Recover queues the events of a period that an endpoint subscribes to and did not receive: failed deliveries,
 // and events that have no delivery because the endpoint was disabled. A second call queues nothing twice.
-func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in Recovery) (Recovered, error) {
-	var done Recovered
+func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in Recovery) (RecoveryResult, error) {
+	var done RecoveryResult
 	endpoint, err := s.Get(ctx, accountID, webhookID)
 	if err != nil {
 		return done, err
@@ -171,7 +171,7 @@ type missedEvent struct {
 
 // recoverPage queues the next deliveries and adds them to the result. last is empty after the last page.
 func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Recovery, after string,
-	done Recovered) (next Recovered, last string, err error) {
+	done RecoveryResult) (next RecoveryResult, last string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		next = done
 		// The lock prevents the endpoint from being disabled or deleted in the meantime.

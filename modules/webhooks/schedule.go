@@ -48,11 +48,11 @@ type verdict struct {
 // or replayed, including this one.
 func decideVerdict(a answer, round int, waits []time.Duration) verdict {
 	switch {
-	case a.Delivered():
+	case a.IsDelivered():
 		return verdict{state: webhookdelivery.StateDelivered, outcome: webhookattempt.OutcomeDelivered}
 	case a.cut:
 		return verdict{state: webhookdelivery.StatePending, outcome: webhookattempt.OutcomeUnknown}
-	case a.Gone(), a.final, round > len(waits):
+	case a.IsGone(), a.final, round > len(waits):
 		return verdict{state: webhookdelivery.StateFailed, outcome: webhookattempt.OutcomeFailed}
 	}
 	return verdict{state: webhookdelivery.StatePending, outcome: webhookattempt.OutcomeFailed,

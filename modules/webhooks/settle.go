@@ -114,7 +114,7 @@ func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) err
 			return err
 		}
 		for _, a := range attempts {
-			if a.Gone() {
+			if a.IsGone() {
 				gone[a.webhookID] = true
 			}
 		}

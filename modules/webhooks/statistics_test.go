@@ -43,8 +43,9 @@ func TestEndpointStatistics(t *testing.T) {
 	put(eve, theirs.ID, "delivered", 1, time.Hour, time.Second)
 
 	ask := func(webhookID string, since time.Time) (DeliveryStatistics, error) {
-		return w.Ask(t.Context(), ada, webhookID, timeseries.Query{Range: timeseries.Range{Since: since, Until: now},
-			Interval: timeseries.Hour, Timezone: "UTC"})
+		return w.QueryStatistics(t.Context(), ada, webhookID,
+			timeseries.Query{Range: timeseries.Range{Since: since, Until: now},
+				Interval: timeseries.Hour, Timezone: "UTC"})
 	}
 	got, err := ask("", now.Add(-24*time.Hour))
 	all, each := got.Totals, got.Endpoints
@@ -96,7 +97,7 @@ func TestStatisticsByPeriod(t *testing.T) {
 	}
 	q := timeseries.Query{Range: timeseries.Range{Since: day.Add(9 * time.Hour),
 		Until: day.Add(48*time.Hour + time.Minute)}, Interval: timeseries.Day, Timezone: "Europe/Vienna"}
-	got, err := w.Ask(t.Context(), ada, "", q)
+	got, err := w.QueryStatistics(t.Context(), ada, "", q)
 	want := DeliveryStatistics{
 		Totals: DeliveryCounts{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 12, Half: time.Second,
 			Most: 3 * time.Second},
@@ -115,12 +116,12 @@ func TestStatisticsByPeriod(t *testing.T) {
 	if diff := cmp.Diff(want, got, byID); err != nil || diff != "" {
 		t.Errorf("Ask returned error %v, result (-want +got):\n%s", err, diff)
 	}
-	alone, err := w.Ask(t.Context(), ada, other.ID, q)
+	alone, err := w.QueryStatistics(t.Context(), ada, other.ID, q)
 	if err != nil || len(alone.Endpoints) != 1 || alone.Totals != want.Endpoints[1].Figures ||
 		alone.Buckets[0].Figures.Deliveries != 1 {
 		t.Errorf("Ask for one endpoint returned %+v, %v", alone, err)
 	}
-	if _, err := w.Ask(t.Context(), ada, theirs.ID, q); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.QueryStatistics(t.Context(), ada, theirs.ID, q); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("Ask for another account's endpoint returned %v, want not found", err)
 	}
 	for field, change := range map[string]func(*timeseries.Query){
@@ -131,7 +132,8 @@ func TestStatisticsByPeriod(t *testing.T) {
 	} {
 		asked := q
 		change(&asked)
-		if _, err := w.Ask(t.Context(), ada, "", asked); fault.From(err).Fields[strings.TrimSpace(field)] == "" {
+		if _, err := w.QueryStatistics(t.Context(), ada, "", asked); fault.From(err).
+			Fields[strings.TrimSpace(field)] == "" {
 			t.Errorf("invalid %s returned %v, want an error in that field", field, err)
 		}
 	}

@@ -16,7 +16,7 @@ func endNoSpan(answer) {}
 // startSpan starts the span of an attempt in the trace of the event's email, and returns a function that ends
 // it. Without tracing, or if the event has no email, it does nothing.
 func (s *deliverer) startSpan(ctx context.Context, d delivery) (_ context.Context, end func(answer)) {
-	if !s.tracing.On() {
+	if !s.tracing.IsEnabled() {
 		return ctx, endNoSpan
 	}
 	var about struct {
@@ -32,7 +32,7 @@ func (s *deliverer) startSpan(ctx context.Context, d delivery) (_ context.Contex
 			attribute.String(telemetry.KeyDeliveryID, d.id), attribute.String(telemetry.KeyFactID, d.eventID),
 			attribute.String(telemetry.KeyEvent, string(d.eventType)), attribute.Int(telemetry.KeyAttempt, d.attempt),
 			attribute.Int(telemetry.KeyStatus, a.Status))
-		if !a.Delivered() {
+		if !a.IsDelivered() {
 			span.SetStatus(codes.Error, a.Failure)
 		}
 		span.End()

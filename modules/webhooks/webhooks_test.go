@@ -221,13 +221,14 @@ func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 	w.addEndpoint(t, eve, foreign.URL)
 	off, _ := w.addEndpoint(t, ada, other.URL)
 	no := false
-	if _, err := w.Update(t.Context(), ada, off.ID, Change{Enabled: &no}); err != nil {
+	if _, err := w.Update(t.Context(), ada, off.ID, EndpointChange{Enabled: &no}); err != nil {
 		t.Fatal(err)
 	}
 	fact := w.publishSample(t, ada, event.EmailBounced)
 	w.publishSample(t, ada, event.EmailRescheduled) // not a public event
 	eventually(t, "both deliveries are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 2 })
-	eventually(t, "both endpoints have received it", func() bool { return len(all.received()) == 1 && len(some.received()) == 1 })
+	eventually(t, "both endpoints have received it",
+		func() bool { return len(all.received()) == 1 && len(some.received()) == 1 })
 	eventually(t, "the delivery is settled", func() bool { return w.onlyDelivery(t, first.ID).State == "delivered" })
 	got := all.received()[0]
 	var sent struct {
@@ -290,7 +291,8 @@ func TestRepeatedFactCreatesOneDelivery(t *testing.T) {
 	made, _ := w.addEndpoint(t, ada, newReceiver(t).URL)
 	fact := w.publishSample(t, ada, event.EmailSent)
 	for range 2 {
-		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
+		if err := w.db.InHotTx(t.Context(),
+			func(tx *sql.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 	}

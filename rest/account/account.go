@@ -105,13 +105,13 @@ func changeBody(c *accounts.AccountChange) body.Object {
 			Type: body.Maybe(&c.RecordRetentionDays, daysField(accounts.MaxRecordRetention)),
 			About: "Number of days after sending when the whole email is deleted. Must be at least " +
 				"`body_retention_days`."},
-	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
 
 func nameField(to *string) body.Type { return body.Text(to).Length(1, 200) }
 
 func daysField(most int) func(*int) body.Type {
-	return func(to *int) body.Type { return body.Integer(to).From(1).UpTo(most) }
+	return func(to *int) body.Type { return body.Integer(to).AtLeast(1).UpTo(most) }
 }
 
 func (e *edge) getAccount(ctx context.Context, c *api.Call, _ *api.None) (answer accountAnswer, err error) {
@@ -139,7 +139,7 @@ func newAccountRecord(p accounts.Profile) accountRecord {
 	return accountRecord{
 		ID: p.ID, Name: p.Name, Email: p.Email, Plan: accountPlan{ID: p.Plan.ID, Name: p.Plan.Name},
 		Limits: accountLimits(p.Plan.Limits()),
-		Usage:  newAccountUsage(p.Usage), ProductionUnlocked: p.Unlocked(true), PaymentMethod: p.PaymentMethod,
+		Usage:  newAccountUsage(p.Usage), ProductionUnlocked: p.IsUnlocked(true), PaymentMethod: p.PaymentMethod,
 		RequireSecondFactor: p.SecondFactor, Suspended: p.Suspended,
 		BodyRetentionDays: p.BodyRetentionDays, RecordRetentionDays: p.RecordRetentionDays,
 		CreatedAt: wire.Time(p.CreatedAt), UpdatedAt: wire.Time(p.UpdatedAt),

@@ -67,7 +67,7 @@ func brandBody(b *brand.Brand) body.Object {
 		{Name: "color", Type: body.Text(&b.Color).Pattern("^(#[0-9a-fA-F]{6})?$"), About: "The color of the button."},
 		{Name: "logo", Type: body.Base64(&b.Logo), About: "A PNG image of at most 65,536 bytes and 1024 x 1024 " +
 			"pixels. It is shown at most 48 pixels high on a white background."},
-	}, Check: func(d *body.Decoder) { d.Also(b.Validate()) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(b.Validate()) }}
 }
 
 func (e *brandEdge) getBrand(ctx context.Context, c *api.Call, _ *api.None) (brandAnswer, error) {

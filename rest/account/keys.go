@@ -126,14 +126,14 @@ func keyBody(in *accounts.NewKey) body.Object {
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"key may send from. Defaults to all; an empty list also means all."},
 		{Name: "expires_at", Type: body.Maybe(&in.ExpiresAt, body.Time), About: "When the key expires. Defaults to never."},
-	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(fault.From(in.Validate()).Fields) }}
 }
 
 func keyChangeBody(c *accounts.KeyChange) body.Object {
 	return body.Object{Name: "UpdateAPIKey", Change: true, Fields: []body.Field{
 		{Name: "name", Type: body.Maybe(&c.Name, keyName), About: "A name to recognize the key by.",
 			Example: "web shop"},
-	}, Check: func(d *body.Decoder) { d.Also(fault.From(c.Validate()).Fields) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(fault.From(c.Validate()).Fields) }}
 }
 
 func keyName(to *string) body.TextType { return body.Text(to).Length(1, 200) }
@@ -170,7 +170,7 @@ func newKeyRecord(k createdKey) keyRecord {
 func newKeyRecordAnswer(k createdKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
 
 func (e *keyEdge) createKey(ctx context.Context, c *api.Call, _ *api.None, in accounts.NewKey,
-	keep api.Keep) (out newKeyAnswer, err error) {
+	keep api.StoreResponse) (out newKeyAnswer, err error) {
 	in.AccountID, in.MakerKeyID = c.AccountID, c.KeyID
 	if c.Person != nil {
 		in.CreatedBy = c.Person.UserID

@@ -106,7 +106,7 @@ func credentialBody(in *relay.NewCredential) body.Object {
 			About: "A name to recognize the credential by.", Example: "web shop"},
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"credential may send from. Defaults to all; an empty list also means all."},
-	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(fault.From(in.Validate()).Fields) }}
 }
 
 func (e *smtpCredentialEdge) toRecord(c *ent.SMTPCredential) smtpCredentialRecord {
@@ -122,7 +122,7 @@ func (e *smtpCredentialEdge) toAnswer(c *ent.SMTPCredential) smtpCredentialAnswe
 }
 
 func (e *smtpCredentialEdge) createCredential(ctx context.Context, c *api.Call, _ *api.None, in relay.NewCredential,
-	keep api.Keep) (out newSMTPCredentialAnswer, err error) {
+	keep api.StoreResponse) (out newSMTPCredentialAnswer, err error) {
 	answer := func(made *ent.SMTPCredential, password secret.String) newSMTPCredentialAnswer {
 		return newSMTPCredentialAnswer{SMTPCredential: e.toRecord(made), Password: password.Reveal()}
 	}

@@ -183,7 +183,7 @@ func TestAccountAnswers(t *testing.T) {
 			Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL,
 			Message: "The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z"}).
 			With("cap", "daily").With("limit", 100).With("resets_at", "2026-01-16T00:00:00Z")},
-		"account_suspended": {request: request{method: "GET", path: "/api/account"}, status: 403, fail: accounts.Suspended()},
+		"account_suspended": {request: request{method: "GET", path: "/api/account"}, status: 403, fail: accounts.ErrSuspended()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

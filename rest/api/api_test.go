@@ -102,7 +102,7 @@ func TestAnswers(t *testing.T) {
 			fail: fault.Forbiddenf(fault.CodeProductionLocked,
 				"Until production is unlocked this account may write only to its own email, not to bob@example.net"),
 			status: 403},
-		"send_suspended": {request: request{method: "POST", path: "/api/emails", body: simple}, fail: accounts.Suspended(), status: 403},
+		"send_suspended": {request: request{method: "POST", path: "/api/emails", body: simple}, fail: accounts.ErrSuspended(), status: 403},
 		"conflict_details": {request: request{method: "POST", path: "/api/emails", body: simple},
 			fail: fault.Conflictf(fault.CodeConflict, "No").With("status", "sent"), status: 409},
 		"invalid_json":     {request: request{method: "POST", path: "/api/emails", body: "{\n \"from\": nope}"}, status: 400},

@@ -35,16 +35,16 @@ func (f *fakeReceived) Attachment(_ context.Context, _, id string, index int) (f
 	return findFile(id, receivedEmailID, index)
 }
 
-func (*fakeReceived) OpenAttachment(context.Context, string, string, int) (filelink.Content, error) {
-	return filelink.Content{}, nil // is not called by the API
+func (*fakeReceived) OpenAttachment(context.Context, string, string, int) (filelink.AttachmentContent, error) {
+	return filelink.AttachmentContent{}, nil // is not called by the API
 }
 
 func (f *fakeSending) Attachment(_ context.Context, _, id string, index int) (filelink.File, error) {
 	return findFile(id, emailID, index)
 }
 
-func (*fakeSending) OpenAttachment(context.Context, string, string, int) (filelink.Content, error) {
-	return filelink.Content{}, nil // is not called by the API
+func (*fakeSending) OpenAttachment(context.Context, string, string, int) (filelink.AttachmentContent, error) {
+	return filelink.AttachmentContent{}, nil // is not called by the API
 }
 
 var volatileLink = regexp.MustCompile(`(/files/\w+/)[\w-]+|("expires_at":")[^"]+`)

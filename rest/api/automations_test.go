@@ -44,7 +44,7 @@ const (
 // fakeAutomations has one automation with one run, and records its calls.
 type fakeAutomations struct {
 	fail    error
-	blocked *runs.Blocked // why the run waits
+	blocked *runs.Blocker // why the run waits
 	tried   []automations.Trial
 	posted  []ingest.Post
 	changed map[string]json.RawMessage
@@ -63,7 +63,7 @@ func (f *fakeAutomations) automation() *ent.Automation {
 
 func (f *fakeAutomations) run() automations.RunDetail {
 	user, address, email := "user-17", "bob@example.net", emailID
-	return automations.RunDetail{Next: &hookTime, Blocked: f.blocked, Waiting: &machine.Waiting{Until: hookTime},
+	return automations.RunDetail{Next: &hookTime, Blocked: f.blocked, Waiting: &machine.StepWait{Until: hookTime},
 		WaitingStep: &definition.Step{Key: "pause"}, AutomationRun: &ent.AutomationRun{ID: runID,
 			AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
 			Status: "waiting", StepIndex: 1, StartedAt: hookTime,
@@ -88,7 +88,8 @@ func (f *fakeAutomations) known(id string) error {
 	return f.fail
 }
 
-func (f *fakeAutomations) does(ctx context.Context, what, id string, keep automations.Keep) (*ent.Automation, error) {
+func (f *fakeAutomations) does(ctx context.Context, what, id string,
+	keep automations.StoreChangeResponse) (*ent.Automation, error) {
 	if err := f.known(id); err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (f *fakeAutomations) does(ctx context.Context, what, id string, keep automa
 }
 
 func (f *fakeAutomations) Create(ctx context.Context, _ string, _ []byte,
-	keep automations.Keep) (*ent.Automation, error) {
+	keep automations.StoreChangeResponse) (*ent.Automation, error) {
 	return f.does(ctx, "create", automationID, keep)
 }
 
@@ -146,12 +147,13 @@ func TestTheSecondWhoChangesADraftIsTold(t *testing.T) {
 
 func (f *fakeAutomations) Delete(_ context.Context, _, id string) error { return f.known(id) }
 
-func (f *fakeAutomations) Duplicate(ctx context.Context, _, id string, keep automations.Keep) (*ent.Automation, error) {
+func (f *fakeAutomations) Duplicate(ctx context.Context, _, id string,
+	keep automations.StoreChangeResponse) (*ent.Automation, error) {
 	return f.does(ctx, "duplicate", id, keep)
 }
 
-func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automations.Acted,
-	keep automations.KeepActed) (automations.Acted, error) {
+func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automations.ActionResult,
+	keep automations.StoreActionResponse) (automations.ActionResult, error) {
 	a, err := f.does(ctx, what, id, nil)
 	if of.Automation = a; err == nil && keep != nil {
 		err = keep(ctx, nil, of)
@@ -160,20 +162,20 @@ func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automati
 }
 
 func (f *fakeAutomations) Activate(ctx context.Context, _ accounts.Caller, id string,
-	in automations.Activation) (automations.Acted, error) {
+	in automations.Activation) (automations.ActionResult, error) {
 	return f.acts(ctx, map[bool]string{true: "activate and cancel", false: "activate"}[in.Cancel], id,
-		automations.Acted{}, in.Keep)
+		automations.ActionResult{}, in.Keep)
 }
 
 func (f *fakeAutomations) Pause(ctx context.Context, _, id string, hold bool,
-	keep automations.KeepActed) (automations.Acted, error) {
+	keep automations.StoreActionResponse) (automations.ActionResult, error) {
 	return f.acts(ctx, map[bool]string{true: "pause and hold", false: "pause"}[hold], id,
-		automations.Acted{Held: &three}, keep)
+		automations.ActionResult{Held: &three}, keep)
 }
 
 func (f *fakeAutomations) Archive(ctx context.Context, _, id string,
-	keep automations.KeepActed) (automations.Acted, error) {
-	return f.acts(ctx, "archive", id, automations.Acted{Cancelling: &three}, keep)
+	keep automations.StoreActionResponse) (automations.ActionResult, error) {
+	return f.acts(ctx, "archive", id, automations.ActionResult{Cancelling: &three}, keep)
 }
 
 var three = 3
@@ -238,17 +240,17 @@ func (f *fakeAutomations) WebhookSecret(string) secret.String {
 }
 
 func (f *fakeAutomations) Simulate(_ context.Context, _ accounts.Caller, id string,
-	in automations.SimulationInput) (automations.Simulated, error) {
+	in automations.SimulationInput) (automations.SimulationResult, error) {
 	f.simulated = append(f.simulated, in)
 	output := map[string]any{"status": "sent", "email_id": "msg_simulated_hello"}
 	facts := []event.Fact{event.New(accountID, event.AutomationStarted, hookTime,
 		event.Run{AutomationID: automationID, AutomationName: "Welcome", RunID: "run_simulated", Status: "running",
 			EventName: "user.created", StepType: "send_email"})}
-	return automations.Simulated{AutomationID: automationID,
+	return automations.SimulationResult{AutomationID: automationID,
 		Result: simulation.Result{Status: "completed", StartedAt: hookTime, EndedAt: hookTime, Facts: facts,
 			Steps: []simulation.StepResult{{Record: machine.Record{Key: "hello", Type: "send_email", Status: "sent",
 				Output: output, Started: hookTime, Ended: hookTime},
-				Performed: simulation.Performed{Preview: &sending.Preview{From: "Ada <ada@example.com>",
+				Performed: simulation.EffectResult{Preview: &sending.Preview{From: "Ada <ada@example.com>",
 					To: []string{"bob@example.net"}, Subject: "Welcome, Bob", Text: "Hello Bob."}}}},
 			Arrivals: []simulation.Arrival{{Event: &machine.Event{Name: "user.verified", CreatedAt: hookTime},
 				Outcome: simulation.Nothing}}}}, f.known(id)
@@ -259,7 +261,7 @@ func (f *fakeAutomations) Backtest(_ context.Context, _ accounts.Caller, id stri
 	one := 1
 	return automations.Backtest{Version: &one, Events: 2, DraftStarts: 1, ActiveStarts: 2, Differ: 1,
 			Differences: []automations.BacktestDifference{{Event: f.event(),
-				Active: automations.Verdict{Starts: true}}}},
+				Active: automations.TriggerDecision{Starts: true}}}},
 		f.known(id)
 }
 
@@ -272,11 +274,11 @@ func (f *fakeAutomations) Compare(_ context.Context, _, id string, number int,
 			Fields: []diff.FieldChange{{Path: "duration", Before: "P1D", After: "P2D"}}}}}}, f.known(id)
 }
 
-func (f *fakeAutomations) Explain(_ context.Context, _, id string) (automations.Explained, error) {
+func (f *fakeAutomations) Explain(_ context.Context, _, id string) (automations.EventExplanation, error) {
 	condition := expression.Explanation{Text: "event.data.amount > 50",
 		Parts: []expression.Part{{Text: "event.data.amount > 50", Value: false},
 			{Text: "event.data.amount", Value: 20}}}
-	return automations.Explained{Event: f.event(),
+	return automations.EventExplanation{Event: f.event(),
 		Matches: []automations.ExplainedMatch{{EventMatch: shape.EventMatch{AutomationID: automationID, Version: 1,
 			Outcome: "condition_false"}, AutomationName: "Welcome",
 			Conditions: []expression.Explanation{condition}}},
@@ -291,7 +293,7 @@ func (f *fakeAutomations) Timeline(_ context.Context, _, id string) ([]automatio
 		{At: hookTime, Source: automations.SourceStep, StepKey: "hello", Step: f.run().Steps[0]},
 		{At: hookTime, Source: automations.SourceWait, StepKey: "tips",
 			Blocked: &automations.BlockedStep{Type: "send_email",
-				Blocked: &runs.Blocked{Code: "plan_limit", Message: "that is all for today"}}}}, f.known(id)
+				Blocker: &runs.Blocker{Code: "plan_limit", Message: "that is all for today"}}}}, f.known(id)
 }
 
 func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Result, error) {
@@ -300,12 +302,13 @@ func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Result,
 		Email: p.Email, Data: json.RawMessage(`{"name":"Bob"}`), Source: p.Source, CreatedAt: hookTime}}, f.fail
 }
 
-func (f *fakeAutomations) Try(_ context.Context, _ accounts.Caller, in automations.Trial) (automations.Tried, error) {
+func (f *fakeAutomations) RunTrial(_ context.Context, _ accounts.Caller,
+	in automations.Trial) (automations.TrialResult, error) {
 	f.tried = append(f.tried, in)
-	out := automations.Tried{Result: ingest.Result{Matched: 1,
+	out := automations.TrialResult{Result: ingest.Result{Matched: 1,
 		Event: ingest.Event{ID: customEventID, Name: in.Name, Source: in.Source, CreatedAt: hookTime}}}
 	if out.RunID = runID; !in.Send {
-		out.RunID, out.Played = "", &automations.Simulated{AutomationID: in.AutomationID}
+		out.RunID, out.Played = "", &automations.SimulationResult{AutomationID: in.AutomationID}
 		out.Played.Status = "completed"
 	}
 	return out, f.fail
@@ -362,7 +365,7 @@ func fieldsOf(t *testing.T, answer string) []string {
 func TestARunSaysWhyItWaits(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	b.automations.blocked = &runs.Blocked{Code: "plan_limit", Message: "that is all for today", Since: hookTime}
+	b.automations.blocked = &runs.Blocker{Code: "plan_limit", Message: "that is all for today", Since: hookTime}
 	for path, want := range map[string]string{
 		"":          `"reason":{"code":"plan_limit","message":"that is all for today","since":"2026-01-15T09:30:00.000Z"}}`,
 		"/timeline": `"source":"wait","type":"send_email","status":"waiting","step_key":"tips","subject_id":null,"error":"plan_limit: that is all for today","data":{}}`,

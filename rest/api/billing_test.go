@@ -20,7 +20,7 @@ import (
 type fakeBilling struct {
 	fail   error
 	off    bool
-	change billing.Change
+	change billing.SettingsChange
 	asked  plans.UsagePeriod
 	by     plans.By
 }
@@ -41,7 +41,8 @@ func (f *fakeBilling) Overview(context.Context, string) (billing.Overview, error
 	return o, f.fail
 }
 
-func (f *fakeBilling) Update(ctx context.Context, accountID string, c billing.Change) (billing.Overview, error) {
+func (f *fakeBilling) Update(ctx context.Context, accountID string,
+	c billing.SettingsChange) (billing.Overview, error) {
 	f.change = c
 	return f.Overview(ctx, accountID)
 }
@@ -159,7 +160,8 @@ func TestBillingAnswers(t *testing.T) {
 		"billing_preview": {request: as("owner", "POST", "/api/billing/plan/preview", `{"plan":"pool"}`), status: 200},
 		"billing_plan":    {request: as("owner", "PUT", "/api/billing/plan", `{"plan":"pro"}`), status: 200},
 		"billing_plan_due": {request: as("owner", "PUT", "/api/billing/plan", `{"plan":"pro"}`), status: 409,
-			fail: fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it or add another card before you change the plan")},
+			fail: fault.Conflictf(fault.CodePaymentDue,
+				"A payment is overdue: pay it or add another card before you change the plan")},
 		"billing_plan_key":   {request: request{method: "PUT", path: "/api/billing/plan", body: `{"plan":"pro"}`}, status: 403},
 		"billing_keep":       {request: as("owner", "DELETE", "/api/billing/plan/pending", ""), status: 200},
 		"billing_portal":     {request: as("owner", "POST", "/api/billing/portal", `{}`), status: 200},

@@ -94,10 +94,11 @@ func TestALargeBodyWaitsForItsRoomBeforeItsTimeBegins(t *testing.T) {
 	t.Parallel()
 	took := make(chan time.Duration, 1)
 	routes := api.NewRoutes("work", func(a *api.API) {
-		api.Claimed(a.Tag("Work", "What takes time."), api.Operation{Path: "/work", ID: "work", Needs: rights.Send,
-			Summary: "Work", Example: map[string]any{"ok": true},
-			Body: &api.Body{Large: true, Limit: 4 << 20, About: "The note.",
-				Examples: map[string]any{"milk": map[string]any{"title": "Milk"}}}}, newNoteBody,
+		api.HandleClaimed(a.Tag("Work", "What takes time."),
+			api.Operation{Path: "/work", ID: "work", Needs: rights.Send,
+				Summary: "Work", Example: map[string]any{"ok": true},
+				Body: &api.Body{Large: true, Limit: 4 << 20, About: "The note.",
+					Examples: map[string]any{"milk": map[string]any{"title": "Milk"}}}}, newNoteBody,
 			func(ctx context.Context, _ *api.Call, _ *api.None, _ newNote,
 				_ *idempotency.Claim) (idempotency.Response, error) {
 				began := time.Now()

@@ -19,7 +19,7 @@ import (
 )
 
 type fakeDNS struct {
-	asked []publish.Input
+	asked []publish.ApplyInput
 	fail  error
 }
 
@@ -31,14 +31,14 @@ func (f *fakeDNS) Provider(_ context.Context, _, id string) (publish.Provider, e
 		NameServers: []string{"ns-1-a.gandi.net"}, Credentials: []string{"bearer_token"}}, f.fail
 }
 
-func (f *fakeDNS) Apply(_ context.Context, _, _ string, in publish.Input) (publish.Result, error) {
+func (f *fakeDNS) Apply(_ context.Context, _, _ string, in publish.ApplyInput) (publish.Result, error) {
 	f.asked = append(f.asked, in)
 	if f.fail != nil {
 		return publish.Result{}, f.fail
 	}
 	records := (&fakeDomains{}).Records(nil)
-	change := func(i int, reason string) []publish.Change {
-		return []publish.Change{{RecordCheck: records[i], Write: records[i].Value, Before: nil,
+	change := func(i int, reason string) []publish.RecordChange {
+		return []publish.RecordChange{{RecordCheck: records[i], Write: records[i].Value, Before: nil,
 			After: []string{records[i].Value}, Reason: reason}}
 	}
 	return publish.Result{Applied: change(0, ""), Unchanged: change(1, ""),
@@ -188,7 +188,9 @@ func TestApplyWhoseAnswerWasLostIsDoneAgain(t *testing.T) {
 		o.Routes = []api.Routes{restdomains.DNSRoutes(dns)}
 		o.Answers = &forgetful{fakeStore: fakeStore{answers: map[string]idempotency.Response{}}}
 	})
-	q := request{method: "POST", path: applyPath, body: `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`, header: map[string]string{"Idempotency-Key": "k"}}
+	q := request{method: "POST", path: applyPath,
+		body:   `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`,
+		header: map[string]string{"Idempotency-Key": "k"}}
 	if first := b.do(t, q); first.status < 500 || len(dns.asked) != 1 {
 		t.Fatalf("%d %s after %d calls", first.status, first.body, len(dns.asked))
 	}

@@ -20,7 +20,7 @@ import (
 
 const claimID = "clm_01kf0m4w7he6x8q2v5b3n9c1ta"
 
-func (f *fakeDomains) Update(ctx context.Context, account, id string, c domains.Change) (*ent.Domain, error) {
+func (f *fakeDomains) Update(ctx context.Context, account, id string, c domains.DomainChange) (*ent.Domain, error) {
 	f.changes = append(f.changes, c)
 	return f.Get(ctx, account, id)
 }
@@ -139,7 +139,7 @@ func TestDomainChangeReachesTheService(t *testing.T) {
 	b.do(t, request{method: "PATCH", path: "/api/domains/" + domainID,
 		body: `{"open_tracking":false,"tls_mode":"opportunistic"}`})
 	off, mode := false, "opportunistic"
-	if diff := cmp.Diff([]domains.Change{{OpenTracking: &off, TLSMode: &mode}}, b.domains.changes); diff != "" {
+	if diff := cmp.Diff([]domains.DomainChange{{OpenTracking: &off, TLSMode: &mode}}, b.domains.changes); diff != "" {
 		t.Error(diff)
 	}
 	b.do(t, request{method: "PATCH", path: "/api/domains/" + domainID, body: `{"open_tracking":null}`})

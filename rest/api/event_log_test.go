@@ -42,8 +42,8 @@ func (fakeFacts) Read(_ context.Context, s bus.AccountFeed) (bus.FeedPage, error
 	return read, nil
 }
 
-// Active finds none: streams query for themselves.
-func (fakeFacts) Active(context.Context, time.Time, time.Time, []string) ([]string, error) {
+// ActiveAccounts finds none: streams query for themselves.
+func (fakeFacts) ActiveAccounts(context.Context, time.Time, time.Time, []string) ([]string, error) {
 	return nil, nil
 }
 

@@ -45,7 +45,7 @@ func (f *fakeTurns) Begin(context.Context, string) (string, error) {
 	return "turn_1", nil
 }
 
-func (f *fakeTurns) Every() time.Duration { return 0 }
+func (f *fakeTurns) ExtendInterval() time.Duration { return 0 }
 
 func (f *fakeTurns) Extend(context.Context, string, string) error {
 	f.mu.Lock()

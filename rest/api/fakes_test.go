@@ -131,8 +131,8 @@ func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller,
 	return sending.BatchReceipt{Results: results}, nil
 }
 
-func (f *fakeSending) Check(_ context.Context, _ accounts.Caller, m sending.Message) (sending.Check, error) {
-	return sending.Check{Preview: sending.Preview{From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
+func (f *fakeSending) Check(_ context.Context, _ accounts.Caller, m sending.Message) (sending.CheckResult, error) {
+	return sending.CheckResult{Preview: sending.Preview{From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
 		Subject: m.Subject, Text: m.Text}}, nil
 }
 
@@ -223,15 +223,15 @@ func sampleEmail() *ent.Email {
 }
 
 type fakeDomains struct {
-	changes   []domains.Change
+	changes   []domains.DomainChange
 	started   int
 	unproven  bool
 	rotations int
-	added     []domains.AddInput
+	added     []domains.NewDomain
 	fail      error
 }
 
-func (f *fakeDomains) Add(ctx context.Context, _ string, in domains.AddInput) (*ent.Domain, error) {
+func (f *fakeDomains) Add(ctx context.Context, _ string, in domains.NewDomain) (*ent.Domain, error) {
 	keep := in.Keep
 	in.Keep = nil // functions cannot be compared
 	f.added = append(f.added, in)
@@ -244,7 +244,8 @@ func (f *fakeDomains) Add(ctx context.Context, _ string, in domains.AddInput) (*
 	return sampleDomain(), nil
 }
 
-func (f *fakeDomains) Filtered(context.Context, string, domains.Filter, page.Request) (page.Page[*ent.Domain], error) {
+func (f *fakeDomains) ListFiltered(context.Context, string, domains.Filter,
+	page.Request) (page.Page[*ent.Domain], error) {
 	return page.Page[*ent.Domain]{Items: []*ent.Domain{sampleDomain()}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
@@ -259,7 +260,8 @@ func (f *fakeDomains) Verify(_ context.Context, account, id string) (*ent.Domain
 	return f.Get(context.Background(), account, id)
 }
 
-func (f *fakeDomains) RotateDKIM(ctx context.Context, account, id string, keep domains.Keep) (*ent.Domain, error) {
+func (f *fakeDomains) RotateDKIM(ctx context.Context, account, id string,
+	keep domains.StoreDomainResponse) (*ent.Domain, error) {
 	f.rotations++
 	d, err := f.Get(ctx, account, id)
 	if err != nil || keep == nil {

@@ -150,9 +150,9 @@ func (c *Call) LastBy(ctx context.Context, operation, target string, since time.
 	return by.Name
 }
 
-// Named adds the name of the user who made a conflicting change, if the error contains the time of the change.
-// A name that cannot be determined is omitted.
-func (c *Call) Named(ctx context.Context, operation, target string, err error) error {
+// AddConflictName adds the name of the user who made a conflicting change, if the error contains the time of the
+// change. A name that cannot be determined is omitted.
+func (c *Call) AddConflictName(ctx context.Context, operation, target string, err error) error {
 	var conflict *fault.Error
 	if c.Caller.Person == nil || !errors.As(err, &conflict) {
 		return err
@@ -305,7 +305,7 @@ func checkQuery(raw string, known []string) error {
 		switch {
 		case len(wrong) >= maxParameters:
 		case !slices.Contains(known, name):
-			wrong.Add(body.Shown(name), "is not a known query parameter")
+			wrong.Add(body.PrintableName(name), "is not a known query parameter")
 		case len(values) > 1:
 			wrong.Add(name, "cannot be given more than once")
 		case values[0] == "":

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// There are four ways to register an operation: HandleBody, Claimed, ListBy and Raw. The functions in shorthand.go are
+// There are four ways to register an operation: HandleBody, HandleClaimed, ListBy and Raw. The functions in shorthand.go are
 // short forms of the first three for common cases.
 
 // HandleBody adds an operation that reads the body B. An invalid body is reported before an invalid path.
@@ -57,9 +57,9 @@ func readInput[I, B any](op Operation, in *I, given body.Value, declare func(*B)
 	return b, op.checkItem(in)
 }
 
-// Claimed adds an operation that accepts an Idempotency-Key and passes the claim to its service, which stores the
+// HandleClaimed adds an operation that accepts an Idempotency-Key and passes the claim to its service, which stores the
 // response itself. The body is always parsed, but decoded only if no response is stored under the key.
-func Claimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Object,
+func HandleClaimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Object,
 	run func(context.Context, *Call, *I, B, *idempotency.Claim) (idempotency.Response, error)) {
 	op.idempotent, op.Method = true, http.MethodPost
 	var form *idempotency.Form

@@ -12,7 +12,8 @@ import (
 
 // Idempotency stores responses by the caller's Idempotency-Key.
 type Idempotency interface {
-	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Response, error)
+	Begin(ctx context.Context, accountID, operation, key string,
+		canonicalBody []byte) (*idempotency.Claim, *idempotency.Response, error)
 	Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
 	Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, answer idempotency.Response) error
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
@@ -125,7 +126,7 @@ func (c *Call) claimKey(ctx context.Context, store Idempotency,
 	if len(given) == 0 {
 		given = []byte("{}")
 	}
-	canonical, err := idempotency.Canonical(given, form)
+	canonical, err := idempotency.CanonicalBody(given, form)
 	if err != nil {
 		return nil, nil, fault.Invalidf("The body is not valid JSON").WithCause(err)
 	}
@@ -140,15 +141,15 @@ func WithComparedBody(ctx context.Context, body []byte) context.Context {
 	return context.WithValue(ctx, comparedKey{}, body)
 }
 
-// Answer is the successful response of an operation, to be stored under its key.
-func Answer(of any) (idempotency.Response, error) {
+// EncodeAnswer returns the successful response of an operation, to be stored under its key.
+func EncodeAnswer(of any) (idempotency.Response, error) {
 	encoded, err := wire.Marshal(of)
 	return idempotency.Response{Status: http.StatusOK, Body: encoded}, err
 }
 
 // Record stores the response of work that happens outside of any transaction, and returns the response that is stored.
 func (c *Call) Record(ctx context.Context, claim *idempotency.Claim, of any) (idempotency.Response, error) {
-	answer, err := Answer(of)
+	answer, err := EncodeAnswer(of)
 	if err != nil || claim == nil {
 		return answer, err
 	}

@@ -104,7 +104,7 @@ func (n Noun) Check(id string) error {
 	if n.Is == nil || n.Is(id) {
 		return nil
 	}
-	return fault.NoSuch(n.Name, body.Shown(id))
+	return fault.NoSuch(n.Name, body.PrintableName(id))
 }
 
 // None is the input of an operation without parameters, or the body of one without.
@@ -133,15 +133,15 @@ func (a *API) Tag(name, about string) *TagGroup {
 	return &TagGroup{api: a, tag: name}
 }
 
-// Bound is a service that decides whether a key limited to some domains can access a resource. Error: NotFound.
-type Bound interface {
+// DomainScoped is a service that decides whether a key limited to some domains can access a resource. Error: NotFound.
+type DomainScoped interface {
 	IsWithin(ctx context.Context, accountID, id string, domainIDs []string) (bool, error)
 }
 
 // Bind sets the service that decides which resources a key limited to some domains can access. Without one, such
 // keys cannot access any resource of the noun.
 func (g *TagGroup) Bind(of Noun, service any) {
-	if bound, is := service.(Bound); is {
+	if bound, is := service.(DomainScoped); is {
 		g.api.bound[of.Name] = bound
 	}
 }

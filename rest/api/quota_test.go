@@ -52,7 +52,7 @@ type ledger struct {
 	full  bool
 }
 
-func (l *ledger) Charge(_ context.Context, _ string, _ storage.Kind, bytes int64) error {
+func (l *ledger) Charge(_ context.Context, _ string, _ storage.DataKind, bytes int64) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.full {

@@ -114,7 +114,7 @@ func checkContentType(header http.Header) error {
 	}
 	message := "Content-Type must be application/json"
 	if given != "" {
-		message += ", not " + body.Shown(given)
+		message += ", not " + body.PrintableName(given)
 	}
 	return problem.New(http.StatusUnsupportedMediaType, fault.CodeUnsupportedMediaType, message)
 }

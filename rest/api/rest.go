@@ -48,7 +48,7 @@ type Auth interface {
 
 // Storage counts bytes against the quotas of accounts. Its refusal is a fault of kind Limit or Unavailable.
 type Storage interface {
-	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
+	Charge(ctx context.Context, accountID string, kind storage.DataKind, bytes int64) error
 	Refund(ctx context.Context, accountID string, bytes int64)
 	Debit(ctx context.Context, accountID string, bytes int64)
 }
@@ -104,7 +104,7 @@ type API struct {
 	storage Storage // nil: nothing is counted
 	answers keeper
 	budget  *intake.Budget
-	bound   map[string]Bound // by the noun
+	bound   map[string]DomainScoped // by the noun
 	log     *slog.Logger
 
 	bodies   body.Components
@@ -138,7 +138,7 @@ func assemble(o Options) (*API, error) {
 	a := &API{mux: &router{}, door: door, audit: o.Audit, seen: o.Log, limits: o.Limits, log: o.Logger,
 		proxies: o.Proxies, base: o.BaseURL,
 		rate: o.Rate, storage: o.Storage, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget,
-		bound: map[string]Bound{}, bodies: body.Components{}, sender: o.Sender, now: o.Now}
+		bound: map[string]DomainScoped{}, bodies: body.Components{}, sender: o.Sender, now: o.Now}
 	if a.now == nil {
 		a.now = time.Now
 	}
@@ -260,7 +260,8 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	problem.New(http.StatusMethodNotAllowed, fault.CodeMethodNotAllowed,
-		fmt.Sprintf("Method %s not allowed: use %s", body.Shown(r.Method), strings.Join(allowed, ", "))).Write(w)
+		fmt.Sprintf("Method %s not allowed: use %s", body.PrintableName(r.Method), strings.Join(allowed, ", "))).
+		Write(w)
 }
 
 // allowedMethods returns the methods of a path; nil if the path does not exist.

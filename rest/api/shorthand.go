@@ -15,17 +15,18 @@ func Handle[I, O any](g *TagGroup, op Operation, handle func(context.Context, *C
 	HandleBody(g, op, nil, func(ctx context.Context, c *Call, in *I, _ None) (O, error) { return handle(ctx, c, in) })
 }
 
-// OnceBody is Claimed for a service that takes a callback instead of the claim. run calls Keep in the transaction of
+// OnceBody is HandleClaimed for a service that takes a callback instead of the claim. run calls StoreResponse in the transaction of
 // its effect, and the stored response is returned.
 func OnceBody[I, B, O any](
-	g *TagGroup, op Operation, declare func(*B) body.Object, run func(context.Context, *Call, *I, B, Keep) (O, error),
+	g *TagGroup, op Operation, declare func(*B) body.Object,
+	run func(context.Context, *Call, *I, B, StoreResponse) (O, error),
 ) {
 	op.Answer = *new(O)
-	Claimed(g, op, declare, func(ctx context.Context, c *Call, in *I, b B,
+	HandleClaimed(g, op, declare, func(ctx context.Context, c *Call, in *I, b B,
 		claim *idempotency.Claim) (idempotency.Response, error) {
 		var kept *idempotency.Response
 		keep := func(ctx context.Context, tx idempotency.Execer, answer any) error {
-			a, err := Answer(answer)
+			a, err := EncodeAnswer(answer)
 			if err != nil || claim == nil {
 				return err
 			}
@@ -39,24 +40,24 @@ func OnceBody[I, B, O any](
 		case kept != nil:
 			return *kept, nil
 		}
-		return Answer(out)
+		return EncodeAnswer(out)
 	})
 }
 
 // Once is OnceBody for an operation without a body.
-func Once[I, O any](g *TagGroup, op Operation, run func(context.Context, *Call, *I, Keep) (O, error)) {
+func Once[I, O any](g *TagGroup, op Operation, run func(context.Context, *Call, *I, StoreResponse) (O, error)) {
 	OnceBody(g, op, nil, func(ctx context.Context, c *Call, in *I, _ None,
-		keep Keep) (O, error) {
+		keep StoreResponse) (O, error) {
 		return run(ctx, c, in, keep)
 	})
 }
 
-// Keep stores a response under the caller's Idempotency-Key, in the transaction of its effect. Without a key it does
+// StoreResponse stores a response under the caller's Idempotency-Key, in the transaction of its effect. Without a key it does
 // nothing.
-type Keep func(ctx context.Context, tx idempotency.Execer, answer any) error
+type StoreResponse func(ctx context.Context, tx idempotency.Execer, answer any) error
 
-// Keeping adapts Keep to the callback of a service, which passes the object that it created.
-func Keeping[T, O any](keep Keep, answer func(T) O) func(context.Context, idempotency.Execer, T) error {
+// AdaptStore adapts StoreResponse to the callback of a service, which passes the object that it created.
+func AdaptStore[T, O any](keep StoreResponse, answer func(T) O) func(context.Context, idempotency.Execer, T) error {
 	return func(ctx context.Context, tx idempotency.Execer, made T) error { return keep(ctx, tx, answer(made)) }
 }
 

@@ -20,7 +20,7 @@ const smsID = "sms_01kf0m4w7he6x8q2v5b3n9c1ta"
 
 // fakeSMS has one message, and records its calls.
 type fakeSMS struct {
-	change settings.Change
+	change settings.SettingsChange
 	filter sms.Filter
 }
 
@@ -30,7 +30,8 @@ func (f *fakeSMS) Settings(context.Context, string) (settings.Settings, error) {
 		Usable: true, Carrier: "twilio", ReplyURL: "https://mail.example.com/s/i/x"}, nil
 }
 
-func (f *fakeSMS) SetSettings(ctx context.Context, accountID string, c settings.Change) (settings.Settings, error) {
+func (f *fakeSMS) SetSettings(ctx context.Context, accountID string,
+	c settings.SettingsChange) (settings.Settings, error) {
 	f.change = c
 	if c.Provider == "smoke" {
 		return settings.Settings{}, fault.InvalidField("provider", "must be one of operator, none, twilio and http")
@@ -49,12 +50,12 @@ func (f *fakeSMS) List(_ context.Context, _ string, filter sms.Filter) (page.Pag
 	return page.Page[*ent.SMSMessage]{Items: []*ent.SMSMessage{f.message()}}, nil
 }
 
-func (f *fakeSMS) Get(_ context.Context, _, id string) (sms.Stored, error) {
+func (f *fakeSMS) Get(_ context.Context, _, id string) (sms.StoredMessage, error) {
 	if id != smsID {
-		return sms.Stored{}, fault.NoSuch("text message", id)
+		return sms.StoredMessage{}, fault.NoSuch("text message", id)
 	}
 	sent, status := smsattempt.OutcomeSent, 201
-	return sms.Stored{SMSMessage: f.message(),
+	return sms.StoredMessage{SMSMessage: f.message(),
 		Attempts: []*ent.SMSAttempt{{Number: 1, Provider: "twilio", Outcome: &sent, StatusCode: &status,
 			StartedAt: hookTime, FinishedAt: &hookTime}}}, nil
 }

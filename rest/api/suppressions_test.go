@@ -47,7 +47,8 @@ func (f *fakeSuppression) sample() *ent.Suppression {
 	return s
 }
 
-func (f *fakeSuppression) Add(ctx context.Context, account string, in suppression.AddInput) (*ent.Suppression, error) {
+func (f *fakeSuppression) Add(ctx context.Context, account string,
+	in suppression.NewSuppression) (*ent.Suppression, error) {
 	if f.fail != nil || account != accountID {
 		return nil, f.fail
 	}
@@ -68,7 +69,7 @@ func (f *fakeSuppression) AddBatch(ctx context.Context, account string,
 	}
 	items := make([]suppression.BatchItem, len(in.Emails))
 	for i, email := range in.Emails {
-		if items[i].Err = (suppression.AddInput{Email: email}).Validate(); items[i].Err == nil {
+		if items[i].Err = (suppression.NewSuppression{Email: email}).Validate(); items[i].Err == nil {
 			items[i].Suppression, items[i].Added = f.sample(), !slices.Contains(f.added, email)
 			f.added = append(f.added, email)
 		}

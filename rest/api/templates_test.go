@@ -24,7 +24,7 @@ const templateID = "tpl_01kf0m4w7he6x8q2v5b3n9c1ta"
 type fakeTemplates struct {
 	fail      error
 	list      templates.ListQuery
-	changes   []templates.Change
+	changes   []templates.TemplateChange
 	previews  []templates.PreviewInput
 	published int
 }
@@ -59,7 +59,7 @@ func (f *fakeTemplates) find(ref string) (templates.Template, error) {
 	return sampleTemplate(), f.fail
 }
 
-func (f *fakeTemplates) Add(ctx context.Context, _ string, in templates.AddInput) (templates.Template, error) {
+func (f *fakeTemplates) Add(ctx context.Context, _ string, in templates.NewTemplate) (templates.Template, error) {
 	if f.fail != nil {
 		return templates.Template{}, f.fail
 	}
@@ -81,11 +81,12 @@ func (f *fakeTemplates) Get(_ context.Context, _, ref string) (templates.Templat
 	return f.find(ref)
 }
 
-func (f *fakeTemplates) Update(_ context.Context, _, ref string, c templates.Change,
+func (f *fakeTemplates) Update(_ context.Context, _, ref string, c templates.TemplateChange,
 	etag string) (templates.Template, error) {
 	if etag == "stale" {
 		return templates.Template{}, fmt.Errorf("update template: %w",
-			fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
+			fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").
+				With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
 	}
 	f.changes = append(f.changes, c)
 	return f.find(ref)
@@ -96,7 +97,8 @@ func (f *fakeTemplates) Delete(_ context.Context, _, ref string) error {
 	return err
 }
 
-func (f *fakeTemplates) Duplicate(ctx context.Context, _, ref string, keep templates.Keep) (templates.Template, error) {
+func (f *fakeTemplates) Duplicate(ctx context.Context, _, ref string,
+	keep templates.StoreTemplateResponse) (templates.Template, error) {
 	t, err := f.find(ref)
 	if err != nil {
 		return t, err
@@ -105,7 +107,7 @@ func (f *fakeTemplates) Duplicate(ctx context.Context, _, ref string, keep templ
 }
 
 func (f *fakeTemplates) Publish(ctx context.Context, _, ref string,
-	keep templates.KeepPublication) (templates.Publication, error) {
+	keep templates.StorePublicationResponse) (templates.Publication, error) {
 	t, err := f.find(ref)
 	if err != nil {
 		return templates.Publication{}, err
@@ -116,7 +118,7 @@ func (f *fakeTemplates) Publish(ctx context.Context, _, ref string,
 }
 
 func (f *fakeTemplates) Rollback(ctx context.Context, _, ref string, number int,
-	keep templates.KeepPublication) (templates.Publication, error) {
+	keep templates.StorePublicationResponse) (templates.Publication, error) {
 	if number != 1 {
 		return templates.Publication{}, fault.InvalidField("version", "the template has no version %d", number)
 	}
@@ -228,9 +230,9 @@ func TestTemplateRequestsReachTheService(t *testing.T) {
 	b.do(t, request{method: "PATCH", path: "/api/templates/receipt",
 		body: `{"replyTo":null,"alias":null,"from":null,"htmlBody":null,"variables":[],"text":"é","unsubscribe_enabled":false}`})
 	nothing, text, off := "", "é", false
-	want := templates.Change{Alias: &nothing, HTML: &nothing, From: &templates.Mailbox{},
+	want := templates.TemplateChange{Alias: &nothing, HTML: &nothing, From: &templates.Mailbox{},
 		ReplyTo: &[]templates.Mailbox{}, Variables: new([]shape.Variable), Text: &text, UnsubscribeEnabled: &off}
-	if diff := cmp.Diff([]templates.Change{want}, f.changes); diff != "" {
+	if diff := cmp.Diff([]templates.TemplateChange{want}, f.changes); diff != "" {
 		t.Error(diff)
 	}
 	for _, body := range []string{`{"version":2,"variables":{"n":12345678901234567890,"l":[null,true]}}`,

@@ -21,7 +21,7 @@ type fakeHosts struct {
 	asked  []string
 }
 
-func (f *fakeHosts) Set(ctx context.Context, account, domain string, in hosts.Input) (hosts.Host, error) {
+func (f *fakeHosts) Set(ctx context.Context, account, domain string, in hosts.HostInput) (hosts.Host, error) {
 	f.asked = append(f.asked, account+" "+domain+" "+in.Host)
 	if !strings.HasSuffix(in.Host, ".example.com") {
 		return hosts.Host{}, fault.InvalidField("host", "must be a name below example.com, such as links.example.com")

@@ -28,7 +28,7 @@ var hookTime = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 type fakeWebhooks struct {
 	fail     error
 	created  []webhooks.NewEndpoint
-	change   webhooks.Change
+	change   webhooks.EndpointChange
 	filter   webhooks.Filter
 	recovery webhooks.Recovery
 	queued   int // calls of Replay and Recover
@@ -86,7 +86,7 @@ func (f *fakeWebhooks) Get(_ context.Context, _, webhook string) (*ent.Webhook, 
 	return f.sample(), f.known(webhook)
 }
 
-func (f *fakeWebhooks) Update(_ context.Context, _, webhook string, c webhooks.Change) (*ent.Webhook, error) {
+func (f *fakeWebhooks) Update(_ context.Context, _, webhook string, c webhooks.EndpointChange) (*ent.Webhook, error) {
 	f.change = c
 	w := f.sample()
 	if c.Enabled != nil && !*c.Enabled {
@@ -135,9 +135,9 @@ func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string,
 }
 
 func (f *fakeWebhooks) Recover(ctx context.Context, _, webhook string,
-	in webhooks.Recovery) (webhooks.Recovered, error) {
+	in webhooks.Recovery) (webhooks.RecoveryResult, error) {
 	f.recovery = in
-	done, err := webhooks.Recovered{Count: 42}, f.known(webhook)
+	done, err := webhooks.RecoveryResult{Count: 42}, f.known(webhook)
 	if f.queued++; err == nil && in.Keep != nil {
 		err = in.Keep(ctx, nil, done)
 	}

@@ -23,7 +23,7 @@ const (
 // Source reads the attachments of one kind of emails.
 type Source interface {
 	Attachment(ctx context.Context, accountID, emailID string, index int) (filelink.File, error)
-	OpenAttachment(ctx context.Context, accountID, emailID string, index int) (filelink.Content, error)
+	OpenAttachment(ctx context.Context, accountID, emailID string, index int) (filelink.AttachmentContent, error)
 }
 
 var (
@@ -101,7 +101,8 @@ func ReceivedRoutes(source Source, links *filelink.Links) api.Routes {
 	})
 }
 
-func (e *edge) getAttachment(ctx context.Context, c *api.Call, in *attachmentLinkInput) (out attachmentLinkAnswer, err error) {
+func (e *edge) getAttachment(ctx context.Context, c *api.Call,
+	in *attachmentLinkInput) (out attachmentLinkAnswer, err error) {
 	f, err := e.source.Attachment(ctx, c.AccountID, in.ID, in.Index)
 	if err != nil {
 		return out, err

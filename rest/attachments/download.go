@@ -85,12 +85,13 @@ func (d *downloads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (d *downloads) open(ctx context.Context, owner intake.Tenant, ref filelink.Ref) (filelink.Content, error) {
+func (d *downloads) open(ctx context.Context, owner intake.Tenant,
+	ref filelink.Ref) (filelink.AttachmentContent, error) {
 	release, err := d.turn.Take(ctx, owner, 1, patience)
 	if err != nil {
 		busy := &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: patience,
 			Message: "Too many attachments are being read concurrently. Retry in 5 seconds."}
-		return filelink.Content{}, busy.WithCause(err)
+		return filelink.AttachmentContent{}, busy.WithCause(err)
 	}
 	defer release()
 	return d.Source.OpenAttachment(ctx, ref.AccountID, ref.EmailID, ref.Index)

@@ -17,7 +17,7 @@ type actionAnswer struct {
 	CancellingRuns *int             `json:"cancelling_runs,omitempty" doc:"Live runs that are being cancelled in the background. None of their steps will start."`
 }
 
-func newActionAnswer(a automations.Acted) actionAnswer {
+func newActionAnswer(a automations.ActionResult) actionAnswer {
 	return actionAnswer{newRecord(a.Automation), a.Held, a.Cancelling}
 }
 
@@ -42,8 +42,8 @@ func (e *edge) addActivation(g *api.TagGroup) {
 }
 
 func (e *edge) runAction(ctx context.Context, c *api.Call, in *api.Item, a action,
-	keep api.Keep) (actionAnswer, error) {
-	keeping := api.Keeping(keep, newActionAnswer)
+	keep api.StoreResponse) (actionAnswer, error) {
+	keeping := api.AdaptStore(keep, newActionAnswer)
 	switch a.Action {
 	case actionActivate:
 		if err := c.Charge(ctx, storage.RowBytes); err != nil {
@@ -63,7 +63,7 @@ func (e *edge) runAction(ctx context.Context, c *api.Call, in *api.Item, a actio
 		if err := c.Charge(ctx, storage.RowBytes); err != nil {
 			return actionAnswer{}, err
 		}
-		made, err := e.service.Duplicate(ctx, c.AccountID, in.ID, api.Keeping(keep, newCopy))
+		made, err := e.service.Duplicate(ctx, c.AccountID, in.ID, api.AdaptStore(keep, newCopy))
 		if err != nil {
 			return actionAnswer{}, err
 		}

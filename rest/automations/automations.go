@@ -22,18 +22,21 @@ import (
 
 // Service is the part of automations that these operations use.
 type Service interface {
-	Create(ctx context.Context, accountID string, document []byte, keep automations.Keep) (*ent.Automation, error)
+	Create(ctx context.Context, accountID string, document []byte,
+		keep automations.StoreChangeResponse) (*ent.Automation, error)
 	List(ctx context.Context, accountID string, f automations.Filter) (page.Page[*ent.Automation], error)
 	Get(ctx context.Context, accountID, automationID string) (*ent.Automation, error)
 	Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage,
 		hash string) (*ent.Automation, error)
 	Delete(ctx context.Context, accountID, automationID string) error
-	Duplicate(ctx context.Context, accountID, automationID string, keep automations.Keep) (*ent.Automation, error)
+	Duplicate(ctx context.Context, accountID, automationID string,
+		keep automations.StoreChangeResponse) (*ent.Automation, error)
 	Activate(ctx context.Context, caller accounts.Caller, automationID string,
-		in automations.Activation) (automations.Acted, error)
+		in automations.Activation) (automations.ActionResult, error)
 	Pause(ctx context.Context, accountID, automationID string, hold bool,
-		keep automations.KeepActed) (automations.Acted, error)
-	Archive(ctx context.Context, accountID, automationID string, keep automations.KeepActed) (automations.Acted, error)
+		keep automations.StoreActionResponse) (automations.ActionResult, error)
+	Archive(ctx context.Context, accountID, automationID string,
+		keep automations.StoreActionResponse) (automations.ActionResult, error)
 	Check(ctx context.Context, caller accounts.Caller, automationID string) ([]automations.Problem, error)
 	Versions(ctx context.Context, accountID, automationID string) ([]*ent.AutomationVersion, error)
 	Version(ctx context.Context, accountID, automationID string, number int) (*ent.AutomationVersion, error)
@@ -47,7 +50,7 @@ type Service interface {
 	WebhookSecret(accountID string) secret.String
 
 	Post(ctx context.Context, p ingest.Post) (ingest.Result, error)
-	Try(ctx context.Context, caller accounts.Caller, in automations.Trial) (automations.Tried, error)
+	RunTrial(ctx context.Context, caller accounts.Caller, in automations.Trial) (automations.TrialResult, error)
 	Events(ctx context.Context, accountID string, f automations.EventFilter) (page.Page[*ent.CustomEvent], error)
 	Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error)
 }
@@ -192,7 +195,8 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 	}, api.Plural{Member: "automations", Schema: "AutomationList"}, e.listAutomations, newRecord)
 	api.Get(g, api.Operation{
 		Path: "/automations/{id}", ID: "getAutomation", Needs: rights.Read,
-		Summary: "Retrieve an automation", Description: "Returns an automation with its draft.", Example: one, Of: OfAutomation,
+		Summary: "Retrieve an automation", Description: "Returns an automation with its draft.", Example: one,
+		Of: OfAutomation,
 	}, e.service.Get, newAnswer)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/automations/{id}", ID: updateAutomation, Needs: rights.Write,
@@ -236,12 +240,12 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 }
 
 func (e *edge) createAutomation(ctx context.Context, c *api.Call, _ *api.None, in members,
-	keep api.Keep) (automationAnswer, error) {
+	keep api.StoreResponse) (automationAnswer, error) {
 	document, err := json.Marshal(in.given)
 	if err != nil {
 		return automationAnswer{}, err
 	}
-	return api.As(newAnswer)(e.service.Create(ctx, c.AccountID, document, api.Keeping(keep, newAnswer)))
+	return api.As(newAnswer)(e.service.Create(ctx, c.AccountID, document, api.AdaptStore(keep, newAnswer)))
 }
 
 func (e *edge) listAutomations(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Automation], error) {
@@ -251,7 +255,7 @@ func (e *edge) listAutomations(ctx context.Context, c *api.Call, in *query) (pag
 
 func (e *edge) changeAutomation(ctx context.Context, c *api.Call, in *changeItem, m members) (automationAnswer, error) {
 	changed, err := e.service.Change(ctx, c.AccountID, in.ID, m.given, strings.Trim(in.IfMatch, `"`))
-	return api.As(newAnswer)(changed, c.Named(ctx, updateAutomation, in.ID, err))
+	return api.As(newAnswer)(changed, c.AddConflictName(ctx, updateAutomation, in.ID, err))
 }
 
 func (e *edge) checkAutomation(ctx context.Context, c *api.Call, in *api.Item) (automationCheckAnswer, error) {

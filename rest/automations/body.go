@@ -33,8 +33,8 @@ type member struct {
 
 // Read implements body.Type.
 func (m member) Read(d *body.Decoder, path string, v body.Value) {
-	value := d.Plain(path, v)
-	if d.Wrong() {
+	value := d.ReadPlain(path, v)
+	if d.HasErrors() {
 		return
 	}
 	encoded, err := json.Marshal(value)
@@ -69,12 +69,12 @@ func newBody(m *members) body.Object {
 	return body.Object{Name: "CreateAutomation",
 		Fields: memberFields(m, body.RequiredByService, func(string) func() { return nil }),
 		Check: func(d *body.Decoder) {
-			if document, err := json.Marshal(m.given); err == nil && !d.Wrong() {
+			if document, err := json.Marshal(m.given); err == nil && !d.HasErrors() {
 				if m.given == nil {
 					document = []byte("{}")
 				}
-				_, wrong := automations.Judge(document)
-				d.Also(wrong)
+				_, wrong := automations.ParseDefinition(document)
+				d.AddErrors(wrong)
 			}
 		}}
 }
@@ -120,7 +120,7 @@ const (
 // runsOf lists the choices of each action. The first one is the default.
 var runsOf = map[string][]string{actionPause: {runsHold, runsContinue}, actionActivate: {runsContinue, runsCancel}}
 
-func numberField(to *int) body.IntegerType { return body.Integer(to).From(1) }
+func numberField(to *int) body.IntegerType { return body.Integer(to).AtLeast(1) }
 
 func actionBody(a *action) body.Object {
 	return body.Object{Name: "AutomationAction", Fields: []body.Field{
@@ -175,7 +175,7 @@ func eventBody(e *event) body.Object {
 			"which can be a draft or paused." + sessionOnlyAbout},
 	}, Check: func(d *body.Decoder) {
 		switch {
-		case e.Name == "" && e.Type == "" && !d.Wrong():
+		case e.Name == "" && e.Type == "" && !d.HasErrors():
 			d.Refuse("name", "is required")
 		case e.Name != "" && e.Type != "" && e.Name != e.Type:
 			d.Refuse("type", "is an alias of name; send only one")

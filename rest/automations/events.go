@@ -92,7 +92,7 @@ var OfEvent = api.Noun{Name: "event", About: "ID of the event.", Example: "ae_01
 
 func (e *edge) addEvents(g *api.TagGroup) {
 	receipt := map[string]any{"event": eventExample(), "matched_automations": 1, "resumed_runs": 0, "cancelled_runs": 0}
-	api.Claimed(g, api.Operation{
+	api.HandleClaimed(g, api.Operation{
 		Path: "/events", ID: "postCustomEvent", Needs: rights.Send, Status: http.StatusAccepted,
 		Summary: "Report a custom event",
 		Description: "Stores a custom event. In the same transaction, it cancels runs of the person, ends their " +

@@ -13,7 +13,7 @@ import (
 )
 
 type eventExport struct {
-	export.Input
+	export.ExportInput
 	EventFilters
 }
 
@@ -36,7 +36,7 @@ func (e *edge) addExports(g *api.TagGroup) {
 
 var eventColumns = []export.Column[CustomEvent]{
 	{Name: "id", Text: func(r CustomEvent) string { return r.ID }},
-	{Name: "created_at", Text: func(r CustomEvent) string { return export.Moment(r.CreatedAt) }},
+	{Name: "created_at", Text: func(r CustomEvent) string { return export.FormatTime(r.CreatedAt) }},
 	{Name: "name", Text: func(r CustomEvent) string { return r.Name }},
 	{Name: "user_id", Text: func(r CustomEvent) string { return export.OrEmpty(r.UserID) }},
 	{Name: "email", Text: func(r CustomEvent) string { return export.OrEmpty(r.Email) }},

@@ -71,7 +71,7 @@ type waitReason struct {
 	Since   wire.Time `json:"since" doc:"When the step was first attempted."`
 }
 
-func newWaitReason(b *runs.Blocked) *waitReason {
+func newWaitReason(b *runs.Blocker) *waitReason {
 	if b == nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func newWaitingFor(r automations.RunDetail) *waitingFor {
 		return nil
 	}
 	out := &waitingFor{Step: r.WaitingStep.Key, Events: wire.List(w.Events), Until: wire.Time(w.Until),
-		Reason: wire.Maybe(newWaitReason(r.Blocked))}
+		Reason: wire.FromPointer(newWaitReason(r.Blocked))}
 	if !w.Since.IsZero() {
 		out.Since.At = &w.Since
 	}
@@ -111,7 +111,7 @@ func newStep(s *ent.AutomationStep) automationStep {
 func newRunAnswer(r automations.RunDetail) automationRunAnswer {
 	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: wire.JSON(r.Event),
 		Steps:      wire.ListOf(r.Steps, newStep),
-		WaitingFor: wire.Maybe(newWaitingFor(r)), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
+		WaitingFor: wire.FromPointer(newWaitingFor(r)), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 
 // RunQuery narrows a list of runs.
@@ -151,8 +151,9 @@ func (e *edge) addRuns(g *api.TagGroup) {
 	}, list, e.listRuns, newRun)
 	api.ListBy(g, api.Operation{
 		Path: "/automations/{id}/runs", ID: "listRunsOfAutomation", Needs: rights.Read,
-		Summary: "List the runs of an automation", Description: "Lists the runs of an automation, newest first.", Example: runExample(),
-		Of: OfAutomation, Problems: []int{http.StatusNotFound},
+		Summary: "List the runs of an automation", Description: "Lists the runs of an automation, newest first.",
+		Example: runExample(),
+		Of:      OfAutomation, Problems: []int{http.StatusNotFound},
 	}, list, e.listRunsOf, newRun)
 	api.Get(g, api.Operation{
 		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: rights.Read,
@@ -218,12 +219,14 @@ func (e *edge) listRunsOf(ctx context.Context, c *api.Call, in *runsOfQuery) (pa
 	return e.service.Runs(ctx, c.AccountID, f)
 }
 
-func (e *edge) cancelRun(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
-	return api.As(newRunAnswer)(e.service.Cancel(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
+func (e *edge) cancelRun(ctx context.Context, c *api.Call, in *api.Item,
+	keep api.StoreResponse) (automationRunAnswer, error) {
+	return api.As(newRunAnswer)(e.service.Cancel(ctx, c.AccountID, in.ID, api.AdaptStore(keep, newRunAnswer)))
 }
 
-func (e *edge) retryRun(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
-	return api.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
+func (e *edge) retryRun(ctx context.Context, c *api.Call, in *api.Item,
+	keep api.StoreResponse) (automationRunAnswer, error) {
+	return api.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, api.AdaptStore(keep, newRunAnswer)))
 }
 
 // again is a request to retry runs.
@@ -247,9 +250,9 @@ type retriedAnswer struct {
 func newRetriedAnswer(n int) retriedAnswer { return retriedAnswer{n} }
 
 func (e *edge) retryFailed(ctx context.Context, c *api.Call, in *api.Item, a again,
-	keep api.Keep) (retriedAnswer, error) {
+	keep api.StoreResponse) (retriedAnswer, error) {
 	return api.As(newRetriedAnswer)(e.service.RetryFailed(ctx, c.AccountID, in.ID,
-		automations.Failed{Since: a.Since, Step: a.Step, Keep: api.Keeping(keep, newRetriedAnswer)}))
+		automations.Failed{Since: a.Since, Step: a.Step, Keep: api.AdaptStore(keep, newRetriedAnswer)}))
 }
 
 type stepSecretAnswer struct {

@@ -25,17 +25,18 @@ type startedRun struct {
 	ID string `json:"id" doc:"The ID of the run." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
-func newDryRun(p *automations.Simulated) *dryRun {
+func newDryRun(p *automations.SimulationResult) *dryRun {
 	if p == nil {
 		return nil
 	}
-	return &dryRun{p.AutomationID, p.Version, p.Status, wire.OrNull(p.Error), wire.Maybe(played.Explained(p.Condition)),
+	return &dryRun{p.AutomationID, p.Version, p.Status, wire.OrNull(p.Error),
+		wire.FromPointer(played.EncodeExplanation(p.Condition)),
 		wire.ListOf(p.Steps, played.StepOf)}
 }
 
 // tryEvent starts a trial run of one automation with an event.
 func (e *edge) tryEvent(ctx context.Context, c *api.Call, post ingest.Post, in event) (idempotency.Response, error) {
-	tried, err := e.service.Try(ctx, c.Caller, automations.Trial{Post: post, AutomationID: *in.AutomationID,
+	tried, err := e.service.RunTrial(ctx, c.Caller, automations.Trial{Post: post, AutomationID: *in.AutomationID,
 		Send: in.TestSend != nil && *in.TestSend, Render: trialReceipt})
 	if err != nil {
 		return idempotency.Response{}, err
@@ -48,7 +49,7 @@ func (e *edge) tryEvent(ctx context.Context, c *api.Call, post ingest.Post, in e
 }
 
 // trialReceipt is the response for an event that tests an automation.
-func trialReceipt(t automations.Tried) idempotency.Response {
+func trialReceipt(t automations.TrialResult) idempotency.Response {
 	receipt := newReceipt(t.Result)
 	receipt.DryRun = newDryRun(t.Played)
 	if t.RunID != "" {

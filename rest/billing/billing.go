@@ -19,7 +19,7 @@ import (
 // Service is the part of billing that the operations use.
 type Service interface {
 	Overview(ctx context.Context, accountID string) (billing.Overview, error)
-	Update(ctx context.Context, accountID string, c billing.Change) (billing.Overview, error)
+	Update(ctx context.Context, accountID string, c billing.SettingsChange) (billing.Overview, error)
 	Offers(ctx context.Context, accountID string) ([]billing.Offer, error)
 }
 
@@ -171,12 +171,12 @@ func Routes(service Service, usage Usage) api.Routes {
 	})
 }
 
-func changeBody(c *billing.Change) body.Object {
+func changeBody(c *billing.SettingsChange) body.Object {
 	return body.Object{Name: "UpdateBilling", Change: true, Fields: []body.Field{
 		{Name: "billing_email", Type: body.Maybe(&c.BillingEmail, body.Text), About: "The address that invoices are sent to."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit,
 			"The account's own limit of emails a month; null if it has set none."),
-	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
 
 func (e *edge) listPlans(ctx context.Context, c *api.Call, _ *api.None) (plansAnswer, error) {
@@ -189,7 +189,7 @@ func (e *edge) getBilling(ctx context.Context, c *api.Call, _ *api.None) (billin
 }
 
 func (e *edge) updateBilling(ctx context.Context, c *api.Call, _ *api.None,
-	change billing.Change) (billingAnswer, error) {
+	change billing.SettingsChange) (billingAnswer, error) {
 	return api.As(newBilling)(e.billing.Update(ctx, c.AccountID, change))
 }
 
@@ -222,10 +222,10 @@ func newPlan(o billing.Offer) planRecord {
 		Current: o.Current,
 		Limits:  planLimits(o.OfferedLimits())}
 	if p := o.Price; p != nil {
-		r.Price = wire.Maybe(&price{p.Amount, p.Currency, p.Interval})
+		r.Price = wire.FromPointer(&price{p.Amount, p.Currency, p.Interval})
 	}
 	if p := o.OveragePrice; p != nil {
-		r.OveragePrice = wire.Maybe(&overagePrice{p.Amount, p.Currency, billing.OverageUnit})
+		r.OveragePrice = wire.FromPointer(&overagePrice{p.Amount, p.Currency, billing.OverageUnit})
 	}
 	return r
 }
@@ -243,7 +243,7 @@ func newBilling(o billing.Overview) billingAnswer {
 		r.Mode = &o.Mode
 	}
 	if c := o.PaymentMethod; c != nil {
-		r.PaymentMethod = wire.Maybe(&cardRecord{c.Brand, c.Last4, c.Month, c.Year})
+		r.PaymentMethod = wire.FromPointer(&cardRecord{c.Brand, c.Last4, c.Month, c.Year})
 	}
 	return billingAnswer{r}
 }

@@ -17,7 +17,7 @@ const StripePath = "/api/billing/stripe"
 
 // Events is the part of the module that the handler calls.
 type Events interface {
-	Take(ctx context.Context, body []byte, signature string) error
+	HandleEvent(ctx context.Context, body []byte, signature string) error
 }
 
 var _ Events = (*billing.Service)(nil)
@@ -74,5 +74,5 @@ func (h *stripeHandler) takeEvent(w http.ResponseWriter, r *http.Request) error 
 		return fault.DatabaseUnavailable(err)
 	}
 	defer release()
-	return h.events.Take(r.Context(), body, r.Header.Get("Stripe-Signature"))
+	return h.events.HandleEvent(r.Context(), body, r.Header.Get("Stripe-Signature"))
 }

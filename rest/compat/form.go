@@ -21,11 +21,11 @@ const (
 // Form is a body of form fields.
 type Form struct {
 	Values url.Values
-	Files  []File
+	Files  []FormFile
 }
 
-// File is a file in a form.
-type File struct {
+// FormFile is a file in a form.
+type FormFile struct {
 	Field, Name, ContentType string
 	Data                     []byte
 }
@@ -71,8 +71,9 @@ func (f *Form) readParts(from *multipart.Reader) error {
 			f.Values.Add(part.FormName(), string(data))
 			continue
 		}
-		f.Files = append(f.Files, File{Field: part.FormName(), Name: part.FileName(),
+		f.Files = append(f.Files, FormFile{Field: part.FormName(), Name: part.FileName(),
 			ContentType: part.Header.Get("Content-Type"), Data: data})
 	}
-	return &RefusalError{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: "The form has too many fields"}
+	return &RefusalError{Status: http.StatusBadRequest, Code: fault.CodeValidation,
+		Message: "The form has too many fields"}
 }

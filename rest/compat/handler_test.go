@@ -49,7 +49,8 @@ func itemsAPI(t *testing.T) http.Handler {
 		case "/api/refused":
 			w.Header().Set("Retry-After", "3")
 			w.WriteHeader(http.StatusBadRequest)
-			io.WriteString(w, `{"error":{"message":"Invalid fields: a, b","code":"validation_error","details":{"b":"must be 2","a":"must be 1"}}}`)
+			io.WriteString(w,
+				`{"error":{"message":"Invalid fields: a, b","code":"validation_error","details":{"b":"must be 2","a":"must be 1"}}}`)
 		default:
 			limit, err := strconv.Atoi(r.FormValue("limit"))
 			from := 249
@@ -128,7 +129,8 @@ func TestRoutesMatchInOrder(t *testing.T) {
 			t.Errorf("%s %s got %d %s, want %d %s", c.method, c.path, got.Code, got.Body, c.status, c.text)
 		}
 	}
-	if got := ask(t, h, "GET", "/other/old", "", "Authorization", "Bearer svc_bad"); got.Code != http.StatusUnauthorized {
+	if got := ask(t, h, "GET", "/other/old", "", "Authorization",
+		"Bearer svc_bad"); got.Code != http.StatusUnauthorized {
 		t.Errorf("a wrong key got %d %s, want 401 before anything else", got.Code, got.Body)
 	}
 }
@@ -190,29 +192,30 @@ func TestListsPageByID(t *testing.T) {
 	t.Parallel()
 	even := func(n int) bool { return n%2 == 0 }
 	for name, c := range map[string]struct {
-		list compat.List
+		list compat.ListRequest
 		keep func(int) bool
 		want string // items, and whether there are more
 	}{
-		"first":                 {compat.List{Limit: 2}, nil, "[249 248] true"},
-		"after":                 {compat.List{Limit: 2, Name: "items", After: "101"}, nil, "[100 99] true"},
-		"after_without_cursors": {compat.List{Limit: 2, After: "101"}, nil, "[100 99] true"},
-		"last":                  {compat.List{Limit: 5, Name: "items", After: "2"}, nil, "[1 0] false"},
-		"before":                {compat.List{Limit: 2, Before: "101"}, nil, "[103 102] true"},
-		"before_first_page":     {compat.List{Limit: 5, Before: "247"}, nil, "[249 248] false"},
-		"selected":              {compat.List{Limit: 2}, even, "[248 246] true"},
-		"selected_last":         {compat.List{Limit: 3, Name: "items", After: "3"}, even, "[2 0] false"},
-		"before_unknown":        {compat.List{Limit: 2, Before: "1000"}, nil, "No such item: 1000"},
+		"first":                 {compat.ListRequest{Limit: 2}, nil, "[249 248] true"},
+		"after":                 {compat.ListRequest{Limit: 2, Name: "items", After: "101"}, nil, "[100 99] true"},
+		"after_without_cursors": {compat.ListRequest{Limit: 2, After: "101"}, nil, "[100 99] true"},
+		"last":                  {compat.ListRequest{Limit: 5, Name: "items", After: "2"}, nil, "[1 0] false"},
+		"before":                {compat.ListRequest{Limit: 2, Before: "101"}, nil, "[103 102] true"},
+		"before_first_page":     {compat.ListRequest{Limit: 5, Before: "247"}, nil, "[249 248] false"},
+		"selected":              {compat.ListRequest{Limit: 2}, even, "[248 246] true"},
+		"selected_last":         {compat.ListRequest{Limit: 3, Name: "items", After: "3"}, even, "[2 0] false"},
+		"before_unknown":        {compat.ListRequest{Limit: 2, Before: "1000"}, nil, "No such item: 1000"},
 	} {
 		c.list.Path, c.list.Member = "/items", "items"
-		h := newHandler(t, compat.Route{Method: "GET", Path: "/items", Handle: func(call *compat.Call) (*compat.Response,
-			error) {
-			items, more, err := compat.Items(call, c.list, strconv.Itoa, c.keep)
-			if err != nil {
-				return nil, err
-			}
-			return compat.OK(fmt.Sprint(items, " ", more))
-		}})
+		h := newHandler(t, compat.Route{Method: "GET", Path: "/items",
+			Handle: func(call *compat.Call) (*compat.Response,
+				error) {
+				items, more, err := compat.Items(call, c.list, strconv.Itoa, c.keep)
+				if err != nil {
+					return nil, err
+				}
+				return compat.OK(fmt.Sprint(items, " ", more))
+			}})
 		if got := ask(t, h, "GET", "/other/items", ""); !strings.Contains(got.Body.String(), c.want) {
 			t.Errorf("%s: got %s, want %s", name, got.Body, c.want)
 		}

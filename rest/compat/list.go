@@ -13,8 +13,8 @@ import (
 // mostPages is the maximum number of pages of our own API that one call reads.
 const mostPages = 10
 
-// List requests a page of a list of our own API, before or after an item, as other providers page their lists.
-type List struct {
+// ListRequest requests a page of a list of our own API, before or after an item, as other providers page their lists.
+type ListRequest struct {
 	Path   string // below /api
 	Member string // field of the response
 	Name   string // of page.List; empty if its cursors do not consist of IDs
@@ -26,8 +26,8 @@ type List struct {
 
 // Items returns a page of a list, newest first, and reports whether there are more. keep selects the items that
 // belong to the list; nil: all do.
-func Items[T any](c *Call, l List, idOf func(T) string, keep func(T) bool) ([]T, bool, error) {
-	w := walk[T]{List: l, idOf: idOf, keep: keep, skipping: l.After != ""}
+func Items[T any](c *Call, l ListRequest, idOf func(T) string, keep func(T) bool) ([]T, bool, error) {
+	w := walk[T]{ListRequest: l, idOf: idOf, keep: keep, skipping: l.After != ""}
 	if w.skipping && l.Name != "" {
 		w.skipping = false
 		w.cursor = c.h.Cursors.Encode(page.List{Name: l.Name, AccountID: c.caller.AccountID}, l.After)
@@ -48,7 +48,7 @@ func Items[T any](c *Call, l List, idOf func(T) string, keep func(T) bool) ([]T,
 
 // walk reads pages until the requested items are found.
 type walk[T any] struct {
-	List
+	ListRequest
 
 	idOf     func(T) string
 	keep     func(T) bool

@@ -109,8 +109,8 @@ func newClaimRecord(c domains.Claim) claimRecord {
 func newClaimAnswer(c domains.Claim) claimAnswer { return claimAnswer{newClaimRecord(c)} }
 
 func (e *edge) startClaim(ctx context.Context, c *api.Call, _ *api.None, name string,
-	keep api.Keep) (claimAnswer, error) {
-	return api.As(newClaimAnswer)(e.service.StartClaim(ctx, c.AccountID, name, api.Keeping(keep, newClaimAnswer)))
+	keep api.StoreResponse) (claimAnswer, error) {
+	return api.As(newClaimAnswer)(e.service.StartClaim(ctx, c.AccountID, name, api.AdaptStore(keep, newClaimAnswer)))
 }
 
 // verifyClaim needs no idempotency key: a repeated request returns the domain of a completed claim, and looks up the
@@ -123,7 +123,7 @@ func (e *edge) verifyClaim(ctx context.Context, c *api.Call, in *api.Item) (out 
 	out.Claim = newClaimRecord(found)
 	if d != nil {
 		record := e.toRecord(d)
-		out.Domain = wire.Maybe(&record)
+		out.Domain = wire.FromPointer(&record)
 	}
 	return out, nil
 }

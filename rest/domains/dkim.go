@@ -27,8 +27,8 @@ func (e *edge) rotateDKIM(g *api.TagGroup) {
 	}, e.rotateKey)
 }
 
-func (e *edge) rotateKey(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (domainAnswer, error) {
-	return api.As(e.toAnswer)(e.service.RotateDKIM(ctx, c.AccountID, in.ID, api.Keeping(keep, e.toAnswer)))
+func (e *edge) rotateKey(ctx context.Context, c *api.Call, in *api.Item, keep api.StoreResponse) (domainAnswer, error) {
+	return api.As(e.toAnswer)(e.service.RotateDKIM(ctx, c.AccountID, in.ID, api.AdaptStore(keep, e.toAnswer)))
 }
 
 // domainDKIM is a summary of the active RSA key.
@@ -51,7 +51,7 @@ type domainKey struct {
 }
 
 func signingKey(d *ent.Domain) domainDKIM {
-	key := signing.Current(d)
+	key := signing.ActiveKey(d)
 	return domainDKIM{Selector: key.Selector, Algorithm: key.Algorithm, Ready: key.Ready}
 }
 

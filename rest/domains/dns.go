@@ -19,7 +19,7 @@ import (
 // DNSService is the part of domains that the operations on DNS providers use.
 type DNSService interface {
 	Provider(ctx context.Context, accountID, domainID string) (publish.Provider, error)
-	Apply(ctx context.Context, accountID, domainID string, in publish.Input) (publish.Result, error)
+	Apply(ctx context.Context, accountID, domainID string, in publish.ApplyInput) (publish.Result, error)
 }
 
 var _ DNSService = (*publish.Service)(nil)
@@ -74,7 +74,7 @@ func DNSRoutes(service DNSService) api.Routes {
 				"nameservers": []any{"kate.ns.cloudflare.com", "rob.ns.cloudflare.com"}, "credentials": []any{"api_token", "zone_token"}}},
 			Problems: []int{http.StatusNotFound, http.StatusBadGateway}, Of: Noun,
 		}, e.findProvider)
-		api.Claimed(g, api.Operation{
+		api.HandleClaimed(g, api.Operation{
 			Path: "/domains/{id}/dns-records/apply", ID: "applyDomainDNSRecords", Needs: rights.Write, Slow: true,
 			Summary: "Publish the DNS records through the provider",
 			Description: "Writes the records of the domain into its zone and reads them back. Existing records are never overwritten: a record that conflicts with one " +
@@ -112,14 +112,15 @@ func credentialsDoc() string {
 	return doc.String()
 }
 
-func applyBody(in *publish.Input) body.Object {
+func applyBody(in *publish.ApplyInput) body.Object {
 	in.Credentials = publish.ProviderCredentials{}
 	return body.Object{Name: "ApplyDNSRecords", Fields: []body.Field{
 		{Name: "provider", Type: body.Choice(&in.Provider, publish.Providers()...), Need: body.RequiredByService,
 			About: "The DNS provider of the domain."},
-		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService, About: "Credentials by name, as in the table above. Used for this request only."},
+		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService,
+			About: "Credentials by name, as in the table above. Used for this request only."},
 		{Name: "dry_run", Type: body.Boolean(&in.DryRun), Default: false, About: "Whether to only return the planned changes, without writing them."},
-	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(in.Validate()) }}
 }
 
 // credentials reads an object of strings.
@@ -130,7 +131,7 @@ func (t credentials) Read(d *body.Decoder, path string, v body.Value) {
 		return
 	}
 	for name, member := range d.Members(path, v) {
-		if text, ok := d.Text(body.Join(path, body.Shown(name)), member); ok {
+		if text, ok := d.Text(body.Join(path, body.PrintableName(name)), member); ok {
 			t.to.Set(name, text)
 		}
 	}
@@ -170,7 +171,7 @@ func (e *dnsEdge) findProvider(ctx context.Context, c *api.Call, in *api.Item) (
 // transaction. A crash in between is harmless: a repeated request finds the records and reports them as unchanged.
 // If the response were stored first, it could claim records that were never written because of a crash. Only a hash of
 // the body is stored.
-func (e *dnsEdge) applyRecords(ctx context.Context, c *api.Call, in *api.Item, input publish.Input,
+func (e *dnsEdge) applyRecords(ctx context.Context, c *api.Call, in *api.Item, input publish.ApplyInput,
 	claim *idempotency.Claim) (idempotency.Response, error) {
 	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)
 	if err != nil {
@@ -181,7 +182,7 @@ func (e *dnsEdge) applyRecords(ctx context.Context, c *api.Call, in *api.Item, i
 		Conflicts: dnsChanges(applied.Conflicts)})
 }
 
-func dnsChanges(list []publish.Change) []dnsChange {
+func dnsChanges(list []publish.RecordChange) []dnsChange {
 	out := make([]dnsChange, 0, len(list))
 	for _, c := range list {
 		out = append(out, dnsChange{Purpose: string(c.Purpose), Type: c.Type, Name: c.Name, Value: c.Write,

@@ -18,11 +18,11 @@ import (
 
 // Service is the part of domains that the domain operations use.
 type Service interface {
-	Add(ctx context.Context, accountID string, in domains.AddInput) (*ent.Domain, error)
-	Filtered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
+	Add(ctx context.Context, accountID string, in domains.NewDomain) (*ent.Domain, error)
+	ListFiltered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
-	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.Keep) (*ent.Domain, error)
+	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.StoreDomainResponse) (*ent.Domain, error)
 	Records(d *ent.Domain) []dnscheck.RecordCheck
 	settings
 	claims
@@ -121,7 +121,7 @@ func (e *edge) addDomains(g *api.TagGroup) {
 	}, e.verifyDomain)
 }
 
-func addBody(in *domains.AddInput) body.Object {
+func addBody(in *domains.NewDomain) body.Object {
 	return body.Object{Name: "AddDomain", Fields: []body.Field{
 		{Name: "name", Type: body.Text(&in.Name), Need: body.Required, About: "A domain name that you own. It " +
 			"cannot be a public suffix.", Example: "example.com"},
@@ -153,14 +153,14 @@ func (e *edge) toRecord(d *ent.Domain) domainRecord {
 
 func (e *edge) toAnswer(d *ent.Domain) domainAnswer { return domainAnswer{e.toRecord(d)} }
 
-func (e *edge) addDomain(ctx context.Context, c *api.Call, _ *api.None, in domains.AddInput,
-	keep api.Keep) (domainAnswer, error) {
-	in.Keep = api.Keeping(keep, e.toAnswer)
+func (e *edge) addDomain(ctx context.Context, c *api.Call, _ *api.None, in domains.NewDomain,
+	keep api.StoreResponse) (domainAnswer, error) {
+	in.Keep = api.AdaptStore(keep, e.toAnswer)
 	return api.As(e.toAnswer)(e.service.Add(ctx, c.AccountID, in))
 }
 
 func (e *edge) listDomains(ctx context.Context, c *api.Call, in *api.Page) (page.Page[*ent.Domain], error) {
-	return e.service.Filtered(ctx, c.AccountID, domains.Filter{IDs: c.DomainIDs}, in.Request())
+	return e.service.ListFiltered(ctx, c.AccountID, domains.Filter{IDs: c.DomainIDs}, in.Request())
 }
 
 func (e *edge) verifyDomain(ctx context.Context, c *api.Call, in *api.Item) (domainAnswer, error) {

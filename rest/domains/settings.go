@@ -13,7 +13,7 @@ import (
 
 // settings is the part of domains that the operations on an existing domain use.
 type settings interface {
-	Update(ctx context.Context, accountID, domainID string, c domains.Change) (*ent.Domain, error)
+	Update(ctx context.Context, accountID, domainID string, c domains.DomainChange) (*ent.Domain, error)
 	Delete(ctx context.Context, accountID, domainID string) error
 	ZoneFile(ctx context.Context, accountID, domainID string) (string, error)
 }
@@ -48,7 +48,7 @@ func (e *edge) settings(g *api.TagGroup) {
 	}, e.service.Delete)
 }
 
-func changeBody(c *domains.Change) body.Object {
+func changeBody(c *domains.DomainChange) body.Object {
 	return body.Object{Name: "UpdateDomain", Change: true, Fields: []body.Field{
 		{Name: "open_tracking", Type: body.Maybe(&c.OpenTracking, body.Boolean), About: "Whether opens are tracked."},
 		{Name: "click_tracking", Type: body.Maybe(&c.ClickTracking, body.Boolean), About: "Whether clicks are tracked."},
@@ -57,12 +57,13 @@ func changeBody(c *domains.Change) body.Object {
 		{Name: "inbound_enabled", Type: body.Maybe(&c.InboundEnabled, body.Boolean), About: "Whether the domain receives mail."},
 		{Name: "ed25519", Type: body.Maybe(&c.Ed25519, body.Boolean), About: "Whether mail is signed with Ed25519 " +
 			"in addition to RSA (RFC 8463). The key is used once its record is found."},
-	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
 
 func tlsMode(to *string) body.Type { return body.Choice(to, "opportunistic", "enforced") }
 
-func (e *edge) update(ctx context.Context, c *api.Call, in *api.Item, change domains.Change) (domainAnswer, error) {
+func (e *edge) update(ctx context.Context, c *api.Call, in *api.Item,
+	change domains.DomainChange) (domainAnswer, error) {
 	return api.As(e.toAnswer)(e.service.Update(ctx, c.AccountID, in.ID, change))
 }
 

@@ -14,7 +14,7 @@ import (
 
 // TrackingHostService is the part of tracking that the operations on tracking hosts use.
 type TrackingHostService interface {
-	Set(ctx context.Context, accountID, domainID string, in hosts.Input) (hosts.Host, error)
+	Set(ctx context.Context, accountID, domainID string, in hosts.HostInput) (hosts.Host, error)
 	Get(ctx context.Context, accountID, domainID string) (hosts.Host, error)
 	Verify(ctx context.Context, accountID, domainID string) (hosts.Host, error)
 	Delete(ctx context.Context, accountID, domainID string) error
@@ -96,7 +96,7 @@ func TrackingHostRoutes(service TrackingHostService) api.Routes {
 	})
 }
 
-func hostBody(in *hosts.Input) body.Object {
+func hostBody(in *hosts.HostInput) body.Object {
 	return body.Object{Name: "SetTrackingHost", Fields: []body.Field{
 		{Name: "host", Type: body.Text(&in.Host), Need: body.Required, About: "A name below the domain, such as `links.example.com`."},
 	}}
@@ -129,7 +129,7 @@ func newTrackingHostAnswer(h hosts.Host) trackingHostAnswer {
 }
 
 func (e *trackingHostEdge) set(ctx context.Context, c *api.Call, in *api.Item,
-	host hosts.Input) (trackingHostAnswer, error) {
+	host hosts.HostInput) (trackingHostAnswer, error) {
 	return api.As(newTrackingHostAnswer)(e.hosts.Set(ctx, c.AccountID, in.ID, host))
 }
 

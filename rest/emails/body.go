@@ -50,12 +50,13 @@ func sendBody(m *sending.Message) body.Object {
 					"category only, and recipients who opted out of it are suppressed. Defaults to the category of " +
 					"the template, if any."},
 			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), Default: false,
-				DefaultUnless: "template", About: "Whether Postrider manages unsubscribes. Defaults to the setting of the template, or false. `html` and " +
+				DefaultUnless: "template",
+				About: "Whether Postrider manages unsubscribes. Defaults to the setting of the template, or false. `html` and " +
 					"`text` may each contain `{{unsubscribe_url}}` up to 100 times."},
 		),
 		Check: func(d *body.Decoder) {
-			if d.Wrong() || len(tagNames) > 0 { // else Send validates
-				d.Also(renamedTags(m.Validate(), tagNames))
+			if d.HasErrors() || len(tagNames) > 0 { // else Send validates
+				d.AddErrors(renamedTags(m.Validate(), tagNames))
 			}
 		},
 	}
@@ -95,7 +96,8 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 		{Name: "text", Aliases: TextAliases, Type: text, About: "The plain text body, at most 5 MB. Generated from " +
 			"`html` if omitted. Send an empty string for no text part."},
 		{Name: "tags", Type: tagsType{&m.Tags, tagNames}, About: "Up to 10 pairs that are stored with the email."},
-		{Name: "headers", Type: headersType{&m.Headers}, About: "Custom header fields. A value can have at most 998 characters; `References` and `In-Reply-To`, which are folded, at most 16,384. These fields are refused: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."},
+		{Name: "headers", Type: headersType{&m.Headers},
+			About: "Custom header fields. A value can have at most 998 characters; `References` and `In-Reply-To`, which are folded, at most 16,384. These fields are refused: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."},
 		{Name: "attachments", Type: body.List(&m.Attachments, attachment).Count(0, sending.MaxAttachments), About: "Up to 10 files of 10 MB each."},
 	}
 }
@@ -118,17 +120,19 @@ func tag(t *shape.Tag) body.Object {
 	return body.Object{Name: "TagInput", Fields: []body.Field{
 		{Name: "name", Type: body.Text(&t.Name).Pattern(tagPattern), Need: body.RequiredByService, About: "The name " +
 			"of the tag, unique within the email."},
-		{Name: "value", Type: body.Text(&t.Value).Pattern(tagPattern), Need: body.RequiredByService, About: "The value " +
-			"of the tag."},
+		{Name: "value", Type: body.Text(&t.Value).Pattern(tagPattern), Need: body.RequiredByService,
+			About: "The value " +
+				"of the tag."},
 	}}
 }
 
 func templateReference(t *sending.TemplateRef) body.Object {
-	return body.Object{Name: "TemplateReference", About: "A template. Send exactly one of `id` and `alias`.", Fields: []body.Field{
-		{Name: "id", Type: body.Text(&t.ID), About: "ID of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta"},
-		{Name: "alias", Type: body.Text(&t.Alias), About: "Alias of the template, as an alternative to its ID.", Example: "receipt"},
-		{Name: "variables", Type: body.AnyObject(&t.Variables),
-			About: "Values of the variables by key. A key with dots may also be nested. A missing required variable " +
-				"is reported as `template.variables.<key>`."},
-	}}
+	return body.Object{Name: "TemplateReference", About: "A template. Send exactly one of `id` and `alias`.",
+		Fields: []body.Field{
+			{Name: "id", Type: body.Text(&t.ID), About: "ID of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta"},
+			{Name: "alias", Type: body.Text(&t.Alias), About: "Alias of the template, as an alternative to its ID.", Example: "receipt"},
+			{Name: "variables", Type: body.AnyObject(&t.Variables),
+				About: "Values of the variables by key. A key with dots may also be nested. A missing required variable " +
+					"is reported as `template.variables.<key>`."},
+		}}
 }

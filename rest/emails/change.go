@@ -60,7 +60,7 @@ func changeBody(in *change) body.Object {
 			"email: with an offset or `Z`, at most 365 days in the future and 60 seconds in the past."},
 		{Name: "cancel", Type: onlyTrue{&in.cancel}, About: "Cancels the email. Must be true."},
 	}, Check: func(d *body.Decoder) {
-		switch len(d.Given()) {
+		switch len(d.GivenFields()) {
 		case 0:
 			d.Refuse("scheduled_at", "is required unless cancel is true")
 		case 2:

@@ -10,7 +10,7 @@ import (
 
 func canonicalSend(t *testing.T, text string, o body.Object) string {
 	t.Helper()
-	got, err := idempotency.Canonical([]byte(text), o.Form())
+	got, err := idempotency.CanonicalBody([]byte(text), o.Form())
 	if err != nil {
 		t.Fatal(err)
 	}

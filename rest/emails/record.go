@@ -64,7 +64,7 @@ func tagsOf(tags []shape.Tag) []emailTag {
 
 var exportColumns = []export.Column[EmailRecord]{
 	{Name: "id", Text: func(r EmailRecord) string { return r.ID }},
-	{Name: "created_at", Text: func(r EmailRecord) string { return export.Moment(r.CreatedAt) }},
+	{Name: "created_at", Text: func(r EmailRecord) string { return export.FormatTime(r.CreatedAt) }},
 	{Name: "status", Text: func(r EmailRecord) string { return r.Status }},
 	{Name: "last_event", Text: func(r EmailRecord) string { return r.LastEvent }},
 	{Name: "from", Text: func(r EmailRecord) string { return r.From }},

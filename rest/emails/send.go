@@ -19,7 +19,7 @@ const BodyLimit = 150 << 20
 
 // sending adds the operations that send.
 func (e *edge) sending(g *api.TagGroup) {
-	api.Claimed(g, api.Operation{
+	api.HandleClaimed(g, api.Operation{
 		Path: "/emails", ID: "sendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Send an email",
 		Description: "Sends an email: stores the message durably, responds, and starts delivery immediately. `from` " +
@@ -35,7 +35,7 @@ func (e *edge) sending(g *api.TagGroup) {
 		Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "sent"},
 		Answer:  EmailReceipt{}, Problems: []int{http.StatusBadGateway},
 	}, sendBody, e.send)
-	api.Claimed(g, api.Operation{
+	api.HandleClaimed(g, api.Operation{
 		Path: "/emails/batch", ID: "sendBatch", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Send up to 100 emails",
 		Description: "Sends up to 100 emails. Each item is an email as in `POST /emails`, without attachments, and " +
@@ -57,7 +57,7 @@ func (e *edge) sending(g *api.TagGroup) {
 				"message": "Invalid field: to[0]", "code": fault.CodeValidation, "details": map[string]any{"to[0]": "must contain @"}}},
 		}}, Answer: batchAnswer{},
 	}, batchBody, e.sendBatch)
-	api.Claimed(g, api.Operation{
+	api.HandleClaimed(g, api.Operation{
 		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Resend a stored email",
 		Description: "Creates and sends a new email from the content of a stored one: " + resentFields +

@@ -82,7 +82,7 @@ func (t tagsType) Read(d *body.Decoder, path string, v body.Value) {
 		body.List(t.to, tag).Read(d, path, v)
 	case body.KindObject:
 		for name, member := range d.Members(path, v) {
-			text, _ := d.Text(body.Join(path, body.Shown(name)), member)
+			text, _ := d.Text(body.Join(path, body.PrintableName(name)), member)
 			t.names[len(*t.to)] = name
 			*t.to = append(*t.to, shape.Tag{Name: name, Value: text})
 		}
@@ -122,7 +122,7 @@ func renamedTags(wrong fault.Fields, names map[int]string) fault.Fields {
 		reason := wrong[path]
 		if n, err := fmt.Sscanf(path, "tags[%d].%s", &i, &part); err == nil && n == 2 {
 			if name, ok := names[i]; ok {
-				path = "tags." + body.Shown(name)
+				path = "tags." + body.PrintableName(name)
 			}
 		}
 		out.Add(path, "%s", reason)
@@ -141,7 +141,7 @@ func (t headersType) Read(d *body.Decoder, path string, v body.Value) {
 		return
 	}
 	for name, member := range d.Members(path, v) {
-		at := body.Join(path, body.Shown(name))
+		at := body.Join(path, body.PrintableName(name))
 		switch {
 		case member.Kind() == body.KindNull:
 		case len(name) > maxHeaderName:

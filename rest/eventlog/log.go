@@ -34,7 +34,7 @@ type loggedEvent struct {
 }
 
 // Schema implements huma.SchemaProvider. The events of the catalog describe the fields.
-func (loggedEvent) Schema(huma.Registry) *huma.Schema { return events.Logged() }
+func (loggedEvent) Schema(huma.Registry) *huma.Schema { return events.LoggedSchema() }
 
 type eventLogPage struct {
 	Events     []loggedEvent `json:"events" nullable:"false" doc:"The events, oldest first."`

@@ -16,11 +16,11 @@ const (
 	logged    = "LoggedEvent"
 )
 
-// Delivered refers to the schema of an event as webhook endpoints receive it, which Describe adds.
-func Delivered() *huma.Schema { return refer(delivered) }
+// DeliveredSchema refers to the schema of an event as webhook endpoints receive it, which Describe adds.
+func DeliveredSchema() *huma.Schema { return refer(delivered) }
 
-// Logged refers to the schema of an entry of the event log, which Describe adds.
-func Logged() *huma.Schema { return refer(logged) }
+// LoggedSchema refers to the schema of an entry of the event log, which Describe adds.
+func LoggedSchema() *huma.Schema { return refer(logged) }
 
 func refer(component string) *huma.Schema {
 	return &huma.Schema{Ref: "#/components/schemas/" + component}

@@ -25,7 +25,7 @@ type Desk interface {
 		change accounts.AccountChange) (desk.Account, error)
 	Plans(ctx context.Context) ([]accounts.Plan, error)
 	Plan(ctx context.Context, planID string) (accounts.Plan, error)
-	UpdatePlan(ctx context.Context, c accounts.Caller, planID string, change plans.Change) (accounts.Plan, error)
+	UpdatePlan(ctx context.Context, c accounts.Caller, planID string, change plans.PlanChange) (accounts.Plan, error)
 }
 
 var _ Desk = (*desk.Service)(nil)
@@ -139,12 +139,13 @@ func accountBody(c *accounts.AccountChange) body.Object {
 			About: "Whether the account may send to any recipient without a verified domain and a payment method."},
 		{Name: "payment_method", Type: body.Maybe(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
 		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether the account is suspended and cannot send."},
-		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "The account's own limit of emails a month; null if it has set none."),
+		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit,
+			"The account's own limit of emails a month; null if it has set none."),
 		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes,
 			"Cap on stored bytes that replaces the plan's cap; null if the plan's cap applies."),
 		body.IntegerOrNull("daily_bytes", &c.DailyBytes, 1, accounts.MaxBytes,
 			"Cap on bytes stored in a day that replaces the plan's cap; null if the plan's cap applies."),
-	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
 
 func newAccount(a *ent.Account) operatorAccountRecord {

@@ -52,14 +52,15 @@ func (e *edge) planRoutes(g *api.TagGroup) {
 			"against a new cap. Create plans with `postrider admin plan set`.",
 		Body:    &api.Body{About: "The fields to change. At least one is required.", Examples: plans.ExampleChanges},
 		Example: one,
-	}, planBody, func(ctx context.Context, c *api.Call, in *api.Item, change plans.Change) (operatorPlanAnswer, error) {
+	}, planBody, func(ctx context.Context, c *api.Call, in *api.Item,
+		change plans.PlanChange) (operatorPlanAnswer, error) {
 		return api.As(newPlanAnswer)(e.desk.UpdatePlan(ctx, c.Caller, in.ID, change))
 	})
 }
 
-func planBody(c *plans.Change) body.Object {
+func planBody(c *plans.PlanChange) body.Object {
 	object := body.Object{Name: "UpdatePlanAsOperator", Change: true,
-		Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+		Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 	for _, f := range c.Fields() {
 		field := body.Field{Name: f.Name, About: f.About}
 		switch to := f.To.(type) {
@@ -69,7 +70,7 @@ func planBody(c *plans.Change) body.Object {
 			field.Type = body.Maybe(to, body.Boolean)
 		case **int:
 			field.Type = body.Maybe(to, func(to *int) body.IntegerType {
-				return body.Integer(to).From(f.Min).
+				return body.Integer(to).AtLeast(f.Min).
 					UpTo(f.Max)
 			})
 		case ***int:

@@ -13,7 +13,7 @@ import (
 )
 
 type auditExport struct {
-	export.Input
+	export.ExportInput
 	AuditFilters
 }
 
@@ -41,7 +41,7 @@ func exportAudit(g *api.TagGroup, service AuditLog, turns export.Turns) {
 
 var auditColumns = []export.Column[auditRecord]{
 	{Name: "id", Text: func(r auditRecord) string { return r.ID }},
-	{Name: "created_at", Text: func(r auditRecord) string { return export.Moment(r.CreatedAt) }},
+	{Name: "created_at", Text: func(r auditRecord) string { return export.FormatTime(r.CreatedAt) }},
 	{Name: "actor_kind", Text: func(r auditRecord) string { return r.Actor.Kind }},
 	{Name: "actor_id", Text: func(r auditRecord) string { return r.Actor.ID }},
 	{Name: "actor_name", Text: func(r auditRecord) string { return r.Actor.Name }},

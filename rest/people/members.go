@@ -177,13 +177,14 @@ func (e *edge) listInvitations(ctx context.Context, c *api.Call, _ *api.None) (i
 
 func inviteBody(in *team.NewInvitation) body.Object {
 	return body.Object{Name: "CreateInvitation", Fields: []body.Field{
-		{Name: "email", Type: body.Text(&in.Email).Format("email"), Need: body.RequiredByService, About: "Address that the invitation is sent to.", Example: "bob@example.com"},
+		{Name: "email", Type: body.Text(&in.Email).Format("email"), Need: body.RequiredByService,
+			About: "Address that the invitation is sent to.", Example: "bob@example.com"},
 		{Name: "role", Type: roleType(&in.Role), Need: body.RequiredByService, About: "Role of the person after accepting."},
 	}}
 }
 
 func (e *edge) inviteMember(ctx context.Context, c *api.Call, _ *api.None, in team.NewInvitation,
-	keep api.Keep) (invitationAnswer, error) {
+	keep api.StoreResponse) (invitationAnswer, error) {
 	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.Invitation) error {
 		return keep(ctx, tx, newInvitationAnswer(made))
 	}

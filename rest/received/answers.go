@@ -20,7 +20,7 @@ import (
 func (e *edge) addAnswers(g *api.TagGroup) {
 	receipt := map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
-	api.Claimed(g, api.Operation{
+	api.HandleClaimed(g, api.Operation{
 		Path: "/received-emails/{id}/reply", ID: "replyToReceivedEmail", Needs: rights.Write, Stores: api.StoresItself,
 		Summary: "Reply to a received email",
 		Description: "Sends a reply in the thread of a received email, with `In-Reply-To` and `References` as " +
@@ -33,7 +33,7 @@ func (e *edge) addAnswers(g *api.TagGroup) {
 				"cc": []any{"carol@example.net"}, "tags": map[string]any{"kind": "answer"}}}},
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
 	}, replyBody, e.replyTo)
-	api.Claimed(g, api.Operation{
+	api.HandleClaimed(g, api.Operation{
 		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: rights.Write,
 		Stores:  api.StoresItself,
 		Summary: "Forward a received email",

@@ -22,7 +22,7 @@ func admitPerson(c *api.Call, e signin.NewSession, err error) (enteredAnswer, er
 func (e *edge) listOptions(ctx context.Context, _ *api.Call, _ *api.None) (signInAnswer, error) {
 	o, err := e.people.Options(ctx)
 	return signInAnswer{signInRecord{SetUp: o.SetUp, SignUp: o.SignUp, Passwords: o.Passwords, Passkeys: o.Passkeys,
-		OIDC: wire.Maybe(newProviderRecord(e.outside.Name()))}}, err
+		OIDC: wire.FromPointer(newProviderRecord(e.outside.Name()))}}, err
 }
 
 func (e *edge) setUp(ctx context.Context, c *api.Call, _ *api.None, in signin.SetUpInput) (enteredAnswer, error) {

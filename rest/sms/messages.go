@@ -96,7 +96,7 @@ func newMessage(m *ent.SMSMessage) SMSMessage {
 	return out
 }
 
-func newDetail(s sms.Stored) messageAnswer {
+func newDetail(s sms.StoredMessage) messageAnswer {
 	return messageAnswer{smsMessageDetail{SMSMessage: newMessage(s.SMSMessage),
 		Attempts: wire.ListOf(s.Attempts, newAttempt)}}
 }

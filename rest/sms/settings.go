@@ -20,13 +20,13 @@ import (
 // Settings is the part of the settings of accounts that these operations use.
 type Settings interface {
 	Settings(ctx context.Context, accountID string) (settings.Settings, error)
-	SetSettings(ctx context.Context, accountID string, c settings.Change) (settings.Settings, error)
+	SetSettings(ctx context.Context, accountID string, c settings.SettingsChange) (settings.Settings, error)
 }
 
 // Messages is the part of stored messages that these operations use.
 type Messages interface {
 	List(ctx context.Context, accountID string, f sms.Filter) (page.Page[*ent.SMSMessage], error)
-	Get(ctx context.Context, accountID, messageID string) (sms.Stored, error)
+	Get(ctx context.Context, accountID, messageID string) (sms.StoredMessage, error)
 }
 
 var (
@@ -72,10 +72,11 @@ func newSettings(s settings.Settings) settingsAnswer {
 		ReplyURL: wire.OrNull(s.ReplyURL), UpdatedAt: wire.OptionalTime{At: s.UpdatedAt}}
 	switch s.Provider {
 	case "twilio":
-		out.Twilio = wire.Maybe(&twilioSettings{AccountSID: s.Config.AccountSID, BaseURL: wire.OrNull(s.Config.BaseURL),
+		out.Twilio = wire.FromPointer(&twilioSettings{AccountSID: s.Config.AccountSID,
+			BaseURL:      wire.OrNull(s.Config.BaseURL),
 			HasAuthToken: s.HasSecret})
 	case "http":
-		out.HTTP = wire.Maybe(&httpSettings{URL: s.Config.URL, HeaderNames: wire.List(s.Config.HeaderNames),
+		out.HTTP = wire.FromPointer(&httpSettings{URL: s.Config.URL, HeaderNames: wire.List(s.Config.HeaderNames),
 			ContentType: wire.OrNull(s.Config.ContentType), Body: wire.OrNull(s.Config.Body),
 			IDPath: wire.OrNull(s.Config.IDPath), Idempotent: s.Config.Idempotent})
 	}
@@ -130,16 +131,17 @@ func (e *edge) getSettings(ctx context.Context, c *api.Call, _ *api.None) (setti
 }
 
 func (e *edge) putSettings(ctx context.Context, c *api.Call, _ *api.None,
-	change settings.Change) (settingsAnswer, error) {
+	change settings.SettingsChange) (settingsAnswer, error) {
 	return api.As(newSettings)(e.chosen.SetSettings(ctx, c.AccountID, change))
 }
 
-func changeBody(c *settings.Change) body.Object {
+func changeBody(c *settings.SettingsChange) body.Object {
 	return body.Object{Name: "PutSMSSettings", Fields: []body.Field{
-		{Name: "provider", Type: body.Choice(&c.Provider, "operator", "none", "twilio", "http"), Need: body.Required, About: "Provider that sends the messages."},
+		{Name: "provider", Type: body.Choice(&c.Provider, "operator", "none", "twilio", "http"), Need: body.Required,
+			About: "Provider that sends the messages."},
 		{Name: "countries", Type: body.List(&c.Countries, countryField).Count(0, 300), Need: body.Required,
 			About: "Countries that messages can be sent to: two-letter ISO 3166 codes in capitals; `001` for numbers without a country.", Example: []any{"DE"}},
-		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).From(1).UpTo(settings.MaxDailyCap), Default: 100,
+		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).AtLeast(1).UpTo(settings.MaxDailyCap), Default: 100,
 			About: "Maximum number of messages per day (UTC). A number receives at most 10 per hour."},
 		{Name: "from", Type: body.Text(&c.From).Length(0, 34),
 			About: "The sender of messages that do not set one, if you use your own provider: a number, a short code, an alphanumeric sender ID of at most 11 characters, or a Twilio messaging service."},
@@ -155,7 +157,8 @@ func twilioBody(t *settings.TwilioChange) body.Object {
 		{Name: "account_sid", Type: body.Text(&t.AccountSID).Length(1, 64), Need: body.Required, About: "SID of the account."},
 		{Name: "auth_token", Type: secretText{&t.AuthToken}, About: "Auth token of the account. If omitted, it does not change."},
 		{Name: "base_url", Type: body.Text(&t.BaseURL).Length(0, 2048).Format("uri"),
-			About: "Base URL of a provider with a compatible API. Defaults to Twilio's.", Example: "https://api.twilio.com"},
+			About:   "Base URL of a provider with a compatible API. Defaults to Twilio's.",
+			Example: "https://api.twilio.com"},
 	}}
 }
 
@@ -198,7 +201,7 @@ func (t texts) Read(d *body.Decoder, path string, v body.Value) {
 	if !d.Expect(path, v, body.KindObject) {
 		return
 	}
-	object, _ := d.Plain(path, v).(map[string]any)
+	object, _ := d.ReadPlain(path, v).(map[string]any)
 	*t.to = make(map[string]string, len(object))
 	for name, value := range object {
 		text, is := value.(string)

@@ -43,13 +43,13 @@ func batchDeleteBody(in *suppression.RemoveInput) body.Object {
 	return body.Object{Name: "DeleteSuppressions", Fields: []body.Field{
 		{Name: "emails", Type: addresses{&in.Emails}, About: "Addresses without display names."},
 		{Name: "ids", Type: addresses{&in.IDs}, About: "IDs of suppressions. Cannot be combined with `emails`."},
-	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(fault.From(in.Validate()).Fields) }}
 }
 
 func (e *edge) deleteBatch(ctx context.Context, c *api.Call, _ *api.None, in suppression.RemoveInput,
-	keep api.Keep) (deletedBatch, error) {
+	keep api.StoreResponse) (deletedBatch, error) {
 	answer := func(items []suppression.RemovedItem) deletedBatch { return newDeletedBatch(items, c.RequestID) }
-	in.Keep = api.Keeping(keep, answer)
+	in.Keep = api.AdaptStore(keep, answer)
 	return api.As(answer)(e.list.RemoveBatch(ctx, c.AccountID, in))
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 type exportQuery struct {
-	export.Input
+	export.ExportInput
 	Filters
 }
 
@@ -40,5 +40,5 @@ var exportColumns = []export.Column[suppressionRecord]{
 	{Name: "email", Text: func(r suppressionRecord) string { return export.OrEmpty(r.Email) }},
 	{Name: "reason", Text: func(r suppressionRecord) string { return r.Reason }},
 	{Name: "email_id", Text: func(r suppressionRecord) string { return export.OrEmpty(r.EmailID) }},
-	{Name: "created_at", Text: func(r suppressionRecord) string { return export.Moment(r.CreatedAt) }},
+	{Name: "created_at", Text: func(r suppressionRecord) string { return export.FormatTime(r.CreatedAt) }},
 }

@@ -20,7 +20,7 @@ import (
 
 // Service is the part of suppression that these operations use.
 type Service interface {
-	Add(ctx context.Context, accountID string, in suppression.AddInput) (*ent.Suppression, error)
+	Add(ctx context.Context, accountID string, in suppression.NewSuppression) (*ent.Suppression, error)
 	AddBatch(ctx context.Context, accountID string, in suppression.BatchInput) ([]suppression.BatchItem, error)
 	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)
 	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
@@ -139,7 +139,7 @@ func (e *edge) addAdding(g *api.TagGroup) {
 	}, batchBody, e.addBatch)
 }
 
-func addBody(in *suppression.AddInput) body.Object {
+func addBody(in *suppression.NewSuppression) body.Object {
 	return body.Object{Name: "AddSuppression", Fields: []body.Field{
 		{Name: "email", Type: body.Text(&in.Email), Need: body.Required, About: "An address without a display name. " +
 			"Its domain may be in Unicode.", Example: "bob@example.net"},
@@ -165,7 +165,7 @@ func (t addresses) Read(d *body.Decoder, path string, v body.Value) {
 		if i == suppression.MaxBatch {
 			d.Refuse(path, "must have at most %d items", suppression.MaxBatch)
 		}
-		if d.Full() || i == suppression.MaxBatch {
+		if d.IsFull() || i == suppression.MaxBatch {
 			return
 		}
 		email, _ := d.Text(fmt.Sprintf("%s[%d]", path, i), item)
@@ -189,17 +189,17 @@ func newSuppressionAnswer(s *ent.Suppression) suppressionAnswer {
 	return suppressionAnswer{newSuppressionRecord(s)}
 }
 
-func (e *edge) addSuppression(ctx context.Context, c *api.Call, _ *api.None, in suppression.AddInput,
-	keep api.Keep) (suppressionAnswer, error) {
-	in.Keep = api.Keeping(keep, newSuppressionAnswer)
+func (e *edge) addSuppression(ctx context.Context, c *api.Call, _ *api.None, in suppression.NewSuppression,
+	keep api.StoreResponse) (suppressionAnswer, error) {
+	in.Keep = api.AdaptStore(keep, newSuppressionAnswer)
 	return api.As(newSuppressionAnswer)(e.list.Add(ctx, c.AccountID, in))
 }
 
 func (e *edge) addBatch(ctx context.Context, c *api.Call, _ *api.None, emails []string,
-	keep api.Keep) (suppressionBatch, error) {
+	keep api.StoreResponse) (suppressionBatch, error) {
 	answer := func(items []suppression.BatchItem) suppressionBatch { return newSuppressionBatch(items, c.RequestID) }
 	return api.As(answer)(e.list.AddBatch(ctx, c.AccountID,
-		suppression.BatchInput{Emails: emails, Keep: api.Keeping(keep, answer)}))
+		suppression.BatchInput{Emails: emails, Keep: api.AdaptStore(keep, answer)}))
 }
 
 func newSuppressionBatch(items []suppression.BatchItem, requestID string) suppressionBatch {
@@ -240,7 +240,7 @@ func (e *edge) removeSuppression(ctx context.Context, accountID, name string) er
 // orMissing returns a NotFound error, which contains the name only if it is safe to show.
 func orMissing(name string, err error) error {
 	if err != nil && fault.KindOf(err) == fault.NotFound {
-		return fault.NoSuch("suppression", body.Shown(name))
+		return fault.NoSuch("suppression", body.PrintableName(name))
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 // bodyLimit allows for html and text of 1 MB each, with escaped characters.
 const bodyLimit = 8 << 20
 
-func addBody(in *templates.AddInput) body.Object {
+func addBody(in *templates.NewTemplate) body.Object {
 	return body.Object{Name: "AddTemplate", Fields: []body.Field{
 		{Name: "alias", Type: aliasField(&in.Alias), About: "Unique in the account.", Example: "receipt"},
 		{Name: "name", Type: nameField(&in.Name), Need: body.RequiredByService, About: "A human-readable name."},
@@ -25,11 +25,11 @@ func addBody(in *templates.AddInput) body.Object {
 		{Name: "variables", Type: variablesField(&in.Variables), About: aboutVariables},
 		{Name: "unsubscribe_enabled", Type: body.Boolean(&in.UnsubscribeEnabled), Default: false, About: aboutUnsubscribe},
 		{Name: "category", Type: categoryField(&in.Category), About: aboutCategory},
-	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(in.Validate()) }}
 }
 
 // changeBody declares a change. null clears optional fields.
-func changeBody(c *templates.Change) body.Object {
+func changeBody(c *templates.TemplateChange) body.Object {
 	none := func(to **string) func() { return func() { *to = new("") } }
 	return body.Object{Name: "UpdateTemplate", Change: true, Fields: []body.Field{
 		{Name: "alias", Type: body.Maybe(&c.Alias, aliasField), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
@@ -44,7 +44,7 @@ func changeBody(c *templates.Change) body.Object {
 		{Name: "variables", Type: body.Maybe(&c.Variables, variablesField), About: aboutVariables},
 		{Name: "unsubscribe_enabled", Type: body.Maybe(&c.UnsubscribeEnabled, body.Boolean), About: aboutUnsubscribe},
 		{Name: "category", Type: body.Maybe(&c.Category, categoryField), Null: none(&c.Category), About: aboutCategory},
-	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
 
 const (
@@ -76,7 +76,8 @@ func variableObject(v *shape.Variable) body.Object {
 	return body.Object{Name: "TemplateVariableInput", Fields: []body.Field{
 		{Name: "key", Type: body.Text(&v.Key), Need: body.RequiredByService,
 			About: "Letters, digits, `-` and `_` in up to 5 parts joined by dots.", Example: "customer.name"},
-		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService, About: "Type of the value. A value of another type is refused."},
+		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService,
+			About: "Type of the value. A value of another type is refused."},
 		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
 		{Name: "fallback", Type: body.Any(&v.Fallback), About: "The value used if a send does not provide one. It must have the type of the variable; null for none."},
 	}}
@@ -113,7 +114,9 @@ func (t version) Read(d *body.Decoder, path string, v body.Value) {
 	}
 }
 
-func (t version) Schema(c body.Components) *huma.Schema { return body.Integer(t.to).From(1).Schema(c) }
+func (t version) Schema(c body.Components) *huma.Schema {
+	return body.Integer(t.to).AtLeast(1).Schema(c)
+}
 
 func renderBody(in *templates.PreviewInput) body.Object {
 	return body.Object{Name: "RenderTemplate", Fields: []body.Field{

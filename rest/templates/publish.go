@@ -16,9 +16,9 @@ import (
 // publishing is the part of templates that the operations on versions use.
 type publishing interface {
 	Publish(ctx context.Context, accountID, idOrAlias string,
-		keep templates.KeepPublication) (templates.Publication, error)
+		keep templates.StorePublicationResponse) (templates.Publication, error)
 	Rollback(ctx context.Context, accountID, idOrAlias string, number int,
-		keep templates.KeepPublication) (templates.Publication, error)
+		keep templates.StorePublicationResponse) (templates.Publication, error)
 	Preview(ctx context.Context, accountID, idOrAlias string, in templates.PreviewInput) (templates.Rendered, error)
 	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
 	Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error)
@@ -98,15 +98,15 @@ func newPublicationAnswer(p templates.Publication) publicationAnswer {
 }
 
 func (e *edge) publishTemplate(ctx context.Context, c *api.Call, in *api.Item,
-	keep api.Keep) (publicationAnswer, error) {
+	keep api.StoreResponse) (publicationAnswer, error) {
 	return answerPublished(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID,
-		api.Keeping(keep, newPublicationAnswer)))
+		api.AdaptStore(keep, newPublicationAnswer)))
 }
 
 func (e *edge) rollBackTemplate(ctx context.Context, c *api.Call, in *api.Item, number int,
-	keep api.Keep) (publicationAnswer, error) {
+	keep api.StoreResponse) (publicationAnswer, error) {
 	return answerPublished(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number,
-		api.Keeping(keep, newPublicationAnswer)))
+		api.AdaptStore(keep, newPublicationAnswer)))
 }
 
 // answerPublished returns the response to a publication. It also charges the bytes of the version, which the request

@@ -15,13 +15,14 @@ import (
 
 // Service is the part of templates that the template operations use. A template is identified by its ID or its alias.
 type Service interface {
-	Add(ctx context.Context, accountID string, in templates.AddInput) (templates.Template, error)
+	Add(ctx context.Context, accountID string, in templates.NewTemplate) (templates.Template, error)
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
-	Update(ctx context.Context, accountID, idOrAlias string, c templates.Change,
+	Update(ctx context.Context, accountID, idOrAlias string, c templates.TemplateChange,
 		etag string) (templates.Template, error)
 	Delete(ctx context.Context, accountID, idOrAlias string) error
-	Duplicate(ctx context.Context, accountID, idOrAlias string, keep templates.Keep) (templates.Template, error)
+	Duplicate(ctx context.Context, accountID, idOrAlias string,
+		keep templates.StoreTemplateResponse) (templates.Template, error)
 	publishing
 }
 
@@ -168,15 +169,15 @@ func newTemplateAnswer(t templates.Template) templateAnswer {
 	return templateAnswer{newTemplateRecord(t)}
 }
 
-func (e *edge) addTemplate(ctx context.Context, c *api.Call, _ *api.None, in templates.AddInput,
-	keep api.Keep) (templateAnswer, error) {
-	in.Keep = api.Keeping(keep, newTemplateAnswer)
+func (e *edge) addTemplate(ctx context.Context, c *api.Call, _ *api.None, in templates.NewTemplate,
+	keep api.StoreResponse) (templateAnswer, error) {
+	in.Keep = api.AdaptStore(keep, newTemplateAnswer)
 	return api.As(newTemplateAnswer)(e.templates.Add(ctx, c.AccountID, in))
 }
 
 func (e *edge) duplicateTemplate(ctx context.Context, c *api.Call, in *api.Item,
-	keep api.Keep) (templateAnswer, error) {
-	made, err := e.templates.Duplicate(ctx, c.AccountID, in.ID, api.Keeping(keep, newTemplateAnswer))
+	keep api.StoreResponse) (templateAnswer, error) {
+	made, err := e.templates.Duplicate(ctx, c.AccountID, in.ID, api.AdaptStore(keep, newTemplateAnswer))
 	if err == nil {
 		c.Debit(ctx, bodySize(made))
 	}
@@ -189,7 +190,7 @@ func (e *edge) listTemplates(ctx context.Context, c *api.Call, in *query) (page.
 }
 
 func (e *edge) updateTemplate(ctx context.Context, c *api.Call, in *changeItem,
-	change templates.Change) (templateAnswer, error) {
+	change templates.TemplateChange) (templateAnswer, error) {
 	changed, err := e.templates.Update(ctx, c.AccountID, in.ID, change, strings.Trim(in.IfMatch, `"`))
-	return api.As(newTemplateAnswer)(changed, c.Named(ctx, updateTemplate, in.ID, err))
+	return api.As(newTemplateAnswer)(changed, c.AddConflictName(ctx, updateTemplate, in.ID, err))
 }

@@ -48,7 +48,7 @@ func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionInput) (o
 func versionNumber(text string) (int, error) {
 	number, err := strconv.Atoi(text)
 	if err != nil || number < 1 || number > 1<<30 || strconv.Itoa(number) != text {
-		return 0, fault.NoSuch("version", body.Shown(text))
+		return 0, fault.NoSuch("version", body.PrintableName(text))
 	}
 	return number, nil
 }

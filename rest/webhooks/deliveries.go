@@ -21,13 +21,14 @@ import (
 
 // Log is the part of webhooks that these operations use.
 type Log interface {
-	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
+	Deliveries(ctx context.Context, accountID, webhookID string,
+		f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 	Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMessage, error)
 	Replay(ctx context.Context, accountID, deliveryID string,
 		keep webhooks.StoreReplayResponse) (*ent.WebhookDelivery, error)
-	Recover(ctx context.Context, accountID, webhookID string, in webhooks.Recovery) (webhooks.Recovered, error)
+	Recover(ctx context.Context, accountID, webhookID string, in webhooks.Recovery) (webhooks.RecoveryResult, error)
 }
 
 var _ Log = (*webhooks.Service)(nil)
@@ -82,7 +83,7 @@ func (b webhookBody) MarshalJSON() ([]byte, error) {
 
 // Schema implements huma.SchemaProvider.
 func (webhookBody) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{OneOf: []*huma.Schema{events.Delivered(), {Type: "null"}}}
+	return &huma.Schema{OneOf: []*huma.Schema{events.DeliveredSchema(), {Type: "null"}}}
 }
 
 type webhookDeliveryAnswer struct {
@@ -212,17 +213,17 @@ func newReplayAnswer(d *ent.WebhookDelivery) webhookReplayAnswer {
 }
 
 func (e *logEdge) replayDelivery(ctx context.Context, c *api.Call, in *api.Item,
-	keep api.Keep) (webhookReplayAnswer, error) {
-	return api.As(newReplayAnswer)(e.log.Replay(ctx, c.AccountID, in.ID, api.Keeping(keep, newReplayAnswer)))
+	keep api.StoreResponse) (webhookReplayAnswer, error) {
+	return api.As(newReplayAnswer)(e.log.Replay(ctx, c.AccountID, in.ID, api.AdaptStore(keep, newReplayAnswer)))
 }
 
-func newRecovered(done webhooks.Recovered) webhookRecovered {
+func newRecovered(done webhooks.RecoveryResult) webhookRecovered {
 	return webhookRecovered{Recovered: done.Count, HasMore: done.HasMore}
 }
 
 func (e *logEdge) recoverDeliveries(ctx context.Context, c *api.Call, in *api.Item, r webhooks.Recovery,
-	keep api.Keep) (webhookRecovered, error) {
-	r.Keep = api.Keeping(keep, newRecovered)
+	keep api.StoreResponse) (webhookRecovered, error) {
+	r.Keep = api.AdaptStore(keep, newRecovered)
 	return api.As(newRecovered)(e.log.Recover(ctx, c.AccountID, in.ID, r))
 }
 

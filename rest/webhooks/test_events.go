@@ -49,7 +49,7 @@ type testEvent struct {
 }
 
 // Schema implements huma.SchemaProvider. The events of the catalog describe the fields.
-func (testEvent) Schema(huma.Registry) *huma.Schema { return events.Delivered() }
+func (testEvent) Schema(huma.Registry) *huma.Schema { return events.DeliveredSchema() }
 
 type testEventEdge struct {
 	emails   EmailReader
@@ -141,7 +141,7 @@ func (e *testEventEdge) createTestEvent(ctx context.Context, c *api.Call, _ *api
 	payload := in.entry.Sample
 	if in.emailID != "" {
 		if !id.Is(id.Email, in.emailID) {
-			return out, fault.NoSuch("email", body.Shown(in.emailID))
+			return out, fault.NoSuch("email", body.PrintableName(in.emailID))
 		}
 		email, err := e.emails.Get(ctx, c.AccountID, in.emailID)
 		if err != nil {
@@ -169,7 +169,7 @@ func (e *testEventEdge) deliver(ctx context.Context, accountID, webhookID string
 	case webhookID == "":
 		return e.delivery.Deliver(ctx, accountID, fact)
 	case !id.Is(id.Webhook, webhookID):
-		return nil, fault.NoSuch("webhook", body.Shown(webhookID))
+		return nil, fault.NoSuch("webhook", body.PrintableName(webhookID))
 	}
 	return e.delivery.DeliverTo(ctx, accountID, webhookID, fact)
 }
@@ -186,7 +186,7 @@ func fromEmail(sample event.Payload, email *ent.Email) event.Payload {
 	case event.Email:
 		p.EmailID, p.From, p.To, p.CC, p.Subject = email.ID, email.From, wire.List(email.To), wire.List(email.Cc),
 			email.Subject
-		p.Tags, p.CreatedAt = wire.List(email.Tags), event.At(email.CreatedAt)
+		p.Tags, p.CreatedAt = wire.List(email.Tags), event.NewTime(email.CreatedAt)
 		if p.Recipient != "" {
 			p.Recipient = recipient
 		}

@@ -27,7 +27,7 @@ type Service interface {
 	Create(ctx context.Context, accountID string, in webhooks.NewEndpoint) (*ent.Webhook, secret.String, error)
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
 	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
-	Update(ctx context.Context, accountID, webhookID string, c webhooks.Change) (*ent.Webhook, error)
+	Update(ctx context.Context, accountID, webhookID string, c webhooks.EndpointChange) (*ent.Webhook, error)
 	Delete(ctx context.Context, accountID, webhookID string) error
 	RotateSecret(ctx context.Context, accountID, webhookID string,
 		keep webhooks.StoreResponse) (*ent.Webhook, secret.String, error)
@@ -150,7 +150,7 @@ func (e *edge) newBody(in *webhooks.NewEndpoint) body.Object {
 	}}
 }
 
-func (e *edge) changeBody(c *webhooks.Change) body.Object {
+func (e *edge) changeBody(c *webhooks.EndpointChange) body.Object {
 	return body.Object{Name: "UpdateWebhook", Change: true, Fields: []body.Field{
 		{Name: "url", Type: body.Maybe(&c.URL, urlField), About: aboutURL, Example: "https://example.com/hooks"},
 		{Name: "events", Type: body.Maybe(&c.Events, eventTypes(e.offer)), About: "The event types that the endpoint " +
@@ -190,7 +190,7 @@ func eventType(offer event.Offer) func(*string) body.Type {
 }
 
 func rateLimit(least int) func(*int) body.Type {
-	return func(to *int) body.Type { return body.Integer(to).From(least).UpTo(webhooks.MaxRateLimit) }
+	return func(to *int) body.Type { return body.Integer(to).AtLeast(least).UpTo(webhooks.MaxRateLimit) }
 }
 
 func (e *edge) toRecord(w *ent.Webhook) webhookRecord {
@@ -207,14 +207,14 @@ func (e *edge) secretAnswer(w *ent.Webhook, token secret.String) newWebhookAnswe
 }
 
 // storeSecretAnswer stores a response that contains a secret.
-func (e *edge) storeSecretAnswer(keep api.Keep) webhooks.StoreResponse {
+func (e *edge) storeSecretAnswer(keep api.StoreResponse) webhooks.StoreResponse {
 	return func(ctx context.Context, tx idempotency.Execer, w *ent.Webhook, token secret.String) error {
 		return keep(ctx, tx, e.secretAnswer(w, token))
 	}
 }
 
 func (e *edge) createEndpoint(ctx context.Context, c *api.Call, _ *api.None, in webhooks.NewEndpoint,
-	keep api.Keep) (out newWebhookAnswer, err error) {
+	keep api.StoreResponse) (out newWebhookAnswer, err error) {
 	in.Keep = e.storeSecretAnswer(keep)
 	made, token, err := e.hooks.Create(ctx, c.AccountID, in)
 	if err != nil {
@@ -224,12 +224,12 @@ func (e *edge) createEndpoint(ctx context.Context, c *api.Call, _ *api.None, in 
 }
 
 func (e *edge) updateEndpoint(ctx context.Context, c *api.Call, in *api.Item,
-	change webhooks.Change) (webhookAnswer, error) {
+	change webhooks.EndpointChange) (webhookAnswer, error) {
 	return api.As(e.toAnswer)(e.hooks.Update(ctx, c.AccountID, in.ID, change))
 }
 
 func (e *edge) rotateSecret(ctx context.Context, c *api.Call, in *api.Item,
-	keep api.Keep) (out newWebhookAnswer, err error) {
+	keep api.StoreResponse) (out newWebhookAnswer, err error) {
 	rotated, token, err := e.hooks.RotateSecret(ctx, c.AccountID, in.ID, e.storeSecretAnswer(keep))
 	if err != nil {
 		return out, err

@@ -84,7 +84,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		probes.Hold, probes.Clock, probes.Backups(config.BackupDir.Of(f.Config)), probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
 	}
 	if f.Config.Mode == setting.Serve { // development mode does not check its surroundings
-		options = append(options, checks.Repeated(ModuleNames(false)))
+		options = append(options, checks.RunRepeatedly(ModuleNames(false)))
 	} else {
 		options = append(options, development.Shown,
 			fx.Provide(func() development.OwnURL { return development.ReachOf(f.Listener) }))
@@ -118,7 +118,7 @@ func newTracing(lc fx.Lifecycle, cfg setting.Values, o Options) (*telemetry.Trac
 func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.Registerer, workers *worker.Metrics,
 	log *slog.Logger) (*diskroom.Sampler, storage.Disk, error) {
 	where := checks.DiskConfig(cfg)
-	if cfg.Mode == setting.Dev && config.Embedded(cfg) {
+	if cfg.Mode == setting.Dev && config.IsEmbedded(cfg) {
 		where = diskroom.Config{}
 	}
 	w, err := diskroom.New(diskroom.Params{Config: where, DB: d, DatabaseURL: config.DatabaseURL.Of(cfg).Reveal(),

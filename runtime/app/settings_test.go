@@ -104,7 +104,7 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 	if diff := cmp.Diff(want, effectiveValues(got), sameValues); err != nil || diff != "" {
 		t.Errorf("development without settings: error %v, values differ (-want +got):\n%s", err, diff)
 	}
-	if !config.Embedded(got) {
+	if !config.IsEmbedded(got) {
 		t.Error("without settings development has no embedded database")
 	}
 }

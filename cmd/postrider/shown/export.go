@@ -21,7 +21,7 @@ type Export struct {
 }
 
 // ExportOf returns the JSON of the event export.
-func ExportOf(is eventexport.Standing) Export {
+func ExportOf(is eventexport.ExportState) Export {
 	view := Export{Position: is.Position, PositionAt: is.PositionAt.UTC(), MovedAt: is.MovedAt.UTC(),
 		Waiting:       is.Waiting,
 		BehindSeconds: is.Behind.Round(time.Millisecond).Seconds(), SendingAgain: is.Again, Failures: is.Failures,

@@ -82,8 +82,8 @@ func Add(ctx context.Context, tx *ent.Tx, a Alert) error {
 
 const timeFormat = "2006-01-02 15:04"
 
-// Claimed is an alert whose email is due, claimed until Until.
-type Claimed struct {
+// ClaimedAlert is an alert whose email is due, claimed until Until.
+type ClaimedAlert struct {
 	Alert
 
 	ID             int64
@@ -102,8 +102,8 @@ RETURNING a.id, coalesce(a.user_id, ''), a.email, a.kind, a.names::text, a.attem
 
 // Claim claims alerts whose emails are due. An alert that is not settled is claimed again, with a growing
 // delay.
-func Claim(ctx context.Context, on db.Execer, limit int) ([]Claimed, error) {
-	return db.All(ctx, on, func(d *Claimed) []any {
+func Claim(ctx context.Context, on db.Execer, limit int) ([]ClaimedAlert, error) {
+	return db.All(ctx, on, func(d *ClaimedAlert) []any {
 		return []any{&d.ID, &d.UserID, &d.Email, &d.Kind, db.ScanJSON(&d.Names), &d.Attempts, &d.Until,
 			&d.OverDailyLimit}
 	}, takeSQL, limit, mailsADay)
@@ -111,13 +111,13 @@ func Claim(ctx context.Context, on db.Execer, limit int) ([]Claimed, error) {
 
 // MarkMailed settles an alert in the transaction that stores its email. It returns false if another process has
 // settled it.
-func MarkMailed(ctx context.Context, tx db.Execer, d Claimed) (bool, error) {
+func MarkMailed(ctx context.Context, tx db.Execer, d ClaimedAlert) (bool, error) {
 	n, err := db.Exec(ctx, tx, `UPDATE security_alerts SET due_at = NULL, mailed_at = now() WHERE id = $1 AND due_at = $2`, d.ID, d.Until)
 	return n > 0, err
 }
 
 // GiveUp stops the attempts to send an alert.
-func GiveUp(ctx context.Context, on db.Execer, d Claimed) error {
+func GiveUp(ctx context.Context, on db.Execer, d ClaimedAlert) error {
 	_, err := db.Exec(ctx, on, `UPDATE security_alerts SET due_at = NULL WHERE id = $1 AND due_at = $2`, d.ID, d.Until)
 	return err
 }
@@ -129,7 +129,7 @@ SELECT u.id FROM users u
 
 // SettleLock records a lockout in the audit log of the teams of the user with the email, at most once an
 // hour. If no user has the email, it deletes the alert.
-func SettleLock(ctx context.Context, tx *ent.Tx, d Claimed) error {
+func SettleLock(ctx context.Context, tx *ent.Tx, d ClaimedAlert) error {
 	who, err := db.All(ctx, tx, db.Value[string], lockedSQL, d.Email)
 	if err != nil {
 		return err

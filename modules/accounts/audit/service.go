@@ -66,7 +66,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter,
 	if err != nil {
 		return page.Page[*ent.AuditEntry]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "audit_log", AccountID: accountID}, r.OrDefault(), query,
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "audit_log", AccountID: accountID}, r.OrDefault(), query,
 		func(e *ent.AuditEntry) string { return e.ID })
 }
 

@@ -24,8 +24,8 @@ type Row struct {
 	creator rights.Creator
 }
 
-// Into returns the scan destinations of Columns, in order.
-func (r *Row) Into() []any { return []any{&r.known, &r.creator.Role, &r.creator.Former} }
+// ScanTargets returns the scan destinations of Columns, in order.
+func (r *Row) ScanTargets() []any { return []any{&r.known, &r.creator.Role, &r.creator.Former} }
 
 // Creator returns the creator of the row, or nil if the operator of the installation created it.
 func (r *Row) Creator() *rights.Creator {
@@ -44,7 +44,7 @@ func OfKeys(ctx context.Context, on db.Execer, accountID string, keyIDs ...strin
 		id string
 		Row
 	}
-	rows, err := db.All(ctx, on, func(r *keyRow) []any { return append([]any{&r.id}, r.Into()...) }, ofKeysSQL,
+	rows, err := db.All(ctx, on, func(r *keyRow) []any { return append([]any{&r.id}, r.ScanTargets()...) }, ofKeysSQL,
 		accountID, db.Array(keyIDs))
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.
 	if err := fault.CheckTexts(map[string]string{"q": f.Text, "plan": f.Plan}); err != nil {
 		return page.Page[*ent.Account]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "operator_accounts"}, r.OrDefault(), s.buildQuery(f),
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "operator_accounts"}, r.OrDefault(), s.buildQuery(f),
 		func(a *ent.Account) string { return a.ID })
 }
 
@@ -141,7 +141,7 @@ func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error
 
 // UpdatePlan changes an existing plan. Errors: NotFound, Invalid.
 func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID string,
-	change plans.Change) (changed accounts.Plan, err error) {
+	change plans.PlanChange) (changed accounts.Plan, err error) {
 	if _, err := s.plans.Plan(ctx, planID); err != nil {
 		return changed, err
 	}

@@ -58,9 +58,9 @@ func (s *Service) Begin(ctx context.Context, accountID string) (turn string, err
 	return turn, nil
 }
 
-// Every returns the interval at which a turn must be extended. After 90 seconds without an extension, the
+// ExtendInterval returns the interval at which a turn must be extended. After 90 seconds without an extension, the
 // next export can take the turn.
-func (s *Service) Every() time.Duration { return extendInterval }
+func (s *Service) ExtendInterval() time.Duration { return extendInterval }
 
 // Extend extends a turn. Error: ErrLost.
 func (s *Service) Extend(ctx context.Context, accountID, turn string) error {

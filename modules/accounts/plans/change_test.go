@@ -12,7 +12,7 @@ import (
 func TestChangeCoversEveryField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	var change plans.Change
+	var change plans.PlanChange
 	want := accounts.Plan{ID: "covered"}
 	given, into := reflect.ValueOf(&change).Elem(), reflect.ValueOf(&want).Elem()
 	declared := change.Fields()
@@ -63,7 +63,7 @@ func TestChangeCoversEveryField(t *testing.T) {
 		t.Errorf("the plan is stored as\n%+v, want\n%+v", got, want)
 	}
 	emails := new(7_000)
-	change = plans.Change{MonthlyEmails: &emails, Overage: new(false)}
+	change = plans.PlanChange{MonthlyEmails: &emails, Overage: new(false)}
 	if _, err := w.plans.Set(t.Context(), "covered", change); err != nil {
 		t.Fatal(err)
 	}

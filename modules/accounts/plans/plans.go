@@ -53,10 +53,10 @@ func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error
 	return accounts.PlanOf(row), nil
 }
 
-// Change is the input of Set. A nil field leaves the plan's field unchanged, and a pointer to nil removes a
+// PlanChange is the input of Set. A nil field leaves the plan's field unchanged, and a pointer to nil removes a
 // cap. The tags declare each field once: json, doc, min and max for the REST body, help for the flag of the
 // command line. TestChangeCoversEveryField compares it with accounts.Plan.
-type Change struct { //nolint:recvcheck // Fields returns pointers into it; the others only read
+type PlanChange struct { //nolint:recvcheck // Fields returns pointers into it; the others only read
 	Name              *string `json:"name" doc:"Display name of the plan." help:"Display name of the plan." placeholder:"NAME" max:"100"`
 	RequestsPerSecond *int    `json:"requests_per_second" doc:"API requests a second." help:"API requests a second." placeholder:"NUMBER" min:"1"`
 	DailyEmails       **int   `json:"daily_emails" doc:"Hard cap of emails a day; null if unlimited." help:"Hard cap of emails a day, or none." placeholder:"NUMBER" min:"1"`
@@ -78,8 +78,8 @@ var ExampleChanges = map[string]any{
 	"cap":      map[string]any{"monthly_emails": 100000},
 }
 
-// Empty reports whether the change has no fields.
-func (c Change) Empty() bool { return c == Change{} }
+// IsEmpty reports whether the change has no fields.
+func (c PlanChange) IsEmpty() bool { return c == PlanChange{} }
 
 // maxNumber is the maximum of a number without a max tag.
 const maxNumber = 1_000_000_000
@@ -95,7 +95,7 @@ type CapField struct {
 }
 
 // Fields returns the fields of a change.
-func (c *Change) Fields() []CapField {
+func (c *PlanChange) Fields() []CapField {
 	v := reflect.ValueOf(c).Elem()
 	fields := make([]CapField, v.NumField())
 	for i := range fields {
@@ -120,7 +120,7 @@ func numberIn(tag reflect.StructTag, key string, otherwise int) int {
 }
 
 // Validate reports every invalid field that can be detected without the plan.
-func (c Change) Validate() fault.Fields {
+func (c PlanChange) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if c.Name != nil && accounts.CheckName(wrong, "name", *c.Name) == "" {
 		wrong.Add("name", "is required")
@@ -153,7 +153,7 @@ func checkOverage(wrong fault.Fields, p accounts.Plan) {
 
 // Set changes or creates a plan. A new plan requires a name, requests_per_second and max_domains. Services
 // apply the change within five seconds. If an account gets a cap, its earlier emails count toward that cap.
-func (s *Service) Set(ctx context.Context, planID string, c Change) (changed accounts.Plan, err error) {
+func (s *Service) Set(ctx context.Context, planID string, c PlanChange) (changed accounts.Plan, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		_, changed, err = s.SetIn(ctx, tx, planID, c)
 		return err
@@ -167,7 +167,7 @@ func (s *Service) Set(ctx context.Context, planID string, c Change) (changed acc
 // SetIn is Set within a transaction. It also returns the plan before the change, without an ID if the plan is
 // new.
 func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string,
-	c Change) (before, after accounts.Plan, err error) {
+	c PlanChange) (before, after accounts.Plan, err error) {
 	wrong := c.Validate()
 	current, err := tx.Plan.Query().Where(plan.ID(planID)).ForUpdate().Only(ctx)
 	switch {
@@ -214,7 +214,7 @@ const recountSQL = `
 INSERT INTO usage_recounts (account_id) SELECT id FROM accounts WHERE plan_id = $1 ORDER BY id
 ON CONFLICT (account_id) DO UPDATE SET ready_at = NULL`
 
-func (c Change) checkNew(wrong fault.Fields) {
+func (c PlanChange) checkNew(wrong fault.Fields) {
 	for field, missing := range map[string]bool{"name": c.Name == nil,
 		"requests_per_second": c.RequestsPerSecond == nil, "max_domains": c.MaxDomains == nil} {
 		if missing {
@@ -224,7 +224,7 @@ func (c Change) checkNew(wrong fault.Fields) {
 }
 
 // apply copies the fields that the change sets to the plan fields with the same names.
-func (c Change) apply(p *accounts.Plan) {
+func (c PlanChange) apply(p *accounts.Plan) {
 	from, to := reflect.ValueOf(c), reflect.ValueOf(p).Elem()
 	for i := range from.NumField() {
 		if given := from.Field(i); !given.IsNil() {

@@ -66,13 +66,13 @@ func TestPlansCanBeChanged(t *testing.T) {
 	if all[1].MaxDomains != 10 || all[2].MaxDomains != 1000 {
 		t.Errorf("Pro and Scale allow %d and %d domains", all[1].MaxDomains, all[2].MaxDomains)
 	}
-	made, err := w.plans.Set(t.Context(), "startup", plans.Change{Name: new("Startup"), RequestsPerSecond: new(20),
+	made, err := w.plans.Set(t.Context(), "startup", plans.PlanChange{Name: new("Startup"), RequestsPerSecond: new(20),
 		MaxDomains: new(3), Rank: new(5), IncludedEmails: new(new(5000)), Overage: new(true)})
 	if err != nil || made.ID != "startup" || *made.IncludedEmails != 5000 || !made.Overage || made.SelfService {
 		t.Errorf("creating a plan returned %+v, %v", made, err)
 	}
 	changed, err := w.plans.Set(t.Context(), "startup",
-		plans.Change{IncludedEmails: new((*int)(nil)), Overage: new(false), MonthlyEmails: new(new(9000))})
+		plans.PlanChange{IncludedEmails: new((*int)(nil)), Overage: new(false), MonthlyEmails: new(new(9000))})
 	if err != nil || changed.IncludedEmails != nil || *changed.MonthlyEmails != 9000 || changed.Name != "Startup" ||
 		changed.MaxDomains != 3 {
 		t.Errorf("changing a plan returned %+v, %v", changed, err)
@@ -90,17 +90,17 @@ func TestInvalidPlanReportsEveryField(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]struct {
 		plan   string
-		change plans.Change
+		change plans.PlanChange
 		fields string
 	}{
-		"new without what it needs": {"startup", plans.Change{Rank: new(1)}, "max_domains name requests_per_second"},
-		"a bad id":                  {"Start Up", plans.Change{Name: new("x"), RequestsPerSecond: new(1), MaxDomains: new(1)}, "plan"},
-		"numbers": {"pro", plans.Change{RequestsPerSecond: new(0), DailyEmails: new(new(-1)),
+		"new without what it needs": {"startup", plans.PlanChange{Rank: new(1)}, "max_domains name requests_per_second"},
+		"a bad id":                  {"Start Up", plans.PlanChange{Name: new("x"), RequestsPerSecond: new(1), MaxDomains: new(1)}, "plan"},
+		"numbers": {"pro", plans.PlanChange{RequestsPerSecond: new(0), DailyEmails: new(new(-1)),
 			MonthlyEmails: new(new(0)), DailySMS: new(new(2_000_000_000)), MaxDomains: new(0), Rank: new(-1),
 			IncludedEmails: new(new(-1))},
 			"daily_emails daily_sms included_emails max_domains monthly_emails rank requests_per_second"},
-		"a name":               {"pro", plans.Change{Name: new("  ")}, "name"},
-		"overage beyond a cap": {"free", plans.Change{Overage: new(true)}, "overage"},
+		"a name":               {"pro", plans.PlanChange{Name: new("  ")}, "name"},
+		"overage beyond a cap": {"free", plans.PlanChange{Overage: new(true)}, "overage"},
 	} {
 		_, err := w.plans.Set(t.Context(), c.plan, c.change)
 		if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)), " "); got != c.fields {

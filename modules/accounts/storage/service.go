@@ -20,14 +20,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Kind is the kind of stored data.
-type Kind string
+// DataKind is the kind of stored data.
+type DataKind string
 
 // The kinds. Mail and Received are still accepted when the disk is too full for Other.
 const (
-	Mail     Kind = "mail"
-	Received Kind = "received"
-	Other    Kind = "other"
+	Mail     DataKind = "mail"
+	Received DataKind = "received"
+	Other    DataKind = "other"
 )
 
 // RowBytes is the cost of a row in addition to its contents: its fixed columns, indexes and events.
@@ -138,7 +138,7 @@ func (s *Service) Stop(ctx context.Context) error {
 // Charge counts bytes that an account is about to store. It returns Limit if a quota is exhausted, and
 // Unavailable if the disk is too full or the counter could not be read; nothing is counted in these cases.
 // Refund bytes that were not stored after all.
-func (s *Service) Charge(ctx context.Context, accountID string, kind Kind, bytes int64) error {
+func (s *Service) Charge(ctx context.Context, accountID string, kind DataKind, bytes int64) error {
 	if accountID == "" || bytes <= 0 {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (s *Service) Charge(ctx context.Context, accountID string, kind Kind, bytes
 		return err
 	}
 	quota := account.ByteQuota()
-	if quota.None() {
+	if quota.IsUnlimited() {
 		return nil
 	}
 	a := s.allowanceOf(accountID)
@@ -172,7 +172,7 @@ func (s *Service) Refund(ctx context.Context, accountID string, bytes int64) {
 		return
 	}
 	account, err := s.accounts.Account(ctx, accountID)
-	if err != nil || account.System || account.ByteQuota().None() {
+	if err != nil || account.System || account.ByteQuota().IsUnlimited() {
 		return // the next measurement corrects the counter
 	}
 	s.allowanceOf(accountID).left.Add(bytes)
@@ -185,7 +185,7 @@ func (s *Service) Debit(ctx context.Context, accountID string, bytes int64) {
 
 // checkDisk rejects writes while the disk is nearly full: first those of free accounts, then everything
 // except mail, then everything.
-func (s *Service) checkDisk(account accounts.Account, kind Kind, bytes int64) error {
+func (s *Service) checkDisk(account accounts.Account, kind DataKind, bytes int64) error {
 	if s.disk == nil {
 		return nil
 	}

@@ -417,7 +417,7 @@ func TestFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 		got := ""
 		for _, c := range []struct {
 			name, accountID string
-			kind            storage.Kind
+			kind            storage.DataKind
 		}{{"free mail", made.ID, storage.Mail}, {"free other", made.ID, storage.Other},
 			{"paid mail", paid, storage.Mail}, {"paid received", paid, storage.Received},
 			{"paid other", paid, storage.Other}} {

@@ -88,9 +88,9 @@ const mailedSQL = `
 UPDATE invitations SET token_hash = $3, due_at = NULL
  WHERE id = $1 AND due_at = $2 AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()`
 
-// Mailed sets the token of an invitation, in the transaction that stores its email. It returns false if the
+// SetInvitationToken sets the token of an invitation, in the transaction that stores its email. It returns false if the
 // invitation no longer needs an email, or another process has leased it.
-func Mailed(ctx context.Context, tx db.Execer, d Due, hash []byte) (bool, error) {
+func SetInvitationToken(ctx context.Context, tx db.Execer, d Due, hash []byte) (bool, error) {
 	n, err := db.Exec(ctx, tx, mailedSQL, d.ID, d.Until, hash)
 	return n > 0, err
 }

@@ -44,7 +44,7 @@ func (s *Service) members(accountID string) *ent.MembershipQuery {
 // InvitationPage returns one page of the open invitations of an account, newest first. Error: Invalid.
 func (s *Service) InvitationPage(ctx context.Context, accountID string,
 	r page.Request) (page.Page[*ent.Invitation], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "invitations", AccountID: accountID}, r, s.open(accountID),
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "invitations", AccountID: accountID}, r, s.open(accountID),
 		func(i *ent.Invitation) string { return i.ID })
 }
 

@@ -255,14 +255,14 @@ func Join(ctx context.Context, tx *ent.Tx, accountID, userID string, role rights
 	return nil
 }
 
-// Change is a user's change to their own profile. A nil field stays unchanged.
-type Change struct {
+// ProfileChange is a user's change to their own profile. A nil field stays unchanged.
+type ProfileChange struct {
 	Name  *string
 	Email *string // in its stored form; accounts that have the old email get the new one
 }
 
 // ChangeUser updates a user, in a transaction. Error: Conflict if another user has the email.
-func ChangeUser(ctx context.Context, tx *ent.Tx, userID string, c Change) error {
+func ChangeUser(ctx context.Context, tx *ent.Tx, userID string, c ProfileChange) error {
 	before, err := tx.User.Query().Where(user.ID(userID)).ForUpdate().Only(ctx)
 	if err != nil {
 		return err

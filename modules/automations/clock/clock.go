@@ -50,10 +50,10 @@ func parseTimeOfDay(text string) (int, error) {
 	return 0, errors.New("must be a time of day from 00:00 to 24:00")
 }
 
-// At returns the instant of a local time. minutes count from midnight and may exceed a day. If clocks go back
+// InstantOf returns the instant of a local time. minutes count from midnight and may exceed a day. If clocks go back
 // over the time, it is the first of the two instants. If clocks go forward over it, it is the instant of the
 // change.
-func At(year int, month time.Month, day, minutes int, zone *time.Location) time.Time {
+func InstantOf(year int, month time.Month, day, minutes int, zone *time.Location) time.Time {
 	return instantsOf(year, month, day, minutes, zone)[0]
 }
 
@@ -134,7 +134,7 @@ func (w Window) nextOpening(now time.Time, from, to int, zone *time.Location) (t
 		}
 		year, month, day = date.Date()
 		for _, opens := range instantsOf(year, month, day, from, zone) {
-			skipped := opens.Equal(At(year, month, day, to, zone)) && opens.In(zone).Day() == day
+			skipped := opens.Equal(InstantOf(year, month, day, to, zone)) && opens.In(zone).Day() == day
 			if !opens.Before(now) && (skipped || w.contains(opens, from, to, zone)) {
 				return opens, true
 			}

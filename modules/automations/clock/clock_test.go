@@ -39,7 +39,7 @@ func TestAtAcrossOffsetChanges(t *testing.T) {
 		"Apia, the day before it":           {"Pacific/Apia", 2011, 12, 29, 10 * 60, "2011-12-29T20:00:00Z"},
 		"end of an ordinary day":            {"Europe/Berlin", 2026, 1, 15, 24 * 60, "2026-01-15T23:00:00Z"},
 	} {
-		got := clock.At(test.year, time.Month(test.month), test.day, test.minutes, loadZone(t, test.zone)).UTC().
+		got := clock.InstantOf(test.year, time.Month(test.month), test.day, test.minutes, loadZone(t, test.zone)).UTC().
 			Format(time.RFC3339)
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)

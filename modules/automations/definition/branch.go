@@ -20,14 +20,15 @@ func (branchStep) members() []member {
 	return []member{
 		{"cases", listForm(1, MaxCases, objectForm(
 			member{"if", expression, true, "The condition, a CEL expression."},
-			member{"goto", keyText, true, "The key of a later step."}).titled("BranchCase")), true, "The first case whose condition is true decides."},
+			member{"goto", keyText, true, "The key of a later step."}).titled("BranchCase")), true,
+			"The first case whose condition is true decides."},
 		{"otherwise", target, false, "What happens if no condition is true. Defaults to continue."},
 	}
 }
 
-func (branchStep) ways(s *Step) (ways []Way) {
+func (branchStep) ways(s *Step) (ways []StepTarget) {
 	for i, c := range s.Cases {
-		ways = append(ways, Way{fmt.Sprintf("cases[%d].goto", i), Target{Goto, c.Goto}})
+		ways = append(ways, StepTarget{fmt.Sprintf("cases[%d].goto", i), Target{Goto, c.Goto}})
 	}
 	return append(ways, newWay("otherwise", s.Otherwise, Continue))
 }

@@ -16,8 +16,8 @@ func (conditionStep) members() []member {
 		{"on_false", target, false, "Defaults to end."}}
 }
 
-func (conditionStep) ways(s *Step) []Way {
-	return []Way{newWay("on_true", s.OnTrue, Continue), newWay("on_false", s.OnFalse, Ends)}
+func (conditionStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_true", s.OnTrue, Continue), newWay("on_false", s.OnFalse, Ends)}
 }
 
 func (conditionStep) summary(s *Step) string { return "If " + s.If }

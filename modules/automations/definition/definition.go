@@ -44,15 +44,15 @@ type Step struct {
 	Next Target `json:"next,omitzero"`
 
 	// for messages
-	To           Texts          `json:"to,omitempty"`
-	CC           Texts          `json:"cc,omitempty"`
-	BCC          Texts          `json:"bcc,omitempty"`
-	ReplyTo      Texts          `json:"reply_to,omitempty"`
+	To           StringList     `json:"to,omitempty"`
+	CC           StringList     `json:"cc,omitempty"`
+	BCC          StringList     `json:"bcc,omitempty"`
+	ReplyTo      StringList     `json:"reply_to,omitempty"`
 	From         string         `json:"from,omitempty"`
 	Subject      string         `json:"subject,omitempty"`
 	HTML         string         `json:"html,omitempty"`
 	Text         string         `json:"text,omitempty"`
-	Template     *Template      `json:"template,omitempty"`
+	Template     *TemplateRef   `json:"template,omitempty"`
 	Tags         []shape.Tag    `json:"tags,omitempty"`
 	Headers      Headers        `json:"headers,omitempty"`
 	Category     string         `json:"category,omitempty"`
@@ -70,7 +70,7 @@ type Step struct {
 	OnPast   Target         `json:"on_past,omitzero"`
 
 	// for waits on events
-	Event      Texts          `json:"event,omitempty"`
+	Event      StringList     `json:"event,omitempty"`
 	Timeout    clock.Duration `json:"timeout,omitzero"`
 	Conditions string         `json:"conditions,omitempty"` // CEL
 	OfStep     string         `json:"step,omitempty"`       // match only built-in events about the email of this step
@@ -96,8 +96,8 @@ type Step struct {
 	Outcome string `json:"outcome,omitempty"`
 }
 
-// Template refers to a published template and supplies values for its variables.
-type Template struct {
+// TemplateRef refers to a published template and supplies values for its variables.
+type TemplateRef struct {
 	ID        string         `json:"id,omitempty"`
 	Alias     string         `json:"alias,omitempty"`
 	Variables map[string]any `json:"variables,omitempty"`
@@ -140,9 +140,9 @@ const (
 )
 
 // Recipients returns the recipients of an email: To, or the person of the event.
-func (s *Step) Recipients() Texts {
+func (s *Step) Recipients() StringList {
 	if len(s.To) == 0 {
-		return Texts{"{{event.email}}"}
+		return StringList{"{{event.email}}"}
 	}
 	return s.To
 }

@@ -24,8 +24,8 @@ const (
 	Goto     = "goto"
 )
 
-// Or returns the target, or the given default if the field was omitted.
-func (t Target) Or(kind string) Target {
+// OrDefault returns the target, or the given default if the field was omitted.
+func (t Target) OrDefault(kind string) Target {
 	if t.Kind == "" {
 		return Target{Kind: kind}
 	}
@@ -57,22 +57,22 @@ func (t *Target) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Texts is one string or a list of strings.
-type Texts []string
+// StringList is one string or a list of strings.
+type StringList []string
 
 // UnmarshalJSON accepts a string or an array of strings.
-func (t *Texts) UnmarshalJSON(data []byte) error {
+func (t *StringList) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte("[")) {
 		return json.Unmarshal(data, (*[]string)(t))
 	}
 	var one string
 	err := json.Unmarshal(data, &one)
-	*t = Texts{one}
+	*t = StringList{one}
 	return err
 }
 
 // MarshalJSON encodes a single text as a string.
-func (t Texts) MarshalJSON() ([]byte, error) {
+func (t StringList) MarshalJSON() ([]byte, error) {
 	if len(t) == 1 {
 		return json.Marshal(t[0])
 	}

@@ -21,7 +21,7 @@ func (d *Definition) validateParts(wrong fault.Fields) {
 	for i := range d.Steps {
 		step := &d.Steps[i]
 		path := fmt.Sprintf("steps[%d]", i)
-		for _, way := range step.Ways() {
+		for _, way := range step.Targets() {
 			if way.Target.Kind == Goto {
 				checkGoto(joinPath(path, way.Path), way.Target.Key, i, positions, wrong)
 			}
@@ -33,7 +33,7 @@ func (d *Definition) validateParts(wrong fault.Fields) {
 	}
 	for i, c := range d.Trigger.Cancel {
 		if c.OfStep != "" {
-			d.judgeOfStep(fmt.Sprintf("trigger.cancel_on_events[%d].step", i), c.OfStep, Texts{c.Event},
+			d.judgeOfStep(fmt.Sprintf("trigger.cancel_on_events[%d].step", i), c.OfStep, StringList{c.Event},
 				len(d.Steps), wrong)
 		}
 	}
@@ -41,7 +41,7 @@ func (d *Definition) validateParts(wrong fault.Fields) {
 
 // judgeOfStep checks the step named by the field step, whose email the events must be about. It must send email
 // and come earlier.
-func (d *Definition) judgeOfStep(path, key string, events Texts, before int, wrong fault.Fields) {
+func (d *Definition) judgeOfStep(path, key string, events StringList, before int, wrong fault.Fields) {
 	switch at := d.Step(key); {
 	case at < 0:
 		wrong.Add(path, "must be the key of a step; there is no step %s", key)
@@ -69,22 +69,22 @@ func checkGoto(path, key string, from int, positions map[string]int, wrong fault
 	}
 }
 
-// Way is one target of a step with its default filled in.
-type Way struct {
+// StepTarget is one target of a step with its default filled in.
+type StepTarget struct {
 	Path   string // name of the field within the step
 	Target Target
 }
 
 // newWay returns the target of a field, or the field's default if it was omitted.
-func newWay(field string, t Target, otherwise string) Way {
+func newWay(field string, t Target, otherwise string) StepTarget {
 	if t.Kind == Goto {
 		field += ".goto"
 	}
-	return Way{field, t.Or(otherwise)}
+	return StepTarget{field, t.OrDefault(otherwise)}
 }
 
-// Ways returns all targets that a step can take.
-func (s *Step) Ways() []Way {
+// Targets returns all targets that a step can take.
+func (s *Step) Targets() []StepTarget {
 	t := stepTypes[s.Type]
 	if t == nil || t.isLast() {
 		return nil

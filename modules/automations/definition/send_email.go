@@ -33,7 +33,8 @@ func (emailStep) members() []member {
 			member{"alias", textForm(200, nil), false, "Alias of the template. Send either alias or id."},
 			member{"variables", variables, false,
 				"Liquid in strings. A string that consists of one output keeps the type of the value."},
-		).withSchema(map[string]any{"oneOf": []any{requireField("id"), requireField("alias")}}).titled("StepTemplate"), false, "A published template."},
+		).withSchema(map[string]any{"oneOf": []any{requireField("id"), requireField("alias")}}).titled("StepTemplate"),
+			false, "A published template."},
 		{"tags", listForm(1, 10, objectForm(member{"name", textForm(256, nil), true, "The name of the tag."},
 			member{"value", textForm(256, nil), true, "The value of the tag, with Liquid."}).titled("StepTag")), false,
 			"The tags that are stored with the email."},
@@ -41,7 +42,8 @@ func (emailStep) members() []member {
 			"Custom header fields by name, with Liquid in the values."},
 		{"category", textForm(200, nil), false, "The kind of mail. An unsubscribe then applies to this category only."},
 		{"unsubscribe", booleanForm(), false, "Whether Postrider manages unsubscribes."},
-		expiresAfter, {"on_suppressed", target, false, "What happens if a recipient is suppressed. Defaults to continue."}, onError,
+		expiresAfter, {"on_suppressed", target, false,
+			"What happens if a recipient is suppressed. Defaults to continue."}, onError,
 	}
 }
 
@@ -56,8 +58,8 @@ func (emailStep) jointSchema() map[string]any {
 	}}
 }
 
-func (emailStep) ways(s *Step) []Way {
-	return []Way{newWay("on_suppressed", s.OnSuppressed, Continue), newWay("on_error", s.OnError, Fails)}
+func (emailStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_suppressed", s.OnSuppressed, Continue), newWay("on_error", s.OnError, Fails)}
 }
 
 func (emailStep) validate(s *Step, path string, wrong fault.Fields) {

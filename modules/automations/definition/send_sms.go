@@ -26,8 +26,8 @@ func (smsStep) members() []member {
 func (smsStep) isEffect() bool { return true }
 func (smsStep) sends() Medium  { return MediumText }
 
-func (smsStep) ways(s *Step) []Way {
-	return []Way{newWay("on_suppressed", s.OnSuppressed, Continue), newWay("on_error", s.OnError, Fails)}
+func (smsStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_suppressed", s.OnSuppressed, Continue), newWay("on_error", s.OnError, Fails)}
 }
 
 func (smsStep) summary(s *Step) string { return "Send a text message to " + strings.Join(s.To, ", ") }

@@ -27,10 +27,10 @@ func (splitStep) members() []member {
 		"The variants. A person always gets the same one."}}
 }
 
-func (splitStep) ways(s *Step) (ways []Way) {
+func (splitStep) ways(s *Step) (ways []StepTarget) {
 	for i, v := range s.Variants {
 		if v.Goto != "" {
-			ways = append(ways, Way{fmt.Sprintf("variants[%d].goto", i), Target{Goto, v.Goto}})
+			ways = append(ways, StepTarget{fmt.Sprintf("variants[%d].goto", i), Target{Goto, v.Goto}})
 		}
 	}
 	return ways

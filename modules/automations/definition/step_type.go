@@ -9,7 +9,7 @@ import (
 )
 
 // stepType is one type of step. Each type has a file, named after it, that registers the type. The schema,
-// Decode, Ways, Summary and docs/automations.md are derived from it. The file of the same name in package
+// Decode, Targets, Summary and docs/automations.md are derived from it. The file of the same name in package
 // machine implements such steps.
 type stepType interface {
 	// describe returns the type's row in docs/automations.md, in Markdown.
@@ -31,7 +31,7 @@ type stepType interface {
 	// errors to the author.
 	jointSchema() map[string]any
 	// ways returns the targets of a step, except next.
-	ways(s *Step) []Way
+	ways(s *Step) []StepTarget
 	// validate reports fields of a step that contradict each other.
 	validate(s *Step, path string, wrong fault.Fields)
 }
@@ -53,7 +53,7 @@ func (plainStep) isEffect() bool                       { return false }
 func (plainStep) sends() Medium                        { return "" }
 func (plainStep) isLast() bool                         { return false }
 func (plainStep) jointSchema() map[string]any          { return nil }
-func (plainStep) ways(*Step) []Way                     { return nil }
+func (plainStep) ways(*Step) []StepTarget              { return nil }
 func (plainStep) validate(*Step, string, fault.Fields) {}
 
 var stepTypes = map[string]stepType{}
@@ -100,7 +100,8 @@ var stepForms = sync.OnceValue(func() map[string]form {
 })
 
 var definitionForm = sync.OnceValue(func() form {
-	return objectForm(append(slices.Clone(definitionMembers), member{"steps", listForm(1, MaxSteps, anyStep()), true, ""})...)
+	return objectForm(append(slices.Clone(definitionMembers),
+		member{"steps", listForm(1, MaxSteps, anyStep()), true, ""})...)
 })
 
 // anyStep returns the form of a step of any type.

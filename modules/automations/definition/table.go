@@ -45,15 +45,15 @@ func CheckEventName(name string) error {
 	return nil
 }
 
-// OwnEvents are the built-in events that an automation may listen to. The name is $ and the type of the fact.
-var OwnEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered",
+// BuiltInEvents are the built-in events that an automation may listen to. The name is $ and the type of the fact.
+var BuiltInEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered",
 	"$email.opened", "$email.received"}
 
 // CheckListened validates the name of an event that an automation listens to.
 func CheckListened(name string) error {
 	if strings.HasPrefix(name, "$") {
-		if !slices.Contains(OwnEvents, name) {
-			return fmt.Errorf("is not a built-in event; must be one of %s", strings.Join(OwnEvents, ", "))
+		if !slices.Contains(BuiltInEvents, name) {
+			return fmt.Errorf("is not a built-in event; must be one of %s", strings.Join(BuiltInEvents, ", "))
 		}
 		return nil
 	}
@@ -118,8 +118,9 @@ func checkHeader(name string) error { return address.ValidateHeader(name, "x") }
 var (
 	keyText = textForm(40, checkKey).
 		withSchema(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
-	title      = textForm(4*MaxName, checkName).withSchema(map[string]any{"maxLength": MaxName, "pattern": `\S`})
-	eventName  = textForm(4*MaxName, CheckListened).withSchema(map[string]any{"maxLength": MaxName, "pattern": `^\S(.*\S)?$`})
+	title     = textForm(4*MaxName, checkName).withSchema(map[string]any{"maxLength": MaxName, "pattern": `\S`})
+	eventName = textForm(4*MaxName, CheckListened).
+			withSchema(map[string]any{"maxLength": MaxName, "pattern": `^\S(.*\S)?$`})
 	duration   = textForm(64, checkDuration).withSchema(map[string]any{"pattern": clock.DurationPattern})
 	line       = map[string]any{"pattern": `^[^\r\n]*$`}
 	expression = textForm(MaxExpression, nil)
@@ -128,7 +129,8 @@ var (
 	events     = textOr(eventName, listForm(1, MaxEvents, eventName)).titled("StepEvents")
 	target     = textOr(oneOf(Continue, Ends, Fails),
 		objectForm(member{"goto", keyText, true, "The key of a later step."}).titled("StepGoto")).titled("StepTarget")
-	timeOfDay = textForm(5, clock.CheckTimeOfDay).withSchema(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
+	timeOfDay = textForm(5, clock.CheckTimeOfDay).
+			withSchema(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
 	variables = mapForm(1000, checkMember, anyValue())
 )
 
@@ -152,7 +154,8 @@ var definitionMembers = []member{
 			member{"step", keyText, false, ofStep},
 		).titled("CancelEvent")).titled("CancelRule")), false, "Events of the same person that cancel the run."},
 		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion),
-			objectForm(member{AtMostEvery, duration, true, "The minimum time between the starts of two runs of a person."}).
+			objectForm(member{AtMostEvery, duration, true,
+				"The minimum time between the starts of two runs of a person."}).
 				titled("ReEntryInterval")).titled("ReEntry"), false,
 			"Whether a person can have another run after the first. Defaults to every_time."},
 	), true, "The event that starts a run."},

@@ -22,14 +22,15 @@ func (eventStep) members() []member {
 		{"timeout", duration, true, "How long to wait at most."},
 		{"conditions", expression, false, "A CEL expression. event is the incoming event, trigger the event that started the run."},
 		{"step", keyText, false, ofStep},
-		{"since", textForm(64, checkSince), false, "The start of the period in which events count: run (the default), step, or a duration before the start of the run."},
+		{"since", textForm(64, checkSince), false,
+			"The start of the period in which events count: run (the default), step, or a duration before the start of the run."},
 		{"on_event", target, false, "What happens once the event arrives. Defaults to continue."},
 		{"on_timeout", target, false, "What happens if no event arrives in time. Defaults to continue."},
 	}
 }
 
-func (eventStep) ways(s *Step) []Way {
-	return []Way{newWay("on_event", s.OnEvent, Continue), newWay("on_timeout", s.OnTimeout, Continue)}
+func (eventStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_event", s.OnEvent, Continue), newWay("on_timeout", s.OnTimeout, Continue)}
 }
 
 func (eventStep) summary(s *Step) string {

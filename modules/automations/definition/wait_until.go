@@ -22,11 +22,14 @@ func (untilStep) members() []member {
 	return []member{
 		{"window", objectForm(
 			member{"from", timeOfDay, true, "Start of the window, such as 09:00."},
-			member{"to", timeOfDay, true, "End of the window, such as 20:00. If it is before from, the window ends on the next day."},
-			member{"days", listForm(1, 7, oneOf(clock.Days...)), false, "The days of the week on which a window starts. Defaults to every day."},
+			member{"to", timeOfDay, true,
+				"End of the window, such as 20:00. If it is before from, the window ends on the next day."},
+			member{"days", listForm(1, 7, oneOf(clock.Days...)), false,
+				"The days of the week on which a window starts. Defaults to every day."},
 		).titled("StepWindow"), false, "The part of the day in which the run continues."},
 		{"at", expression, false, "A CEL expression that returns a timestamp, for example timestamp(event.data.ends_at)."},
-		{"offset", textForm(65, checkOffset).withSchema(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}), false, "Added to at. It can be negative, for example -P3D."},
+		{"offset", textForm(65, checkOffset).withSchema(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}),
+			false, "Added to at. It can be negative, for example -P3D."},
 		{"timezone", textForm(MaxString, checkStepZone), false, "A time zone of the IANA database, or Liquid."},
 		{"on_past", target, false, "What happens if at is in the past. Defaults to continue."},
 	}
@@ -37,7 +40,9 @@ func (untilStep) jointSchema() map[string]any {
 		"dependentRequired": map[string][]string{"offset": {"at"}}}
 }
 
-func (untilStep) ways(s *Step) []Way { return []Way{newWay("on_past", s.OnPast, Continue)} }
+func (untilStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_past", s.OnPast, Continue)}
+}
 
 func (untilStep) validate(s *Step, path string, wrong fault.Fields) {
 	if s.Window == nil && s.At == "" {

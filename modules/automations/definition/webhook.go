@@ -28,13 +28,16 @@ func (webhookStep) members() []member {
 		{"headers", mapForm(MaxHeaders, checkRequestHeader, textForm(998, checkSubject).withSchema(line)), false, "Header fields of the request by name."},
 		{"body", anyValue().withSchema(map[string]any{"not": map[string]any{"type": "null"}}), false,
 			"JSON with Liquid in strings. A string that consists of one output keeps the type of the value."},
-		{"capture", booleanForm(), false, "Whether to keep up to 16 KB of a JSON response as steps.<key>.body."}, onError,
+		{"capture", booleanForm(), false, "Whether to keep up to 16 KB of a JSON response as steps.<key>.body."},
+		onError,
 	}
 }
 
 func (webhookStep) isEffect() bool { return true }
 
-func (webhookStep) ways(s *Step) []Way { return []Way{newWay("on_error", s.OnError, Fails)} }
+func (webhookStep) ways(s *Step) []StepTarget {
+	return []StepTarget{newWay("on_error", s.OnError, Fails)}
+}
 
 func (webhookStep) summary(s *Step) string { return firstNonEmpty(s.Method, "POST") + " " + s.URL }
 

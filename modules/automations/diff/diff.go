@@ -38,8 +38,8 @@ type Difference struct {
 	Steps  []StepChange  // in the order of the newer definition, then the removed steps
 }
 
-// Of compares two definitions, step by step, using their keys.
-func Of(before, after *definition.Definition) Difference {
+// Compare compares two definitions, step by step, using their keys.
+func Compare(before, after *definition.Definition) Difference {
 	out := Difference{Fields: []FieldChange{}, Steps: []StepChange{}}
 	old, young := fieldsOf(before), fieldsOf(after)
 	delete(old, "steps")

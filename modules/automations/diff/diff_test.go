@@ -31,7 +31,7 @@ func TestOfComparesStepsByKey(t *testing.T) {
 			t.Fatalf("%s: %v %v", name, wrong, more)
 		}
 		var got []string
-		for _, s := range diff.Of(&old, &young).Steps {
+		for _, s := range diff.Compare(&old, &young).Steps {
 			line := []string{fmt.Sprintf("%s %s %d %d", s.Key, s.Change, s.Before, s.After)}
 			for _, f := range s.Fields {
 				line = append(line, fmt.Sprintf("%s %#v %#v", f.Path, f.Before, f.After))
@@ -51,7 +51,7 @@ func TestOfComparesOtherFields(t *testing.T) {
 	want := []diff.FieldChange{{Path: "name", Before: "A", After: "B"}, {Path: "timezone", Before: "UTC"},
 		{Path: "trigger.conditions", After: "true"},
 		{Path: "trigger.re_entry", Before: "once", After: map[string]any{"at_most_every": "P1D"}}}
-	if diff := cmp.Diff(want, diff.Of(&old, &young).Fields); diff != "" {
+	if diff := cmp.Diff(want, diff.Compare(&old, &young).Fields); diff != "" {
 		t.Errorf("differences (-want +got):\n%s", diff)
 	}
 }

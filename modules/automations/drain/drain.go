@@ -170,10 +170,10 @@ func (s *Service) finishJob(ctx context.Context, j job) (remaining, error) {
 }
 
 // Cancel ends live runs whose rows the caller has locked.
-func (s *Service) Cancel(ctx context.Context, tx db.Execer, list []*runs.Live) error {
+func (s *Service) Cancel(ctx context.Context, tx db.Execer, list []*runs.LiveRun) error {
 	cancelled := make([]runs.Cancelled, 0, len(list))
 	for _, l := range list {
-		v, err := s.versions.Of(ctx, tx, l)
+		v, err := s.versions.ProgramOf(ctx, tx, l)
 		if err != nil {
 			return err
 		}

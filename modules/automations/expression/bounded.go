@@ -37,13 +37,13 @@ type allowance struct{ left int64 }
 
 type allowanceKey struct{}
 
-// Together limits the total cost of all expressions evaluated under the returned context to the cost of five of
+// WithSharedBudget limits the total cost of all expressions evaluated under the returned context to the cost of five of
 // the most expensive ones.
-func Together(ctx context.Context) context.Context {
+func WithSharedBudget(ctx context.Context) context.Context {
 	return context.WithValue(ctx, allowanceKey{}, &allowance{5 * maxCost})
 }
 
-// IsExpensive reports whether the expressions evaluated under a context of Together have cost more than a
+// IsExpensive reports whether the expressions evaluated under a context of WithSharedBudget have cost more than a
 // single expression may.
 func IsExpensive(ctx context.Context) bool {
 	a, _ := ctx.Value(allowanceKey{}).(*allowance)
@@ -74,7 +74,8 @@ func (a *allowance) spend(details *cel.EvalDetails) {
 
 // boundedCalls limits the functions that can be too expensive in a single call. They return nil for arguments
 // that they do not handle, which leaves the call to the library.
-var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matchBounded, "replace": replaceBounded, "join": joinBounded,
+var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matchBounded, "replace": replaceBounded,
+	"join":   joinBounded,
 	"format": formatBounded}
 
 func boundCost(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {

@@ -39,7 +39,7 @@ func TestLimitsCostOfSingleCall(t *testing.T) { //nolint:paralleltest // measure
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		took := expect.MeasureCPU(t, func() { _, err = p.True(t.Context(), values) })
+		took := expect.MeasureCPU(t, func() { _, err = p.IsTrue(t.Context(), values) })
 		runtime.ReadMemStats(&after)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s returned %v, want an error that contains %q", text, err, want)
@@ -61,22 +61,22 @@ func TestTogetherLimitsTotalCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := expression.Together(t.Context())
+	ctx := expression.WithSharedBudget(t.Context())
 	for range 1000 {
-		if is, err := cheap.True(ctx, values); err != nil || !is {
+		if is, err := cheap.IsTrue(ctx, values); err != nil || !is {
 			t.Fatalf("one of a thousand cheap conditions returned %t and %v, want true", is, err)
 		}
 	}
 	done := 0
 	for ; done < 100; done++ {
-		if _, err = dear.True(ctx, values); err != nil {
+		if _, err = dear.IsTrue(ctx, values); err != nil {
 			break
 		}
 	}
 	if err == nil || !strings.Contains(err.Error(), "took too much") || done < 5 || done > 50 {
 		t.Errorf("after %d expensive conditions the error is %v, want one after a few", done, err)
 	}
-	if is, err := cheap.True(t.Context(), values); err != nil || !is {
+	if is, err := cheap.IsTrue(t.Context(), values); err != nil || !is {
 		t.Errorf("a single condition returned %t and %v, want true", is, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestBoundedCallsMatchLibrary(t *testing.T) {
 			}
 			continue
 		}
-		got, err := p.True(t.Context(), values)
+		got, err := p.IsTrue(t.Context(), values)
 		switch {
 		case want == "" && (err != nil || !got):
 			t.Errorf("%s returned %t and %v, want true", text, got, err)

@@ -40,7 +40,7 @@ type Explanation struct {
 // leaves out the parts of a loop over a list, which have one value per element.
 func (p *Program) Explain(ctx context.Context, scope Scope) Explanation {
 	out := Explanation{Text: p.Text}
-	result, err := p.True(ctx, scope)
+	result, err := p.IsTrue(ctx, scope)
 	if out.Result = result; err != nil {
 		out.Error = err.Error()
 	}

@@ -40,26 +40,26 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-// Kind is the type of an expression's result.
-type Kind int
+// ValueType is the type of an expression's result.
+type ValueType int
 
 // The kinds.
 const (
-	Boolean Kind = iota
+	Boolean ValueType = iota
 	Timestamp
 )
 
 // Program is one compiled expression. It is safe for concurrent use.
 type Program struct {
 	Text    string
-	kind    Kind
+	kind    ValueType
 	program cel.Program
 	checked *cel.Ast
 	env     *cel.Env
 }
 
 // Compile compiles an expression. The error message is for its author.
-func Compile(text string, kind Kind) (*Program, error) {
+func Compile(text string, kind ValueType) (*Program, error) {
 	env, err := environment()
 	if err != nil {
 		return nil, fmt.Errorf("set up CEL: %w", err)
@@ -71,10 +71,10 @@ func Compile(text string, kind Kind) (*Program, error) {
 	if issues != nil && issues.Err() != nil {
 		return nil, errors.New(firstIssue(issues))
 	}
-	want := map[Kind]*cel.Type{Boolean: cel.BoolType, Timestamp: cel.TimestampType}[kind]
+	want := map[ValueType]*cel.Type{Boolean: cel.BoolType, Timestamp: cel.TimestampType}[kind]
 	if got := checked.OutputType(); !got.IsExactType(want) && !got.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("has a value of type %s; must be %s", got,
-			map[Kind]string{Boolean: "true or false", Timestamp: "a timestamp"}[kind])
+			map[ValueType]string{Boolean: "true or false", Timestamp: "a timestamp"}[kind])
 	}
 	program, err := env.Program(checked, bounds...)
 	if err != nil {
@@ -115,9 +115,9 @@ func orEmpty(m map[string]any) map[string]any {
 	return m
 }
 
-// True evaluates a condition. The error explains why it has no value, such as a missing field, two types that
+// IsTrue evaluates a condition. The error explains why it has no value, such as a missing field, two types that
 // cannot be compared, or a division by zero.
-func (p *Program) True(ctx context.Context, scope Scope) (bool, error) {
+func (p *Program) IsTrue(ctx context.Context, scope Scope) (bool, error) {
 	value, err := p.evaluate(ctx, scope)
 	if err != nil {
 		return false, err

@@ -19,7 +19,8 @@ func decodeScope(t *testing.T, event string) expression.Scope {
 
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	values := decodeScope(t, `{"data": {"n": 3, "f": 2.5, "big": 9007199254740993, "s": "Ada", "list": [1, 2], "empty": {}}}`)
+	values := decodeScope(t,
+		`{"data": {"n": 3, "f": 2.5, "big": 9007199254740993, "s": "Ada", "list": [1, 2], "empty": {}}}`)
 	for text, want := range map[string]bool{
 		`event.data.n == 3`:                        true,
 		`event.data.n == 3.0`:                      true,
@@ -38,7 +39,7 @@ func TestConditions(t *testing.T) {
 			t.Errorf("%s does not compile: %v", text, err)
 			continue
 		}
-		if got, err := p.True(t.Context(), values); err != nil || got != want {
+		if got, err := p.IsTrue(t.Context(), values); err != nil || got != want {
 			t.Errorf("%s is %t (%v), want %t", text, got, err, want)
 		}
 	}
@@ -59,7 +60,7 @@ func TestEvaluationErrors(t *testing.T) {
 			t.Errorf("%s does not compile: %v", text, err)
 			continue
 		}
-		if got, err := p.True(t.Context(), values); got || err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := p.IsTrue(t.Context(), values); got || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is %t with the error %v, want false and an error that contains %q", text, got, err, want)
 		}
 	}
@@ -109,6 +110,6 @@ func FuzzCompile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = p.True(t.Context(), expression.Scope{})
+		_, _ = p.IsTrue(t.Context(), expression.Scope{})
 	})
 }

@@ -27,21 +27,21 @@ const (
 	poll = 5 * time.Second // maximum interval between searches for stored events
 )
 
-// Taker applies stored events.
-type Taker interface {
-	TakeOwn(ctx context.Context) error
+// EventApplier applies stored events.
+type EventApplier interface {
+	ApplyBuiltInEvents(ctx context.Context) error
 }
 
 // Service turns facts into events. It is safe for concurrent use.
 type Service struct {
 	interest *bus.Interest
 	signals  bus.Signals
-	taker    Taker
+	taker    EventApplier
 	stored   atomic.Bool // the bus has not yet committed some stored events
 }
 
 // New creates the service.
-func New(d *db.DB, signals bus.Signals, taker Taker) *Service {
+func New(d *db.DB, signals bus.Signals, taker EventApplier) *Service {
 	s := &Service{signals: signals, taker: taker}
 	s.interest = bus.NewInterest("automations that listen to mail", listenersChannel, signals,
 		func(ctx context.Context) (map[string]int, error) { return loadListeners(ctx, d) })
@@ -66,13 +66,13 @@ func loadListeners(ctx context.Context, d *db.DB) (map[string]int, error) {
 	return accounts, err
 }
 
-// Listens must be called after the commit that makes an account begin to listen to such events.
-func (s *Service) Listens(accountID string) { s.interest.Appeared(accountID) }
+// MarkListening must be called after the commit that makes an account begin to listen to such events.
+func (s *Service) MarkListening(accountID string) { s.interest.MarkWanted(accountID) }
 
 // Consumer returns the consumer of facts.
 func (s *Service) Consumer() bus.Consumer {
-	types := make([]event.Type, len(definition.OwnEvents))
-	for i, name := range definition.OwnEvents {
+	types := make([]event.Type, len(definition.BuiltInEvents))
+	for i, name := range definition.BuiltInEvents {
 		types[i] = event.Type(strings.TrimPrefix(name, "$"))
 	}
 	return bus.Consumer{Group: "automations", Types: types, Handle: s.handle, Wants: s.interest.Wants,
@@ -83,7 +83,7 @@ func (s *Service) Consumer() bus.Consumer {
 func (s *Service) Tasks() []worker.Task {
 	woken, unsubscribe := s.signals.Subscribe(storedChannel)
 	return []worker.Task{s.interest.Task(), {Name: "mail events of automations", Woken: woken, After: unsubscribe,
-		Step: func(ctx context.Context) (time.Duration, error) { return poll, s.taker.TakeOwn(ctx) }}}
+		Step: func(ctx context.Context) (time.Duration, error) { return poll, s.taker.ApplyBuiltInEvents(ctx) }}}
 }
 
 // handle stores the event for a fact.

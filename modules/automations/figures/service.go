@@ -36,8 +36,8 @@ type TextMessages interface {
 	StepCounts(ctx context.Context, accountID string, automationIDs ...string) ([]sms.StepCount, error)
 }
 
-// Near are the modules that own the messages of automations.
-type Near struct {
+// Sources are the modules that own the messages of automations.
+type Sources struct {
 	fx.In
 
 	Emails Mails
@@ -48,24 +48,24 @@ type Near struct {
 // Service counts outcomes and caches the results for ten seconds. It is safe for concurrent use.
 type Service struct {
 	db     *db.DB
-	near   Near
+	near   Sources
 	counts *cache.Cache[string, *Figures]
 	emails *cache.Cache[string, *ByStep]
 }
 
 // New creates a service.
-func New(d *db.DB, near Near) *Service {
+func New(d *db.DB, near Sources) *Service {
 	return &Service{db: d, near: near,
 		counts: cache.New(cache.Config[string, *Figures]{Max: most, TTL: keptFor, LoadTimeout: patient}),
 		emails: cache.New(cache.Config[string, *ByStep]{Max: most, TTL: keptFor, LoadTimeout: patient})}
 }
 
-// Tracked reports whether opens and clicks are counted.
-func (s *Service) Tracked() bool { return s.near.Visits != nil }
+// CountsEngagement reports whether opens and clicks are counted.
+func (s *Service) CountsEngagement() bool { return s.near.Visits != nil }
 
-// Of returns the figures of an account's automations, keyed by id. For an automation of another account, all of
+// GetMany returns the figures of an account's automations, keyed by id. For an automation of another account, all of
 // them are 0.
-func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...string) (map[string]*Figures, error) {
+func (s *Service) GetMany(ctx context.Context, accountID string, automationIDs ...string) (map[string]*Figures, error) {
 	keys := make([]string, len(automationIDs))
 	for i, id := range automationIDs {
 		keys[i] = cacheKey(accountID, id)

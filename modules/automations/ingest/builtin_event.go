@@ -36,10 +36,10 @@ SELECT $1::text, $2::text, $3::text, NULLIF($4::text, ''), NULLIF($5::text, ''),
 WHERE EXISTS (SELECT FROM automation_listens WHERE account_id = $2::text AND event = $3::text)
 ON CONFLICT (id) DO NOTHING`
 
-// StoreBuiltIn stores a built-in event in the caller's transaction and reports whether it stored one. TakeOwn
-// applies the event. Its id is derived from that of the fact, so a repetition stores nothing.
+// StoreBuiltIn stores a built-in event in the caller's transaction and reports whether it stored one.
+// ApplyBuiltInEvents applies the event. Its id is derived from that of the fact, so a repetition stores nothing.
 func StoreBuiltIn(ctx context.Context, tx db.Execer, o BuiltInEvent) (bool, error) {
-	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, OwnName(o.Fact.Type), o.Email,
+	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, BuiltInName(o.Fact.Type), o.Email,
 		runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID)
 	if err != nil {
 		return false, fmt.Errorf("store a built-in event: %w", err)
@@ -47,8 +47,8 @@ func StoreBuiltIn(ctx context.Context, tx db.Execer, o BuiltInEvent) (bool, erro
 	return n > 0, nil
 }
 
-// OwnName returns the event name for facts of a type.
-func OwnName(t event.Type) string { return "$" + string(t) }
+// BuiltInName returns the event name for facts of a type.
+func BuiltInName(t event.Type) string { return "$" + string(t) }
 
 // ownID returns the event id for a fact.
 func ownID(factID string) string {
@@ -70,9 +70,9 @@ const stillSQL = `SELECT id FROM custom_events WHERE id = ANY($1::text[]) AND pe
 // turnSQL lets only one process at a time apply built-in events, so that they are applied in order.
 const turnSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('own events of automations', 0))`
 
-// TakeOwn applies stored built-in events, oldest first. An event that fails does not delay the others and is
+// ApplyBuiltInEvents applies stored built-in events, oldest first. An event that fails does not delay the others and is
 // retried by the next call.
-func (s *Service) TakeOwn(ctx context.Context) error {
+func (s *Service) ApplyBuiltInEvents(ctx context.Context) error {
 	waits, err := db.One(ctx, s.db.SQL, db.Value[bool], waitsSQL)
 	if err != nil || !waits {
 		return err

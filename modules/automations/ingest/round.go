@@ -86,7 +86,7 @@ type round struct {
 
 // trackedRun is a live run with its changes in this round.
 type trackedRun struct {
-	*runs.Live
+	*runs.LiveRun
 
 	version   *runs.Version
 	fresh     bool           // the run started in this round
@@ -142,11 +142,11 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 		return err
 	}
 	for _, l := range found {
-		v, err := r.versions.Of(ctx, r.tx, l)
+		v, err := r.versions.ProgramOf(ctx, r.tx, l)
 		if err != nil {
 			return err
 		}
-		r.live = append(r.live, &trackedRun{Live: l, version: v})
+		r.live = append(r.live, &trackedRun{LiveRun: l, version: v})
 	}
 	return r.readEntries(ctx, persons)
 }
@@ -154,7 +154,7 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 // applyEvent applies one event: it cancels runs, ends waits and starts runs, in this order. Other events wait for the
 // round, so all conditions share the cost limit of a few.
 func (r *round) applyEvent(ctx context.Context, p *posting) error {
-	ctx = expression.Together(ctx)
+	ctx = expression.WithSharedBudget(ctx)
 	defer func() {
 		if expression.IsExpensive(ctx) {
 			r.dear.addAccount(p.AccountID)
@@ -179,7 +179,7 @@ func (r *round) applyEvent(ctx context.Context, p *posting) error {
 // applyToRun lets an event cancel a run of its person or end the run's wait.
 func (r *round) applyToRun(ctx context.Context, t *trackedRun, p *posting) {
 	l := listener{automationID: t.Run.AutomationID, version: t.Run.Version}
-	is, err := t.version.Cancels(ctx, t.Run, t.State, p.event)
+	is, err := t.version.CancelsRun(ctx, t.Run, t.State, p.event)
 	switch {
 	case is:
 		t.cancelled = true
@@ -192,7 +192,7 @@ func (r *round) applyToRun(ctx context.Context, t *trackedRun, p *posting) {
 	if t.Work != runs.Waiting || t.resumedBy != nil {
 		return
 	}
-	is, err = t.version.Awaits(ctx, t.Run, t.State, p.event)
+	is, err = t.version.AwaitsEvent(ctx, t.Run, t.State, p.event)
 	switch {
 	case is:
 		t.resumedBy = p.event
@@ -225,7 +225,7 @@ func (r *round) start(ctx context.Context, l listener, p *posting) error {
 	if err != nil {
 		return err
 	}
-	is, err := v.Starts(ctx, p.event)
+	is, err := v.StartsRun(ctx, p.event)
 	switch {
 	case err != nil:
 		p.addMatch(l, ConditionError, "", err)
@@ -271,13 +271,14 @@ func (r *round) refusesEntry(v *runs.Version, l listener, p *posting) string {
 func (r *round) begin(ctx context.Context, v *runs.Version, l listener, p *posting) {
 	run := machine.Run{ID: id.New(id.Run), AutomationID: l.automationID, Version: l.version, Trigger: p.event,
 		Identity: p.identity(), StartedAt: p.at}
-	state, outcome := v.Advance(ctx, run, machine.State{}, machine.Input{Now: p.at})
-	t := &trackedRun{Live: &runs.Live{Run: run, AccountID: p.AccountID, State: state, Work: runs.Ready, Depth: p.Depth},
+	state, outcome := v.Advance(ctx, run, machine.State{}, machine.AdvanceInput{Now: p.at})
+	t := &trackedRun{LiveRun: &runs.LiveRun{Run: run, AccountID: p.AccountID, State: state, Work: runs.Ready,
+		Depth: p.Depth},
 		version: v, fresh: true}
 	if outcome.Waiting != nil {
 		t.Work = runs.Waiting
 	}
-	r.started = append(r.started, &runs.Settlement{Live: t.Live, Program: v.Program, State: state, Outcome: outcome,
+	r.started = append(r.started, &runs.Settlement{Live: t.LiveRun, Program: v.Program, State: state, Outcome: outcome,
 		Now: p.at})
 	if outcome.Ended == "" && !run.Identity.IsZero() {
 		r.live = append(r.live, t)
@@ -296,9 +297,9 @@ func (r *round) apply(ctx context.Context) error {
 	for _, t := range r.live {
 		switch {
 		case t.cancelled:
-			cancelled = append(cancelled, runs.Cancelled{Live: t.Live, Program: t.version.Program})
+			cancelled = append(cancelled, runs.Cancelled{Live: t.LiveRun, Program: t.version.Program})
 		case t.resumedBy != nil:
-			if err := runs.Resume(ctx, r.tx, t.Live, t.resumedBy); err != nil {
+			if err := runs.Resume(ctx, r.tx, t.LiveRun, t.resumedBy); err != nil {
 				return err
 			}
 		}

@@ -23,8 +23,8 @@ type Trial struct {
 	Run func(e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch)
 }
 
-// Try stores the event of a trial and starts its run. It returns the same errors as Post.
-func (s *Service) Try(ctx context.Context, t Trial) (Result, error) {
+// StartTrial stores the event of a trial and starts its run. It returns the same errors as Post.
+func (s *Service) StartTrial(ctx context.Context, t Trial) (Result, error) {
 	p, err := judgeAs(t.Post, definition.CheckListened)
 	if err != nil {
 		return Result{}, err

@@ -24,24 +24,24 @@ type Run struct {
 type State struct {
 	Step    int                       // the next step, or the step that waits
 	Ready   time.Time                 // when that step became due
-	Waiting *Waiting                  // nil before the step has begun
+	Waiting *StepWait                 // nil before the step has begun
 	Outputs map[string]map[string]any // outputs of the steps that ended, by key
 }
 
-// Waiting describes the wait of a step.
-type Waiting struct {
+// StepWait describes the wait of a step.
+type StepWait struct {
 	Until  time.Time `json:"until"`
 	Events []string  `json:"events,omitempty"` // event names; empty to wait for the time only
 	Since  time.Time `json:"since"`            // start of the events that count; zero if events before the wait do not count
 	Began  time.Time `json:"began"`
 }
 
-// Awaits reports whether events with a name can end the wait.
-func (w *Waiting) Awaits(name string) bool { return slices.Contains(w.Events, name) }
+// AwaitsEvent reports whether events with a name can end the wait.
+func (w *StepWait) AwaitsEvent(name string) bool { return slices.Contains(w.Events, name) }
 
-// Input is the input of Advance. At most one of Event, Result and Fired is set; if none is, the next step
+// AdvanceInput is the input of Advance. At most one of Event, Result and Fired is set; if none is, the next step
 // begins.
-type Input struct {
+type AdvanceInput struct {
 	Now     time.Time
 	Fired   bool    // the time of the wait has passed
 	Event   *Event  // event that ends the wait
@@ -83,10 +83,10 @@ type Record struct {
 // Decision is the result of Advance.
 type Decision struct {
 	Records []Record
-	Effect  Effect   // to be performed now
-	Waiting *Waiting // to be waited for
-	Ended   string   // completed or failed; empty while the run is live
-	Error   string   // reason if Status is failed
+	Effect  Effect    // to be performed now
+	Waiting *StepWait // to be waited for
+	Ended   string    // completed or failed; empty while the run is live
+	Error   string    // reason if Status is failed
 }
 
 func (p *Program) scope(run Run, s State, event *Event, now time.Time) expression.Scope {
@@ -103,7 +103,7 @@ func (p *Program) scope(run Run, s State, event *Event, now time.Time) expressio
 }
 
 // Advance takes a run as far as possible without external input. It does not modify the given state.
-func (p *Program) Advance(ctx context.Context, run Run, before State, in Input) (State, Decision) {
+func (p *Program) Advance(ctx context.Context, run Run, before State, in AdvanceInput) (State, Decision) {
 	a := &advance{Program: p, ctx: ctx, run: run, state: before, now: in.Now}
 	a.state.Outputs = make(map[string]map[string]any, len(before.Outputs)+1)
 	maps.Copy(a.state.Outputs, before.Outputs)
@@ -134,7 +134,7 @@ type advance struct {
 func (a *advance) step() *definition.Step { return &a.Definition.Steps[a.state.Step] }
 
 // answer ends the step whose wait or effect is done.
-func (a *advance) answer(in Input) {
+func (a *advance) answer(in AdvanceInput) {
 	s := a.step()
 	switch {
 	case in.Result != nil:
@@ -144,7 +144,7 @@ func (a *advance) answer(in Input) {
 		if in.Assumed {
 			output["received"] = "assumed"
 		}
-		a.finish(Record{Status: StatusReceived, Output: output}, s.OnEvent.Or(definition.Continue))
+		a.finish(Record{Status: StatusReceived, Output: output}, s.OnEvent.OrDefault(definition.Continue))
 	case in.Fired && a.state.Waiting != nil:
 		typeOf(s).timeOut(a, s)
 	}
@@ -155,9 +155,9 @@ func (a *advance) effectDone(s *definition.Step, result Result) {
 	target := definition.Target{Kind: definition.Continue}
 	switch result.Status {
 	case StatusFailed:
-		target = s.OnError.Or(definition.Fails)
+		target = s.OnError.OrDefault(definition.Fails)
 	case StatusSuppressed:
-		target = s.OnSuppressed.Or(definition.Continue)
+		target = s.OnSuppressed.OrDefault(definition.Continue)
 		if target.Kind == definition.Fails {
 			r.Error = "recipient_suppressed: a recipient is suppressed"
 		}
@@ -174,7 +174,7 @@ func (a *advance) begin() {
 	typeOf(s).begin(a, s)
 }
 
-func (a *advance) wait(w Waiting) {
+func (a *advance) wait(w StepWait) {
 	w.Began = a.now
 	a.state.Waiting, a.outcome.Waiting = &w, &w
 }
@@ -186,7 +186,8 @@ func (a *advance) beginEffect(s *definition.Step) {
 	}
 	effect, err := a.renderEffect(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now))
 	if err != nil {
-		a.finish(Record{Status: StatusFailed, Error: "render_failed: " + err.Error()}, s.OnError.Or(definition.Fails))
+		a.finish(Record{Status: StatusFailed, Error: "render_failed: " + err.Error()},
+			s.OnError.OrDefault(definition.Fails))
 		return
 	}
 	a.outcome.Effect = effect
@@ -194,7 +195,7 @@ func (a *advance) beginEffect(s *definition.Step) {
 
 // condition evaluates a condition. An error counts as false and is stored in the output.
 func (a *advance) condition(c *expression.Program, output map[string]any) bool {
-	is, err := c.True(a.ctx, a.scope(a.run, a.state, nil, a.now))
+	is, err := c.IsTrue(a.ctx, a.scope(a.run, a.state, nil, a.now))
 	if err != nil {
 		output["error"] = err.Error()
 	}
@@ -205,7 +206,7 @@ func (a *advance) condition(c *expression.Program, output map[string]any) bool {
 func (a *advance) finish(r Record, target definition.Target) {
 	s := a.step()
 	if target.Kind == definition.Continue {
-		target = s.Next.Or(definition.Continue)
+		target = s.Next.OrDefault(definition.Continue)
 	}
 	if r.Output == nil {
 		r.Output = map[string]any{}

@@ -13,7 +13,8 @@ type branchStep struct{ plainStep }
 
 func (branchStep) compile(c *compiler, path string, s *definition.Step, out *compiledStep) {
 	for i, way := range s.Cases {
-		out.cases = append(out.cases, c.compileExpression(fmt.Sprintf("%scases[%d].if", path, i), way.If, expression.Boolean))
+		out.cases = append(out.cases, c.compileExpression(fmt.Sprintf("%scases[%d].if", path, i), way.If,
+			expression.Boolean))
 	}
 }
 
@@ -30,7 +31,7 @@ func (branchStep) begin(a *advance, s *definition.Step) {
 		}
 	}
 	r := Record{Status: StatusDone, Output: output}
-	target := s.Otherwise.Or(definition.Continue)
+	target := s.Otherwise.OrDefault(definition.Continue)
 	if target.Kind == definition.Fails {
 		r.Error = "no_case: no case of the step " + s.Key + " is true"
 	}

@@ -23,9 +23,9 @@ func (conditionStep) begin(a *advance, s *definition.Step) {
 	output := map[string]any{}
 	is := a.condition(a.steps[a.state.Step].condition, output)
 	output["result"] = is
-	target := s.OnFalse.Or(definition.Ends)
+	target := s.OnFalse.OrDefault(definition.Ends)
 	if is {
-		target = s.OnTrue.Or(definition.Continue)
+		target = s.OnTrue.OrDefault(definition.Continue)
 	}
 	r := Record{Status: StatusDone, Output: output}
 	if target.Kind == definition.Fails {

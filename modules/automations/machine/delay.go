@@ -9,5 +9,5 @@ var _ = registerType(definition.Delay, delayStep{})
 type delayStep struct{ plainStep }
 
 func (delayStep) begin(a *advance, s *definition.Step) {
-	a.wait(Waiting{Until: a.now.Add(s.Duration.Duration)})
+	a.wait(StepWait{Until: a.now.Add(s.Duration.Duration)})
 }

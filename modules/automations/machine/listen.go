@@ -6,16 +6,16 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-// Starts reports whether an event starts a run. Its errors come from the condition.
-func (p *Program) Starts(ctx context.Context, e *Event) (bool, error) {
+// StartsRun reports whether an event starts a run. Its errors come from the condition.
+func (p *Program) StartsRun(ctx context.Context, e *Event) (bool, error) {
 	if p.start == nil {
 		return true, nil
 	}
-	return p.start.True(ctx, expression.Scope{Trigger: e.values(), Event: e.values(), Now: e.CreatedAt})
+	return p.start.IsTrue(ctx, expression.Scope{Trigger: e.values(), Event: e.values(), Now: e.CreatedAt})
 }
 
-// Cancels reports whether an event of the person cancels a run.
-func (p *Program) Cancels(ctx context.Context, run Run, s State, e *Event) (bool, error) {
+// CancelsRun reports whether an event of the person cancels a run.
+func (p *Program) CancelsRun(ctx context.Context, run Run, s State, e *Event) (bool, error) {
 	var first error
 	for _, c := range p.cancel[e.Name] {
 		switch {
@@ -24,7 +24,7 @@ func (p *Program) Cancels(ctx context.Context, run Run, s State, e *Event) (bool
 		case c.condition == nil:
 			return true, nil
 		}
-		is, err := c.condition.True(ctx, p.scope(run, s, e, e.CreatedAt))
+		is, err := c.condition.IsTrue(ctx, p.scope(run, s, e, e.CreatedAt))
 		if is {
 			return true, nil
 		}
@@ -35,9 +35,9 @@ func (p *Program) Cancels(ctx context.Context, run Run, s State, e *Event) (bool
 	return false, first
 }
 
-// Awaits reports whether a run waits for this event.
-func (p *Program) Awaits(ctx context.Context, run Run, s State, e *Event) (bool, error) {
-	if s.Waiting == nil || !s.Waiting.Awaits(e.Name) || run.Trigger != nil && e.ID == run.Trigger.ID ||
+// AwaitsEvent reports whether a run waits for this event.
+func (p *Program) AwaitsEvent(ctx context.Context, run Run, s State, e *Event) (bool, error) {
+	if s.Waiting == nil || !s.Waiting.AwaitsEvent(e.Name) || run.Trigger != nil && e.ID == run.Trigger.ID ||
 		p.hasUsed(s, e) ||
 		!s.isAbout(p.Definition.Steps[s.Step].OfStep, e) {
 		return false, nil
@@ -46,7 +46,7 @@ func (p *Program) Awaits(ctx context.Context, run Run, s State, e *Event) (bool,
 	if condition == nil {
 		return true, nil
 	}
-	return condition.True(ctx, p.scope(run, s, e, e.CreatedAt))
+	return condition.IsTrue(ctx, p.scope(run, s, e, e.CreatedAt))
 }
 
 // isAbout reports whether an event concerns the email of a step; "" means any email.

@@ -46,7 +46,7 @@ func playRun(
 ) (records []string, ended string) {
 	t.Helper()
 	now := start
-	state, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: now})
+	state, out := p.Advance(t.Context(), run, machine.State{}, machine.AdvanceInput{Now: now})
 	for range 200 {
 		for _, r := range out.Records {
 			records = append(records, r.Key+" "+r.Status)
@@ -56,10 +56,10 @@ func playRun(
 			return records, strings.TrimSuffix(out.Ended+": "+out.Error, ": ")
 		case out.Effect != nil:
 			result := answer(out.Effect)
-			state, out = p.Advance(t.Context(), run, state, machine.Input{Now: now, Result: &result})
+			state, out = p.Advance(t.Context(), run, state, machine.AdvanceInput{Now: now, Result: &result})
 		default:
 			now = out.Waiting.Until
-			state, out = p.Advance(t.Context(), run, state, machine.Input{Now: now, Fired: true})
+			state, out = p.Advance(t.Context(), run, state, machine.AdvanceInput{Now: now, Fired: true})
 		}
 	}
 	t.Fatal("the run does not end")
@@ -110,13 +110,15 @@ func TestRunsFollowTargets(t *testing.T) {
 		"a time too far ahead": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2036-01-01T00:00:00Z')"}`),
 			reportSent, []string{"u failed"}, "failed: invalid_time: at is more than 366 days ahead"},
 		"earlier outputs": {steps(email +
-			`}, {"key": "c", "type": "condition", "if": "steps.mail.status == 'sent'", "on_false": "fail"}`), reportSent,
+			`}, {"key": "c", "type": "condition", "if": "steps.mail.status == 'sent'", "on_false": "fail"}`),
+			reportSent,
 			[]string{"mail sent", "c completed"}, "completed"},
 		"a value that Liquid rejects": {steps(`{"key": "mail", "type": "send_email", "from": "a@example.com", "subject": "{{ event.data.n | divided_by: 0 }}", "text": "T"}`), reportSent, []string{"mail failed"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			records, ended := playRun(t, compileProgram(t, test.document), runOf(map[string]any{"n": int64(3)}), test.answer)
+			records, ended := playRun(t, compileProgram(t, test.document), runOf(map[string]any{"n": int64(3)}),
+				test.answer)
 			if diff := cmp.Diff(test.records, records); diff != "" {
 				t.Errorf("steps that ended (-want +got):\n%s", diff)
 			}
@@ -132,8 +134,8 @@ func TestRendersTextsWithEvent(t *testing.T) {
 	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com", "to": ["{{event.email}}", "b@example.com"], "subject": "Hi {{event.data.name}}",
 		"html": "<b>{{event.data.name}}</b>", "text": "{{event.data.gone}}{{ automation.name }}", "tags": [{"name": "plan", "value": "{{event.data.plan}}"}]}]}`)
 	run := runOf(map[string]any{"name": "<Ada>", "plan": "pro"})
-	_, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: start})
-	e, is := out.Effect.(*machine.Email)
+	_, out := p.Advance(t.Context(), run, machine.State{}, machine.AdvanceInput{Now: start})
+	e, is := out.Effect.(*machine.RenderedEmail)
 	if !is {
 		t.Fatalf("the outcome is %+v, want an email to send", out)
 	}
@@ -153,12 +155,13 @@ func TestCleansRenderedValues(t *testing.T) {
 		"headers": {"X-Title": "{{event.data.title}}", "X-None": "{{event.data.none}}"}}]}`)
 	run := runOf(map[string]any{"name": "Ada\nByron", "title": " Order\r\n\u2028ready\v\n", "plan": "Pro plan (2026)",
 		"none": " "})
-	_, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: start})
-	e, is := out.Effect.(*machine.Email)
+	_, out := p.Advance(t.Context(), run, machine.State{}, machine.AdvanceInput{Now: start})
+	e, is := out.Effect.(*machine.RenderedEmail)
 	if !is {
 		t.Fatalf("the outcome is %+v, want an email to send", out)
 	}
-	want := &machine.Email{From: "a@example.com", To: []string{"Ada Byron <ada@example.com>"}, Subject: "Order ready",
+	want := &machine.RenderedEmail{From: "a@example.com", To: []string{"Ada Byron <ada@example.com>"},
+		Subject: "Order ready",
 		Text:    "Ada\nByron",
 		Tags:    []shape.Tag{{Name: "plan", Value: "Pro-plan-2026"}},
 		Headers: []shape.Header{{Name: "X-Title", Value: "Order ready"}}}
@@ -172,9 +175,9 @@ func TestSingleOutputKeepsType(t *testing.T) {
 	p := compileProgram(t,
 		`{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": "https://example.com", "body": {"items": "{{ event.data.items }}", "n": "{{event.data.n}}", "text": "n={{event.data.n}}", "gone": "{{event.data.gone}}", "literal": 1}}]}`)
 	_, out := p.Advance(t.Context(), runOf(map[string]any{"items": []any{int64(1), "b"}, "n": int64(9007199254740993)}),
-		machine.State{}, machine.Input{Now: start})
+		machine.State{}, machine.AdvanceInput{Now: start})
 	want := `{"gone":null,"items":[1,"b"],"literal":1,"n":9007199254740993,"text":"n=9007199254740993"}`
-	if post, is := out.Effect.(*machine.Post); !is || string(post.Body) != want {
+	if post, is := out.Effect.(*machine.WebhookRequest); !is || string(post.Body) != want {
 		t.Errorf("the effect is %+v, want a request with the body %s", out.Effect, want)
 	}
 }
@@ -185,13 +188,13 @@ func TestWaitsUseEachEventOnce(t *testing.T) {
 		{"key": "a", "type": "wait_for_event", "event": "x", "timeout": "P1D", "conditions": "event.data.n == trigger.data.n"},
 		{"key": "b", "type": "wait_for_event", "event": ["x", "e"], "timeout": "P1D"}]}`)
 	run := runOf(map[string]any{"n": int64(1)})
-	state, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: start})
+	state, out := p.Advance(t.Context(), run, machine.State{}, machine.AdvanceInput{Now: start})
 	if out.Waiting == nil || !out.Waiting.Since.Equal(start) || !out.Waiting.Until.Equal(start.Add(24*time.Hour)) {
 		t.Fatalf("the first wait is %+v", out.Waiting)
 	}
 	awaits := func(s machine.State, e *machine.Event) bool {
 		t.Helper()
-		is, _ := p.Awaits(t.Context(), run, s, e)
+		is, _ := p.AwaitsEvent(t.Context(), run, s, e)
 		return is
 	}
 	other := &machine.Event{ID: "ae_2", Name: "x", Data: map[string]any{"n": int64(2)}, CreatedAt: start}
@@ -199,7 +202,7 @@ func TestWaitsUseEachEventOnce(t *testing.T) {
 	if awaits(state, other) || !awaits(state, right) || awaits(state, &machine.Event{ID: "ae_4", Name: "y"}) {
 		t.Error("the wait must accept only the event for which its condition is true")
 	}
-	state, out = p.Advance(t.Context(), run, state, machine.Input{Now: start, Event: right})
+	state, out = p.Advance(t.Context(), run, state, machine.AdvanceInput{Now: start, Event: right})
 	if out.Waiting == nil || state.Step != 1 {
 		t.Fatalf("after the event, the run is at %+v", state)
 	}
@@ -212,11 +215,11 @@ func TestWaitsUseEachEventOnce(t *testing.T) {
 	if !awaits(state, other) {
 		t.Error("the second wait did not accept a new event")
 	}
-	if is, _ := p.Cancels(t.Context(), run, state,
+	if is, _ := p.CancelsRun(t.Context(), run, state,
 		&machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(2)}}); is {
 		t.Error("an event cancelled the run although its condition is false")
 	}
-	if is, err := p.Cancels(t.Context(), run, state,
+	if is, err := p.CancelsRun(t.Context(), run, state,
 		&machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(1)}}); !is {
 		t.Errorf("an event did not cancel the run although its condition is true: %v", err)
 	}
@@ -226,13 +229,15 @@ func TestLateStepsExpire(t *testing.T) {
 	t.Parallel()
 	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"key": "d", "type": "delay", "duration": "P1D"},
 		{"key": "m", "type": "send_email", "from": "a@example.com", "subject": "S", "text": "T", "expires_after": "PT1H"}]}`)
-	state, out := p.Advance(t.Context(), runOf(nil), machine.State{}, machine.Input{Now: start})
+	state, out := p.Advance(t.Context(), runOf(nil), machine.State{}, machine.AdvanceInput{Now: start})
 	onTime := out.Waiting.Until
-	_, out = p.Advance(t.Context(), runOf(nil), state, machine.Input{Now: onTime.Add(30 * time.Minute), Fired: true})
+	_, out = p.Advance(t.Context(), runOf(nil), state,
+		machine.AdvanceInput{Now: onTime.Add(30 * time.Minute), Fired: true})
 	if out.Effect == nil {
 		t.Errorf("half an hour late, the step sent nothing: %+v", out)
 	}
-	_, out = p.Advance(t.Context(), runOf(nil), state, machine.Input{Now: onTime.Add(3 * 24 * time.Hour), Fired: true})
+	_, out = p.Advance(t.Context(), runOf(nil), state,
+		machine.AdvanceInput{Now: onTime.Add(3 * 24 * time.Hour), Fired: true})
 	if out.Effect != nil || len(out.Records) != 2 || out.Records[1].Status != machine.StatusExpired {
 		t.Errorf("three days late: got %+v, want the step expired", out)
 	}
@@ -376,7 +381,7 @@ func randomRun(t *testing.T, p *machine.Program, seed uint64) (taken []string) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	now, last, ended := start, -1, 0
 	run := runOf(map[string]any{"n": int64(r.IntN(9))})
-	state, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: now})
+	state, out := p.Advance(t.Context(), run, machine.State{}, machine.AdvanceInput{Now: now})
 	for {
 		for _, record := range out.Records {
 			if record.Index <= last {
@@ -393,7 +398,7 @@ func randomRun(t *testing.T, p *machine.Program, seed uint64) (taken []string) {
 			return append(taken, out.Ended)
 		}
 		now = now.Add(time.Duration(r.IntN(100)) * time.Second)
-		in := machine.Input{Now: now}
+		in := machine.AdvanceInput{Now: now}
 		switch {
 		case out.Effect != nil:
 			statuses := []string{machine.StatusSent, machine.StatusSuppressed, machine.StatusFailed}

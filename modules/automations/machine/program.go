@@ -71,7 +71,7 @@ func Parse(document []byte) (*Program, error) {
 	return p, nil
 }
 
-func (c *compiler) compileExpression(path, text string, kind expression.Kind) *expression.Program {
+func (c *compiler) compileExpression(path, text string, kind expression.ValueType) *expression.Program {
 	if text == "" {
 		return nil
 	}
@@ -125,8 +125,8 @@ func findLiquid(path string, value any) (out []source) {
 	return out
 }
 
-// Listens returns the names of the events that start a run of the program, end its waits or cancel it.
-func (p *Program) Listens() map[string][]string {
+// EventNames returns the names of the events that start a run of the program, end its waits or cancel it.
+func (p *Program) EventNames() map[string][]string {
 	kinds := map[string][]string{}
 	add := func(event, kind string) {
 		if !slices.Contains(kinds[event], kind) {

@@ -15,12 +15,12 @@ var _ = registerType(definition.SendEmail, emailStep{})
 
 type emailStep struct{ effectStep }
 
-// Email is an email with its texts rendered, except those of its template.
-type Email struct {
+// RenderedEmail is an email with its texts rendered, except those of its template.
+type RenderedEmail struct {
 	From                 string
 	To, CC, BCC, ReplyTo []string
 	Subject, HTML, Text  string
-	Template             *definition.Template // its variables are rendered
+	Template             *definition.TemplateRef // its variables are rendered
 	Tags                 []shape.Tag
 	Headers              []shape.Header
 	Category             string
@@ -28,7 +28,7 @@ type Email struct {
 }
 
 func (emailStep) texts(s *definition.Step) (out []source) {
-	list := func(path string, texts definition.Texts) {
+	list := func(path string, texts definition.StringList) {
 		for i, t := range texts {
 			out = addText(out, fmt.Sprintf("%s[%d]", path, i), t)
 		}
@@ -55,9 +55,9 @@ func (emailStep) texts(s *definition.Step) (out []source) {
 }
 
 func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
-	e := &Email{From: s.From, Category: s.Category, Unsubscribe: s.Unsubscribe}
+	e := &RenderedEmail{From: s.From, Category: s.Category, Unsubscribe: s.Unsubscribe}
 	var failed error
-	list := func(name string, texts definition.Texts) []string {
+	list := func(name string, texts definition.StringList) []string {
 		out := make([]string, 0, len(texts))
 		for i := range texts {
 			text, err := t.renderPath(fmt.Sprintf("%s[%d]", name, i))
@@ -102,7 +102,7 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 		if _, given := filled["event"]; !given {
 			filled["event"] = t.scope.Trigger // supplies declared variables such as event.data.plan
 		}
-		e.Template = &definition.Template{ID: s.Template.ID, Alias: s.Template.Alias, Variables: filled}
+		e.Template = &definition.TemplateRef{ID: s.Template.ID, Alias: s.Template.Alias, Variables: filled}
 	}
 	return e, failed
 }

@@ -7,10 +7,10 @@ import (
 
 // AdvanceTrial is Advance for a trial, which never waits: delays take no time, and awaited events count as
 // received, with empty data.
-func (p *Program) AdvanceTrial(ctx context.Context, run Run, before State, in Input) (State, Decision) {
+func (p *Program) AdvanceTrial(ctx context.Context, run Run, before State, in AdvanceInput) (State, Decision) {
 	state, outcome := p.Advance(ctx, run, before, in)
 	for outcome.Waiting != nil {
-		over, end := Assume(state, in.Now)
+		over, end := SkipWait(state, in.Now)
 		next, more := p.Advance(ctx, run, over, end)
 		more.Records = append(outcome.Records, more.Records...)
 		state, outcome = next, more
@@ -18,14 +18,14 @@ func (p *Program) AdvanceTrial(ctx context.Context, run Run, before State, in In
 	return state, outcome
 }
 
-// Assume returns an input that ends the wait immediately and the state to apply it to.
-func Assume(s State, now time.Time) (State, Input) {
+// SkipWait returns an input that ends the wait immediately and the state to apply it to.
+func SkipWait(s State, now time.Time) (State, AdvanceInput) {
 	if len(s.Waiting.Events) > 0 {
-		return s, Input{Now: now, Assumed: true, Event: &Event{Name: s.Waiting.Events[0], Data: map[string]any{},
+		return s, AdvanceInput{Now: now, Assumed: true, Event: &Event{Name: s.Waiting.Events[0], Data: map[string]any{},
 			Source: "dashboard", CreatedAt: now}}
 	}
 	over := *s.Waiting
 	over.Until = now
 	s.Waiting = &over
-	return s, Input{Now: now, Fired: true}
+	return s, AdvanceInput{Now: now, Fired: true}
 }

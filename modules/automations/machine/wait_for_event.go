@@ -17,7 +17,7 @@ func (eventStep) compile(c *compiler, path string, s *definition.Step, out *comp
 }
 
 func (eventStep) begin(a *advance, s *definition.Step) {
-	a.wait(Waiting{Until: a.now.Add(s.Timeout.Duration), Events: s.Event, Since: a.since(s)})
+	a.wait(StepWait{Until: a.now.Add(s.Timeout.Duration), Events: s.Event, Since: a.since(s)})
 }
 
 // since returns the time from which events count for a wait.
@@ -36,7 +36,7 @@ func (a *advance) since(s *definition.Step) time.Time {
 }
 
 func (eventStep) timeOut(a *advance, s *definition.Step) {
-	target := s.OnTimeout.Or(definition.Continue)
+	target := s.OnTimeout.OrDefault(definition.Continue)
 	r := Record{Status: StatusTimedOut}
 	if target.Kind == definition.Fails {
 		r.Error = "wait_timed_out: no event " + s.Event[0] + " arrived within " + s.Timeout.Text

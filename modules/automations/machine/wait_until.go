@@ -59,7 +59,7 @@ func (untilStep) begin(a *advance, s *definition.Step) {
 		a.finish(Record{Status: StatusDone, Output: output}, definition.Target{Kind: definition.Continue})
 		return
 	}
-	a.wait(Waiting{Until: at})
+	a.wait(StepWait{Until: at})
 }
 
 // zone returns the time zone of the step, or else of the automation, or else UTC. An unknown rendered name is
@@ -67,7 +67,8 @@ func (untilStep) begin(a *advance, s *definition.Step) {
 func (a *advance) zone(s *definition.Step, output map[string]any) *time.Location {
 	name := s.Timezone
 	if a.steps[a.state.Step].texts["timezone"] != nil {
-		rendered, err := a.textsOf(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now)).renderPath("timezone")
+		rendered, err := a.textsOf(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now)).
+			renderPath("timezone")
 		if name = rendered; err != nil {
 			name = ""
 		}

@@ -13,8 +13,8 @@ var _ = registerType(definition.Webhook, webhookStep{})
 
 type webhookStep struct{ effectStep }
 
-// Post is the request of a webhook step.
-type Post struct {
+// WebhookRequest is the request of a webhook step.
+type WebhookRequest struct {
 	URL, Method string
 	Headers     []shape.Header
 	Body        []byte // JSON body
@@ -30,7 +30,7 @@ func (webhookStep) texts(s *definition.Step) []source {
 }
 
 func (webhookStep) render(t *texts, s *definition.Step) (Effect, error) {
-	post := &Post{URL: s.URL, Method: s.Method, Headers: s.Headers, Capture: s.Capture}
+	post := &WebhookRequest{URL: s.URL, Method: s.Method, Headers: s.Headers, Capture: s.Capture}
 	if post.Method == "" {
 		post.Method = "POST"
 	}

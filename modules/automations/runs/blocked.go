@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Blocked is the reason why a step was tried but not finished. The run waits, and the step is retried.
-type Blocked struct {
+// Blocker is the reason why a step was tried but not finished. The run waits, and the step is retried.
+type Blocker struct {
 	Code    string    `json:"code"`
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"` // time of the first of consecutive tries
@@ -20,10 +20,10 @@ type Blocked struct {
 }
 
 // String returns a code, a colon and a sentence, like the errors of runs.
-func (b *Blocked) String() string { return b.Code + ": " + b.Message }
+func (b *Blocker) String() string { return b.Code + ": " + b.Message }
 
 // encode encodes the reason. It returns "" for a step that is not blocked.
-func (b *Blocked) encode() string {
+func (b *Blocker) encode() string {
 	if b == nil {
 		return ""
 	}
@@ -35,11 +35,11 @@ func (b *Blocked) encode() string {
 }
 
 // ReadBlocked decodes the reason stored in a row of work. It returns nil for an empty document.
-func ReadBlocked(document []byte) (*Blocked, error) {
+func ReadBlocked(document []byte) (*Blocker, error) {
 	if len(document) == 0 {
 		return nil, nil //nolint:nilnil // the step is not blocked
 	}
-	b := &Blocked{}
+	b := &Blocker{}
 	return b, json.Unmarshal(document, b)
 }
 

@@ -27,7 +27,7 @@ var runRows = batch.New("v",
 	batch.Int("depth", func(s *Settlement) int { return s.Live.Depth }),
 	batch.Time("started_at", func(s *Settlement) time.Time { return s.Live.Run.StartedAt }),
 	batch.Bool("ended", func(s *Settlement) bool { return s.hasEnded() }).SourceOnly(),
-	batch.Computed[*Settlement]("ended_at", `CASE WHEN v.ended THEN clock_timestamp() END`),
+	batch.ComputedColumn[*Settlement]("ended_at", `CASE WHEN v.ended THEN clock_timestamp() END`),
 )
 
 var workRows = batch.New("w",
@@ -43,9 +43,9 @@ var workRows = batch.New("w",
 	batch.Time("ready_at", func(s *Settlement) time.Time { return s.readyAt() }),
 	batch.Time("due_at", func(s *Settlement) time.Time { return s.dueAt() }),
 	batch.Int("lane", func(s *Settlement) int { return laneOf(s.Live.AccountID) }),
-	batch.Computed[*Settlement]("parked", "false"),
-	batch.Computed[*Settlement]("fence", "0"),
-	batch.Computed[*Settlement]("claims", "0"),
+	batch.ComputedColumn[*Settlement]("parked", "false"),
+	batch.ComputedColumn[*Settlement]("fence", "0"),
+	batch.ComputedColumn[*Settlement]("claims", "0"),
 )
 
 var (
@@ -81,7 +81,7 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 		if !s.hasEnded() {
 			living = append(living, s)
 		}
-		facts = append(facts, s.publicFacts((*Settlement).Began)...)
+		facts = append(facts, s.publicFacts((*Settlement).StartedFact)...)
 	}
 	if _, err := tx.ExecContext(ctx, insertRunsSQL.Text, insertRunsSQL.Args(runRows.Rows(list))...); err != nil {
 		return wrapError(err, "store runs")
@@ -127,7 +127,7 @@ UPDATE automation_runs r SET status = 'cancelled', ended_at = clock_timestamp() 
 
 // Cancelled is a run to cancel, with its program.
 type Cancelled struct {
-	Live    *Live
+	Live    *LiveRun
 	Program *machine.Program
 }
 

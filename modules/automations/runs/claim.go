@@ -40,20 +40,20 @@ const Lanes = 64
 
 const lanesText = `64`
 
-// Claimed is a live run under a lease.
-type Claimed struct {
-	*Live
+// ClaimedRun is a live run under a lease.
+type ClaimedRun struct {
+	*LiveRun
 
 	at   time.Time // database time of the claim
 	here time.Time // time of this process's clock at the same moment or slightly later
 }
 
 // Now returns the current time of the database clock.
-func (c *Claimed) Now() time.Time { return c.at.Add(time.Since(c.here)) }
+func (c *ClaimedRun) Now() time.Time { return c.at.Add(time.Since(c.here)) }
 
 // Claim takes due runs under a lease. After until, by the database clock, it takes nothing; nil means no
 // deadline.
-func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, until *time.Time) ([]*Claimed, error) {
+func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, until *time.Time) ([]*ClaimedRun, error) {
 	rows, err := db.All(ctx, on, func(r *liveRow) []any { return append(r.columns(), &r.now) }, claimSQL, limit,
 		lease.Microseconds(), until)
 	if err != nil {
@@ -67,9 +67,9 @@ func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, un
 	if err := readOutputs(ctx, on, list); err != nil {
 		return nil, err
 	}
-	claimed := make([]*Claimed, 0, len(list))
+	claimed := make([]*ClaimedRun, 0, len(list))
 	for i, l := range list {
-		claimed = append(claimed, &Claimed{l, rows[i].now, here})
+		claimed = append(claimed, &ClaimedRun{l, rows[i].now, here})
 	}
 	return claimed, nil
 }
@@ -79,15 +79,15 @@ UPDATE automation_works w SET due_at = now() + v.wait * interval '1 microsecond'
 FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS v (id, fence, wait, uncounted)
 WHERE w.id = v.id AND w.fence = v.fence`
 
-// Return is a claim that ends without an outcome.
-type Return struct {
-	Live    *Live
+// ReleasedClaim is a claim that ends without an outcome.
+type ReleasedClaim struct {
+	Live    *LiveRun
 	Wait    time.Duration // pause before it is due again
 	Counted bool          // the claim counts as a try
 }
 
 // Release makes claimed runs due again.
-func Release(ctx context.Context, on db.Execer, list []Return) error {
+func Release(ctx context.Context, on db.Execer, list []ReleasedClaim) error {
 	if len(list) == 0 {
 		return nil
 	}

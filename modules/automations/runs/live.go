@@ -22,8 +22,8 @@ const (
 	TimedOut = "timed_out" // the time of the wait has come, and events no longer end it
 )
 
-// Live is a run that has not ended.
-type Live struct {
+// LiveRun is a run that has not ended.
+type LiveRun struct {
 	Run       machine.Run
 	AccountID string
 	State     machine.State
@@ -33,7 +33,7 @@ type Live struct {
 	Claims    int // since the last settlement
 	Depth     int
 	Trial     json.RawMessage // the definition that a trial follows; nil for other runs
-	Blocked   *Blocked        // why the last try did not finish the step; nil if not blocked
+	Blocked   *Blocker        // why the last try did not finish the step; nil if not blocked
 }
 
 // Person identifies a person, so that events and runs match.
@@ -76,12 +76,12 @@ func EmailKey(email string) string {
 	return strings.ToLower(parsed.AddrSpec())
 }
 
-// liveColumns are the columns of Live, from works w and runs r.
+// liveColumns are the columns of LiveRun, from works w and runs r.
 const liveColumns = `w.id, w.account_id, w.automation_id, w.version, coalesce(r.user_id, ''), coalesce(r.email_key, ''), w.step_index, w.state,
 	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), coalesce(w.blocked::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth,
 	coalesce(r.definition::text, '')`
 
-// liveRow is a Live as stored in the database.
+// liveRow is a LiveRun as stored in the database.
 type liveRow struct {
 	id, accountID, automationID string
 	version                     int
@@ -105,12 +105,12 @@ func (r *liveRow) columns() []any {
 		&r.event, &r.started, &r.depth, &r.trial}
 }
 
-func (r *liveRow) toLive() (*Live, error) {
+func (r *liveRow) toLive() (*LiveRun, error) {
 	trigger, err := ReadEvent(r.event)
 	if err != nil {
 		return nil, fmt.Errorf("read the event of %s: %w", r.id, err)
 	}
-	l := &Live{AccountID: r.accountID, Work: r.state, Fence: r.fence, Claims: r.claims, Depth: r.depth,
+	l := &LiveRun{AccountID: r.accountID, Work: r.state, Fence: r.fence, Claims: r.claims, Depth: r.depth,
 		Run: machine.Run{ID: r.id, AutomationID: r.automationID, Version: r.version, Trigger: trigger,
 			Identity: machine.Identity{UserID: r.userID, EmailKey: r.emailKey}, StartedAt: r.started},
 		State: machine.State{Step: r.step, Ready: r.ready}}
@@ -121,7 +121,7 @@ func (r *liveRow) toLive() (*Live, error) {
 		return nil, fmt.Errorf("read why %s is blocked: %w", r.id, err)
 	}
 	if r.waiting != "" {
-		l.State.Waiting = &machine.Waiting{}
+		l.State.Waiting = &machine.StepWait{}
 		if err := json.Unmarshal([]byte(r.waiting), l.State.Waiting); err != nil {
 			return nil, fmt.Errorf("read the wait of %s: %w", r.id, err)
 		}
@@ -156,11 +156,11 @@ const outputsSQL = `SELECT run_id, key, output::text FROM automation_steps WHERE
 type output struct{ runID, key, value string }
 
 // readOutputs reads the outputs of the runs' steps.
-func readOutputs(ctx context.Context, on db.Execer, list []*Live) error {
+func readOutputs(ctx context.Context, on db.Execer, list []*LiveRun) error {
 	if len(list) == 0 {
 		return nil
 	}
-	byID, ids := map[string]*Live{}, make([]string, 0, len(list))
+	byID, ids := map[string]*LiveRun{}, make([]string, 0, len(list))
 	for _, l := range list {
 		l.State.Outputs = map[string]map[string]any{}
 		byID[l.Run.ID] = l
@@ -195,7 +195,7 @@ SELECT id FROM automation_works WHERE id IN (SELECT id FROM found) ORDER BY id F
 const byIDSQL = `SELECT ` + liveColumns + ` FROM automation_works w JOIN automation_runs r ON r.id = w.id WHERE w.id = ANY($1::text[]) ORDER BY w.id`
 
 // Lock locks the live runs of persons until the transaction ends, and returns them.
-func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) {
+func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*LiveRun, error) {
 	var accounts, users, emails []string
 	for _, p := range persons {
 		accounts, users, emails = append(accounts, p.AccountID), append(users, p.UserID), append(emails, p.EmailKey)
@@ -210,8 +210,8 @@ func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) 
 const waitingSQL = `
 SELECT id FROM automation_works WHERE account_id = $1 AND (user_id = $2 AND $2 <> '' OR email_key = $3 AND $3 <> '') AND state = 'waiting' ORDER BY id LIMIT $4`
 
-// Waits returns up to limit waiting runs that share the user id or the address of a person. It locks nothing.
-func Waits(ctx context.Context, on db.Execer, p Person, limit int) ([]*Live, error) {
+// FindWaiting returns up to limit waiting runs that share the user id or the address of a person. It locks nothing.
+func FindWaiting(ctx context.Context, on db.Execer, p Person, limit int) ([]*LiveRun, error) {
 	ids, err := db.All(ctx, on, db.Value[string], waitingSQL, p.AccountID, p.UserID, p.EmailKey, limit)
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "read runs that wait")
@@ -225,7 +225,8 @@ WHERE w.automation_id = $1 AND w.version > 0 AND ($2::timestamptz IS NULL OR r.s
 
 // LockSome locks and returns up to limit live runs of an automation that started before a time; nil means any
 // time. It skips runs locked by another transaction, and trials, which never count among an automation's runs.
-func LockSome(ctx context.Context, tx db.Execer, automationID string, before *time.Time, limit int) ([]*Live, error) {
+func LockSome(ctx context.Context, tx db.Execer, automationID string, before *time.Time,
+	limit int) ([]*LiveRun, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], lockSomeSQL, automationID, before, limit)
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "lock runs of an automation")
@@ -234,7 +235,7 @@ func LockSome(ctx context.Context, tx db.Execer, automationID string, before *ti
 }
 
 // LockOne locks and returns a live run of an account. It returns nil if the run is not live.
-func LockOne(ctx context.Context, tx db.Execer, accountID, runID string) (*Live, error) {
+func LockOne(ctx context.Context, tx db.Execer, accountID, runID string) (*LiveRun, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], `SELECT id FROM automation_works WHERE account_id = $1 AND id = $2 FOR UPDATE`, accountID, runID)
 	if err != nil || len(ids) == 0 {
 		return nil, wrapError(err, "lock a run")
@@ -246,7 +247,7 @@ func LockOne(ctx context.Context, tx db.Execer, accountID, runID string) (*Live,
 	return list[0], nil
 }
 
-func readLives(ctx context.Context, tx db.Execer, ids []string) ([]*Live, error) {
+func readLives(ctx context.Context, tx db.Execer, ids []string) ([]*LiveRun, error) {
 	rows, err := db.All(ctx, tx, (*liveRow).columns, byIDSQL, db.Array(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read live runs: %w", err)
@@ -258,8 +259,8 @@ func readLives(ctx context.Context, tx db.Execer, ids []string) ([]*Live, error)
 	return list, readOutputs(ctx, tx, list)
 }
 
-func decodeLives(rows []liveRow) ([]*Live, error) {
-	list := make([]*Live, 0, len(rows))
+func decodeLives(rows []liveRow) ([]*LiveRun, error) {
+	list := make([]*LiveRun, 0, len(rows))
 	for i := range rows {
 		l, err := rows[i].toLive()
 		if err != nil {

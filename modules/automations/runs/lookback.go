@@ -56,7 +56,7 @@ func lookBack(ctx context.Context, tx db.Execer, list []*Settlement) error {
 }
 
 // findEarlierEvent returns the first event that ends the wait, or nil if none does.
-func (s *Settlement) findEarlierEvent(ctx context.Context, tx db.Execer, w *machine.Waiting) (*machine.Event, error) {
+func (s *Settlement) findEarlierEvent(ctx context.Context, tx db.Execer, w *machine.StepWait) (*machine.Event, error) {
 	run := s.Live.Run
 	events, err := db.All(ctx, tx, (*backEvent).columns, backSQL, s.Live.AccountID, run.Identity.UserID,
 		run.Identity.EmailKey, db.Array(w.Events), w.Since.UTC().Format(time.RFC3339Nano))
@@ -71,7 +71,7 @@ func (s *Settlement) findEarlierEvent(ctx context.Context, tx db.Execer, w *mach
 		if e.Data, err = expression.Decode([]byte(e.data)); err != nil {
 			return nil, fmt.Errorf("read the event %s: %w", e.ID, err)
 		}
-		if is, _ := s.Program.Awaits(ctx, run, s.State, &e.Event); is { // an error counts as false
+		if is, _ := s.Program.AwaitsEvent(ctx, run, s.State, &e.Event); is { // an error counts as false
 			return &e.Event, nil
 		}
 	}
@@ -79,7 +79,7 @@ func (s *Settlement) findEarlierEvent(ctx context.Context, tx db.Execer, w *mach
 }
 
 // Resume ends the wait of a run with an event, so that its next step begins. The caller has locked the row.
-func Resume(ctx context.Context, tx db.Execer, l *Live, e *machine.Event) error {
+func Resume(ctx context.Context, tx db.Execer, l *LiveRun, e *machine.Event) error {
 	input, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encode an event: %w", err)

@@ -20,11 +20,11 @@ type Bus interface {
 
 // Settlement is a decision of the machine about a run.
 type Settlement struct {
-	Live    *Live
+	Live    *LiveRun
 	Program *machine.Program
 	State   machine.State
 	Outcome machine.Decision
-	Blocked *Blocked // why the effect of Outcome could not be finished yet; may be nil
+	Blocked *Blocker // why the effect of Outcome could not be finished yet; may be nil
 	EmailID string   // id of the email if the step sent one
 	Now     time.Time
 }
@@ -214,8 +214,8 @@ func storeEnded(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) 
 	return wrapError(bus.Publish(ctx, tx, facts...), "publish facts of runs")
 }
 
-// Began is the fact that a run has started.
-func (s *Settlement) Began() event.Fact {
+// StartedFact is the fact that a run has started.
+func (s *Settlement) StartedFact() event.Fact {
 	return s.fact(event.AutomationStarted, StatusRunning, 0, s.Program.Definition.Steps[0].Type, "")
 }
 

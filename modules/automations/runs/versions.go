@@ -44,8 +44,8 @@ func NewStore() *Store {
 	return &Store{cache.New(cache.Config[versionKey, *Version]{Max: maxVersions, TTL: time.Hour, Sliding: true})}
 }
 
-// Of returns the program of a live run: its version, or the definition of a trial.
-func (s *Store) Of(ctx context.Context, on db.Execer, l *Live) (*Version, error) {
+// ProgramOf returns the program of a live run: its version, or the definition of a trial.
+func (s *Store) ProgramOf(ctx context.Context, on db.Execer, l *LiveRun) (*Version, error) {
 	if l.Trial == nil {
 		return s.Get(ctx, on, l.Run.AutomationID, l.Run.Version)
 	}

@@ -37,11 +37,11 @@ type Input struct {
 	Later     []*machine.Event // events of the same person, ordered by time
 	Hurry     bool             // waits take no time, and awaited events count as received
 	// Perform returns the result of an effect instead of performing it. An error ends the simulation.
-	Perform func(ctx context.Context, step *definition.Step, e machine.Effect) (Performed, error)
+	Perform func(ctx context.Context, step *definition.Step, e machine.Effect) (EffectResult, error)
 }
 
-// Performed is the simulated result of an effect.
-type Performed struct {
+// EffectResult is the simulated result of an effect.
+type EffectResult struct {
 	Result  machine.Result
 	Preview any // the message or request: *sending.Preview, *sms.Preview or *machine.Post; nil if it would be rejected
 }
@@ -50,9 +50,9 @@ type Performed struct {
 type StepResult struct {
 	machine.Record
 
-	Waited     *machine.Waiting // nil: the step did not wait
+	Waited     *machine.StepWait // nil: the step did not wait
 	Conditions []expression.Explanation
-	Performed  Performed
+	Performed  EffectResult
 }
 
 // Arrival is an event that arrived after the one that started the run.
@@ -84,7 +84,7 @@ type simulation struct {
 	state   machine.State
 	outcome machine.Decision
 	next    int // index of the first event in Later that has not arrived
-	done    Performed
+	done    EffectResult
 	result  Result
 }
 
@@ -93,17 +93,17 @@ func Play(ctx context.Context, in Input) (Result, error) {
 	s := &simulation{Input: in, now: in.Run.StartedAt}
 	s.result = Result{Condition: in.Program.ExplainStart(ctx, in.Run.Trigger), StartedAt: s.now, EndedAt: s.now,
 		Steps: []StepResult{}, Arrivals: []Arrival{}, Facts: []event.Fact{}}
-	if is, _ := in.Program.Starts(ctx, in.Run.Trigger); !is { // the explanation contains the error
+	if is, _ := in.Program.StartsRun(ctx, in.Run.Trigger); !is { // the explanation contains the error
 		s.result.Status = NotStarted
 		return s.result, nil
 	}
-	s.result.Facts = append(s.result.Facts, s.settlement().Began())
-	s.advance(ctx, machine.Input{})
+	s.result.Facts = append(s.result.Facts, s.settlement().StartedFact())
+	s.advance(ctx, machine.AdvanceInput{})
 	for s.result.Status == "" && ctx.Err() == nil {
 		switch {
 		case s.outcome.Effect != nil:
 		case in.Hurry:
-			state, end := machine.Assume(s.state, s.now)
+			state, end := machine.SkipWait(s.state, s.now)
 			s.state = state
 			s.advance(ctx, end)
 			continue
@@ -116,14 +116,14 @@ func Play(ctx context.Context, in Input) (Result, error) {
 			return Result{}, err
 		}
 		s.done = done
-		s.advance(ctx, machine.Input{Result: &done.Result})
+		s.advance(ctx, machine.AdvanceInput{Result: &done.Result})
 	}
 	s.arriveAfterTheEnd(ctx)
 	return s.result, ctx.Err()
 }
 
 // advance advances the machine and records the outcome.
-func (s *simulation) advance(ctx context.Context, in machine.Input) {
+func (s *simulation) advance(ctx context.Context, in machine.AdvanceInput) {
 	waited, before := s.state.Waiting, s.state
 	in.Now = s.now
 	s.state, s.outcome = s.Program.Advance(ctx, s.Run, s.state, in)
@@ -135,7 +135,7 @@ func (s *simulation) advance(ctx context.Context, in machine.Input) {
 		before.Step = r.Index
 		step := StepResult{Record: r, Conditions: s.Program.ExplainStep(ctx, s.Run, before, s.now)}
 		if i == 0 {
-			step.Waited, step.Performed, s.done = waited, s.done, Performed{}
+			step.Waited, step.Performed, s.done = waited, s.done, EffectResult{}
 		}
 		before.Outputs[r.Key] = r.Output
 		s.result.Steps = append(s.result.Steps, step)
@@ -151,7 +151,7 @@ func (s *simulation) end(status, reason string) {
 }
 
 func (s *simulation) settlement() *runs.Settlement {
-	return &runs.Settlement{Live: &runs.Live{Run: s.Run, AccountID: s.AccountID, State: s.state}, Program: s.Program,
+	return &runs.Settlement{Live: &runs.LiveRun{Run: s.Run, AccountID: s.AccountID, State: s.state}, Program: s.Program,
 		State: s.state, Outcome: s.outcome, Now: s.now}
 }
 
@@ -163,9 +163,9 @@ func (s *simulation) wait(ctx context.Context) {
 		if e.CreatedAt.Before(w.Since) {
 			continue
 		}
-		if is, _ := s.Program.Awaits(ctx, s.Run, s.state, e); is { // an error counts as false, as in a live run
+		if is, _ := s.Program.AwaitsEvent(ctx, s.Run, s.state, e); is { // an error counts as false, as in a live run
 			s.result.Arrivals[i].Outcome, s.result.Arrivals[i].Key = Kept, s.key()
-			s.advance(ctx, machine.Input{Event: e})
+			s.advance(ctx, machine.AdvanceInput{Event: e})
 			return
 		}
 	}
@@ -175,7 +175,7 @@ func (s *simulation) wait(ctx context.Context) {
 		}
 	}
 	s.now = w.Until
-	s.advance(ctx, machine.Input{Fired: true})
+	s.advance(ctx, machine.AdvanceInput{Fired: true})
 }
 
 func (s *simulation) key() string { return s.Program.Definition.Steps[s.state.Step].Key }
@@ -185,15 +185,15 @@ func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 	s.next++
 	s.now = e.CreatedAt
 	a := Arrival{Event: e, Outcome: Nothing, Starts: s.startsRun(ctx, e)}
-	if is, _ := s.Program.Cancels(ctx, s.Run, s.state, e); is {
+	if is, _ := s.Program.CancelsRun(ctx, s.Run, s.state, e); is {
 		a.Outcome = Cancelled
 		s.result.Arrivals = append(s.result.Arrivals, a)
 		s.result.Facts = append(s.result.Facts, s.settlement().Cancelled())
 		s.end(runs.StatusCancelled, "")
 		return true
 	}
-	is, err := s.Program.Awaits(ctx, s.Run, s.state, e)
-	if named := s.state.Waiting.Awaits(e.Name); named {
+	is, err := s.Program.AwaitsEvent(ctx, s.Run, s.state, e)
+	if named := s.state.Waiting.AwaitsEvent(e.Name); named {
 		a.Key, a.Condition = s.key(), s.Program.ExplainWait(ctx, s.Run, s.state, e)
 	}
 	if is && err == nil {
@@ -201,7 +201,7 @@ func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 	}
 	s.result.Arrivals = append(s.result.Arrivals, a)
 	if a.Outcome == Resumed {
-		s.advance(ctx, machine.Input{Event: e})
+		s.advance(ctx, machine.AdvanceInput{Event: e})
 	}
 	return a.Outcome == Resumed
 }
@@ -219,6 +219,6 @@ func (s *simulation) startsRun(ctx context.Context, e *machine.Event) bool {
 	if e.Name != s.Program.Definition.Trigger.Event {
 		return false
 	}
-	is, err := s.Program.Starts(ctx, e)
+	is, err := s.Program.StartsRun(ctx, e)
 	return is && err == nil
 }

@@ -27,12 +27,12 @@ import (
 // their rendering in that of package machine.
 type effect interface {
 	// check reports obstacles to the step. It runs before activation.
-	check(ctx context.Context, c Check) error
+	check(ctx context.Context, c StepCheck) error
 	// preview returns the result that the effect of the step with a key would have. The outcome replaces
 	// success: "", simulation.OutcomeSuppressed or simulation.OutcomeError.
 	preview(
 		ctx context.Context, caller accounts.Caller, key string, e machine.Effect, outcome string,
-	) (simulation.Performed, error)
+	) (simulation.EffectResult, error)
 	// perform performs the effect of a claimed step.
 	perform(ctx context.Context, t *claimedRun) result
 }
@@ -101,8 +101,8 @@ type services struct {
 	nudge  func() // wakes the worker to look for due steps
 }
 
-// Check is the input and output of checks for obstacles to a step.
-type Check struct {
+// StepCheck is the input and output of checks for obstacles to a step.
+type StepCheck struct {
 	Caller    accounts.Caller // the caller that would activate the automation
 	Step      *definition.Step
 	LookUntil time.Time                   // deadline of DNS lookups
@@ -111,7 +111,7 @@ type Check struct {
 }
 
 // Check reports obstacles to a step. A step without an effect has none.
-func (s *Service) Check(ctx context.Context, c Check) error {
+func (s *Service) Check(ctx context.Context, c StepCheck) error {
 	if e, acts := s.effects[c.Step.Type]; acts {
 		return e.check(ctx, c)
 	}
@@ -122,17 +122,17 @@ func (s *Service) Check(ctx context.Context, c Check) error {
 // simulation.OutcomeSuppressed or simulation.OutcomeError.
 func (s *Service) Preview(
 	ctx context.Context, caller accounts.Caller, step *definition.Step, e machine.Effect, outcome string,
-) (simulation.Performed, error) {
+) (simulation.EffectResult, error) {
 	return s.effects[step.Type].preview(ctx, caller, step.Key, e, outcome)
 }
 
 // refusedPreview returns the result of a message that would be rejected. Other errors end the simulation.
-func refusedPreview(err error) (simulation.Performed, error) {
+func refusedPreview(err error) (simulation.EffectResult, error) {
 	refused := fault.From(err)
 	if refused.Kind == fault.Internal || refused.Kind == fault.Unavailable {
-		return simulation.Performed{}, err
+		return simulation.EffectResult{}, err
 	}
-	return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: codeOf(refused) + ": " +
+	return simulation.EffectResult{Result: machine.Result{Status: machine.StatusFailed, Error: codeOf(refused) + ": " +
 		refused.Error()}}, nil
 }
 

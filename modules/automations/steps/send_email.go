@@ -24,7 +24,7 @@ var _ = registerEffect(definition.SendEmail, func(s *services) effect { return e
 
 type emailEffect struct{ *services }
 
-func (e emailEffect) check(ctx context.Context, c Check) error {
+func (e emailEffect) check(ctx context.Context, c StepCheck) error {
 	content := emailContent{from: c.Step.From, subject: c.Step.Subject, html: c.Step.HTML, text: c.Step.Text,
 		unsubscribes: c.Step.Unsubscribe != nil && *c.Step.Unsubscribe}
 	if c.Step.Template != nil {
@@ -54,7 +54,7 @@ func (e emailContent) hasToken() bool {
 
 // checkTemplate completes the content of a step from its published template. known is false if there is no such
 // template, which is reported.
-func (e emailEffect) checkTemplate(ctx context.Context, c Check, content *emailContent) (known bool, err error) {
+func (e emailEffect) checkTemplate(ctx context.Context, c StepCheck, content *emailContent) (known bool, err error) {
 	t := c.Step.Template
 	found, err := e.Templates.Get(ctx, c.Caller.AccountID, t.ID+t.Alias)
 	switch {
@@ -97,7 +97,7 @@ func (e emailEffect) checkTemplate(ctx context.Context, c Check, content *emailC
 func isEventVariable(key string) bool { return key == "event" || len(key) > 6 && key[:6] == "event." }
 
 // checkSender reports why the caller cannot send from an address, or may soon be unable to.
-func (e emailEffect) checkSender(ctx context.Context, c Check, from string) error {
+func (e emailEffect) checkSender(ctx context.Context, c StepCheck, from string) error {
 	parsed, err := address.Parse(from)
 	if err != nil {
 		c.Report("from", err.Error())
@@ -120,18 +120,18 @@ func (e emailEffect) checkSender(ctx context.Context, c Check, from string) erro
 
 func (e emailEffect) preview(
 	ctx context.Context, caller accounts.Caller, key string, m machine.Effect, outcome string,
-) (simulation.Performed, error) {
-	preview, err := e.Sender.Preview(ctx, caller, messageOf(m.(*machine.Email))) //nolint:forcetypeassert // rendered by this type
+) (simulation.EffectResult, error) {
+	preview, err := e.Sender.Preview(ctx, caller, messageOf(m.(*machine.RenderedEmail))) //nolint:forcetypeassert // rendered by this type
 	if err != nil {
 		return refusedPreview(err)
 	}
-	return simulation.Performed{Preview: &preview,
+	return simulation.EffectResult{Preview: &preview,
 		Result: simulateSend(outcome, definition.MediumEmail, map[string]any{"email_id": "msg_simulated_" + key})}, nil
 }
 
 // perform submits the email of a step. The transaction that stores the email settles the step.
 func (e emailEffect) perform(ctx context.Context, t *claimedRun) result {
-	m := messageOf(t.outcome.Effect.(*machine.Email)) //nolint:forcetypeassert // rendered by this type
+	m := messageOf(t.outcome.Effect.(*machine.RenderedEmail)) //nolint:forcetypeassert // rendered by this type
 	caller := accounts.Caller{AccountID: t.AccountID, Scope: rights.ScopeSending, DomainIDs: t.version.DomainIDs}
 	err := e.send(ctx, caller, m, t)
 	f := faultOf(err)
@@ -145,7 +145,7 @@ func (e emailEffect) perform(ctx context.Context, t *claimedRun) result {
 		e.nudge()
 		return result{}
 	case fault.IsDatabaseUnavailable(err):
-		return retryLater(t.Claimed, waitAway, false)
+		return retryLater(t.ClaimedRun, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
 		return t.recordDefect()
 	case f.Code == fault.CodeAccountSuspended:
@@ -162,7 +162,7 @@ const noSubject = "(no subject)"
 
 func (e emailEffect) send(ctx context.Context, caller accounts.Caller, m sending.Message, t *claimedRun) error {
 	_, err := e.Sender.Send(ctx, caller, sending.Request{Message: m,
-		Guard: &sending.Guarded{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
+		Guard: &sending.MessageGuard{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
 	return err
 }
 
@@ -188,7 +188,7 @@ func codeOf(f *fault.Error) string {
 
 // Hold settles the steps of emails that are about to be stored (sending.Guard). It rejects an email if its run
 // was cancelled or is held by another claim.
-func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
+func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.GuardedMessage) ([]bool, error) {
 	settlements := make([]*runs.Settlement, 0, len(list))
 	for _, h := range list {
 		t := h.Subject.(*claimedRun) //nolint:forcetypeassert // only perform passes this guard
@@ -202,8 +202,9 @@ func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held
 }
 
 // messageOf converts the email of a step to the form that module sending accepts.
-func messageOf(e *machine.Email) sending.Message {
-	m := sending.Message{To: parseMailboxes(e.To), CC: parseMailboxes(e.CC), BCC: parseMailboxes(e.BCC), ReplyTo: parseMailboxes(e.ReplyTo),
+func messageOf(e *machine.RenderedEmail) sending.Message {
+	m := sending.Message{To: parseMailboxes(e.To), CC: parseMailboxes(e.CC), BCC: parseMailboxes(e.BCC),
+		ReplyTo: parseMailboxes(e.ReplyTo),
 		Subject: e.Subject, HTML: e.HTML, Text: e.Text,
 		Tags: e.Tags, Headers: e.Headers, Category: e.Category, Unsubscribe: e.Unsubscribe}
 	if e.From != "" {

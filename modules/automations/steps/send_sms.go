@@ -20,7 +20,7 @@ type smsEffect struct{ *services }
 
 const smsOff = "SMS is disabled on this server"
 
-func (e smsEffect) check(ctx context.Context, c Check) error {
+func (e smsEffect) check(ctx context.Context, c StepCheck) error {
 	if e.Texter == nil {
 		c.Report("type", "requires SMS, which is disabled on this server")
 		return nil
@@ -34,9 +34,9 @@ func (e smsEffect) check(ctx context.Context, c Check) error {
 
 func (e smsEffect) preview(
 	ctx context.Context, caller accounts.Caller, key string, m machine.Effect, outcome string,
-) (simulation.Performed, error) {
+) (simulation.EffectResult, error) {
 	if e.Texter == nil {
-		return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: sms.CodeNoProvider +
+		return simulation.EffectResult{Result: machine.Result{Status: machine.StatusFailed, Error: sms.CodeNoProvider +
 			": " + smsOff}}, nil
 	}
 	text := m.(*machine.SMS) //nolint:forcetypeassert // rendered by this type
@@ -45,7 +45,7 @@ func (e smsEffect) preview(
 		return refusedPreview(err)
 	}
 	output := map[string]any{"sms_id": "sms_simulated_" + key, "segments": int64(preview.Segments)}
-	return simulation.Performed{Preview: &preview, Result: simulateSend(outcome, definition.MediumText, output)}, nil
+	return simulation.EffectResult{Preview: &preview, Result: simulateSend(outcome, definition.MediumText, output)}, nil
 }
 
 // perform stores the text message of a step. The same transaction settles the step, so a step sends one
@@ -73,7 +73,7 @@ func (e smsEffect) perform(ctx context.Context, t *claimedRun) result {
 	case errors.Is(err, sms.ErrNotHeld):
 		return result{}
 	case fault.IsDatabaseUnavailable(err):
-		return retryLater(t.Claimed, waitAway, false)
+		return retryLater(t.ClaimedRun, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
 		return t.recordDefect()
 	case f.Code == fault.CodeAccountSuspended:

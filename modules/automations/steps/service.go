@@ -59,7 +59,7 @@ type Service struct {
 	signals  Signals
 	node     Node
 	versions *runs.Store
-	worker   *worker.Worker[*runs.Claimed, result]
+	worker   *worker.Worker[*runs.ClaimedRun, result]
 	tasks    *worker.Tasks
 }
 
@@ -67,7 +67,7 @@ type Service struct {
 func New(p Params) *Service {
 	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, signals: p.Signals, node: p.Node, versions: p.Versions,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
-	s.worker = worker.New(worker.Queue[*runs.Claimed, result]{Name: "automations", Claim: s.Claim, Run: s.step,
+	s.worker = worker.New(worker.Queue[*runs.ClaimedRun, result]{Name: "automations", Claim: s.Claim, Run: s.step,
 		Settle: s.settle, Release: s.release},
 		worker.Config{Lease: claimLease, Process: p.Node}, p.Logger, p.Workers)
 	s.effects = newEffects(&services{Modules: p.Modules, config: p.Config, db: p.DB, bus: p.Bus, prover: p.Prover,
@@ -117,7 +117,7 @@ func (s *Service) Stop(ctx context.Context) error {
 func (s *Service) Lease() time.Duration { return claimLease }
 
 // Claim takes due runs under a lease.
-func (s *Service) Claim(ctx context.Context, limit int, lease time.Duration) ([]*runs.Claimed, error) {
+func (s *Service) Claim(ctx context.Context, limit int, lease time.Duration) ([]*runs.ClaimedRun, error) {
 	var until *time.Time
 	if at := s.node.ClaimsUntil(); !at.IsZero() {
 		until = &at
@@ -125,10 +125,10 @@ func (s *Service) Claim(ctx context.Context, limit int, lease time.Duration) ([]
 	return runs.Claim(ctx, s.db.Prepared, limit, lease, until)
 }
 
-func (s *Service) release(ctx context.Context, list []*runs.Claimed) error {
-	back := make([]runs.Return, 0, len(list))
+func (s *Service) release(ctx context.Context, list []*runs.ClaimedRun) error {
+	back := make([]runs.ReleasedClaim, 0, len(list))
 	for _, c := range list {
-		back = append(back, runs.Return{Live: c.Live})
+		back = append(back, runs.ReleasedClaim{Live: c.LiveRun})
 	}
 	return runs.Release(ctx, s.db.Hot, back)
 }
@@ -141,18 +141,18 @@ func (s *Service) Drain(ctx context.Context) (taken int, err error) {
 		if err != nil || len(list) == 0 {
 			return taken, err
 		}
-		if err := s.Take(ctx, list); err != nil {
+		if err := s.TakeSteps(ctx, list); err != nil {
 			return taken, err
 		}
 		taken += len(list)
 	}
 }
 
-// Take takes the steps of claimed runs, one after another.
-func (s *Service) Take(ctx context.Context, list []*runs.Claimed) error {
-	results := make([]worker.Result[*runs.Claimed, result], 0, len(list))
+// TakeSteps takes the steps of claimed runs, one after another.
+func (s *Service) TakeSteps(ctx context.Context, list []*runs.ClaimedRun) error {
+	results := make([]worker.Result[*runs.ClaimedRun, result], 0, len(list))
 	for _, c := range list {
-		results = append(results, worker.Result[*runs.Claimed, result]{Job: c, Value: s.step(ctx, c, nil)})
+		results = append(results, worker.Result[*runs.ClaimedRun, result]{Job: c, Value: s.step(ctx, c, nil)})
 	}
 	return s.settle(ctx, results)
 }

@@ -29,25 +29,25 @@ const (
 // it.
 type result struct {
 	settlement *runs.Settlement
-	back       *runs.Return
+	back       *runs.ReleasedClaim
 }
 
-func retryLater(c *runs.Claimed, wait time.Duration, counted bool) result {
-	return result{back: &runs.Return{Live: c.Live, Wait: wait, Counted: counted}}
+func retryLater(c *runs.ClaimedRun, wait time.Duration, counted bool) result {
+	return result{back: &runs.ReleasedClaim{Live: c.LiveRun, Wait: wait, Counted: counted}}
 }
 
 // step takes a run up to the next effect and performs it.
-func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (out result) {
+func (s *Service) step(ctx context.Context, c *runs.ClaimedRun, _ *worker.Lease) (out result) {
 	defer func() {
 		if r := recover(); r != nil {
 			out = retryLater(c, waitDefect, true)
 		}
 	}()
-	v, err := s.versions.Of(ctx, s.db.SQL, c.Live)
+	v, err := s.versions.ProgramOf(ctx, s.db.SQL, c.LiveRun)
 	if err != nil {
 		return retryLater(c, waitAway, false)
 	}
-	in := machine.Input{Now: c.Now()}
+	in := machine.AdvanceInput{Now: c.Now()}
 	switch {
 	case c.Claims > maxClaims:
 		return result{settlement: failRun(c, v, in.Now)}
@@ -56,8 +56,8 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 	case c.Work == runs.TimedOut:
 		in.Fired = true
 	}
-	state, outcome := advanceFunc(c.Live, v)(ctx, c.Run, c.State, in)
-	taken := &claimedRun{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
+	state, outcome := advanceFunc(c.LiveRun, v)(ctx, c.Run, c.State, in)
+	taken := &claimedRun{ClaimedRun: c, version: v, state: state, outcome: outcome, now: in.Now}
 	if outcome.Effect == nil {
 		return result{settlement: taken.settlement()}
 	}
@@ -65,9 +65,9 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 }
 
 // advanceFunc returns the function that advances a run. Trials do not wait.
-func advanceFunc(l *runs.Live,
+func advanceFunc(l *runs.LiveRun,
 	v *runs.Version) func(context.Context, machine.Run, machine.State,
-	machine.Input) (machine.State, machine.Decision) {
+	machine.AdvanceInput) (machine.State, machine.Decision) {
 	if l.Trial != nil {
 		return v.AdvanceTrial
 	}
@@ -75,10 +75,10 @@ func advanceFunc(l *runs.Live,
 }
 
 // failRun fails a run that was claimed too often.
-func failRun(c *runs.Claimed, v *runs.Version, now time.Time) *runs.Settlement {
+func failRun(c *runs.ClaimedRun, v *runs.Version, now time.Time) *runs.Settlement {
 	const reason = "internal: the step was tried 20 times and could not be finished"
 	step := v.Definition.Steps[c.State.Step]
-	return &runs.Settlement{Live: c.Live, Program: v.Program, State: c.State, Now: now,
+	return &runs.Settlement{Live: c.LiveRun, Program: v.Program, State: c.State, Now: now,
 		Outcome: machine.Decision{Ended: runs.StatusFailed, Error: reason,
 			Records: []machine.Record{{Index: c.State.Step, Key: step.Key, Type: step.Type,
 				Status: machine.StatusFailed,
@@ -88,7 +88,7 @@ func failRun(c *runs.Claimed, v *runs.Version, now time.Time) *runs.Settlement {
 
 // claimedRun is a claimed run and its progress.
 type claimedRun struct {
-	*runs.Claimed
+	*runs.ClaimedRun
 
 	version *runs.Version
 	state   machine.State
@@ -97,23 +97,23 @@ type claimedRun struct {
 }
 
 func (t *claimedRun) settlement() *runs.Settlement {
-	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: t.state, Outcome: t.outcome, Now: t.now}
+	return &runs.Settlement{Live: t.LiveRun, Program: t.version.Program, State: t.state, Outcome: t.outcome, Now: t.now}
 }
 
 // settleAfter returns the settlement of a finished effect, including the steps before it.
 func (t *claimedRun) settleAfter(ctx context.Context, r machine.Result) *runs.Settlement {
 	now := t.Now()
-	state, outcome := advanceFunc(t.Live, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
+	state, outcome := advanceFunc(t.LiveRun, t.version)(ctx, t.Run, t.state, machine.AdvanceInput{Now: now, Result: &r})
 	outcome.Records = append(append([]machine.Record{}, t.outcome.Records...), outcome.Records...)
-	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
+	return &runs.Settlement{Live: t.LiveRun, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
 }
 
 // recordBlocked records why the step could not be finished, and the progress of the run before it. The step is
 // retried after a wait.
-func (t *claimedRun) recordBlocked(b runs.Blocked, wait time.Duration) result {
+func (t *claimedRun) recordBlocked(b runs.Blocker, wait time.Duration) result {
 	now := t.Now()
 	b.Since, b.Until = now, now.Add(wait)
-	if before := t.Live.Blocked; before != nil && t.state.Step == t.Live.State.Step {
+	if before := t.LiveRun.Blocked; before != nil && t.state.Step == t.LiveRun.State.Step {
 		b.Since = before.Since
 	}
 	s := t.settlement()
@@ -123,26 +123,28 @@ func (t *claimedRun) recordBlocked(b runs.Blocked, wait time.Duration) result {
 
 // recordDefect reports an internal error, which may be gone at the next try.
 func (t *claimedRun) recordDefect() result {
-	return t.recordBlocked(runs.Blocked{Code: "internal",
+	return t.recordBlocked(runs.Blocker{Code: "internal",
 		Message: "The step could not be finished because of an internal error", Counted: true}, waitDefect)
 }
 
 // recordRefusal records a rejection that depends on the current state of the account. The step is retried.
 func (t *claimedRun) recordRefusal(f *fault.Error, wait time.Duration) result {
-	return t.recordBlocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended ||
-		f.Code == fault.CodePlanLimit}, wait)
+	return t.recordBlocked(runs.Blocker{Code: f.Code, Message: f.Error(),
+		ByAccount: f.Code == fault.CodeAccountSuspended ||
+			f.Code == fault.CodePlanLimit}, wait)
 }
 
 func (t *claimedRun) recordFailure(ctx context.Context, code, sentence string) result {
-	return result{settlement: t.settleAfter(ctx, machine.Result{Status: machine.StatusFailed, Error: code + ": " + sentence})}
+	return result{settlement: t.settleAfter(ctx, machine.Result{Status: machine.StatusFailed, Error: code + ": " +
+		sentence})}
 }
 
 func (t *claimedRun) definition() *definition.Step { return &t.version.Definition.Steps[t.state.Step] }
 
 // settle stores the results of claims.
-func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Claimed, result]) error {
+func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.ClaimedRun, result]) error {
 	var list []*runs.Settlement
-	var back []runs.Return
+	var back []runs.ReleasedClaim
 	for _, r := range results {
 		switch {
 		case r.Value.settlement != nil:

@@ -29,7 +29,7 @@ var _ = registerEffect(definition.Webhook, func(s *services) effect { return web
 
 type webhookEffect struct{ *services }
 
-func (e webhookEffect) check(ctx context.Context, c Check) error {
+func (e webhookEffect) check(ctx context.Context, c StepCheck) error {
 	if e.config.Targets == nil {
 		return nil
 	}
@@ -43,9 +43,9 @@ func (e webhookEffect) check(ctx context.Context, c Check) error {
 
 func (webhookEffect) preview(
 	_ context.Context, _ accounts.Caller, _ string, m machine.Effect, outcome string,
-) (simulation.Performed, error) {
-	p := m.(*machine.Post) //nolint:forcetypeassert // rendered by this type
-	out := simulation.Performed{Preview: p,
+) (simulation.EffectResult, error) {
+	p := m.(*machine.WebhookRequest) //nolint:forcetypeassert // rendered by this type
+	out := simulation.EffectResult{Preview: p,
 		Result: machine.Result{Status: machine.StatusDone, Output: map[string]any{"http_status": int64(200)}}}
 	if p.Capture {
 		out.Result.Output["body"] = nil
@@ -59,7 +59,7 @@ func (webhookEffect) preview(
 
 // perform makes the request of a webhook step.
 func (e webhookEffect) perform(ctx context.Context, t *claimedRun) result {
-	p := t.outcome.Effect.(*machine.Post) //nolint:forcetypeassert // rendered by this type
+	p := t.outcome.Effect.(*machine.WebhookRequest) //nolint:forcetypeassert // rendered by this type
 	status, body, err := e.request(ctx, t, p)
 	switch {
 	case errors.Is(err, egress.ErrRefused):
@@ -78,14 +78,15 @@ func (e webhookEffect) perform(ctx context.Context, t *claimedRun) result {
 	}
 	if again := err != nil || status == http.StatusTooManyRequests || status >= 500; again &&
 		t.Claims <= len(postWaits) {
-		return t.recordBlocked(runs.Blocked{Code: code, Message: reason, Counted: true}, postWaits[t.Claims-1])
+		return t.recordBlocked(runs.Blocker{Code: code, Message: reason, Counted: true}, postWaits[t.Claims-1])
 	}
 	return t.recordFailure(ctx, code, reason)
 }
 
 // request makes one request, signed like deliveries to webhook endpoints. All tries of the step use the same
 // Idempotency-Key.
-func (e webhookEffect) request(ctx context.Context, t *claimedRun, p *machine.Post) (status int, captured any, err error) {
+func (e webhookEffect) request(ctx context.Context, t *claimedRun,
+	p *machine.WebhookRequest) (status int, captured any, err error) {
 	r, err := http.NewRequestWithContext(ctx, p.Method, p.URL, bytes.NewReader(p.Body))
 	if err != nil {
 		return 0, nil, err

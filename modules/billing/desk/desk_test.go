@@ -29,7 +29,8 @@ plans:
 func newDesk(t *testing.T) (*desk.Service, *plans.Service, *stripetest.Stripe) {
 	t.Helper()
 	d, s := dbtest.New(t), stripetest.New(t)
-	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
+	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")),
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func newDesk(t *testing.T) (*desk.Service, *plans.Service, *stripetest.Stripe) {
 func TestSetupCreatesOnlyMissingObjects(t *testing.T) {
 	t.Parallel()
 	service, p, _ := newDesk(t)
-	if _, err := p.Set(t.Context(), "pool", plans.Change{IncludedEmails: new(new(100_000))}); err != nil {
+	if _, err := p.Set(t.Context(), "pool", plans.PlanChange{IncludedEmails: new(new(100_000))}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := service.Check(t.Context())
@@ -67,7 +68,7 @@ func TestSetupCreatesOnlyMissingObjects(t *testing.T) {
 		t.Errorf("after Setup, Check returned %+v, %v", found, err)
 	}
 	// Check finds a plan that was changed here.
-	if _, err := p.Set(t.Context(), "pool", plans.Change{IncludedEmails: new(new(50_000))}); err != nil {
+	if _, err := p.Set(t.Context(), "pool", plans.PlanChange{IncludedEmails: new(new(50_000))}); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := service.Check(t.Context()); err != nil || len(found) != 1 || found[0].About != "pool" ||

@@ -29,8 +29,8 @@ const oldest = "34 days"
 // billedSQL selects subscriptions whose usage is billed.
 const billedSQL = `metered AND status IN ('active', 'trialing', 'past_due')`
 
-// Bills reports whether usage is billed for a subscription with this status. It must agree with billedSQL.
-func Bills(status string) bool {
+// BillsUsage reports whether usage is billed for a subscription with this status. It must agree with billedSQL.
+func BillsUsage(status string) bool {
 	return status == "active" || status == "trialing" || status == "past_due"
 }
 
@@ -159,7 +159,8 @@ func (s *Service) reportHour(ctx context.Context, r report) (paused bool, err er
 }
 
 func (s *Service) markStuck(ctx context.Context, r report, reason string) error {
-	s.log.ErrorContext(ctx, "usage of an hour cannot be reported to the payment provider; see postrider admin billing usage",
+	s.log.ErrorContext(ctx,
+		"usage of an hour cannot be reported to the payment provider; see postrider admin billing usage",
 		"account_id", r.accountID, "hour", r.hour, "reason", reason)
 	_, err := s.db.SQL.ExecContext(ctx, stuckSQL, r.accountID, r.hour, r.fence, reason)
 	return err
@@ -169,9 +170,9 @@ const openSQL = `
 SELECT coalesce((SELECT hour < $3 FROM usage_marks), true) OR EXISTS (
 	SELECT FROM usage_reports WHERE account_id = $1 AND hour >= $2 AND hour < $3 AND reported_revision < revision AND stuck_reason IS NULL)`
 
-// Settled reports whether all hours of a period are reported and match the provider's totals. It first
+// IsSettled reports whether all hours of a period are reported and match the provider's totals. It first
 // reports as many hours as it can.
-func (s *Service) Settled(ctx context.Context, accountID, customer string, since, until time.Time) (bool, error) {
+func (s *Service) IsSettled(ctx context.Context, accountID, customer string, since, until time.Time) (bool, error) {
 	if err := s.Queue(ctx); err != nil {
 		return false, err
 	}

@@ -25,8 +25,8 @@ type Card struct {
 	Year  int
 }
 
-// Expired reports whether the card's expiry month is over.
-func (c Card) Expired(now time.Time) bool {
+// IsExpired reports whether the card's expiry month is over.
+func (c Card) IsExpired(now time.Time) bool {
 	return c.Year != 0 && !now.UTC().Before(time.Date(c.Year, time.Month(c.Month)+1, 1, 0, 0, 0, 0, time.UTC))
 }
 

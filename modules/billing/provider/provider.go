@@ -35,19 +35,19 @@ func New(key secret.String, url string) *Client {
 	return &Client{backend, key}
 }
 
-// Kind classifies an error of Stripe.
-type Kind int
+// ErrorKind classifies an error of Stripe.
+type ErrorKind int
 
 // The kinds of errors.
 const (
-	Unavailable Kind = iota // unreachable, too slow, overloaded or broken: retry
-	Refused                 // the key is rejected or lacks a permission
-	Missing                 // the object does not exist
-	Wrong                   // the request cannot succeed
+	Unavailable ErrorKind = iota // unreachable, too slow, overloaded or broken: retry
+	Refused                      // the key is rejected or lacks a permission
+	Missing                      // the object does not exist
+	Wrong                        // the request cannot succeed
 )
 
 // KindOf returns the kind of an error of this package.
-func KindOf(err error) Kind {
+func KindOf(err error) ErrorKind {
 	var said *stripe.Error
 	if !errors.As(err, &said) {
 		return Unavailable

@@ -32,8 +32,8 @@ type Wanted struct {
 	Metered  bool
 }
 
-// Fits reports whether the prices match.
-func (w Wanted) Fits(p Prices) bool {
+// MatchesPrices reports whether the prices match.
+func (w Wanted) MatchesPrices(p Prices) bool {
 	return w.fitsBase(p) && w.fitsMetered(p)
 }
 

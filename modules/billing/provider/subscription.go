@@ -93,8 +93,8 @@ func (s Subscription) itemChanges(to Prices) (items []Order) {
 	return items
 }
 
-// Fits reports whether a subscription has exactly the prices of a plan.
-func (s Subscription) Fits(p Prices) bool { return len(s.itemChanges(p)) == 0 }
+// MatchesPrices reports whether a subscription has exactly the prices of a plan.
+func (s Subscription) MatchesPrices(p Prices) bool { return len(s.itemChanges(p)) == 0 }
 
 // Order is the change of one item of a subscription.
 type Order struct {
@@ -195,8 +195,8 @@ func (c *Client) Release(ctx context.Context, schedule, key string) error {
 	return err
 }
 
-// Planned returns the next price of a schedule and when it applies. The price is empty if there is none.
-func (c *Client) Planned(ctx context.Context, schedule string,
+// NextPrice returns the next price of a schedule and when it applies. The price is empty if there is none.
+func (c *Client) NextPrice(ctx context.Context, schedule string,
 	now time.Time) (price string, when *time.Time, err error) {
 	found, err := get[stripe.SubscriptionSchedule](ctx, c, "/v1/subscription_schedules/%s", schedule)
 	if err != nil {

@@ -167,8 +167,9 @@ func (s *Stripe) Pay(url string) (subscription string) {
 	for _, price := range page["prices"].([]string) {
 		items = append(items, s.item(price))
 	}
-	_, b := s.createObject("sub", "subscription", object{"customer": page["customer"], "status": "active", "items": list(items),
-		"cancel_at_period_end": false, "livemode": false})
+	_, b := s.createObject("sub", "subscription",
+		object{"customer": page["customer"], "status": "active", "items": list(items),
+			"cancel_at_period_end": false, "livemode": false})
 	s.emit("customer.subscription.created", b)
 	return b["id"].(string)
 }
@@ -191,8 +192,8 @@ func (s *Stripe) Set(id, field string, value any, event string) {
 	}
 }
 
-// Silence delays every response; 0 ends the delay.
-func (s *Stripe) Silence(wait time.Duration) {
+// DelayResponses delays every response; 0 ends the delay.
+func (s *Stripe) DelayResponses(wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Fault = nil
@@ -255,8 +256,9 @@ func (s *Stripe) Forge(customer string, hour, emails int64) {
 func (s *Stripe) Invoice(customer string, start, end time.Time) Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, o := s.createObject("in", "invoice", object{"customer": customer, "period_start": start.Unix(), "period_end": end.Unix(),
-		"status": "draft", "currency": "eur", "total": 4900, "number": "A-1"})
+	_, o := s.createObject("in", "invoice",
+		object{"customer": customer, "period_start": start.Unix(), "period_end": end.Unix(),
+			"status": "draft", "currency": "eur", "total": 4900, "number": "A-1"})
 	s.emit("invoice.created", o)
 	return s.events[len(s.events)-1]
 }

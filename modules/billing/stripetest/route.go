@@ -76,13 +76,13 @@ func (s *Stripe) change(id string, do func(object) string) (int, object) {
 		return notFound(id)
 	}
 	if problem := do(o); problem != "" {
-		return wrong(problem)
+		return badRequest(problem)
 	}
 	return http.StatusOK, o
 }
 
-// of returns objects of a kind, newest first.
-func (s *Stripe) of(kind string, which func(object) bool) []object {
+// listObjects returns objects of a kind, newest first.
+func (s *Stripe) listObjects(kind string, which func(object) bool) []object {
 	out := []object{}
 	for _, id := range slices.Sorted(maps.Keys(s.objects)) {
 		if o := s.objects[id]; o["object"] == kind && (which == nil || which(o)) {
@@ -99,16 +99,16 @@ func (s *Stripe) read(parts []string, form url.Values) (int, object) {
 	switch path := strings.Join(parts, "/"); {
 	case path == "customers":
 		return http.StatusOK,
-			list(s.of("customer", func(o object) bool {
+			list(s.listObjects("customer", func(o object) bool {
 				return o["email"] == form.Get("email") &&
 					o["deleted"] != true
 			}))
 	case path == "subscriptions":
-		return http.StatusOK, list(s.of("subscription", mine))
+		return http.StatusOK, list(s.listObjects("subscription", mine))
 	case path == "invoices":
-		return http.StatusOK, list(s.of("invoice", mine))
+		return http.StatusOK, list(s.listObjects("invoice", mine))
 	case path == "prices":
-		prices := s.of("price", func(o object) bool { return o["active"] == true })
+		prices := s.listObjects("price", func(o object) bool { return o["active"] == true })
 		out := make([]object, len(prices))
 		for i, p := range prices {
 			out[i] = maps.Clone(p)
@@ -116,20 +116,21 @@ func (s *Stripe) read(parts []string, form url.Values) (int, object) {
 		}
 		return http.StatusOK, list(out)
 	case path == "products":
-		return http.StatusOK, list(s.of("product", nil))
+		return http.StatusOK, list(s.listObjects("product", nil))
 	case path == "billing/meters":
-		return http.StatusOK, list(s.of("billing.meter", nil))
+		return http.StatusOK, list(s.listObjects("billing.meter", nil))
 	case path == "billing_portal/configurations":
-		return http.StatusOK, list(s.of("billing_portal.configuration", nil))
+		return http.StatusOK, list(s.listObjects("billing_portal.configuration", nil))
 	case path == "webhook_endpoints":
-		return http.StatusOK, list(s.of("webhook_endpoint", nil))
+		return http.StatusOK, list(s.listObjects("webhook_endpoint", nil))
 	case len(parts) == 4 && parts[3] == "event_summaries":
 		return http.StatusOK, s.summaries(customer, number(form.Get("start_time")), number(form.Get("end_time")))
 	case len(parts) == 3 && parts[0] == "customers" && parts[2] == "payment_methods":
 		if s.objects[parts[1]] == nil {
 			return notFound(parts[1])
 		}
-		return http.StatusOK, list(s.of("payment_method", func(o object) bool { return o["customer"] == parts[1] }))
+		return http.StatusOK,
+			list(s.listObjects("payment_method", func(o object) bool { return o["customer"] == parts[1] }))
 	case len(parts) == 2, len(parts) == 3 && parts[0] == "checkout":
 		id := parts[len(parts)-1]
 		o, known := s.objects[id]
@@ -255,7 +256,7 @@ func (s *Stripe) schedule(parts []string, form url.Values) (int, object) {
 func (s *Stripe) meter(form url.Values) (int, object) {
 	identifier := form.Get("identifier")
 	if s.told[identifier] {
-		return wrong("An event already exists with identifier " + identifier)
+		return badRequest("An event already exists with identifier " + identifier)
 	}
 	s.told[identifier] = true
 	customer, hour := form.Get("payload[stripe_customer_id]"), number(form.Get("timestamp"))/3600*3600
@@ -307,8 +308,9 @@ func (s *Stripe) setUp(path string, form url.Values) (int, object) {
 			object{"event_name": form.Get("event_name"), "event_time_window": form.Get("event_time_window"),
 				"status": "active"})
 	case "webhook_endpoints":
-		return s.createObject("we", "webhook_endpoint", object{"url": form.Get("url"), "secret": Secret, "metadata": metadata,
-			"status": "enabled"})
+		return s.createObject("we", "webhook_endpoint",
+			object{"url": form.Get("url"), "secret": Secret, "metadata": metadata,
+				"status": "enabled"})
 	default:
 		return s.createObject("bpc", "billing_portal.configuration", object{"active": true, "metadata": metadata})
 	}

@@ -32,7 +32,7 @@ type StandingSubscription struct {
 func (s *Stripe) Customers() (ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, o := range s.of("customer", nil) {
+	for _, o := range s.listObjects("customer", nil) {
 		ids = append(ids, o["id"].(string))
 	}
 	return ids
@@ -47,12 +47,12 @@ func (s *Stripe) Standing(customer string) Standing {
 	out := Standing{Email: c["email"].(string)}
 	out.Charged, _ = c["invoice_settings"].(object)["default_payment_method"].(string)
 	now := time.Now()
-	for _, o := range s.of("payment_method", mine) {
+	for _, o := range s.listObjects("payment_method", mine) {
 		card := o["card"].(object)
 		end := time.Date(card["exp_year"].(int), time.Month(card["exp_month"].(int))+1, 1, 0, 0, 0, 0, time.UTC)
 		out.Cards = append(out.Cards, StandingCard{o["id"].(string), !now.Before(end)})
 	}
-	for _, o := range s.of("subscription", mine) {
+	for _, o := range s.listObjects("subscription", mine) {
 		b := StandingSubscription{ID: o["id"].(string), Status: o["status"].(string),
 			Ends: o["cancel_at_period_end"] == true}
 		for _, item := range o["items"].(object)["data"].([]object) {

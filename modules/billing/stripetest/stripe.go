@@ -203,7 +203,7 @@ func notFound(id string) (int, object) {
 		"message": "No such object: " + id}}
 }
 
-func wrong(message string) (int, object) { return http.StatusBadRequest, refusal(message) }
+func badRequest(message string) (int, object) { return http.StatusBadRequest, refusal(message) }
 
 func list(of []object) object { return object{"object": "list", "data": of, "has_more": false} }
 

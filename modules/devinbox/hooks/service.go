@@ -69,12 +69,12 @@ func New(p Params) *Service {
 
 // URL returns the URL of an account's receiver. It is stable across restarts and cannot be guessed.
 func (s *Service) URL(accountID string) string {
-	return s.config.BaseURL + pathOf(accountID, token(s.keys[0], accountID))
+	return s.config.BaseURL + pathOf(accountID, receiverToken(s.keys[0], accountID))
 }
 
 func pathOf(accountID, token string) string { return Path + "/" + accountID + "/" + token }
 
-func token(key []byte, accountID string) string {
+func receiverToken(key []byte, accountID string) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(accountID))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
@@ -91,31 +91,31 @@ type Received struct {
 // Receive stores a request and returns the status to respond with. Error: NotFound if the URL belongs to no
 // account.
 func (s *Service) Receive(ctx context.Context, in Received) (int, error) {
-	if !s.knows(in) {
+	if !s.isValidToken(in) {
 		return 0, fault.NoSuch("receiver", in.AccountID)
 	}
 	r := newRequest(in, time.Now())
 	r.WebhookID, r.Unsigned = s.signer(ctx, in)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Status = s.answer(in.AccountID)
+	r.Status = s.responseStatus(in.AccountID)
 	s.held.add(r)
 	close(s.arrived)
 	s.arrived = make(chan struct{})
 	return r.Status, nil
 }
 
-func (s *Service) knows(in Received) bool {
+func (s *Service) isValidToken(in Received) bool {
 	for _, key := range s.keys {
-		if hmac.Equal([]byte(token(key, in.AccountID)), []byte(in.Token)) {
+		if hmac.Equal([]byte(receiverToken(key, in.AccountID)), []byte(in.Token)) {
 			return true
 		}
 	}
 	return false
 }
 
-// answer returns the response status configured by the account. The caller must hold mu.
-func (s *Service) answer(accountID string) int {
+// responseStatus returns the response status configured by the account. The caller must hold mu.
+func (s *Service) responseStatus(accountID string) int {
 	if status := s.answers[accountID]; status != 0 {
 		return status
 	}
@@ -219,7 +219,7 @@ func (s *Service) List(ctx context.Context, accountID string, q RequestQuery) (R
 func (s *Service) receiverState(accountID string, q RequestQuery) (ReceiverState, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := ReceiverState{URL: s.URL(accountID), Answer: s.answer(accountID)}
+	out := ReceiverState{URL: s.URL(accountID), Answer: s.responseStatus(accountID)}
 	for _, r := range s.held.newest() {
 		switch {
 		case r.AccountID != accountID, r.Number <= q.After, q.Type != "" && r.EventType != q.Type:

@@ -43,7 +43,7 @@ func compareReturnPath(e Set, chain []string) Observation {
 	name := returnPathLabel + e.name
 	o := Observation{Purpose: ReturnPath, Found: chain}
 	switch {
-	case slices.ContainsFunc(chain, func(v string) bool { return dnsx.Canonical(v) == e.returnPathHost }):
+	case slices.ContainsFunc(chain, func(v string) bool { return dnsx.CanonicalName(v) == e.returnPathHost }):
 		o.Status = Verified
 	case len(chain) == 0:
 		o.Status = Missing
@@ -51,7 +51,7 @@ func compareReturnPath(e Set, chain []string) Observation {
 	default:
 		o.Status = Mismatch
 		o.Advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", name, e.returnPathHost,
-			dnsx.Canonical(chain[len(chain)-1]))
+			dnsx.CanonicalName(chain[len(chain)-1]))
 	}
 	return o
 }
@@ -66,7 +66,7 @@ func compareDKIM(e Set, key *ent.DKIMKey, found []string) Observation {
 		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the DKIM key.", name)
 		switch key.State {
 		case dkimkey.StateRetired:
-			o.Advice = stillNeeded(key, name)
+			o.Advice = restoreAdvice(key, name)
 		case dkimkey.StatePending:
 			o.Advice = fmt.Sprintf("Publish a TXT record at %s with the new DKIM key; it signs as soon as a check "+
 				"finds the record.", name)
@@ -87,18 +87,18 @@ func compareDKIM(e Set, key *ent.DKIMKey, found []string) Observation {
 		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the current record has no p= tag.",
 			name)
 	default:
-		o.Advice = keyFault(key, tags, name)
+		o.Advice = describeKeyFault(key, tags, name)
 	}
 	if o.Advice == "" {
 		o.Status = Verified
 	} else if key.State == dkimkey.StateRetired {
-		o.Advice = stillNeeded(key, name)
+		o.Advice = restoreAdvice(key, name)
 	}
 	return o
 }
 
-// stillNeeded returns the advice for a key that no longer signs.
-func stillNeeded(key *ent.DKIMKey, name string) string {
+// restoreAdvice returns the advice for a key that no longer signs.
+func restoreAdvice(key *ent.DKIMKey, name string) string {
 	until := ""
 	if key.RetiredAt != nil {
 		until = " until " + key.RetiredAt.Add(KeepRetired).UTC().Format(time.DateOnly)
@@ -107,8 +107,8 @@ func stillNeeded(key *ent.DKIMKey, name string) string {
 		"transit.", name, until)
 }
 
-// keyFault describes how a key record differs from ours, or returns "" if it does not.
-func keyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
+// describeKeyFault describes how a key record differs from ours, or returns "" if it does not.
+func describeKeyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
 	kind := dkim.KeyType(string(key.Algorithm))
 	published, named := tags["k"]
 	if !named {
@@ -137,8 +137,8 @@ func keyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
 
 // sameKey compares base64, ignoring white space and padding.
 func sameKey(published, ours string) bool {
-	a, errA := base64.RawStdEncoding.DecodeString(strings.TrimRight(withoutSpace(published), "="))
-	b, errB := base64.RawStdEncoding.DecodeString(strings.TrimRight(withoutSpace(ours), "="))
+	a, errA := base64.RawStdEncoding.DecodeString(strings.TrimRight(removeSpace(published), "="))
+	b, errB := base64.RawStdEncoding.DecodeString(strings.TrimRight(removeSpace(ours), "="))
 	return errA == nil && errB == nil && len(a) > 0 && slices.Equal(a, b)
 }
 
@@ -179,7 +179,7 @@ func compareDMARC(e Set, found []string) Observation {
 	o := Observation{Purpose: DMARC, Found: found}
 	var records []string
 	for _, value := range found {
-		if version, _, _ := strings.Cut(unquote(value), ";"); withoutSpace(version) == "v=DMARC1" {
+		if version, _, _ := strings.Cut(unquote(value), ";"); removeSpace(version) == "v=DMARC1" {
 			records = append(records, unquote(value))
 		}
 	}
@@ -214,7 +214,7 @@ func checkDMARCPolicy(record, name string) (Status, string) {
 	return Verified, ""
 }
 
-func withoutSpace(s string) string {
+func removeSpace(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" \t\r\n", r) {
 			return -1
@@ -228,5 +228,5 @@ func clipText(s string) string {
 	if len(s) > 60 {
 		s = s[:60] + "…"
 	}
-	return clean(s)
+	return sanitizeText(s)
 }

@@ -16,7 +16,7 @@ func compareMX(e Set, found []*net.MX) Observation {
 	ours, theirs, rival := -1, -1, ""
 	for _, mx := range slices.SortedStableFunc(slices.Values(found),
 		func(a, b *net.MX) int { return int(a.Pref) - int(b.Pref) }) {
-		host := dnsx.Canonical(mx.Host)
+		host := dnsx.CanonicalName(mx.Host)
 		o.Found = append(o.Found, fmt.Sprintf("%d %s", mx.Pref, host))
 		switch {
 		case host == e.inboundHost && ours < 0:

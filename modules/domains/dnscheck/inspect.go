@@ -18,11 +18,12 @@ type Inspected struct {
 
 // Inspect looks up all records like Look, and returns the records of the set with the results.
 func (c Checker) Inspect(ctx context.Context, e Set, signers map[string]crypto.Signer) []Inspected {
-	seen := c.Look(ctx, e, signers)
+	seen := c.CheckRecords(ctx, e, signers)
 	records := e.records() // in the same order
 	out := make([]Inspected, len(records))
 	for i, record := range records {
-		record.Status, record.Found, record.Error = seen[i].Status, clip(seen[i].Found), clean(seen[i].Advice)
+		record.Status, record.Found, record.Error = seen[i].Status, clipValues(seen[i].Found),
+			sanitizeText(seen[i].Advice)
 		out[i] = Inspected{RecordCheck: record, Unanswered: seen[i].Unanswered}
 	}
 	return out
@@ -34,10 +35,10 @@ func (c Checker) InspectSelector(ctx context.Context, name, selector string) Ins
 		Value: "a DKIM key", Required: true, Status: Mismatch}
 	found, err := c.txt(ctx, record.Name)
 	if err != nil {
-		record.Error = noAnswer(DKIM, record.Name).Advice
+		record.Error = unansweredObservation(DKIM, record.Name).Advice
 		return Inspected{RecordCheck: record, Unanswered: true}
 	}
-	record.Found = clip(found)
+	record.Found = clipValues(found)
 	switch len(found) {
 	case 0:
 		record.Status, record.Error = Missing, fmt.Sprintf("Publish a TXT record at %s with the DKIM key.", record.Name)
@@ -46,7 +47,7 @@ func (c Checker) InspectSelector(ctx context.Context, name, selector string) Ins
 		switch {
 		case err != nil:
 			record.Error = fmt.Sprintf("Replace the TXT record at %s: it is not a key record (%s).", record.Name,
-				clean(err.Error()))
+				sanitizeText(err.Error()))
 		case tags["p"] == "":
 			record.Error = fmt.Sprintf("Publish the key at %s again: its p= tag is empty.", record.Name)
 		default:
@@ -64,10 +65,10 @@ func (c Checker) LookProof(ctx context.Context, record RecordCheck) RecordCheck 
 	ctx, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
 	found, err := c.txt(ctx, record.Name)
-	record.Found = clip(found)
+	record.Found = clipValues(found)
 	switch {
 	case err != nil:
-		record.Error = noAnswer(Ownership, record.Name).Advice
+		record.Error = unansweredObservation(Ownership, record.Name).Advice
 	case slices.ContainsFunc(found, func(v string) bool { return unquote(v) == record.Value }):
 		record.Status = Verified
 	case len(found) == 0:

@@ -29,9 +29,9 @@ type Checker struct {
 // maxAliases is the maximum length of a chain of CNAMEs.
 const maxAliases = 8
 
-// Look looks up all records of the set concurrently and compares them. DNS failures are observations, not errors.
-// signers are the keys by the id of their row; a key without a signer is compared but not probed.
-func (c Checker) Look(ctx context.Context, e Set, signers map[string]crypto.Signer) []Observation {
+// CheckRecords looks up all records of the set concurrently and compares them. DNS failures are observations,
+// not errors. signers are the keys by the id of their row; a key without a signer is compared but not probed.
+func (c Checker) CheckRecords(ctx context.Context, e Set, signers map[string]crypto.Signer) []Observation {
 	ctx, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
 	looks := []func() Observation{
@@ -61,7 +61,7 @@ func (c Checker) lookTXT(ctx context.Context, purpose Purpose, name string, e Se
 	compare func(Set, []string) Observation) Observation {
 	found, err := c.txt(ctx, name)
 	if err != nil {
-		return noAnswer(purpose, name)
+		return unansweredObservation(purpose, name)
 	}
 	return compare(e, found)
 }
@@ -70,7 +70,7 @@ func (c Checker) lookDKIM(ctx context.Context, e Set, key *ent.DKIMKey, signer c
 	name := e.dkimName(key)
 	found, err := c.txt(ctx, name)
 	if err != nil {
-		o := noAnswer(DKIM, name)
+		o := unansweredObservation(DKIM, name)
 		o.Selector = key.Selector
 		return o
 	}
@@ -111,16 +111,16 @@ func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) erro
 func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
 	name := returnPathLabel + e.name
 	var chain []string
-	for at := name; len(chain) < maxAliases; at = dnsx.Canonical(chain[len(chain)-1]) {
+	for at := name; len(chain) < maxAliases; at = dnsx.CanonicalName(chain[len(chain)-1]) {
 		next, err := c.DNS.LookupCNAME(ctx, at)
 		if errors.Is(err, dnsx.ErrNotFound) {
 			break
 		}
 		if err != nil {
-			return noAnswer(ReturnPath, name)
+			return unansweredObservation(ReturnPath, name)
 		}
 		chain = append(chain, next)
-		if dnsx.Canonical(next) == e.returnPathHost {
+		if dnsx.CanonicalName(next) == e.returnPathHost {
 			break
 		}
 	}
@@ -132,9 +132,9 @@ func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
 	ours, err := lookOurSPF(ctx, e, e.returnPathHost, c.DNS)
 	switch {
 	case err != nil:
-		return noAnswer(ReturnPath, e.returnPathHost)
+		return unansweredObservation(ReturnPath, e.returnPathHost)
 	case ours.fault != "":
-		return operatorsFault(o, ours.fault)
+		return blameOperator(o, ours.fault)
 	}
 	return o
 }
@@ -142,11 +142,11 @@ func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
 func (c Checker) lookSPF(ctx context.Context, e Set) Observation {
 	found, err := c.txt(ctx, e.name)
 	if err != nil {
-		return noAnswer(SPF, e.name)
+		return unansweredObservation(SPF, e.name)
 	}
 	o, err := compareSPF(ctx, e, found, c.DNS)
 	if err != nil {
-		return noAnswer(SPF, e.name)
+		return unansweredObservation(SPF, e.name)
 	}
 	return o
 }
@@ -154,7 +154,7 @@ func (c Checker) lookSPF(ctx context.Context, e Set) Observation {
 func (c Checker) lookMX(ctx context.Context, e Set) Observation {
 	found, err := c.DNS.LookupMX(ctx, e.name)
 	if err != nil && !errors.Is(err, dnsx.ErrNotFound) {
-		return noAnswer(InboundMX, e.name)
+		return unansweredObservation(InboundMX, e.name)
 	}
 	return compareMX(e, found)
 }
@@ -168,7 +168,7 @@ func (c Checker) txt(ctx context.Context, name string) ([]string, error) {
 	return values, err
 }
 
-func noAnswer(purpose Purpose, name string) Observation {
+func unansweredObservation(purpose Purpose, name string) Observation {
 	return Observation{Purpose: purpose, Unanswered: true,
 		Advice: fmt.Sprintf("Wait for the next check or verify again: the DNS servers of %s did not answer.", name)}
 }

@@ -21,15 +21,15 @@ type Observation struct {
 	Operators  bool // the installation's own record is broken
 }
 
-// Required reports whether the domain needs the record for verification.
-func (o Observation) Required() bool { return o.Purpose.isRequired() && !o.Optional }
+// IsRequired reports whether the domain needs the record for verification.
+func (o Observation) IsRequired() bool { return o.Purpose.isRequired() && !o.Optional }
 
 // Merge returns the states after a check: new observations replace earlier ones, except unanswered ones.
 func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {
 	merged := make([]shape.RecordState, 0, len(seen))
 	for _, o := range seen {
 		state := shape.RecordState{Purpose: string(o.Purpose), Selector: o.Selector, Status: string(o.Status),
-			Found: clip(o.Found), Error: clean(o.Advice)}
+			Found: clipValues(o.Found), Error: sanitizeText(o.Advice)}
 		if o.Unanswered {
 			state.Status, state.Found, state.Error = string(Missing), []string{}, o.Advice
 			for _, k := range known {
@@ -43,9 +43,9 @@ func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {
 	return merged
 }
 
-// Same reports whether two checks have the same results. The order of values does not matter, because DNS
+// SameResults reports whether two checks have the same results. The order of values does not matter, because DNS
 // servers rotate it.
-func Same(a, b []shape.RecordState) bool {
+func SameResults(a, b []shape.RecordState) bool {
 	ordered := func(states []shape.RecordState) []shape.RecordState {
 		states = slices.SortedFunc(slices.Values(states), func(x, y shape.RecordState) int {
 			return cmp.Or(cmp.Compare(x.Purpose, y.Purpose), cmp.Compare(x.Selector, y.Selector))
@@ -61,19 +61,19 @@ func Same(a, b []shape.RecordState) bool {
 	})
 }
 
-// clip limits how much data from a foreign zone is stored.
-func clip(found []string) []string {
+// clipValues limits how much data from a foreign zone is stored.
+func clipValues(found []string) []string {
 	const maxValues = 10
 	out := make([]string, 0, min(len(found), maxValues))
 	for _, value := range found[:min(len(found), maxValues)] {
-		out = append(out, clean(value))
+		out = append(out, sanitizeText(value))
 	}
 	return out
 }
 
-// clean makes text from a foreign zone safe for a JSON column, which accepts neither NUL nor invalid UTF-8, and
+// sanitizeText makes text from a foreign zone safe for a JSON column, which accepts neither NUL nor invalid UTF-8, and
 // for one line of a page.
-func clean(text string) string {
+func sanitizeText(text string) string {
 	const maxLength = 1000
 	if len(text) > maxLength {
 		text = text[:maxLength] + "…"

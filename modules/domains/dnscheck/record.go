@@ -84,11 +84,11 @@ type Set struct {
 	inboundHost    string // empty if the domain does not receive mail here
 }
 
-// Of returns the set of a domain that was loaded with its keys.
-func Of(d *ent.Domain, hosts Hosts) Set {
+// NewSet returns the set of a domain that was loaded with its keys.
+func NewSet(d *ent.Domain, hosts Hosts) Set {
 	return Set{name: d.Name, ownershipToken: d.OwnershipToken, keys: InOrder(d.Edges.Keys),
-		returnPathHost: dnsx.Canonical(hosts.ReturnPath), spfInclude: dnsx.Canonical(hosts.SPFInclude),
-		inboundHost: dnsx.Canonical(hosts.Inbound)}
+		returnPathHost: dnsx.CanonicalName(hosts.ReturnPath), spfInclude: dnsx.CanonicalName(hosts.SPFInclude),
+		inboundHost: dnsx.CanonicalName(hosts.Inbound)}
 }
 
 // SPFInclude returns the host that the SPF record of the domain must include.

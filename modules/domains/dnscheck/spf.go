@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// unlisted is an address that no record lists: it is reserved for future use (RFC 1112 section 4).
-var unlisted = net.IPv4(240, 0, 0, 1)
+// unlistedIP is an address that no record lists: it is reserved for future use (RFC 1112 section 4).
+var unlistedIP = net.IPv4(240, 0, 0, 1)
 
 // compareSPF evaluates a domain's SPF record like a receiver of mail from our servers does. The client is any
 // address that our include matches, whether the include is in the record itself or in its includes and
@@ -28,7 +28,7 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 		o.Status = Missing
 		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=spf1 include:%s ~all\".", e.name,
 			e.spfInclude)
-		if quoted := spfQuoted(found); len(quoted) > 0 {
+		if quoted := findQuotedSPF(found); len(quoted) > 0 {
 			o.Status, o.Found = Mismatch, quoted
 			o.Advice = fmt.Sprintf("Remove the quotation marks from the value of the TXT record at %s: with them, "+
 				"receivers do not treat it as an SPF record.", e.name)
@@ -53,13 +53,13 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 	case err != nil:
 		return Observation{}, err
 	case ours.fault != "":
-		return operatorsFault(o, ours.fault), nil
+		return blameOperator(o, ours.fault), nil
 	case ours.record == "": // not looked at
 		o.Status = Verified
 		return o, nil
 	}
 	// Our own lookups count toward the limit of ten for the domain's record.
-	if o.Advice, err = spfAdvice(ctx, e, found, matching(ours.record), dns); err != nil {
+	if o.Advice, err = spfAdvice(ctx, e, found, matchEveryClient(ours.record), dns); err != nil {
 		return Observation{}, err
 	}
 	if o.Advice == "" {
@@ -73,12 +73,12 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 func spfAdvice(ctx context.Context, e Set, found []string, ours string, dns spf.Source) (string, error) {
 	asked := &spf.Evaluation{Source: dns, Known: map[string][]string{e.name: found, e.spfInclude: {ours}},
 		Reverse: []string{"ours.invalid."}}
-	result, err := asked.Check(ctx, spf.Client{IP: unlisted, Hello: e.returnPathHost, Sender: "bounce@" + e.name})
+	result, err := asked.Check(ctx, spf.Client{IP: unlistedIP, Hello: e.returnPathHost, Sender: "bounce@" + e.name})
 	switch reached := asked.Names[e.spfInclude]; {
 	case result == spf.TempError:
 		return "", err
 	case result == spf.PermError:
-		return fmt.Sprintf("Repair the SPF record at %s: %s.", e.name, spfFault(e, asked, err)), nil
+		return fmt.Sprintf("Repair the SPF record at %s: %s.", e.name, describeSPFFault(e, asked, err)), nil
 	case result == spf.Pass && reached:
 		return "", nil
 	case reached:
@@ -89,8 +89,8 @@ func spfAdvice(ctx context.Context, e Set, found []string, ours string, dns spf.
 	}
 }
 
-// spfQuoted returns the values that would be SPF records without the quotes added by a control panel.
-func spfQuoted(values []string) []string {
+// findQuotedSPF returns the values that would be SPF records without the quotes added by a control panel.
+func findQuotedSPF(values []string) []string {
 	var quoted []string
 	for _, value := range values {
 		if len(spf.Records([]string{unquote(value)})) > 0 {
@@ -100,11 +100,11 @@ func spfQuoted(values []string) []string {
 	return quoted
 }
 
-// spfFault returns why receivers reject a record with a permanent error.
-func spfFault(e Set, asked *spf.Evaluation, err error) string {
+// describeSPFFault returns why receivers reject a record with a permanent error.
+func describeSPFFault(e Set, asked *spf.Evaluation, err error) string {
 	if errors.Is(err, spf.ErrTooManyLookups) {
 		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and evaluated; move that "+
 			"include to the front or remove others", e.spfInclude)
 	}
-	return asked.Why(e.name, err)
+	return asked.ExplainError(e.name, err)
 }

@@ -25,31 +25,32 @@ func lookOurSPF(ctx context.Context, e Set, name string, dns spf.Source) (ourSPF
 		return ourSPF{}, nil
 	}
 	asked := &spf.Evaluation{Source: dns, Reverse: []string{"ours.invalid."}}
-	result, err := asked.Check(ctx, spf.Client{IP: unlisted, Hello: e.returnPathHost, Sender: "bounce@" + name})
+	result, err := asked.Check(ctx, spf.Client{IP: unlistedIP, Hello: e.returnPathHost, Sender: "bounce@" + name})
 	switch result {
 	case spf.TempError:
 		return ourSPF{}, err
 	case spf.None:
 		return ourSPF{fault: "there is no SPF record at " + name}, nil
 	case spf.PermError:
-		return ourSPF{fault: fmt.Sprintf("the SPF record at %s cannot be used: %s", name, asked.Why(name, err))}, nil
+		return ourSPF{fault: fmt.Sprintf("the SPF record at %s cannot be used: %s", name,
+			asked.ExplainError(name, err))}, nil
 	}
 	return ourSPF{record: asked.Record}, nil
 }
 
-// operatorsFault is the observation of a correct record that has no effect, because a record of the
+// blameOperator is the observation of a correct record that has no effect, because a record of the
 // installation itself is missing or broken. It does not change the status of the domain, because its owner
 // cannot fix it.
-func operatorsFault(o Observation, fault string) Observation {
+func blameOperator(o Observation, fault string) Observation {
 	o.Status, o.Operators = Mismatch, true
 	o.Advice = fmt.Sprintf("You do not need to change anything. This must be fixed by the operator of this mail "+
 		"service: %s. Contact the operator; `postrider doctor` shows what to publish.", fault)
 	return o
 }
 
-// matching rewrites a record of ours so that it matches every client after all its lookups. Nothing is
+// matchEveryClient rewrites a record of ours so that it matches every client after all its lookups. Nothing is
 // evaluated after an all term, and a redirect is ignored if the record has one (RFC 7208 section 6.1).
-func matching(record string) string {
+func matchEveryClient(record string) string {
 	var terms []string
 	for term := range strings.FieldsSeq(record) {
 		lower := strings.ToLower(term)

@@ -104,7 +104,7 @@ func TestCompareSPF(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := compareSPF(t.Context(), testExpectation(), c.found, resolver.Uncached())
+			got, err := compareSPF(t.Context(), testExpectation(), c.found, resolver.WithoutCache())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,8 +22,8 @@ const applyTimeout = time.Minute
 type Domains interface {
 	// Get returns one domain of the account. Error: NotFound.
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
-	// Expected returns the records that the domain must publish.
-	Expected(d *ent.Domain) dnscheck.Set
+	// ExpectedRecords returns the records that the domain must publish.
+	ExpectedRecords(d *ent.Domain) dnscheck.Set
 	// Checker looks up records.
 	Checker() dnscheck.Checker
 }
@@ -46,7 +46,7 @@ type Service struct {
 
 // New returns a new Service, which has no state.
 func New(p Params) (*Service, error) {
-	providers, err := dnsprovider.New(dnsprovider.Params{Resolver: p.Resolver.Uncached(), Guard: p.Guard})
+	providers, err := dnsprovider.New(dnsprovider.Params{Resolver: p.Resolver.WithoutCache(), Guard: p.Guard})
 	if err != nil {
 		return nil, err
 	}
@@ -106,18 +106,18 @@ type ProviderCredentials map[string]secret.String
 // Set stores one credential.
 func (c ProviderCredentials) Set(name, value string) { c[name] = secret.New(value) }
 
-// Input is the input of Apply.
-type Input struct {
+// ApplyInput is the input of Apply.
+type ApplyInput struct {
 	Provider    string
 	Credentials ProviderCredentials
 	DryRun      bool
 }
 
 // Validate reports every invalid field, including missing and unknown credentials.
-func (in Input) Validate() fault.Fields { return dnsprovider.Check(in.Provider, in.Credentials) }
+func (in ApplyInput) Validate() fault.Fields { return dnsprovider.Check(in.Provider, in.Credentials) }
 
-// Change is the actual or planned change of a record.
-type Change struct {
+// RecordChange is the actual or planned change of a record.
+type RecordChange struct {
 	dnscheck.RecordCheck
 
 	Write  string   // the published value: the record's, or a merged SPF record
@@ -128,13 +128,13 @@ type Change struct {
 
 // Result is the result of Apply. Each record of the domain is in exactly one list.
 type Result struct {
-	Applied, Unchanged, Conflicts []Change
+	Applied, Unchanged, Conflicts []RecordChange
 }
 
 // Apply publishes the records of a domain through its DNS provider; a dry run only returns the planned changes.
 // Existing records are never overwritten: they are conflicts, except that our include is added to an SPF record.
 // Apply is idempotent. The credentials are not stored.
-func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Input) (Result, error) {
+func (s *Service) Apply(ctx context.Context, accountID, domainID string, in ApplyInput) (Result, error) {
 	if err := in.Validate().Err(); err != nil {
 		return Result{}, err
 	}
@@ -156,7 +156,7 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Inpu
 	if err != nil {
 		return Result{}, err
 	}
-	expected := s.domains.Expected(d)
+	expected := s.domains.ExpectedRecords(d)
 	records := expected.RecordChecks(d)
 	plan, err := zone.Plan(ctx, wantedRecords(records, expected.SPFInclude()))
 	if err != nil {
@@ -203,12 +203,12 @@ func (s *Service) doubtSPF(ctx context.Context, expected dnscheck.Set, i dnsprov
 }
 
 // changes converts plan items into changes of the corresponding records.
-func changes(records []dnscheck.RecordCheck, items []dnsprovider.Item) []Change {
-	list := make([]Change, 0, len(items))
+func changes(records []dnscheck.RecordCheck, items []dnsprovider.Item) []RecordChange {
+	list := make([]RecordChange, 0, len(items))
 	for _, i := range items {
 		for _, r := range records {
-			if string(r.Purpose) == i.Purpose && dnsx.Canonical(r.Name) == i.Name && r.Type == i.Type {
-				list = append(list, Change{RecordCheck: r, Write: i.Write, Before: i.Before, After: i.After,
+			if string(r.Purpose) == i.Purpose && dnsx.CanonicalName(r.Name) == i.Name && r.Type == i.Type {
+				list = append(list, RecordChange{RecordCheck: r, Write: i.Write, Before: i.Before, After: i.After,
 					Reason: i.Reason})
 				break
 			}

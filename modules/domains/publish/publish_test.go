@@ -25,7 +25,7 @@ func example() *ent.Domain {
 }
 
 func expected(d *ent.Domain) dnscheck.Set {
-	return dnscheck.Of(d, dnscheck.Hosts{ReturnPath: "rp.postrider.example", SPFInclude: "spf.postrider.example"})
+	return dnscheck.NewSet(d, dnscheck.Hosts{ReturnPath: "rp.postrider.example", SPFInclude: "spf.postrider.example"})
 }
 
 // Every record has a rule, and the records of both keys are published during a rotation.
@@ -56,7 +56,7 @@ func TestMergedSPFIsEvaluated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Service{checker: dnscheck.Checker{DNS: resolver.Uncached(), Within: 5 * time.Second}}
+	s := &Service{checker: dnscheck.Checker{DNS: resolver.WithoutCache(), Within: 5 * time.Second}}
 	d := example()
 	e := expected(d)
 	for n := range 11 {

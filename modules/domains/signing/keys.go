@@ -40,8 +40,8 @@ func Keys(d *ent.Domain) []DomainKey {
 	return keys
 }
 
-// Current returns the RSA key that signs the domain's mail.
-func Current(d *ent.Domain) DomainKey {
+// ActiveKey returns the RSA key that signs the domain's mail.
+func ActiveKey(d *ent.Domain) DomainKey {
 	for _, key := range Keys(d) {
 		if key.State == string(dkimkey.StateActive) && key.Algorithm == string(dkimkey.AlgorithmRsaSha256) {
 			return key
@@ -50,8 +50,8 @@ func Current(d *ent.Domain) DomainKey {
 	return DomainKey{}
 }
 
-// Waiting returns the pending key of the algorithm, or nil.
-func Waiting(keys []*ent.DKIMKey, algorithm dkimkey.Algorithm) *ent.DKIMKey {
+// PendingKey returns the pending key of the algorithm, or nil.
+func PendingKey(keys []*ent.DKIMKey, algorithm dkimkey.Algorithm) *ent.DKIMKey {
 	return find(keys, algorithm, dkimkey.StatePending)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Signer is the setting that selects the implementation of RSA signatures.
-var Signer = setting.Declare(setting.Setting[signer.Mode]{
+var Signer = setting.Declare(setting.Setting[signer.EngineMode]{
 	Name: "POSTRIDER_SIGNER", Group: "Delivery", Form: setting.OneOf("WHO", signer.Modes...), Default: signer.Auto,
 	Help: "Implementation that signs messages: auto (libcrypto if it is found and its signatures match Go's, about " +
 		"four times as fast; otherwise Go), go, or libcrypto (fails to start without it).",

@@ -28,7 +28,7 @@ func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKI
 		}
 	}
 	signs := find(keys, dkimkey.AlgorithmRsaSha256, dkimkey.StateActive)
-	if next := Waiting(ripe, dkimkey.AlgorithmRsaSha256); next != nil {
+	if next := PendingKey(ripe, dkimkey.AlgorithmRsaSha256); next != nil {
 		signs = next
 	}
 	answered := false
@@ -52,9 +52,9 @@ func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKI
 	return ripe, current
 }
 
-// WaitsFor returns the age of the newest pending key that is not ripe, or a negative duration if there is
+// PendingAge returns the age of the newest pending key that is not ripe, or a negative duration if there is
 // none.
-func WaitsFor(keys, ripe []*ent.DKIMKey, now time.Time) time.Duration {
+func PendingAge(keys, ripe []*ent.DKIMKey, now time.Time) time.Duration {
 	age := time.Duration(-1)
 	for _, key := range keys {
 		if key.State != dkimkey.StatePending || find(ripe, key.Algorithm, key.State) != nil {

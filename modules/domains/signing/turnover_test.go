@@ -63,7 +63,7 @@ func TestTurnover(t *testing.T) {
 			if o.Selector == "z" {
 				t.Errorf("%s: kept the observation of a deleted key", c.name)
 			}
-			if o.Required() {
+			if o.IsRequired() {
 				counted = append(counted, o)
 			}
 		}
@@ -80,10 +80,10 @@ func TestWaitsForNewestPendingKey(t *testing.T) {
 	now := time.Now()
 	keys := []*ent.DKIMKey{keyRow("a", dkimkey.StateActive), keyRow("b", dkimkey.StatePending)}
 	keys[1].CreatedAt = now.Add(-time.Hour)
-	if age := WaitsFor(keys, nil, now); age != time.Hour {
-		t.Errorf("WaitsFor returned %s", age)
+	if age := PendingAge(keys, nil, now); age != time.Hour {
+		t.Errorf("PendingAge returned %s", age)
 	}
-	if age := WaitsFor(keys, keys[1:], now); age >= 0 {
-		t.Errorf("WaitsFor of an active key returned %s", age)
+	if age := PendingAge(keys, keys[1:], now); age >= 0 {
+		t.Errorf("PendingAge of an active key returned %s", age)
 	}
 }

@@ -41,7 +41,7 @@ type Files struct {
 	Cert, Key   string // of a client certificate
 }
 
-func (c Config) duplicates() time.Duration { return cmp.Or(c.Duplicates, 10*time.Minute) }
+func (c Config) duplicateWindow() time.Duration { return cmp.Or(c.Duplicates, 10*time.Minute) }
 
 const (
 	dialLimit = 2 * time.Second

@@ -6,7 +6,7 @@
 // Accounts are published concurrently.
 //
 // The stream drops a message whose id it received within the last ten minutes. For messages published earlier
-// without an acknowledgement, Stored reads the end of the stream.
+// without an acknowledgement, StoredIDs reads the end of the stream.
 //
 // Messages pending in a broken connection are discarded: otherwise they could arrive much later, from a
 // process that no longer publishes.

@@ -173,11 +173,11 @@ func TestPublishKeepsOrderWithinAccount(t *testing.T) {
 	if _, err := s.Publish(t.Context(), facts, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := s.Stored(t.Context(), facts[19].ID, 5)
+	stored, err := s.StoredIDs(t.Context(), facts[19].ID, 5)
 	if err != nil || len(stored) > 5 || len(stored) == 0 {
 		t.Errorf("Stored among the last 5 messages returned %v, %v", stored, err)
 	}
-	if stored, err = s.Stored(t.Context(), facts[19].ID, 1000); err != nil || len(stored) != 10 {
+	if stored, err = s.StoredIDs(t.Context(), facts[19].ID, 1000); err != nil || len(stored) != 10 {
 		t.Errorf("Stored returned %d messages, %v; want 10", len(stored), err)
 	}
 }

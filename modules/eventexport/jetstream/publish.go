@@ -91,11 +91,11 @@ func (s *Stream) publish(f event.Fact) error {
 }
 
 func (s *Stream) subject(f event.Fact) string {
-	return s.config.Prefix + "." + token(f.AccountID) + "." + token(string(f.Type))
+	return s.config.Prefix + "." + subjectToken(f.AccountID) + "." + subjectToken(string(f.Type))
 }
 
-// token converts a text to a subject token. Ids and event types are valid tokens.
-func token(text string) string {
+// subjectToken converts a text to a subject token. Ids and event types are valid tokens.
+func subjectToken(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == '*' || r == '>' || r > '~' {
 			return '_'
@@ -104,12 +104,12 @@ func token(text string) string {
 	}, text)
 }
 
-// Stored returns the ids after the position among the last messages of the stream. It asks the leader, which
+// StoredIDs returns the ids after the position among the last messages of the stream. It asks the leader, which
 // has every acknowledged message.
-func (s *Stream) Stored(ctx context.Context, position string, last int) (map[string]bool, error) {
+func (s *Stream) StoredIDs(ctx context.Context, position string, last int) (map[string]bool, error) {
 	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
 	if err != nil {
-		return nil, s.unseen(err)
+		return nil, s.explainMissing(err)
 	}
 	ids := map[string]bool{}
 	state := found.State

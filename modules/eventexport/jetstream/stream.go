@@ -48,8 +48,8 @@ func Open(ctx context.Context, c Config) (*Stream, error) {
 // Close closes the connection.
 func (s *Stream) Close() { s.conn.Close() }
 
-// Closed reports whether the connection is closed permanently.
-func (s *Stream) Closed() bool { return s.conn.IsClosed() }
+// IsClosed reports whether the connection is closed permanently.
+func (s *Stream) IsClosed() bool { return s.conn.IsClosed() }
 
 func connect(c Config) (*Stream, error) {
 	conn, err := nats.Connect(strings.Join(c.Target.Servers, ","), c.options()...)
@@ -129,16 +129,16 @@ func (s *Stream) Prepare(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return s.unseen(err)
+		return s.explainMissing(err)
 	}
 	if found.Config.Metadata[madeBy] != madeHere {
-		return s.usable(found.Config)
+		return s.checkUsable(found.Config)
 	}
 	return s.adjust(ctx, found.Config)
 }
 
-// unseen returns an error for servers that do not respond about the stream.
-func (s *Stream) unseen(err error) error {
+// explainMissing returns an error for servers that do not respond about the stream.
+func (s *Stream) explainMissing(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("look up the stream %s: JetStream does not respond; it is disabled on these servers, or "+
@@ -157,7 +157,7 @@ func (s *Stream) newConfig() *nats.StreamConfig {
 		Subjects:  []string{s.config.Prefix + ".>"},
 		Retention: nats.LimitsPolicy, Discard: nats.DiscardNew, Storage: nats.FileStorage, Replicas: s.config.Replicas,
 		MaxAge:     s.config.MaxAge,
-		Duplicates: s.config.duplicates(), AllowDirect: true, Metadata: map[string]string{madeBy: madeHere}}
+		Duplicates: s.config.duplicateWindow(), AllowDirect: true, Metadata: map[string]string{madeBy: madeHere}}
 }
 
 // adjust updates a stream created by Open to the current configuration. It keeps limits that an operator has
@@ -177,16 +177,16 @@ func (s *Stream) adjust(ctx context.Context, is nats.StreamConfig) error {
 	return nil
 }
 
-// usable returns why a stream created by others cannot be used, or nil.
-func (s *Stream) usable(is nats.StreamConfig) error {
+// checkUsable returns why a stream created by others cannot be used, or nil.
+func (s *Stream) checkUsable(is nats.StreamConfig) error {
 	var wrong []error
 	if !slices.ContainsFunc(is.Subjects, func(pattern string) bool { return covers(pattern, s.config.Prefix+".>") }) {
 		wrong = append(wrong, fmt.Errorf("it has the subjects %s, but requires %s.>", strings.Join(is.Subjects, ", "),
 			s.config.Prefix))
 	}
-	if is.Duplicates < s.config.duplicates() {
+	if is.Duplicates < s.config.duplicateWindow() {
 		wrong = append(wrong, fmt.Errorf("its duplicate window is %s, but must be at least %s", is.Duplicates,
-			s.config.duplicates()))
+			s.config.duplicateWindow()))
 	}
 	if is.Storage != nats.FileStorage {
 		wrong = append(wrong, errors.New("its storage must be file, not memory"))
@@ -229,9 +229,9 @@ func Replicas(ctx context.Context, c Config) (int, error) {
 	case errors.Is(err, nats.ErrStreamNotFound):
 		return 0, nil
 	case err != nil:
-		return 0, s.unseen(err)
+		return 0, s.explainMissing(err)
 	case found.Config.Metadata[madeBy] != madeHere:
-		return found.Config.Replicas, s.usable(found.Config)
+		return found.Config.Replicas, s.checkUsable(found.Config)
 	}
 	return found.Config.Replicas, nil
 }

@@ -35,7 +35,7 @@ func Bodies(text, htmlText string, e *ent.ReceivedEmail, m *message.Message) (ne
 	if text != "" || htmlText == "" || m.Text != "" {
 		original := m.Text
 		if original == "" {
-			original = plaintext.Of(m.HTML)
+			original = plaintext.FromHTML(m.HTML)
 		}
 		newText = appendSeparated(text, "\n\n") + plain.String() + original
 	}

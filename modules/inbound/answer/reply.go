@@ -10,8 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// To returns the recipients of a reply (RFC 5322 section 3.6.2): the addresses of Reply-To, or else of From.
-func To(e *ent.ReceivedEmail) (to []sending.Mailbox) {
+// ReplyRecipients returns the recipients of a reply (RFC 5322 section 3.6.2): the addresses of Reply-To, or else
+// of From.
+func ReplyRecipients(e *ent.ReceivedEmail) (to []sending.Mailbox) {
 	for _, list := range [][]string{e.ReplyTo, {e.From}, {e.FromAddress}} {
 		for _, display := range list {
 			if parsed, err := address.Parse(display); err == nil && len(to) < sending.MaxRecipients {

@@ -29,7 +29,7 @@ import (
 
 // world is an installation with an S3 object store.
 type world struct {
-	*rooms.Rooms
+	*rooms.Harness
 
 	store *blobtest.Server
 }
@@ -132,7 +132,7 @@ var sameEmail = cmp.Options{cmpopts.IgnoreUnexported(ent.Email{}, ent.Attachment
 // everyKind returns one message for each way of storing a body.
 func everyKind() map[string]sending.Message {
 	body := func(text, html string) sending.Message {
-		m := rooms.Simple("bob@example.net")
+		m := rooms.SimpleMessage("bob@example.net")
 		m.Text, m.HTML = text, html
 		return m
 	}
@@ -146,7 +146,7 @@ func everyKind() map[string]sending.Message {
 	alone.NoText = true
 	relayed := func(raw string) sending.Message {
 		m := body("", "")
-		m.Relayed = &sending.Relayed{MIME: []byte(strings.ReplaceAll(raw, "\n", "\r\n"))}
+		m.Relayed = &sending.RelayedMessage{MIME: []byte(strings.ReplaceAll(raw, "\n", "\r\n"))}
 		return m
 	}
 	const head = "From: ada@example.com\nTo: bob@example.net\nSubject: s\nMIME-Version: 1.0\nContent-Type: "
@@ -210,9 +210,9 @@ func TestKeepsBodiesOfUnsentEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	at := time.Now().Add(time.Hour)
-	later := rooms.Simple("carol@example.net")
+	later := rooms.SimpleMessage("carol@example.net")
 	later.ScheduledAt = &at
-	scheduled, deferred := w.Send(t, later), w.Send(t, rooms.Simple("bob@example.net"))
+	scheduled, deferred := w.Send(t, later), w.Send(t, rooms.SimpleMessage("bob@example.net"))
 	w.SettleWith(t, w.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Code: 451, Reply: "451 Later"})
 	if err := w.Mover.Walk(t.Context()); err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 20 {
-		w.deliver(t, rooms.Simple("bob@example.net"))
+		w.deliver(t, rooms.SimpleMessage("bob@example.net"))
 	}
 	w.failStore()
 	if err := w.Mover.Start(t.Context()); err != nil {
@@ -296,7 +296,7 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 	w.recoverStore()
 	expect.EventuallyWithin(t, 60*time.Second, "all bodies are in the store",
 		func() bool { w.makeMovesDue(t); return w.countMoved(t) == 20 })
-	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || !needed {
+	if needed, err := bodies.NeedsObjectStore(t.Context(), w.DB); err != nil || !needed {
 		t.Errorf("Needed returned %v, %v; want true", needed, err)
 	}
 	if n := w.Count(t, `schema_migrations WHERE oldest = version AND name LIKE '%_sent_bodies.sql'`); n != 1 {
@@ -309,7 +309,7 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 		w.makeMovesDue(t)
 		return len(w.store.Objects(t)) == 0 && w.Count(t, "body_moves") == 0
 	})
-	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || needed {
+	if needed, err := bodies.NeedsObjectStore(t.Context(), w.DB); err != nil || needed {
 		t.Errorf("Needed without emails returned %v, %v; want false", needed, err)
 	}
 	if behind, err := w.Mover.Backlog(t.Context()); err != nil || behind != 0 {

@@ -30,9 +30,9 @@ func TestDeletesObjectsWithEmails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			m := rooms.Simple("bob@example.net")
+			m := rooms.SimpleMessage("bob@example.net")
 			if name == "erased from several" {
-				m = rooms.Simple("bob@example.net", "carol@example.net")
+				m = rooms.SimpleMessage("bob@example.net", "carol@example.net")
 			}
 			m.Attachments = []sending.Attachment{{Name: "a.txt", Data: []byte("a")}}
 			gone := func(when string) {

@@ -6,7 +6,7 @@
 //
 // The body consists of html and text, or of the message as it was submitted over SMTP. It moves as one object,
 // and each attachment as another. Custom header fields stay in the database. A finished email has nothing left
-// to send (lifecycle.Finished), and never becomes unfinished again. A move is a row of body_moves: an object to
+// to send (lifecycle.FinishedStatuses), and never becomes unfinished again. A move is a row of body_moves: an object to
 // be written or deleted. The walk creates moves for emails that are old enough, in id order, up to a mark.
 //
 // # Location of a body

@@ -23,7 +23,8 @@ import (
 func TestMovesResumeAfterStoreOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first, second := w.deliver(t, rooms.Simple("bob@example.net")), w.deliver(t, rooms.Simple("carol@example.net"))
+	first, second := w.deliver(t, rooms.SimpleMessage("bob@example.net")), w.deliver(t,
+		rooms.SimpleMessage("carol@example.net"))
 	before := w.readAll(t, first)
 	w.failStore()
 	if got := w.runMoves(t); !slices.Equal(got, []string{"failed", "failed"}) || w.countMoved(t) != 0 {
@@ -79,7 +80,7 @@ func errOf[T any](_ T, err error) error { return err }
 func TestProcessDiesBetweenUploadAndCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.deliver(t, rooms.Simple("bob@example.net"))
+	id := w.deliver(t, rooms.SimpleMessage("bob@example.net"))
 	before := w.readAll(t, id)
 	if err := w.Mover.Walk(t.Context()); err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func TestProcessDiesBetweenUploadAndCommit(t *testing.T) {
 		t.Errorf("the late result changed the email:\n%s", diff)
 	}
 	// A result whose commit was not confirmed is stored again.
-	next := w.deliver(t, rooms.Simple("carol@example.net"))
+	next := w.deliver(t, rooms.SimpleMessage("carol@example.net"))
 	if err := w.Mover.Walk(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestProcessDiesBetweenUploadAndCommit(t *testing.T) {
 func TestBodyPurgedBeforeCommitLeavesNoObject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.deliver(t, rooms.Simple("bob@example.net"))
+	w.deliver(t, rooms.SimpleMessage("bob@example.net"))
 	if err := w.Mover.Walk(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestBodyPurgedBeforeCommitLeavesNoObject(t *testing.T) {
 func TestMoveFailsIfStoredObjectDiffers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.deliver(t, rooms.Simple("bob@example.net"))
+	id := w.deliver(t, rooms.SimpleMessage("bob@example.net"))
 	w.store.Fault(func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.Method == http.MethodGet {
 			rw.Header().Set("Last-Modified", "Sun, 22 Nov 2026 10:00:00 GMT")

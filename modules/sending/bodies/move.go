@@ -92,7 +92,7 @@ func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) movedBod
 	var out movedBody
 	var err error
 	switch {
-	case !l.Valid():
+	case !l.IsValid():
 		err = errors.New("lease expired")
 	case m.used:
 		out.outcome = removed
@@ -161,7 +161,7 @@ var owner = intake.Tenant{Account: "bodies being moved to the object store"}
 
 // upload writes the object of an email if the email is finished and has a body.
 func (s *Service) upload(ctx context.Context, m move) (out movedBody, err error) {
-	query, args := lookSQL, []any{m.emailID, m.accountID, db.Array(lifecycle.Finished())}
+	query, args := lookSQL, []any{m.emailID, m.accountID, db.Array(lifecycle.FinishedStatuses())}
 	if m.file != nil {
 		query, args = lookAtFileSQL, append(args, *m.file)
 	}

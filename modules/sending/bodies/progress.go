@@ -21,8 +21,8 @@ SELECT EXISTS (SELECT FROM (
 	SELECT body_key FROM emails WHERE id <= (SELECT position FROM body_walks WHERE name = $1) ORDER BY id DESC LIMIT 2000
 ) e WHERE body_key IS NOT NULL)`
 
-// Needed reports whether an object store contains bodies of sent emails.
-func Needed(ctx context.Context, d *db.DB) (bool, error) {
+// NeedsObjectStore reports whether an object store contains bodies of sent emails.
+func NeedsObjectStore(ctx context.Context, d *db.DB) (bool, error) {
 	needed, err := db.One(ctx, d.SQL, db.Value[bool], neededSQL, walkName)
 	if err != nil {
 		return false, fmt.Errorf("look up bodies in the object store: %w", err)

@@ -79,7 +79,7 @@ func (s *Service) settleMoves(ctx context.Context, results []result) error {
 			}
 		}
 		_, err := tx.ExecContext(ctx, settleSQL.Text,
-			settleSQL.Args(resultRows.Rows(results), db.Arg("finished", db.Array(lifecycle.Finished())))...)
+			settleSQL.Args(resultRows.Rows(results), db.Arg("finished", db.Array(lifecycle.FinishedStatuses())))...)
 		return err
 	})
 	if err != nil {

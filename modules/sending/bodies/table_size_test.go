@@ -29,11 +29,13 @@ func TestMovedBodiesFreeTableSpace(t *testing.T) {
 	const n = 300
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
-		m := rooms.Simple(fmt.Sprintf("user%d@example.net", i))
+		m := rooms.SimpleMessage(fmt.Sprintf("user%d@example.net", i))
 		m.Subject, m.Text = randomWords(r, 40), randomWords(r, 1000)
-		m.HTML = `<html><body style="font-family: sans-serif"><table width="100%">` + "<tr><td><p>" + randomWords(r, 600) +
+		m.HTML = `<html><body style="font-family: sans-serif"><table width="100%">` + "<tr><td><p>" +
+			randomWords(r, 600) +
 			"</p></td></tr>" +
-			"<tr><td><p>" + randomWords(r, 600) + `</p></td></tr><tr><td><a href="https://example.com/` + randomWords(r, 30) +
+			"<tr><td><p>" + randomWords(r, 600) + `</p></td></tr><tr><td><a href="https://example.com/` +
+			randomWords(r, 30) +
 			`">` + randomWords(r, 600) + "</a></td></tr></table></body></html>"
 		w.Send(t, m)
 	}

@@ -147,7 +147,7 @@ SELECT (SELECT count(*) FROM page), (SELECT moves FROM room)`)
 func (s *Service) walkPage(ctx context.Context, before time.Time, page int) (looked, room int, err error) {
 	type row struct{ looked, room int }
 	r, err := db.One(ctx, s.db.SQL, func(r *row) []any { return []any{&r.looked, &r.room} }, walkSQL.Text, walkSQL.Args(
-		db.Arg("name", walkName), db.Arg("most", mostMoves), db.Arg("finished", db.Array(lifecycle.Finished())),
+		db.Arg("name", walkName), db.Arg("most", mostMoves), db.Arg("finished", db.Array(lifecycle.FinishedStatuses())),
 		db.Arg("before", id.Since(id.Email, before)),
 		db.Arg("page", page), db.Arg("relayed", relayedSuffix), db.Arg("texts", textsSuffix),
 		db.Arg("file", fileSuffix))...)

@@ -19,7 +19,7 @@ const (
 // loadRest loads the parts that the claim left out because of their size. Attachments are read when the
 // composer reaches them, with one statement each: a statement has only seconds, and reading one attachment at a
 // time bounds the memory.
-func (c *Composer) loadRest(ctx context.Context, o *Email, msg *mime.Message) error {
+func (c *Composer) loadRest(ctx context.Context, o *StoredEmail, msg *mime.Message) error {
 	html, text, err := c.contents.Texts(ctx, o.accountID, o.id)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (c *Composer) loadRest(ctx context.Context, o *Email, msg *mime.Message) er
 // readFile passes the contents of an attachment to use, without copying them if they are in the database. It
 // uses a prepared statement, because lib/pq returns binary results only for those; as text, a file has twice
 // its size.
-func (c *Composer) readFile(ctx context.Context, use func([]byte), o *Email, position int) error {
+func (c *Composer) readFile(ctx context.Context, use func([]byte), o *StoredEmail, position int) error {
 	found, key, size := false, "", 0
 	err := db.Each(ctx, c.db.Prepared, func(row db.Row) error {
 		var data sql.RawBytes

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/plaintext"
 )
 
-// Signed is the message as sent, with the identity of its sender.
-type Signed struct {
+// SignedMessage is the message as sent, with the identity of its sender.
+type SignedMessage struct {
 	Raw      []byte
 	Identity domains.SigningIdentity
 	UTF8     bool                   // an address in the header requires SMTPUTF8 (RFC 6531)
@@ -24,10 +24,10 @@ type Signed struct {
 // Sign returns the composed and signed message, and a function to call after its last use. It returns the error
 // of the identity (kind Forbidden: it may not send), Unavailable if there is no room or no database, or an
 // error of another kind if the message cannot be composed.
-func (c *Composer) Sign(ctx context.Context, o *Email) (msg Signed, done func(), err error) {
+func (c *Composer) Sign(ctx context.Context, o *StoredEmail) (msg SignedMessage, done func(), err error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	if !o.Heavy() {
+	if !o.IsHeavy() {
 		if o.users++; o.users == 1 {
 			o.signed, o.err = c.composeAndSign(ctx, o, inMemory)
 		}
@@ -35,7 +35,7 @@ func (c *Composer) Sign(ctx context.Context, o *Email) (msg Signed, done func(),
 	}
 	if o.users == 0 {
 		if o.signed, err = c.signHeavy(ctx, o); err != nil {
-			return Signed{}, nil, err
+			return SignedMessage{}, nil, err
 		}
 	}
 	o.users++
@@ -51,34 +51,35 @@ func inMemory(size int) ([]byte, error) { return make([]byte, 0, size), nil }
 // bytes each.
 const signatureRoom = 8 << 10
 
-func (c *Composer) composeAndSign(ctx context.Context, o *Email, where bufferSource) (Signed, error) {
+func (c *Composer) composeAndSign(ctx context.Context, o *StoredEmail, where bufferSource) (SignedMessage, error) {
 	if o.relayed {
 		return c.relayAndSign(ctx, o, where)
 	}
 	from, err := address.Parse(o.from)
 	if err != nil {
-		return Signed{}, fmt.Errorf("read email %s: from: %w", o.id, err)
+		return SignedMessage{}, fmt.Errorf("read email %s: from: %w", o.id, err)
 	}
 	identity, err := c.domains.Identity(ctx, o.accountID, from)
 	if err != nil {
-		return Signed{}, err
+		return SignedMessage{}, err
 	}
 	msg, err := c.loadMessage(ctx, o, identity)
 	if err != nil {
-		return Signed{}, err
+		return SignedMessage{}, err
 	}
 	raw, err := mime.ComposeInto(msg, signatureRoom, where)
 	if err != nil {
-		return Signed{}, fmt.Errorf("compose email %s: %w", o.id, err)
+		return SignedMessage{}, fmt.Errorf("compose email %s: %w", o.id, err)
 	}
 	if raw, err = signAfterRoom(raw, identity); err != nil {
-		return Signed{}, fmt.Errorf("sign email %s: %w", o.id, err)
+		return SignedMessage{}, fmt.Errorf("sign email %s: %w", o.id, err)
 	}
-	return Signed{Raw: raw, Identity: identity, UTF8: msg.NeedsSMTPUTF8()}, nil
+	return SignedMessage{Raw: raw, Identity: identity, UTF8: msg.NeedsSMTPUTF8()}, nil
 }
 
 // loadMessage returns the complete message of an email.
-func (c *Composer) loadMessage(ctx context.Context, o *Email, identity domains.SigningIdentity) (mime.Message, error) {
+func (c *Composer) loadMessage(ctx context.Context, o *StoredEmail,
+	identity domains.SigningIdentity) (mime.Message, error) {
 	msg, err := o.toMessage()
 	if err != nil {
 		return msg, fmt.Errorf("read email %s: %w", o.id, err)
@@ -111,7 +112,7 @@ func signAfterRoom(raw []byte, identity domains.SigningIdentity) ([]byte, error)
 // addDerivedParts adds the parts that are not stored because they depend on the message's id: the unsubscribe
 // link, then tracking, which does not change that link. An HTML-only message gets a text part, unless the
 // caller disabled it.
-func (c *Composer) addDerivedParts(ctx context.Context, o *Email, identity domains.SigningIdentity,
+func (c *Composer) addDerivedParts(ctx context.Context, o *StoredEmail, identity domains.SigningIdentity,
 	msg *mime.Message) (err error) {
 	msg.Headers = append(msg.Headers, mime.Header{Name: feedbackField, Value: o.feedbackID()})
 	if o.unsubscribe {
@@ -122,19 +123,19 @@ func (c *Composer) addDerivedParts(ctx context.Context, o *Email, identity domai
 		addUnsubscribe(link, msg)
 	}
 	if msg.Text == "" && msg.HTML != "" && !o.noText {
-		msg.Text = plaintext.Of(msg.HTML)
+		msg.Text = plaintext.FromHTML(msg.HTML)
 	}
 	if c.rewriter == nil || !identity.OpenTracking && !identity.ClickTracking {
 		return nil
 	}
-	track := tracking.Message{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID,
+	track := tracking.TrackedEmail{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID,
 		Opens: identity.OpenTracking, Clicks: identity.ClickTracking}
 	msg.HTML, msg.Text, err = c.rewriter.Rewrite(ctx, track, msg.HTML, msg.Text)
 	return err
 }
 
 // linkOf returns the unsubscribe link of an email.
-func (c *Composer) linkOf(o *Email) (string, error) {
+func (c *Composer) linkOf(o *StoredEmail) (string, error) {
 	first, err := address.Parse(o.first)
 	if err != nil {
 		return "", fmt.Errorf("first recipient: %w", err)

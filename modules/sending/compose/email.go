@@ -18,9 +18,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Email is a stored email being delivered. It is composed and signed once for all recipients that share it,
+// StoredEmail is a stored email being delivered. It is composed and signed once for all recipients that share it,
 // because no byte of it depends on the recipient.
-type Email struct {
+type StoredEmail struct {
 	DomainID     string
 	OneRecipient bool
 	Expires      bool
@@ -47,7 +47,7 @@ type Email struct {
 
 	mutex  sync.Mutex // held while composing; other recipients wait for the result
 	users  int        // number of deliveries using the composed message
-	signed Signed
+	signed SignedMessage
 	err    error
 	held   contents // buffers of a heavy message
 }
@@ -69,9 +69,9 @@ FROM (SELECT *, body <= $2 AND body_key IS NULL AND (attachment_count = 0 OR mim
 
 // Load reads stored emails, keyed by id, without large bodies and attachments. The result omits deleted emails.
 // Each email is looked up separately, in its monthly partition.
-func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, error) {
+func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*StoredEmail, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	emails, err := db.All(ctx, tx, func(o *Email) []any {
+	emails, err := db.All(ctx, tx, func(o *StoredEmail) []any {
 		return []any{&o.id, &o.accountID, &o.DomainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc),
 			db.ScanJSON(&o.replyTo), &o.subject,
 			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date,
@@ -81,7 +81,7 @@ func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, e
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[string]*Email, len(emails))
+	byID := make(map[string]*StoredEmail, len(emails))
 	for i := range emails {
 		emails[i].relayed = emails[i].relayed || bodies.IsRelayed(emails[i].bodyKey)
 		byID[emails[i].id] = &emails[i]
@@ -91,8 +91,8 @@ func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, e
 
 // NewEmail returns the email that Load would return for the stored row. It copies the content, which may be in a buffer
 // of the request.
-func NewEmail(e *handover.Email) *Email {
-	o := &Email{id: e.ID, accountID: e.AccountID, DomainID: e.DomainID, from: e.From, to: e.To, cc: e.Cc,
+func NewEmail(e *handover.Email) *StoredEmail {
+	o := &StoredEmail{id: e.ID, accountID: e.AccountID, DomainID: e.DomainID, from: e.From, to: e.To, cc: e.Cc,
 		replyTo: e.ReplyTo, subject: e.Subject, noText: e.Text != nil && *e.Text == "", headers: e.Headers, tags: e.Tags,
 		messageID: e.MessageID, attachments: e.AttachmentCount, createdAt: e.CreatedAt, date: e.CreatedAt,
 		unsubscribe: e.Unsubscribe, category: valueOf(e.Category), Size: e.Size}
@@ -120,7 +120,7 @@ func valueOf(text *string) string {
 }
 
 // toMessage converts the stored columns into a message.
-func (o *Email) toMessage() (mime.Message, error) {
+func (o *StoredEmail) toMessage() (mime.Message, error) {
 	msg := mime.Message{Subject: o.subject, HTML: o.html, Text: o.text, MessageID: o.messageID, Date: o.date}
 	for _, h := range o.headers {
 		msg.Headers = append(msg.Headers, mime.Header{Name: h.Name, Value: h.Value})
@@ -154,7 +154,7 @@ func parseStored(list []string) ([]address.Address, error) {
 }
 
 // Payload returns the email part of a fact about the email with a status.
-func (o *Email) Payload(status string) event.Email {
+func (o *StoredEmail) Payload(status string) event.Email {
 	return event.Email{EmailID: o.id, From: o.from, To: o.to, CC: o.cc, Subject: o.subject,
-		EmailStatus: status, Tags: o.tags, CreatedAt: event.At(o.createdAt)}
+		EmailStatus: status, Tags: o.tags, CreatedAt: event.NewTime(o.createdAt)}
 }

@@ -17,7 +17,7 @@ const (
 
 // feedbackID returns the value of the field. The kind of mail is the value of the first tag, or else the
 // category.
-func (o *Email) feedbackID() string {
+func (o *StoredEmail) feedbackID() string {
 	kind := ""
 	if len(o.tags) > 0 {
 		kind = o.tags[0].Value

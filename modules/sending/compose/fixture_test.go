@@ -66,7 +66,7 @@ func (f *fixture) send(t *testing.T, m sending.Message) string {
 }
 
 // load loads an accepted email as a claim does.
-func (f *fixture) load(t *testing.T, id string) *Email {
+func (f *fixture) load(t *testing.T, id string) *StoredEmail {
 	t.Helper()
 	emails, err := Load(t.Context(), f.DB.Prepared, []string{id})
 	if err != nil || emails[id] == nil {

@@ -58,7 +58,7 @@ func TestHandedOverEmailEqualsTheLoadedOne(t *testing.T) {
 		},
 		"relayed": func(m *sending.Message) {
 			m.Text = ""
-			m.Relayed = &sending.Relayed{MIME: []byte(strings.ReplaceAll(
+			m.Relayed = &sending.RelayedMessage{MIME: []byte(strings.ReplaceAll(
 				"From: ada@example.com\nSubject: s\nMIME-Version: 1.0\nContent-Type: text/plain\n\nHello\n", "\n", "\r\n"))}
 		},
 	} {
@@ -74,8 +74,8 @@ func TestHandedOverEmailEqualsTheLoadedOne(t *testing.T) {
 			if err != nil || len(offered.emails) == 0 {
 				t.Fatalf("%d emails were offered, %v; want one", len(offered.emails), err)
 			}
-			if diff := cmp.Diff(loaded[receipt.ID], NewEmail(offered.emails[0]), cmp.AllowUnexported(Email{}),
-				cmpopts.IgnoreFields(Email{}, "mutex"), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(loaded[receipt.ID], NewEmail(offered.emails[0]), cmp.AllowUnexported(StoredEmail{}),
+				cmpopts.IgnoreFields(StoredEmail{}, "mutex"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("the email differs (-loaded +handed over):\n%s", diff)
 			}
 		})

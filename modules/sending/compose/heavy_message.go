@@ -16,20 +16,20 @@ import (
 // holds no memory.
 const heavyFrom = 1 << 20 // stored size in bytes
 
-// Heavy reports whether the email is composed in a file. A process limits how many of these it delivers
+// IsHeavy reports whether the email is composed in a file. A process limits how many of these it delivers
 // concurrently.
-func (o *Email) Heavy() bool { return o.Size >= heavyFrom }
+func (o *StoredEmail) IsHeavy() bool { return o.Size >= heavyFrom }
 
 // composedSize is an upper bound of the size of the composed message: base64 turns 57 bytes into 78, and the
 // encoding of a text at most triples it.
-func (o *Email) composedSize() int64 {
+func (o *StoredEmail) composedSize() int64 {
 	size := int64(o.Size)
 	return size*78/57 + 2*min(size, mostTexts) + 256<<10
 }
 
 // composeMemory returns the memory needed for composing: several copies of the texts, and one attachment at a
 // time.
-func (o *Email) composeMemory() int64 { return min(4*int64(o.Size), 64<<20) }
+func (o *StoredEmail) composeMemory() int64 { return min(4*int64(o.Size), 64<<20) }
 
 const mostTexts = 2*records.MaxBody + 1<<20
 
@@ -48,7 +48,7 @@ func (c *contents) close() {
 }
 
 // signHeavy is composeAndSign for a heavy message.
-func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err error) {
+func (c *Composer) signHeavy(ctx context.Context, o *StoredEmail) (msg SignedMessage, err error) {
 	defer func() {
 		if err != nil {
 			o.held.close()
@@ -58,18 +58,18 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 	// Always acquire disk before memory, so that two senders cannot deadlock.
 	out, err := c.roomFor(ctx, o, o.composedSize())
 	if err != nil {
-		return Signed{}, err
+		return SignedMessage{}, err
 	}
 	if o.relayed && !o.loaded {
 		in, err := c.loadMIME(ctx, o, composePatience)
 		if err != nil {
-			return Signed{}, err
+			return SignedMessage{}, err
 		}
 		defer func() { o.mime = nil; in.Close() }()
 	}
 	release, err := c.budget.AcquireWork(ctx, owner, o.composeMemory(), composePatience)
 	if err != nil {
-		return Signed{}, lackOfRoom(ctx, o, err)
+		return SignedMessage{}, lackOfRoom(ctx, o, err)
 	}
 	defer release()
 	err = intake.RecoverDiskFault(func() error {
@@ -80,7 +80,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 	out.EvictPages() // the file is read again at the receiver's pace
 	switch {
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
-		return Signed{}, lackOfRoom(ctx, o, err)
+		return SignedMessage{}, lackOfRoom(ctx, o, err)
 	case err == nil && msg.SevenBit != nil:
 		msg.SevenBit = c.heavySevenBit(ctx, o, msg.SevenBit)
 	}
@@ -88,7 +88,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 }
 
 // roomFor returns a content that has room for a message of the given size in bytes.
-func (c *Composer) roomFor(ctx context.Context, o *Email, octets int64) (*intake.Content, error) {
+func (c *Composer) roomFor(ctx context.Context, o *StoredEmail, octets int64) (*intake.Content, error) {
 	content := c.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: o.accountID}, MaxSize: octets,
 		Patience: composePatience})
 	o.held = append(o.held, content)
@@ -99,7 +99,7 @@ func (c *Composer) roomFor(ctx context.Context, o *Email, octets int64) (*intake
 }
 
 // lackOfRoom returns a temporary error, so that the message is retried.
-func lackOfRoom(ctx context.Context, o *Email, err error) error {
+func lackOfRoom(ctx context.Context, o *StoredEmail, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("wait for memory to compose email %s: %w", o.id, context.Cause(ctx))
 	}
@@ -107,7 +107,8 @@ func lackOfRoom(ctx context.Context, o *Email, err error) error {
 }
 
 // heavySevenBit composes the 7-bit form of a heavy message in another file, at most once.
-func (c *Composer) heavySevenBit(ctx context.Context, o *Email, compose func() ([]byte, error)) func() ([]byte, error) {
+func (c *Composer) heavySevenBit(ctx context.Context, o *StoredEmail,
+	compose func() ([]byte, error)) func() ([]byte, error) {
 	var done []byte
 	return func() ([]byte, error) {
 		o.mutex.Lock()
@@ -138,11 +139,11 @@ func (c *Composer) heavySevenBit(ctx context.Context, o *Email, compose func() (
 }
 
 // releaseBuffers releases the buffers of a heavy message after its last use.
-func (o *Email) releaseBuffers() {
+func (o *StoredEmail) releaseBuffers() {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	if o.users--; o.users == 0 {
-		o.signed = Signed{}
+		o.signed = SignedMessage{}
 		o.held.close()
 	}
 }

@@ -15,7 +15,7 @@ func TestReleasesHeavyMessageAfterLastUse(t *testing.T) {
 	m := simpleMessage("bob@example.net", "carol@example.net")
 	m.Attachments = []sending.Attachment{{Name: "one.bin", Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}}
 	email := f.load(t, f.send(t, m))
-	if !email.Heavy() {
+	if !email.IsHeavy() {
 		t.Fatalf("a message of %d bytes is not heavy", email.Size)
 	}
 	first, firstDone, err := f.Sign(t.Context(), email)
@@ -44,9 +44,9 @@ func TestSendsHeavyRelayedMessageFromFile(t *testing.T) {
 	f := newFixture(t)
 	m := simpleMessage("bob@example.net")
 	body := strings.Repeat(strings.Repeat("grüße ", 12)+"\r\n", 20_000)
-	m.Relayed = &sending.Relayed{MIME: []byte("From: ada@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
+	m.Relayed = &sending.RelayedMessage{MIME: []byte("From: ada@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
 	email := f.load(t, f.send(t, m))
-	if !email.Heavy() {
+	if !email.IsHeavy() {
 		t.Fatalf("a message of %d bytes is not heavy", email.Size)
 	}
 	signed, done, err := f.Sign(t.Context(), email)

@@ -78,7 +78,7 @@ func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*
 
 // composeAgain returns an unsigned message in its own content. It acquires disk before memory, like heavy
 // messages.
-func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Content, err error) {
+func (c *Composer) composeAgain(ctx context.Context, o *StoredEmail) (_ *intake.Content, err error) {
 	owner := intake.Tenant{Account: o.accountID}
 	out := c.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallRaw, MaxSize: o.composedSize(),
 		Patience: rawPatience})
@@ -90,7 +90,7 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 		}
 	}()
 	where := inMemory
-	if o.Heavy() {
+	if o.IsHeavy() {
 		draft := c.budget.NewContent(intake.Terms{Tenant: owner, MaxSize: o.composedSize(), Patience: rawPatience})
 		drafts = append(drafts, draft)
 		if err := errors.Join(draft.Reserve(ctx, o.composedSize()), out.Reserve(ctx, o.composedSize())); err != nil {
@@ -125,7 +125,7 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 }
 
 // composeUnsigned returns a message in its state before it is signed.
-func (c *Composer) composeUnsigned(ctx context.Context, o *Email, where bufferSource) ([]byte, error) {
+func (c *Composer) composeUnsigned(ctx context.Context, o *StoredEmail, where bufferSource) ([]byte, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
 		return nil, fmt.Errorf("read email %s: from: %w", o.id, err)

@@ -54,7 +54,7 @@ func TestRawEqualsSentMessage(t *testing.T) {
 		Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}}
 	relayed := func(body string) sending.Message {
 		m := simpleMessage("bob@example.net")
-		m.Relayed = &sending.Relayed{MIME: []byte("X-First: 1\r\nFrom: ada@example.com\r\nsubject:  s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
+		m.Relayed = &sending.RelayedMessage{MIME: []byte("X-First: 1\r\nFrom: ada@example.com\r\nsubject:  s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
 		return m
 	}
 	for what, m := range map[string]sending.Message{"simple": simpleMessage("bob@example.net"), "rich": rich,

@@ -19,19 +19,19 @@ import (
 
 // relayAndSign is composeAndSign for a message composed by its sender. Its fields stay in order, with missing
 // ones appended. Its body stays byte for byte, except for texts changed by tracking or the unsubscribe link.
-func (c *Composer) relayAndSign(ctx context.Context, o *Email, where bufferSource) (Signed, error) {
+func (c *Composer) relayAndSign(ctx context.Context, o *StoredEmail, where bufferSource) (SignedMessage, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
-		return Signed{}, fmt.Errorf("read email %s: from: %w", o.id, err)
+		return SignedMessage{}, fmt.Errorf("read email %s: from: %w", o.id, err)
 	}
 	identity, err := c.domains.Identity(ctx, o.accountID, from)
 	if err != nil {
-		return Signed{}, err
+		return SignedMessage{}, err
 	}
 	if !o.loaded && o.mime == nil { // larger than a claim loads, but not heavy
 		in, err := c.loadMIME(ctx, o, composePatience)
 		if err != nil {
-			return Signed{}, err
+			return SignedMessage{}, err
 		}
 		defer func() { o.mime = nil; in.Close() }()
 	}
@@ -40,13 +40,13 @@ func (c *Composer) relayAndSign(ctx context.Context, o *Email, where bufferSourc
 		raw, err = signAfterRoom(raw, identity)
 	}
 	if err != nil {
-		return Signed{}, fmt.Errorf("relay email %s: %w", o.id, err)
+		return SignedMessage{}, fmt.Errorf("relay email %s: %w", o.id, err)
 	}
 	fields, body, err := verbatim.Split(raw)
 	if err != nil {
-		return Signed{}, fmt.Errorf("relay email %s: %w", o.id, err)
+		return SignedMessage{}, fmt.Errorf("relay email %s: %w", o.id, err)
 	}
-	signed := Signed{Raw: raw, Identity: identity,
+	signed := SignedMessage{Raw: raw, Identity: identity,
 		UTF8: slices.ContainsFunc(fields, func(f verbatim.HeaderField) bool { return hasEightBit(f.Raw) })}
 	if hasEightBit(body) {
 		signed.SevenBit = func() ([]byte, error) { return inSevenBit(raw, identity) }
@@ -59,7 +59,7 @@ func hasEightBit(b []byte) bool {
 }
 
 // loadMIME reads the relayed message into a content, which the caller closes.
-func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duration) (*intake.Content, error) {
+func (c *Composer) loadMIME(ctx context.Context, o *StoredEmail, patience time.Duration) (*intake.Content, error) {
 	content, err := c.contents.Content(ctx, o.accountID, o.id, patience)
 	if err == nil && content == nil {
 		err = errors.New("content was deleted")
@@ -76,7 +76,7 @@ func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duratio
 }
 
 // composeRelayed returns the message after some space for its signatures.
-func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domains.SigningIdentity, room int,
+func (c *Composer) composeRelayed(ctx context.Context, o *StoredEmail, identity domains.SigningIdentity, room int,
 	where bufferSource) ([]byte, error) {
 	m, err := verbatim.Read(o.mime)
 	if err != nil {
@@ -87,10 +87,10 @@ func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domain
 		written, fieldErr := mime.Field(name, value)
 		fields, err = append(fields, verbatim.HeaderField{Name: name, Raw: written}), errors.Join(err, fieldErr)
 	}
-	if !verbatim.Has(fields, "Date") {
+	if !verbatim.HasField(fields, "Date") {
 		add("Date", o.date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 	}
-	if !verbatim.Has(fields, "Message-ID") {
+	if !verbatim.HasField(fields, "Message-ID") {
 		add("Message-ID", "<"+o.messageID+">")
 	}
 	add(feedbackField, o.feedbackID())
@@ -118,7 +118,7 @@ func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domain
 
 // changedTexts returns the new texts of the parts that change. Opens and clicks are tracked in the first part
 // of each kind, which is the body.
-func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.SigningIdentity,
+func (c *Composer) changedTexts(ctx context.Context, o *StoredEmail, identity domains.SigningIdentity,
 	texts []*verbatim.TextBody, link string) (map[*verbatim.TextBody]string, error) {
 	changed := map[*verbatim.TextBody]string{}
 	var firstHTML, firstText *verbatim.TextBody
@@ -153,7 +153,8 @@ func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.
 		}
 		return t.Content
 	}
-	track := tracking.Message{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID, Opens: identity.OpenTracking, Clicks: identity.ClickTracking}
+	track := tracking.TrackedEmail{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID,
+		Opens: identity.OpenTracking, Clicks: identity.ClickTracking}
 	newHTML, newText, err := c.rewriter.Rewrite(ctx, track, now(firstHTML), now(firstText))
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type Domains interface {
 
 // Rewriter adds tracking to bodies.
 type Rewriter interface {
-	Rewrite(ctx context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error)
+	Rewrite(ctx context.Context, m tracking.TrackedEmail, html, text string) (newHTML, newText string, err error)
 }
 
 // Contents reads html and text from the row or the object store, attachments from the object store, and relayed

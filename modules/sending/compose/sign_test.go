@@ -29,8 +29,8 @@ func TestSignsWithKeysOfIdentity(t *testing.T) {
 		}
 		return nil, fmt.Errorf("no such name: %s", name)
 	}
-	message := func() *Email {
-		return &Email{id: "msg_1", accountID: sendingtest.Account, from: "Ada <ada@example.com>",
+	message := func() *StoredEmail {
+		return &StoredEmail{id: "msg_1", accountID: sendingtest.Account, from: "Ada <ada@example.com>",
 			to: []string{"bob@example.net"}, subject: "Hello",
 			text: "Hello", messageID: "msg_1@example.com", date: time.Now(), loaded: true}
 	}

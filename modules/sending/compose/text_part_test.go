@@ -53,7 +53,7 @@ func TestEveryMessageHasFeedbackID(t *testing.T) {
 	} {
 		m := simpleMessage("bob@example.net")
 		c.change(&m)
-		o := &Email{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", accountID: sendingtest.Account, tags: m.Tags,
+		o := &StoredEmail{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", accountID: sendingtest.Account, tags: m.Tags,
 			category: m.Category}
 		if got := o.feedbackID(); got != c.want {
 			t.Errorf("%s: the value is %q, want %q", name, got, c.want)

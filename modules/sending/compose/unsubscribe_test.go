@@ -13,9 +13,9 @@ import (
 )
 
 // tracker records the messages that it rewrites.
-type tracker struct{ asked []tracking.Message }
+type tracker struct{ asked []tracking.TrackedEmail }
 
-func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html,
+func (r *tracker) Rewrite(_ context.Context, m tracking.TrackedEmail, html,
 	text string) (newHTML, newText string, err error) {
 	r.asked = append(r.asked, m)
 	return html + "<!-- tracked -->", text + " (tracked)", nil
@@ -84,7 +84,7 @@ func TestDomainEnablesTracking(t *testing.T) {
 	f.Near.Sender.ClickTracking = true
 	id := f.send(t, m)
 	got := f.parseSent(t, id)
-	want := tracking.Message{AccountID: sendingtest.Account, EmailID: id, DomainID: f.Near.Sender.DomainID,
+	want := tracking.TrackedEmail{AccountID: sendingtest.Account, EmailID: id, DomainID: f.Near.Sender.DomainID,
 		Clicks: true}
 	if len(r.asked) != 1 || r.asked[0] != want || strings.TrimSpace(got.Text) != "t (tracked)" ||
 		!strings.Contains(got.HTML, "/u/") || !strings.HasSuffix(strings.TrimSpace(got.HTML), "<!-- tracked -->") {

@@ -19,10 +19,10 @@ type Job struct {
 	emailID     string
 	accountID   string
 	address     string
-	attempt     int            // from 1
-	age         time.Duration  // since acceptance or release, by the database clock
-	noticeDue   bool           // email.delivery_delayed may be sent again
-	message     *compose.Email // shared by the message's recipients in one claim
+	attempt     int                  // from 1
+	age         time.Duration        // since acceptance or release, by the database clock
+	noticeDue   bool                 // email.delivery_delayed may be sent again
+	message     *compose.StoredEmail // shared by the message's recipients in one claim
 
 	destination string // the address's domain
 	via         string // "" or outbound.ViaFallback

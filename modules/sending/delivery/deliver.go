@@ -90,7 +90,7 @@ func (s *Service) beforeFinalDot(ctx context.Context, d Job, lease *worker.Lease
 				return err
 			}
 		}
-		if !lease.Valid() {
+		if !lease.IsValid() {
 			return worker.ErrLeaseOver
 		}
 		return nil

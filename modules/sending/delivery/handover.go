@@ -43,7 +43,7 @@ func (s *Service) Offer(ctx context.Context, list []handover.Recipient) *handove
 	for i, o := range given {
 		if o.ticket != nil {
 			claims[i] = &handover.Claim{EmailID: o.Email.ID, Address: o.Address, Way: o.way.Label,
-				Ahead: o.ticket.Ahead(), Node: s.claimer.node.ID(), Lease: claimLease}
+				Ahead: o.ticket.IsAhead(), Node: s.claimer.node.ID(), Lease: claimLease}
 		}
 	}
 	return handover.NewOffer(claims, func(stored []handover.Stored, doubtful bool) {
@@ -93,7 +93,7 @@ func (c *claimer) judgeOffer(ctx context.Context, list []handover.Recipient, lim
 // mayOffer reports whether a recipient may be claimed if its lane has room. suspended caches the states of accounts.
 func (c *claimer) mayOffer(ctx context.Context, o *offered, suspended map[string]bool) bool {
 	label := laneLabel(o.way.Label, o.Destination)
-	if c.ways.Place(o.way.Label) != outbound.Open || c.ways.IsCounted(o.way.Label) || c.unseen.contains(label) ||
+	if c.ways.RoutingOf(o.way.Label) != outbound.Open || c.ways.IsCounted(o.way.Label) || c.unseen.contains(label) ||
 		c.parking.contains(label) {
 		return false
 	}
@@ -111,7 +111,7 @@ func (c *claimer) mayOffer(ctx context.Context, o *offered, suspended map[string
 // the others.
 func (c *claimer) beginOffered(given []offered, stored []handover.Stored) []Job {
 	jobs := make([]Job, 0, len(stored))
-	messages := map[string]*compose.Email{}
+	messages := map[string]*compose.StoredEmail{}
 	for _, o := range given {
 		if o.ticket == nil {
 			continue
@@ -130,7 +130,7 @@ func (c *claimer) beginOffered(given []offered, stored []handover.Stored) []Job 
 		}
 		jobs = append(jobs, Job{recipientID: stored[at].ID, fence: 1, emailID: o.Email.ID,
 			accountID: o.Email.AccountID, address: o.Address, attempt: 1, noticeDue: true, message: message,
-			destination: o.Destination, way: o.way, ticket: o.ticket, ahead: o.ticket.Ahead(), due: stored[at].Due})
+			destination: o.Destination, way: o.way, ticket: o.ticket, ahead: o.ticket.IsAhead(), due: stored[at].Due})
 	}
 	if slices.ContainsFunc(jobs, func(d Job) bool { return d.ahead }) {
 		c.begun.storeInitialState()

@@ -42,7 +42,7 @@ func (l heavyLoad) releaseSlots(jobs ...Job) {
 	}
 }
 
-func (d Job) isHeavy() bool { return d.message != nil && d.message.Heavy() }
+func (d Job) isHeavy() bool { return d.message != nil && d.message.IsHeavy() }
 
 // heavyRetryDelay is how long a heavy message without a slot waits before it is claimed again.
 const heavyRetryDelay = time.Second

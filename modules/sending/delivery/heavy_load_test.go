@@ -41,7 +41,7 @@ func heavyMessage(to ...string) sending.Message {
 
 // countHeld returns how many slots are taken.
 func (l heavyLoad) countHeld() (n int) {
-	for _, of := range l.slots.Held() {
+	for _, of := range l.slots.InUse() {
 		n += of
 	}
 	return n
@@ -135,11 +135,12 @@ func TestAccountGetsAQuarterOfHeavySlots(t *testing.T) {
 	l := newHeavyLoad(8)
 	of := func(account string, n int) (jobs []Job) {
 		for range n {
-			jobs = append(jobs, Job{accountID: account, message: &compose.Email{Size: sending.HeavyFrom}})
+			jobs = append(jobs, Job{accountID: account, message: &compose.StoredEmail{Size: sending.HeavyFrom}})
 		}
 		return jobs
 	}
-	kept, off := l.admitJobs(append(of("a", 5), append(of("b", 1), Job{accountID: "a", message: &compose.Email{}})...))
+	kept, off := l.admitJobs(append(of("a", 5),
+		append(of("b", 1), Job{accountID: "a", message: &compose.StoredEmail{}})...))
 	if len(kept) != 4 || len(off) != 3 || kept[2].accountID != "b" || kept[3].isHeavy() {
 		t.Fatalf("of 5 heavy jobs of one account, 1 of another and 1 light job, %d are kept and %d postponed; want 4 and 3", len(kept), len(off))
 	}

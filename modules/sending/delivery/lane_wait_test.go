@@ -33,7 +33,7 @@ func (f *fixture) waitingWithRoom(t *testing.T) (addresses []string) {
 	}
 	for _, r := range parked {
 		way, destination, _ := splitLabel(r.lane)
-		if f.claimer.lanes.Room(way, destination) > 0 {
+		if f.claimer.lanes.Capacity(way, destination) > 0 {
 			addresses = append(addresses, r.address)
 		}
 	}
@@ -150,7 +150,7 @@ func TestLaneIsFirstInFirstOut(t *testing.T) {
 	f := newFixture(t)
 	f.toMX()
 	f.neverSearch()
-	room := f.claimer.lanes.Room("", "slow.test")
+	room := f.claimer.lanes.Capacity("", "slow.test")
 	f.sendMany(t, room+3, "slow.test")
 	running := f.claimDue(t, room+10)
 	if len(running) != room || f.countParked(t, " slow.test") != 3 {

@@ -28,7 +28,7 @@ func (o *oneWay) Choose(_ context.Context, questions []outbound.Question) ([]smt
 	return ways, nil
 }
 
-func (o *oneWay) Place(label string) outbound.Routing {
+func (o *oneWay) RoutingOf(label string) outbound.Routing {
 	if label == o.label {
 		return o.place
 	}

@@ -120,7 +120,7 @@ func (v verdict) describe(data *event.Email, d Job, out smtpclient.Outcome, now 
 		data.Bounce = &event.Bounce{Type: kind, Code: out.Code, EnhancedCode: out.EnhancedCode,
 			Diagnostic: out.Diagnostic(), RemoteMTA: out.RemoteHost, Attempt: d.attempt}
 	case event.EmailDeliveryDelayed:
-		data.Delay = &event.Delay{Attempt: d.attempt, NextAttemptAt: event.At(now.Add(v.wait)),
+		data.Delay = &event.Delay{Attempt: d.attempt, NextAttemptAt: event.NewTime(now.Add(v.wait)),
 			Diagnostic: out.Diagnostic()}
 	case event.EmailFailed:
 		data.Failure = &event.Failure{Reason: out.Diagnostic(), Code: cmp.Or(string(out.Reason), string(classOf(out)))}

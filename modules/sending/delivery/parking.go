@@ -217,15 +217,15 @@ func (c *claimer) chooseDraws(limit int) (draws []draw, more bool) {
 		}
 		var room int
 		var paused bool
-		switch c.ways.Place(way) {
+		switch c.ways.RoutingOf(way) {
 		case outbound.OnOtherNode:
 			p.remove(label)
 			continue
 		case outbound.Unroutable:
 			paused = true
 		default:
-			room = c.lanes.Room(way, destination)
-			_, _, paused = c.lanes.Paused(way, destination)
+			room = c.lanes.Capacity(way, destination)
+			_, _, paused = c.lanes.PausedUntil(way, destination)
 		}
 		p.setPaused(label, paused)
 		switch {
@@ -291,7 +291,7 @@ func (c *claimer) findLanes(ctx context.Context) error {
 	c.parking.setSearchDuration(time.Since(begun))
 	c.parking.add(slices.DeleteFunc(lanes, func(label string) bool {
 		way, _, ok := splitLabel(label)
-		return ok && c.ways.Place(way) == outbound.OnOtherNode
+		return ok && c.ways.RoutingOf(way) == outbound.OnOtherNode
 	}))
 	return nil
 }

@@ -48,7 +48,7 @@ func TestFullLaneDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
-	room := f.claimer.lanes.Room("", "slow.test")
+	room := f.claimer.lanes.Capacity("", "slow.test")
 	f.sendMany(t, room+30, "slow.test")
 	f.sendMany(t, 1, "other.test")
 	claimed, err := f.claimer.claimJobs(t.Context(), room+10, time.Minute)
@@ -122,7 +122,7 @@ func pauseLane(t *testing.T, r *lane.Registry, destination string) {
 		}
 		pass.Leave(lane.Feedback{Unreachable: true, Reason: "connection refused"})
 	}
-	if _, _, paused := r.Paused("", destination); !paused {
+	if _, _, paused := r.PausedUntil("", destination); !paused {
 		t.Fatal("the lane is not paused")
 	}
 }
@@ -219,7 +219,8 @@ func TestExpiredMessageIsNotDelivered(t *testing.T) {
 	// The next attempt is due at the time of the retry, but not after the expiry.
 	f.Exec(t, `UPDATE emails SET expires_at = now() + interval '10 seconds'`)
 	f.MakeDue(t)
-	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, Reply: "451 later", Err: errors.New("later")})
+	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt,
+		Code: 451, Reply: "451 later", Err: errors.New("later")})
 	if n := f.Count(t, "recipients WHERE due_at <= now() + interval '10 seconds'"); n != 1 {
 		t.Error("the next attempt is after the expiry")
 	}

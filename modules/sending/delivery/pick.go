@@ -39,7 +39,7 @@ type pickedRow struct {
 }
 
 // isAhead reports whether the row is claimed before a connection is free for it.
-func (c pickedRow) isAhead() bool { return c.ticket != nil && c.ticket.Ahead() }
+func (c pickedRow) isAhead() bool { return c.ticket != nil && c.ticket.IsAhead() }
 
 // grant is the decision about a pickedRow.
 type grant int
@@ -54,7 +54,7 @@ const (
 // ticket is a reservation of a lane.
 type ticket interface {
 	End()
-	Ahead() bool // no connection was free for it
+	IsAhead() bool // no connection was free for it
 }
 
 // pickSQL locks due rows of the common queue. From the time $2 on (if not null) it locks none: this process
@@ -213,7 +213,7 @@ func (c *claimer) judgeRow(row *pickedRow, lanes *judgedLanes, limit *int) {
 	if *limit == 0 {
 		return
 	}
-	if place := c.ways.Place(row.way.Label); place != outbound.Open {
+	if place := c.ways.RoutingOf(row.way.Label); place != outbound.Open {
 		c.judgeAway(row, place, limit)
 		return
 	}
@@ -232,7 +232,7 @@ func (c *claimer) judgeRow(row *pickedRow, lanes *judgedLanes, limit *int) {
 		lanes.joinLane(label)
 		return
 	}
-	if _, reason, paused := c.lanes.Paused(row.way.Label, row.Destination); paused &&
+	if _, reason, paused := c.lanes.PausedUntil(row.way.Label, row.Destination); paused &&
 		c.parking.isPaused(row.lane.String) {
 		row.verdict, row.reason = untried, "connections to this destination are suspended: "+reason
 		*limit--

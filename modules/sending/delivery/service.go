@@ -33,7 +33,7 @@ type Accounts interface {
 
 // Composer composes and signs messages.
 type Composer interface {
-	Sign(ctx context.Context, e *compose.Email) (msg compose.Signed, done func(), err error)
+	Sign(ctx context.Context, e *compose.StoredEmail) (msg compose.SignedMessage, done func(), err error)
 }
 
 // Bus publishes facts inside a transaction and wakes their consumers after it.
@@ -47,8 +47,8 @@ type Bus interface {
 type Ways interface {
 	Choose(ctx context.Context, questions []outbound.Question) ([]smtpclient.Way, error)
 	Return(labels []string) // chosen, but not used
-	Place(label string) outbound.Routing
-	Gained() <-chan struct{} // receives when mail parked for other processes may now be deliverable here
+	RoutingOf(label string) outbound.Routing
+	GainedWays() <-chan struct{} // receives when mail parked for other processes may now be deliverable here
 	Count(ctx context.Context, tx db.Execer, labels []string) error
 	IsCounted(label string) bool // whether Count stores anything for a way
 	HasFallback(accountID, domainID string) bool
@@ -192,7 +192,7 @@ type LaneState = lane.Snapshot
 func (s *Service) Lanes() []LaneState {
 	list := s.claimer.lanes.Snapshot()
 	for i := range list {
-		list[i].Reason = bounce.Nameless(list[i].Reason)
+		list[i].Reason = bounce.RedactRecipient(list[i].Reason)
 	}
 	slices.SortFunc(list, func(a, b lane.Snapshot) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Way, b.Way))
@@ -228,7 +228,7 @@ func (s *Service) Start(ctx context.Context) error {
 			return nil
 		}))
 	s.tasks.Start(worker.Task{Name: "wakes of ways that others had", First: worker.UntilWoken,
-		Woken: s.claimer.ways.Gained(), Step: func(context.Context) (time.Duration, error) {
+		Woken: s.claimer.ways.GainedWays(), Step: func(context.Context) (time.Duration, error) {
 			s.claimer.searchSoon()
 			return worker.UntilWoken, nil
 		}})

@@ -209,7 +209,7 @@ type emailChange struct {
 	status       email.Status
 	lastEvent    string
 	bounceReason string
-	counts       lifecycle.Tally
+	counts       lifecycle.RecipientCounts
 }
 
 type emailChanges map[string]*emailChange
@@ -234,7 +234,7 @@ func lockEmails(ctx context.Context, tx *sql.Tx, held []*finishedJob) (emailChan
 		return nil, err
 	}
 	for i := range emails {
-		emails[i].counts = lifecycle.Tally{}
+		emails[i].counts = lifecycle.RecipientCounts{}
 		changes[emails[i].id] = &emails[i]
 	}
 	type count struct {
@@ -254,7 +254,7 @@ func (c emailChanges) applyOutcomes(held []*finishedJob, now time.Time) []event.
 	var facts []event.Fact
 	for _, f := range held {
 		e := c[f.job.emailID]
-		if next := e.counts.Overall(); lifecycle.MayBecome(e.status, next) {
+		if next := e.counts.OverallStatus(); lifecycle.MayBecome(e.status, next) {
 			e.status = next
 		}
 		if f.verdict.state == recipient.StateBounced {
@@ -275,7 +275,7 @@ func (c emailChanges) applyOutcomes(held []*finishedJob, now time.Time) []event.
 var changedColumns = batch.New("v",
 	batch.Text("id", func(e *emailChange) string { return e.id }),
 	batch.Text("status", func(e *emailChange) email.Status { return e.status }),
-	batch.Text("uncommon", func(e *emailChange) string { return lifecycle.Uncommon(e.status) }),
+	batch.Text("uncommon", func(e *emailChange) string { return lifecycle.UncommonValue(e.status) }),
 	batch.Text("last_event", func(e *emailChange) string { return e.lastEvent }),
 	batch.Text("bounce_reason", func(e *emailChange) string { return e.bounceReason }),
 )

@@ -16,7 +16,7 @@ func endNoSpan(smtpclient.Outcome) {}
 // startSpan starts the span of an attempt in the trace of its email; end ends it. The first attempt also creates
 // a span for the time that the recipient has waited. Without tracing, nothing is created.
 func (s *Service) startSpan(ctx context.Context, d Job) (_ context.Context, end func(smtpclient.Outcome)) {
-	if !s.tracing.On() {
+	if !s.tracing.IsEnabled() {
 		return ctx, endNoSpan
 	}
 	now := time.Now()

@@ -24,9 +24,9 @@ var next = map[email.Status][]email.Status{
 	email.StatusDelivered: {email.StatusBounced, email.StatusFailed},
 }
 
-// Uncommon returns the value of the column emails.uncommon for a status, "" for NULL. Most emails go from sent
+// UncommonValue returns the value of the column emails.uncommon for a status, "" for NULL. Most emails go from sent
 // to delivered, keep NULL in that column and change no index.
-func Uncommon(s email.Status) string {
+func UncommonValue(s email.Status) string {
 	if s == email.StatusSent || s == email.StatusDelivered {
 		return ""
 	}
@@ -38,9 +38,9 @@ func MayBecome(from, to email.Status) bool {
 	return slices.Contains(next[from], to)
 }
 
-// Finished returns the statuses of emails of which no part will be sent any more. Such emails change only
+// FinishedStatuses returns the statuses of emails of which no part will be sent any more. Such emails change only
 // between these statuses.
-func Finished() []string {
+func FinishedStatuses() []string {
 	return []string{string(email.StatusDelivered), string(email.StatusBounced), string(email.StatusFailed),
 		string(email.StatusCancelled)}
 }
@@ -51,12 +51,12 @@ func Finished() []string {
 // up in the same way.
 const RecipientSQL = `r.id = v.id AND r.email_id BETWEEN v.email_id AND v.email_id`
 
-// Tally counts an email's recipients by state.
-type Tally map[recipient.State]int
+// RecipientCounts counts an email's recipients by state.
+type RecipientCounts map[recipient.State]int
 
-// Overall returns the status of an email with these recipients: sent while one is open, then the worst. A
+// OverallStatus returns the status of an email with these recipients: sent while one is open, then the worst. A
 // failure is worse than a bounce, because this service or its configuration caused it.
-func (t Tally) Overall() email.Status {
+func (t RecipientCounts) OverallStatus() email.Status {
 	switch {
 	case t[recipient.StateQueued] > 0 || t[recipient.StateDeferred] > 0:
 		return email.StatusSent

@@ -14,17 +14,17 @@ func TestOverallStatusIsWorstOfSettled(t *testing.T) {
 		delivered, bounced, failure = recipient.StateDelivered, recipient.StateBounced, recipient.StateFailed
 	)
 	for _, c := range []struct {
-		in   Tally
+		in   RecipientCounts
 		want email.Status
 	}{
-		{Tally{queued: 1}, email.StatusSent},
-		{Tally{delivered: 2, deferred: 1}, email.StatusSent},
-		{Tally{bounced: 1, queued: 1}, email.StatusSent},
-		{Tally{delivered: 3}, email.StatusDelivered},
-		{Tally{delivered: 3, bounced: 1}, email.StatusBounced},
-		{Tally{delivered: 3, bounced: 1, failure: 1}, email.StatusFailed},
+		{RecipientCounts{queued: 1}, email.StatusSent},
+		{RecipientCounts{delivered: 2, deferred: 1}, email.StatusSent},
+		{RecipientCounts{bounced: 1, queued: 1}, email.StatusSent},
+		{RecipientCounts{delivered: 3}, email.StatusDelivered},
+		{RecipientCounts{delivered: 3, bounced: 1}, email.StatusBounced},
+		{RecipientCounts{delivered: 3, bounced: 1, failure: 1}, email.StatusFailed},
 	} {
-		if got := c.in.Overall(); got != c.want {
+		if got := c.in.OverallStatus(); got != c.want {
 			t.Errorf("Overall(%v) = %s, want %s", c.in, got, c.want)
 		}
 	}

@@ -35,7 +35,7 @@ func (p Input) Check() error {
 				"The sandbox sender can only send to the account's own email, not to %s. Verify your own domain to send to others.", other)
 		}
 	}
-	if !p.Account.Unlocked(!p.Identity.Sandbox) { // package domains returns an identity only for verified domains
+	if !p.Account.IsUnlocked(!p.Identity.Sandbox) { // package domains returns an identity only for verified domains
 		if other, found := p.otherRecipient(); found {
 			return fault.Forbiddenf(fault.CodeProductionLocked,
 				"Until production is unlocked, this account can only send to its own email, not to %s", other)

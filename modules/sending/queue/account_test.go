@@ -13,7 +13,7 @@ import (
 func TestAccountChangesItsOwnPartOfTheQueueOnly(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("a@example.net", "b@example.org"))
+	id := f.Send(t, rooms.SimpleMessage("a@example.net", "b@example.org"))
 	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour'`)
 	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 	for _, op := range []Command{Retry, Hold, Release, Drop} {
@@ -48,7 +48,7 @@ func TestAccountChangesItsOwnPartOfTheQueueOnly(t *testing.T) {
 func TestQueueIDsHideTheRecipientNumber(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Send(t, rooms.Simple("a@example.net", "b@example.org", "c@example.org"))
+	f.Send(t, rooms.SimpleMessage("a@example.net", "b@example.org", "c@example.org"))
 	found, err := f.QueueOf(t.Context(), sendingtest.Account, Selection{}, page.Request{Limit: 2})
 	if err != nil || len(found.Items) != 2 || !found.HasMore {
 		t.Fatalf("first page of 2 of 3 recipients: %d items, HasMore %v, %v", len(found.Items), found.HasMore, err)
@@ -78,13 +78,13 @@ func TestQueueIDsHideTheRecipientNumber(t *testing.T) {
 func TestAccountCannotReleaseOperatorHolds(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Send(t, rooms.Simple("operator@example.net", "account@example.org"))
+	f.Send(t, rooms.SimpleMessage("operator@example.net", "account@example.org"))
 	q, all := f.Service, Selection{All: true}
 	ask := func(op Command) Result {
 		return mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account,
 			AccountChange{Operation: op, Selection: all}))
 	}
-	mustChange(t)(q.Hold(t.Context(), Change{Selection: Selection{Destination: "example.net"}}))
+	mustChange(t)(q.Hold(t.Context(), QueueOperation{Selection: Selection{Destination: "example.net"}}))
 	if got := ask(Hold); got != (Result{Matched: 2, Changed: 1}) {
 		t.Errorf("hold: %+v", got)
 	}
@@ -110,13 +110,13 @@ func TestAccountCannotReleaseOperatorHolds(t *testing.T) {
 	}
 	// The operator takes over recipients that the account holds, and releases both kinds.
 	ask(Hold)
-	if got := mustChange(t)(q.Hold(t.Context(), Change{Selection: all})); got.Changed != 1 {
+	if got := mustChange(t)(q.Hold(t.Context(), QueueOperation{Selection: all})); got.Changed != 1 {
 		t.Errorf("taken over: %+v", got)
 	}
 	if got := ask(Release); got.Changed != 0 {
 		t.Errorf("release of recipients taken over by the operator: %+v", got)
 	}
-	if got := mustChange(t)(q.Release(t.Context(), Change{Selection: all})); got.Changed != 2 {
+	if got := mustChange(t)(q.Release(t.Context(), QueueOperation{Selection: all})); got.Changed != 2 {
 		t.Errorf("release by the operator: %+v", got)
 	}
 }

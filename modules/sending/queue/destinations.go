@@ -11,7 +11,7 @@ import (
 func (s *Service) Destinations(ctx context.Context, limit int) ([]Backlog, error) {
 	list, err := s.Summary(ctx, Selection{}, limit)
 	for i := range list {
-		list[i].Diagnostic = bounce.Nameless(list[i].Diagnostic)
+		list[i].Diagnostic = bounce.RedactRecipient(list[i].Diagnostic)
 	}
 	return list, err
 }

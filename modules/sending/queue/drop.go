@@ -27,7 +27,7 @@ type dropping struct {
 	event.Email
 
 	accountID string
-	counts    lifecycle.Tally
+	counts    lifecycle.RecipientCounts
 }
 
 // dropRecipients settles those of the recipients that are not settled yet. It locks recipients before emails, and
@@ -88,7 +88,7 @@ func lockDropping(ctx context.Context, tx *sql.Tx, gone []dropped) (map[string]*
 	clear(found)
 	for i := range list {
 		e := &list[i]
-		e.CreatedAt, e.counts = event.At(e.CreatedAt.Time), lifecycle.Tally{}
+		e.CreatedAt, e.counts = event.NewTime(e.CreatedAt.Time), lifecycle.RecipientCounts{}
 		found[e.EmailID] = e
 	}
 	type count struct {
@@ -106,7 +106,7 @@ func lockDropping(ctx context.Context, tx *sql.Tx, gone []dropped) (map[string]*
 		}
 	}
 	for _, e := range found {
-		if next := e.counts.Overall(); lifecycle.MayBecome(email.Status(e.Status), next) {
+		if next := e.counts.OverallStatus(); lifecycle.MayBecome(email.Status(e.Status), next) {
 			e.Status = string(next)
 		}
 	}
@@ -122,7 +122,7 @@ func storeDropping(ctx context.Context, tx *sql.Tx, emails map[string]*dropping)
 	var ids, statuses, uncommon, lastEvents []string
 	for _, e := range emails {
 		ids, statuses, uncommon = append(ids, e.EmailID), append(statuses, e.Status), append(uncommon,
-			lifecycle.Uncommon(email.Status(e.Status)))
+			lifecycle.UncommonValue(email.Status(e.Status)))
 		lastEvents = append(lastEvents, string(event.EmailFailed))
 	}
 	_, err := tx.ExecContext(ctx, storeDroppingSQL, db.Array(ids), db.Array(statuses), db.Array(uncommon),

@@ -7,12 +7,12 @@ import (
 )
 
 type fixture struct {
-	*rooms.Rooms
+	*rooms.Harness
 	*Service
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	r := rooms.New(t)
-	return &fixture{Rooms: r, Service: New(r.DB, r.Bus, r.Pages)}
+	return &fixture{Harness: r, Service: New(r.DB, r.Bus, r.Pages)}
 }

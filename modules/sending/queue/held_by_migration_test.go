@@ -14,7 +14,8 @@ import (
 func TestMigrationKeepsHolders(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Send(t, rooms.Simple("queued@example.net", "parked@example.net", "operator@example.net", "account@example.net"))
+	f.Send(t, rooms.SimpleMessage("queued@example.net", "parked@example.net", "operator@example.net",
+		"account@example.net"))
 	f.Exec(t, `DROP INDEX recipient_held, recipient_due; ALTER TABLE recipients DROP COLUMN held_by;
 		CREATE INDEX recipient_due ON recipients (due_at) WHERE due_at IS NOT NULL AND lane IS NULL`)
 	for address, lane := range map[string]string{"parked": " example.net", "operator": "held",

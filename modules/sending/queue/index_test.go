@@ -12,7 +12,7 @@ import (
 func TestQueueUsesItsIndexes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Send(t, rooms.Simple("due@example.net"))
+	f.Send(t, rooms.SimpleMessage("due@example.net"))
 	f.Exec(t, `INSERT INTO recipients (email_id, account_id, kind, address, destination, state, settled_at)
 		SELECT email_id, account_id, kind, n || address, destination, 'delivered', now() FROM recipients, generate_series(1, 20000) n`)
 	f.Exec(t, `VACUUM ANALYZE recipients`)

@@ -37,7 +37,7 @@ func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection,
 	for i := range rows {
 		rows[i].ID = s.pages.Hide(list, rows[i].RecipientID)
 	}
-	return page.Of(s.pages, list, rows, at, func(q Queued) string { return q.ID }), nil
+	return page.FromRows(s.pages, list, rows, at, func(q Queued) string { return q.ID }), nil
 }
 
 // CountOf counts the account's recipients of a selection in the queue, up to most.

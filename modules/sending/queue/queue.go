@@ -214,9 +214,9 @@ func (s *Service) Depth(ctx context.Context) (Depth, error) {
 const oldestDueSQL = `
 SELECT coalesce((extract(epoch FROM now() - min(due_at)) * 1000000)::bigint, 0) FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL`
 
-// Late returns how long the oldest recipient in the common queue has been due without being tried, by the
+// MeasureLag returns how long the oldest recipient in the common queue has been due without being tried, by the
 // database clock, or 0 if nothing is due.
-func (s *Service) Late(ctx context.Context) (late time.Duration, err error) {
+func (s *Service) MeasureLag(ctx context.Context) (late time.Duration, err error) {
 	if err := s.db.Hot.QueryRowContext(ctx, oldestDueSQL).Scan(db.ScanMicroseconds(&late)); err != nil {
 		return 0, fmt.Errorf("age of the queue: %w", err)
 	}

@@ -63,13 +63,13 @@ func (f *fixture) listStates(t *testing.T, s Selection) []string {
 func TestQueueListsStatesOfRecipients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("deferred@example.net", "running@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("deferred@example.net", "running@example.net"))
 	jobs := f.ClaimAll(t)
 	f.SettleWith(t, jobs[:1], greylisted())
-	f.Send(t, rooms.Simple("queued@example.net", "parked@example.org", "held@example.org"))
+	f.Send(t, rooms.SimpleMessage("queued@example.net", "parked@example.org", "held@example.org"))
 	f.Exec(t, `UPDATE recipients SET lane = ' example.org' WHERE address = 'parked@example.org'`)
 	f.Exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address = 'held@example.org'`)
-	later := rooms.Simple("scheduled@example.net")
+	later := rooms.SimpleMessage("scheduled@example.net")
 	later.ScheduledAt = sendingtest.At(time.Hour)
 	f.Send(t, later)
 	f.Exec(t, `UPDATE recipients SET queued_at = now() - interval '90 seconds' WHERE address = 'deferred@example.net'`)
@@ -133,19 +133,20 @@ func TestQueueListsStatesOfRecipients(t *testing.T) {
 func TestRetrySkipsRunningAndHeldRecipients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Send(t, rooms.Simple("deferred@example.net", "running@example.net", "parked@example.net", "held@example.net"))
+	f.Send(t, rooms.SimpleMessage("deferred@example.net", "running@example.net", "parked@example.net",
+		"held@example.net"))
 	jobs := f.ClaimAll(t)
 	f.SettleWith(t, append(jobs[:1:1], jobs[2:]...), greylisted())
 	f.Exec(t, `UPDATE recipients SET lane = 'parked' WHERE address ~ '^parked'`)
 	f.Exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address ~ '^held'`)
 	q := f.Service
 	if got := mustChange(t)(q.Retry(t.Context(),
-		Change{Selection: Selection{All: true}, DryRun: true})); got != (Result{Matched: 4}) ||
+		QueueOperation{Selection: Selection{All: true}, DryRun: true})); got != (Result{Matched: 4}) ||
 		len(f.ClaimAll(t)) != 0 {
 		t.Errorf("dry run: %+v", got)
 	}
 	if got := mustChange(t)(q.Retry(t.Context(),
-		Change{Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 4, Changed: 2}) {
+		QueueOperation{Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 4, Changed: 2}) {
 		t.Errorf("retry: %+v", got)
 	}
 	var again []string
@@ -161,11 +162,11 @@ func TestRetrySkipsRunningAndHeldRecipients(t *testing.T) {
 func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("idle@example.net", "running@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("idle@example.net", "running@example.net"))
 	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^idle'`)
 	running := f.ClaimAll(t)
 	q := f.Service
-	if got := mustChange(t)(q.Hold(t.Context(), Change{Selection: Selection{EmailID: id}})); got.Changed != 2 {
+	if got := mustChange(t)(q.Hold(t.Context(), QueueOperation{Selection: Selection{EmailID: id}})); got.Changed != 2 {
 		t.Fatalf("hold: %+v", got)
 	}
 	// The running attempt ends as it would without the hold.
@@ -179,7 +180,8 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	if jobs := f.ClaimAll(t); len(jobs) != 0 {
 		t.Fatalf("held recipients were claimed: %+v", jobs)
 	}
-	if got := mustChange(t)(q.Release(t.Context(), Change{Selection: Selection{EmailID: id}})); got.Changed != 2 {
+	if got := mustChange(t)(q.Release(t.Context(),
+		QueueOperation{Selection: Selection{EmailID: id}})); got.Changed != 2 {
 		t.Errorf("release: %+v", got)
 	}
 	jobs := f.ClaimAll(t)
@@ -187,8 +189,8 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 		t.Fatalf("claimed %+v", jobs)
 	}
 	// A running recipient that is released keeps its lease.
-	mustChange(t)(q.Hold(t.Context(), Change{Selection: Selection{EmailID: id}}))
-	mustChange(t)(q.Release(t.Context(), Change{Selection: Selection{EmailID: id}}))
+	mustChange(t)(q.Hold(t.Context(), QueueOperation{Selection: Selection{EmailID: id}}))
+	mustChange(t)(q.Release(t.Context(), QueueOperation{Selection: Selection{EmailID: id}}))
 	if again := f.ClaimAll(t); len(again) != 0 {
 		t.Errorf("claimed twice: %+v", again)
 	}
@@ -201,12 +203,12 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("a@example.net", "b@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("a@example.net", "b@example.net"))
 	jobs := f.ClaimAll(t)
 	f.SettleWith(t, jobs[:1], delivered)
 	q := f.Service
 	var steps []string
-	got := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id},
+	got := mustChange(t)(q.Drop(t.Context(), QueueOperation{Selection: Selection{EmailID: id},
 		Progress: func(done, of int) { steps = append(steps, fmt.Sprint(done, "/", of)) }},
 		"the customer asked for it"))
 	if got != (Result{Matched: 1, Changed: 1}) || len(steps) != 1 || steps[0] != "1/1" {
@@ -235,7 +237,7 @@ func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 		data.Failure.Reason != "the customer asked for it" || data.CC == nil {
 		t.Errorf("payload: %+v", data)
 	}
-	if again := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}},
+	if again := mustChange(t)(q.Drop(t.Context(), QueueOperation{Selection: Selection{EmailID: id}},
 		"again")); again.Matched != 0 {
 		t.Errorf("dropped twice: %+v", again)
 	}
@@ -245,8 +247,8 @@ func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 func TestDropKeepsOtherRecipientsOpen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("a@example.net", "b@example.org"))
-	mustChange(t)(f.Service.Drop(t.Context(), Change{Selection: Selection{Destination: "example.org"}},
+	id := f.Send(t, rooms.SimpleMessage("a@example.net", "b@example.org"))
+	mustChange(t)(f.Service.Drop(t.Context(), QueueOperation{Selection: Selection{Destination: "example.org"}},
 		"no such customer"))
 	if e, _, _, _ := f.State(t, id); e.Status != email.StatusSent {
 		t.Errorf("email is %s while a recipient is open", e.Status)
@@ -260,12 +262,12 @@ func TestDropKeepsOtherRecipientsOpen(t *testing.T) {
 func TestLargeChangesRunInSteps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("a@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("a@example.net"))
 	f.Exec(t, `INSERT INTO recipients (email_id, account_id, kind, address, destination, state, due_at, created_at)
 		SELECT email_id, account_id, kind, n || address, destination, state, due_at + interval '1 hour', created_at FROM recipients, generate_series(1, 2500) n`)
 	var steps []int
 	q := f.Service
-	got := mustChange(t)(q.Retry(t.Context(), Change{Selection: Selection{AccountID: sendingtest.Account},
+	got := mustChange(t)(q.Retry(t.Context(), QueueOperation{Selection: Selection{AccountID: sendingtest.Account},
 		Progress: func(done, of int) {
 			if of != 2501 {
 				t.Errorf("total is %d, want 2501", of)
@@ -275,7 +277,7 @@ func TestLargeChangesRunInSteps(t *testing.T) {
 	if diff := cmp.Diff([]int{1000, 2000, 2501}, steps); diff != "" || got != (Result{Matched: 2501, Changed: 2500}) {
 		t.Errorf("%+v, steps (-want +got):\n%s", got, diff)
 	}
-	if got := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}},
+	if got := mustChange(t)(q.Drop(t.Context(), QueueOperation{Selection: Selection{EmailID: id}},
 		"enough")); got.Changed != 2501 {
 		t.Errorf("drop: %+v", got)
 	}
@@ -289,12 +291,12 @@ func TestQueueOperationsRequireASelectionAndDropAReason(t *testing.T) {
 	q := newFixture(t).Service
 	for name, s := range map[string]Selection{"nothing": {}, "all and some": {All: true, EmailID: "msg_1"},
 		"no such state": {State: "late"}} {
-		if _, err := q.Retry(t.Context(), Change{Selection: s}); fault.KindOf(err) != fault.Invalid {
+		if _, err := q.Retry(t.Context(), QueueOperation{Selection: s}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: Retry returned %v, want kind Invalid", name, err)
 		}
 	}
 	for _, reason := range []string{"", strings.Repeat("x", 501)} {
-		if _, err := q.Drop(t.Context(), Change{Selection: Selection{All: true}},
+		if _, err := q.Drop(t.Context(), QueueOperation{Selection: Selection{All: true}},
 			reason); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("reason of %d characters: %v", len(reason), err)
 		}
@@ -306,19 +308,19 @@ func TestQueueOperationsRequireASelectionAndDropAReason(t *testing.T) {
 func TestDropIncludesAttemptsBegunBeforeAFailure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Send(t, rooms.Simple("claimed@example.net", "back@example.net", "deferred@example.net"))
+	f.Send(t, rooms.SimpleMessage("claimed@example.net", "back@example.net", "deferred@example.net"))
 	f.ClaimAll(t)
-	f.Send(t, rooms.Simple("due@example.net", "later@example.net"))
+	f.Send(t, rooms.SimpleMessage("due@example.net", "later@example.net"))
 	f.Exec(t,
 		`UPDATE attempts SET outcome = 'not_started', finished_at = now() + interval '1 minute' WHERE recipient_id IN (SELECT id FROM recipients WHERE address ~ '^back')`)
 	f.Exec(t, `UPDATE attempts SET outcome = 'temporary', finished_at = now() WHERE recipient_id IN (SELECT id FROM recipients WHERE address ~ '^deferred')`)
 	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^(later|back|deferred)'`)
 	failure := time.Now().Add(time.Second)
-	if waiting, err := f.Service.Waiting(t.Context(), failure); err != nil || waiting.Recipients != 3 {
+	if waiting, err := f.Service.CountWaiting(t.Context(), failure); err != nil || waiting.Recipients != 3 {
 		t.Errorf("%d recipients were due or begun (%v), want 3: claimed, back and due", waiting.Recipients, err)
 	}
 	dropped, err := f.Service.Drop(t.Context(),
-		Change{Selection: Selection{All: true, DueBefore: failure, Begun: true}}, "restored")
+		QueueOperation{Selection: Selection{All: true, DueBefore: failure, Begun: true}}, "restored")
 	if err != nil || dropped.Changed != 3 {
 		t.Errorf("%d recipients were dropped (%v), want 3: claimed, back and due", dropped.Changed, err)
 	}
@@ -331,7 +333,7 @@ func TestLateIsTheAgeOfTheOldestDueRecipient(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	late := func() time.Duration {
-		d, err := f.Service.Late(t.Context())
+		d, err := f.Service.MeasureLag(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,8 +342,8 @@ func TestLateIsTheAgeOfTheOldestDueRecipient(t *testing.T) {
 	if got := late(); got != 0 {
 		t.Errorf("an empty queue is %s late", got)
 	}
-	f.Send(t, rooms.Simple("due@example.net"))
-	f.Send(t, rooms.Simple("held@example.net", "parked@example.net", "later@example.net"))
+	f.Send(t, rooms.SimpleMessage("due@example.net"))
+	f.Send(t, rooms.SimpleMessage("held@example.net", "parked@example.net", "later@example.net"))
 	f.Exec(t, `UPDATE recipients SET due_at = now() - interval '2 hours'`)
 	f.Exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address ~ '^held'`)
 	f.Exec(t, `UPDATE recipients SET lane = ' example.net' WHERE address ~ '^parked'`)

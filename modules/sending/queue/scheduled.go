@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Waiting is the mail that an installation would send by a time if nothing held it.
-type Waiting struct {
+// WaitingMail is the mail that an installation would send by a time if nothing held it.
+type WaitingMail struct {
 	Recipients int // recipients in the queue
 	Scheduled  int // emails that are not released yet
 }
@@ -19,13 +19,13 @@ type Waiting struct {
 var waitingSQL = `
 SELECT (SELECT count(*) FROM recipients r WHERE r.due_at IS NOT NULL AND ` + dueOrBegunSQL("$1") + `), (SELECT count(*) FROM emails WHERE release_at < $1)`
 
-// Waiting counts the mail that is due before a time, including recipients with an attempt that had begun by
+// CountWaiting counts the mail that is due before a time, including recipients with an attempt that had begun by
 // then.
-func (s *Service) Waiting(ctx context.Context, before time.Time) (Waiting, error) {
-	found, err := db.One(ctx, s.db.SQL, func(w *Waiting) []any { return []any{&w.Recipients, &w.Scheduled} },
+func (s *Service) CountWaiting(ctx context.Context, before time.Time) (WaitingMail, error) {
+	found, err := db.One(ctx, s.db.SQL, func(w *WaitingMail) []any { return []any{&w.Recipients, &w.Scheduled} },
 		waitingSQL, before)
 	if err != nil {
-		return Waiting{}, fmt.Errorf("count waiting mail: %w", err)
+		return WaitingMail{}, fmt.Errorf("count waiting mail: %w", err)
 	}
 	return found, nil
 }

@@ -87,7 +87,7 @@ func storeNotices(ctx context.Context, tx db.Execer, notices []Notice) (map[subj
 	}
 	found := make(map[subject]event.Email, len(list))
 	for _, r := range list {
-		r.CreatedAt = event.At(r.CreatedAt.Time)
+		r.CreatedAt = event.NewTime(r.CreatedAt.Time)
 		found[subject{r.accountID, r.EmailID}] = r.Email
 	}
 	return found, nil

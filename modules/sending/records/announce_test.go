@@ -31,9 +31,9 @@ func (f *fixture) announce(t *testing.T, notices ...records.Notice) int {
 func TestAnnouncedEventsCarryTheEmail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := rooms.Simple("Bob <bob@example.net>")
+	m := rooms.SimpleMessage("Bob <bob@example.net>")
 	m.CC, m.Tags = nil, []shape.Tag{{Name: "kind", Value: "receipt"}}
-	one, two := f.Send(t, m), f.Send(t, rooms.Simple("a@example.net", "b@example.net"))
+	one, two := f.Send(t, m), f.Send(t, rooms.SimpleMessage("a@example.net", "b@example.net"))
 	open := func(data *event.Email) { data.Open = &event.Open{IP: "203.0.113.7", UserAgent: "x"} }
 	known := f.announce(t,
 		records.Notice{AccountID: sendingtest.Account, EmailID: one, Type: event.EmailOpened, Fill: open},
@@ -60,7 +60,7 @@ func TestAnnouncedEventsCarryTheEmail(t *testing.T) {
 	}
 	want := event.Email{EmailID: one, From: "Ada <ada@example.com>", To: []string{"Bob <bob@example.net>"},
 		CC: []string{}, Subject: "Hello", Status: "delivered", EmailStatus: "sent",
-		Tags: m.Tags, CreatedAt: event.At(e.CreatedAt), Recipient: "bob@example.net",
+		Tags: m.Tags, CreatedAt: event.NewTime(e.CreatedAt), Recipient: "bob@example.net",
 		Open: &event.Open{IP: "203.0.113.7", UserAgent: "x"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("payload (-want +got):\n%s", diff)
@@ -73,7 +73,7 @@ func TestAnnouncedEventsCarryTheEmail(t *testing.T) {
 func TestUnknownEmailsAreNotAnnounced(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("bob@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("bob@example.net"))
 	fill := func(*event.Email) { t.Error("a payload was made for an email that the account does not have") }
 	known := f.announce(t,
 		records.Notice{AccountID: "acc_01kf0m4w7he6x8q2v5b3n9c1tb", EmailID: id, Type: event.EmailOpened, Fill: fill},

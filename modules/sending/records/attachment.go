@@ -48,27 +48,27 @@ func describeAttachment(f *ent.Attachment) filelink.File {
 
 // OpenAttachment opens an attachment by its index. The errors are those of Attachment.
 func (s *Service) OpenAttachment(ctx context.Context, accountID, emailID string,
-	index int) (filelink.Content, error) {
+	index int) (filelink.AttachmentContent, error) {
 	relayed, f, err := s.findAttachment(ctx, accountID, emailID, index)
 	if err != nil {
-		return filelink.Content{}, err
+		return filelink.AttachmentContent{}, err
 	}
 	if !relayed {
 		c, err := s.readAttachment(ctx, accountID, emailID, index, f.Size)
 		if err != nil {
-			return filelink.Content{}, err
+			return filelink.AttachmentContent{}, err
 		}
-		return filelink.Content{File: f, Held: []*intake.Content{c}, Close: c.Close,
+		return filelink.AttachmentContent{File: f, Held: []*intake.Content{c}, Close: c.Close,
 			WriteTo: func(w io.Writer) error { _, err := io.Copy(w, c.Reader()); return err }}, nil
 	}
 	c, err := s.Content(ctx, accountID, emailID, readPatience)
 	if err != nil {
-		return filelink.Content{}, err
+		return filelink.AttachmentContent{}, err
 	}
 	if c == nil {
-		return filelink.Content{}, noAttachment(index)
+		return filelink.AttachmentContent{}, noAttachment(index)
 	}
-	return filelink.Content{File: f, Held: []*intake.Content{c}, Close: c.Close,
+	return filelink.AttachmentContent{File: f, Held: []*intake.Content{c}, Close: c.Close,
 		WriteTo: func(w io.Writer) error { _, err := message.ReadFile(c.Reader(), index, w); return err }}, nil
 }
 
@@ -137,7 +137,8 @@ func (s *Service) finishAttachment(ctx context.Context, c *intake.Content, key s
 		return nil, fault.BodyUnavailable(fmt.Errorf("object %s of %d bytes: %w", key, size, err))
 	}
 	if n, err := io.Copy(io.Discard, object); err != nil || n > 0 { // the checksum is at the end
-		return nil, fault.BodyUnavailable(errors.Join(err, fmt.Errorf("object %s has %d bytes beyond %d", key, n, size)))
+		return nil,
+			fault.BodyUnavailable(errors.Join(err, fmt.Errorf("object %s has %d bytes beyond %d", key, n, size)))
 	}
 	c.Finish()
 	return c, nil

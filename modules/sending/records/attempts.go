@@ -51,7 +51,7 @@ func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string,
 		return page.Page[RecipientAttempt]{}, err
 	}
 	rows, err := s.db.Ent.Attempt.Query().Where(attempt.AccountID(accountID), attempt.EmailID(emailID),
-		at.Newest(attempt.FieldID)).
+		at.NewestFirst(attempt.FieldID)).
 		Order(at.Order(attempt.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return page.Page[RecipientAttempt]{}, fmt.Errorf("list attempts: %w", err)
@@ -60,7 +60,7 @@ func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string,
 	for _, r := range recipients {
 		addresses[r.ID] = r.Address
 	}
-	found := page.Of(s.pages, list, rows, at, func(a *ent.Attempt) string { return strconv.FormatInt(a.ID, 10) })
+	found := page.FromRows(s.pages, list, rows, at, func(a *ent.Attempt) string { return strconv.FormatInt(a.ID, 10) })
 	return page.Map(found, func(a *ent.Attempt) RecipientAttempt {
 		return RecipientAttempt{a,
 			addresses[a.RecipientID]}

@@ -15,13 +15,13 @@ import (
 func TestAttemptsArePagedNewestFirst(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("a@example.net", "b@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("a@example.net", "b@example.net"))
 	for range 2 {
 		f.MakeDue(t)
 		f.SettleWith(t, f.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt,
 			Code: 451, EnhancedCode: "4.7.1", Reply: "451 4.7.1 Greylisted", RemoteHost: "mx.example.net"})
 	}
-	other := f.Send(t, rooms.Simple("c@example.net"))
+	other := f.Send(t, rooms.SimpleMessage("c@example.net"))
 	var numbers []int
 	var cursor string
 	for range 3 {

@@ -43,7 +43,7 @@ func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []
 			continue
 		}
 		emailID := r.id
-		m, err := s.Relayed(ctx, accountID, emailID)
+		m, err := s.ReadRelayed(ctx, accountID, emailID)
 		if err != nil {
 			return fmt.Errorf("read relayed email %s: %w", emailID, err)
 		}
@@ -67,9 +67,9 @@ const (
 	mostTexts = 2*MaxBody + 1<<20
 )
 
-// Relayed reads a message that was submitted over SMTP. It returns nil if the email was not, or its content
+// ReadRelayed reads a message that was submitted over SMTP. It returns nil if the email was not, or its content
 // has been deleted. Error: Unavailable when too many large messages are being read.
-func (s *Service) Relayed(ctx context.Context, accountID, emailID string) (*message.Message, error) {
+func (s *Service) ReadRelayed(ctx context.Context, accountID, emailID string) (*message.Message, error) {
 	c, err := s.Content(ctx, accountID, emailID, readPatience)
 	if err != nil || c == nil {
 		return nil, err

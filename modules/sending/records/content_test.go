@@ -12,9 +12,9 @@ import (
 )
 
 func relayedMessage(raw string, to ...string) sending.Message {
-	m := rooms.Simple(to...)
+	m := rooms.SimpleMessage(to...)
 	m.Text, m.HTML = "", ""
-	m.Relayed = &sending.Relayed{MIME: []byte(strings.ReplaceAll(raw, "\n", "\r\n"))}
+	m.Relayed = &sending.RelayedMessage{MIME: []byte(strings.ReplaceAll(raw, "\n", "\r\n"))}
 	return m
 }
 

@@ -21,11 +21,11 @@ func TestDomainCounts(t *testing.T) {
 		"dom_01kf0m4w7he6x8q2v5b3n9c1tc"
 	for _, status := range []string{"sent", "queued", "delivered", "delivered", "bounced", "failed", "scheduled",
 		"cancelled"} {
-		f.Exec(t, `UPDATE emails SET status = $2 WHERE id = $1`, f.Send(t, rooms.Simple("bob@example.net")), status)
+		f.Exec(t, `UPDATE emails SET status = $2 WHERE id = $1`, f.Send(t, rooms.SimpleMessage("bob@example.net")), status)
 	}
 	f.Near.Sender = domains.SigningIdentity{DomainID: other, Domain: "example.org", Key: sendingtest.Key()}
-	f.Send(t, rooms.Simple("bob@example.net"))
-	old := f.Send(t, rooms.Simple("bob@example.net"))
+	f.Send(t, rooms.SimpleMessage("bob@example.net"))
+	old := f.Send(t, rooms.SimpleMessage("bob@example.net"))
 	f.Exec(t, `DELETE FROM recipients WHERE email_id = $1`, old)
 	f.Exec(t, `UPDATE emails SET id = $2 WHERE id = $1`, old, id.Since(id.Email, time.Now().AddDate(0, 0, -8)))
 
@@ -55,7 +55,7 @@ func TestGroupCounts(t *testing.T) {
 	f := newFixture(t)
 	var groups, ids []string
 	for i, status := range []string{"sent", "delivered", "bounced", "failed", "scheduled", "cancelled", "delivered"} {
-		ids = append(ids, f.Send(t, rooms.Simple("bob@example.net")))
+		ids = append(ids, f.Send(t, rooms.SimpleMessage("bob@example.net")))
 		groups = append(groups, []string{"first", "second"}[i/6])
 		f.Exec(t, `UPDATE emails SET status = $2 WHERE id = $1`, ids[i], status)
 	}

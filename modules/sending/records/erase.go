@@ -79,21 +79,21 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 		if err != nil {
 			return err
 		}
-		var back []accounts.Use // usage of scheduled emails
+		var back []accounts.EmailUsage // usage of scheduled emails
 		for _, e := range rows {
 			others := slices.DeleteFunc(slices.Clone(e.Edges.Recipients),
 				func(r *ent.Recipient) bool { return strings.EqualFold(r.Address, addr) })
 			if len(others) == 0 {
 				done.Deleted = append(done.Deleted, e.ID)
 				if e.ScheduledAt != nil && (e.Status == email.StatusScheduled || e.Status == email.StatusQueued) {
-					back = append(back, accounts.Use{AccountID: accountID, Due: *e.ScheduledAt})
+					back = append(back, accounts.EmailUsage{AccountID: accountID, Due: *e.ScheduledAt})
 				}
 				continue
 			}
 			done.Redacted = append(done.Redacted, e.ID)
 			redact := func() error { return s.redactEmail(ctx, tx, e, others, addr) }
 			if s.counts != nil {
-				err = s.counts.Around(ctx, tx, accountID, []string{e.ID}, redact)
+				err = s.counts.PreserveCounts(ctx, tx, accountID, []string{e.ID}, redact)
 			} else {
 				err = redact()
 			}
@@ -165,12 +165,12 @@ type redaction struct {
 func newRedaction(e *ent.Email, others []*ent.Recipient, addr string) redaction {
 	r := redaction{email: e, to: redactList(e.To, addr), cc: redactList(e.Cc, addr), bcc: redactList(e.Bcc, addr),
 		status: e.Status, erased: addr}
-	counts, addresses := lifecycle.Tally{}, make([]string, 0, len(others))
+	counts, addresses := lifecycle.RecipientCounts{}, make([]string, 0, len(others))
 	for _, o := range others {
 		counts[o.State]++
 		addresses = append(addresses, o.Address)
 	}
-	if next := counts.Overall(); e.Status == email.StatusSent && lifecycle.MayBecome(e.Status, next) {
+	if next := counts.OverallStatus(); e.Status == email.StatusSent && lifecycle.MayBecome(e.Status, next) {
 		r.status = next // the removed recipient was the last open one
 	}
 	if e.BounceReason != nil && !strings.Contains(strings.ToLower(*e.BounceReason), strings.ToLower(addr)) {
@@ -197,7 +197,7 @@ FROM (SELECT @words::text AS words, @marks::text AS marks) v WHERE e.id = @id`)
 func (s *Service) storeRedacted(ctx context.Context, tx *ent.Tx, r redaction) error {
 	_, err := tx.ExecContext(ctx, redactSQL.Text, redactSQL.Args(db.Arg("id", r.email.ID), db.Arg("to", db.Array(r.to)),
 		db.Arg("cc", db.Array(r.cc)), db.Arg("bcc", db.Array(r.bcc)),
-		db.Arg("status", string(r.status)), db.Arg("uncommon", lifecycle.Uncommon(r.status)),
+		db.Arg("status", string(r.status)), db.Arg("uncommon", lifecycle.UncommonValue(r.status)),
 		db.Arg("reason", r.reason), db.Arg("keep_body", r.keepBody),
 		db.Arg("words", r.search.Words), db.Arg("marks", r.search.Marks), db.Arg("mime", r.mime),
 		db.Arg("erased", r.erased))...)

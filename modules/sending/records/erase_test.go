@@ -19,12 +19,12 @@ import (
 func TestErasingDeletesEmailsWithoutOtherRecipients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	alone := f.Send(t, rooms.Simple("Bob <Bob@example.net>"))
-	m := rooms.Simple("Bob <bob@example.net>", "carol@example.net")
+	alone := f.Send(t, rooms.SimpleMessage("Bob <Bob@example.net>"))
+	m := rooms.SimpleMessage("Bob <bob@example.net>", "carol@example.net")
 	m.CC, m.HTML, m.Attachments = []sending.Mailbox{{Text: "dan@example.net"}}, "<p>Dear Bob</p>",
 		[]sending.Attachment{{Name: "a.txt", Data: []byte("Bob")}}
 	shared := f.Send(t, m)
-	other := f.Send(t, rooms.Simple("bobby@example.net"))
+	other := f.Send(t, rooms.SimpleMessage("bobby@example.net"))
 	for _, id := range []string{shared, other} {
 		f.markDelivered(t, id)
 	}
@@ -60,8 +60,8 @@ func TestErasingDeletesEmailsWithoutOtherRecipients(t *testing.T) {
 func TestErasingStopsUnsentMail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	open := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))
-	last := f.Send(t, rooms.Simple("bob@example.net", "dan@example.net"))
+	open := f.Send(t, rooms.SimpleMessage("bob@example.net", "carol@example.net"))
+	last := f.Send(t, rooms.SimpleMessage("bob@example.net", "dan@example.net"))
 	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE recipients SET state = 'delivered', due_at = NULL WHERE address = 'dan@example.net'`); err != nil {
 		t.Fatal(err)
 	}

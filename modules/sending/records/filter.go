@@ -129,7 +129,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 		case "is":
 			readIs(f, wrong, t)
 		default:
-			t.Once(wrong, "q", texts[t.Field])
+			t.SetOnce(wrong, "q", texts[t.Field])
 		}
 	}
 	return words, subject
@@ -148,7 +148,7 @@ func readIs(f *Filter, wrong fault.Fields, t search.Term) {
 				"has at character %d is:%s; an email is opened, clicked, queued, scheduled, sent, delivered, bounced, failed or cancelled", t.At, t.Value)
 			return
 		}
-		t.Once(wrong, "q", &f.Status)
+		t.SetOnce(wrong, "q", &f.Status)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 )
 
 type fixture struct {
-	*rooms.Rooms
+	*rooms.Harness
 	*records.Service
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	r := rooms.New(t)
-	return &fixture{Rooms: r, Service: r.Records}
+	return &fixture{Harness: r, Service: r.Records}
 }

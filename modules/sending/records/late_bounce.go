@@ -139,17 +139,17 @@ func (s *Service) updateStatus(ctx context.Context, tx db.Execer, b LateBounce) 
 	if err != nil {
 		return err
 	}
-	all, now := lifecycle.Tally{}, status[0]
+	all, now := lifecycle.RecipientCounts{}, status[0]
 	for _, c := range counts {
 		all[c.state] = c.n
 	}
-	if next := all.Overall(); lifecycle.MayBecome(now, next) {
+	if next := all.OverallStatus(); lifecycle.MayBecome(now, next) {
 		now = next
 	}
 	reason := "" // of a bounce
 	if b.Verdict.Bounces {
 		reason = b.Diagnostic
 	}
-	_, err = tx.ExecContext(ctx, storeLateSQL, b.EmailID, string(now), lifecycle.Uncommon(now), reason)
+	_, err = tx.ExecContext(ctx, storeLateSQL, b.EmailID, string(now), lifecycle.UncommonValue(now), reason)
 	return err
 }

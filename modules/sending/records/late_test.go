@@ -40,7 +40,7 @@ func (f *fixture) bounceLate(t *testing.T, b records.LateBounce) (changed bool) 
 func TestDeliveredRecipientBouncesLate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("bob@example.net", "carol@example.net"))
 	f.SettleWith(t, f.ClaimAll(t), taken)
 	_, recipients, _, _ := f.State(t, id)
 	b := lately
@@ -84,7 +84,7 @@ func TestDeliveredRecipientBouncesLate(t *testing.T) {
 func TestLateMessageRefusalIsNotABounce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("bob@example.net", "carol@example.net"))
 	f.SettleWith(t, f.ClaimAll(t), taken)
 	_, recipients, _, _ := f.State(t, id)
 	b := records.LateBounce{EmailID: id, RecipientID: recipients[0].ID, Verdict: bounce.Verdict{Class: bounce.Content},
@@ -109,7 +109,7 @@ func TestLateMessageRefusalIsNotABounce(t *testing.T) {
 func TestLateBounceEndsRetries(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("bob@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("bob@example.net"))
 	jobs := f.ClaimAll(t)
 	_, recipients, _, _ := f.State(t, id)
 	b := lately
@@ -135,7 +135,8 @@ func TestLateBounceEndsRetries(t *testing.T) {
 func TestLateBounceChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	open, done := f.Send(t, rooms.Simple("a@example.net", "b@example.net")), f.Send(t, rooms.Simple("c@example.net"))
+	open, done := f.Send(t, rooms.SimpleMessage("a@example.net", "b@example.net")), f.Send(t,
+		rooms.SimpleMessage("c@example.net"))
 	for _, j := range f.ClaimAll(t) {
 		out := taken
 		if j.Address() == "c@example.net" {

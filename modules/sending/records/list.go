@@ -62,7 +62,7 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 	if err != nil {
 		return page.Page[*ent.Email]{}, fmt.Errorf("list emails: %w", err)
 	}
-	return page.Of(s.pages, list, rows, at, func(e *ent.Email) string { return e.ID }), nil
+	return page.FromRows(s.pages, list, rows, at, func(e *ent.Email) string { return e.ID }), nil
 }
 
 // GetMany returns emails of the account by their ids, oldest first and without their bodies. Unknown ids are

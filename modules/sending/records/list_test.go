@@ -67,7 +67,7 @@ func (f *fixture) readPages(t *testing.T, filter records.Filter, back bool) (sub
 // sendMessage creates an email named by its subject.
 func (f *fixture) sendMessage(t *testing.T, subject string, change func(*sending.Message)) {
 	t.Helper()
-	m := rooms.Simple("bob@example.net")
+	m := rooms.SimpleMessage("bob@example.net")
 	m.Subject = subject
 	if change != nil {
 		change(&m)

@@ -35,10 +35,10 @@ SELECT id, status IN ` + done + ` AND ` + ended + ` < $4 AND (body_purged_at IS 
 FROM (SELECT id, status, sent_at, cancelled_at, scheduled_at, created_at, body_purged_at FROM emails
 	WHERE account_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $5) e ORDER BY id`
 
-// Expired examines up to limit emails of the account after the id `after` that were created before the
+// ListExpired examines up to limit emails of the account after the id `after` that were created before the
 // cutoff, and returns those that ended before it. last is where the next call continues; it is empty when
 // there are no more.
-func (s *Service) Expired(ctx context.Context, accountID string, keep DetailLevel, after string, cutoff time.Time,
+func (s *Service) ListExpired(ctx context.Context, accountID string, keep DetailLevel, after string, cutoff time.Time,
 	limit int) (ids []string, last string, err error) {
 	type row struct {
 		id  string

@@ -18,7 +18,7 @@ import (
 // ageEmail moves an email into the past, and sets its status.
 func (f *fixture) ageEmail(t *testing.T, n int, age time.Duration, status email.Status, scheduled bool) string {
 	t.Helper()
-	from := f.Send(t, rooms.Simple(fmt.Sprintf("user%d@example.net", n)))
+	from := f.Send(t, rooms.SimpleMessage(fmt.Sprintf("user%d@example.net", n)))
 	at := time.Now().Add(-age)
 	to := fmt.Sprintf("%s%016d", id.Since(id.Email, at)[:14], n)
 	_, err := f.DB.SQL.ExecContext(t.Context(), `
@@ -49,7 +49,7 @@ func TestOnlyFinishedEmailsExpire(t *testing.T) {
 
 	var got []string
 	for after, more := "", true; more; {
-		ids, last, err := f.Expired(t.Context(), sendingtest.Account, records.Records, after, cutoff, 2)
+		ids, last, err := f.ListExpired(t.Context(), sendingtest.Account, records.Records, after, cutoff, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestOnlyFinishedEmailsExpire(t *testing.T) {
 func TestPurgedBodiesLeaveTheRecord(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := rooms.Simple("bob@example.net")
+	m := rooms.SimpleMessage("bob@example.net")
 	m.HTML, m.Attachments = "<p>x</p>", []sending.Attachment{{Name: "a.txt", Data: []byte("x")}}
 	done, open := f.Send(t, m), f.Send(t, m)
 	f.markDelivered(t, done)
@@ -99,7 +99,7 @@ func TestPurgedBodiesLeaveTheRecord(t *testing.T) {
 func TestDeletedEmailsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	done, open := f.Send(t, rooms.Simple("bob@example.net")), f.Send(t, rooms.Simple("carol@example.net"))
+	done, open := f.Send(t, rooms.SimpleMessage("bob@example.net")), f.Send(t, rooms.SimpleMessage("carol@example.net"))
 	f.markDelivered(t, done)
 	if n, err := f.Delete(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb", []string{done}); n != 0 || err != nil {
 		t.Fatalf("another account's: %d, %v", n, err)

@@ -32,7 +32,7 @@ func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domai
 }
 
 // Get returns one email of the account with html and text, unless it was submitted over SMTP or its body
-// moved to the object store: LoadTexts, Relayed and Bodies read those. Error: NotFound, also for another
+// moved to the object store: LoadTexts, ReadRelayed and Bodies read those. Error: NotFound, also for another
 // account's email.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
@@ -70,7 +70,7 @@ func (s *Service) Detail(ctx context.Context, accountID, emailID string) (EmailD
 	}
 	whole := EmailDetail{Email: found}
 	if found.HTML == nil && found.Text == nil && found.BodyPurgedAt == nil {
-		m, err := s.Relayed(ctx, accountID, emailID)
+		m, err := s.ReadRelayed(ctx, accountID, emailID)
 		if err != nil {
 			return EmailDetail{}, fmt.Errorf("read relayed email: %w", err)
 		}

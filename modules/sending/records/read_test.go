@@ -16,7 +16,7 @@ import (
 func TestAnotherAccountSeesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.Send(t, rooms.Simple("bob@example.net"))
+	id := f.Send(t, rooms.SimpleMessage("bob@example.net"))
 	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 	if _, err := f.Get(t.Context(), stranger, id); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("Get: %v", err)
@@ -53,7 +53,7 @@ func TestListPagesThroughEverythingOnce(t *testing.T) {
 	f := newFixture(t)
 	var want []string
 	for range 7 {
-		want = append([]string{f.Send(t, rooms.Simple("bob@example.net"))}, want...)
+		want = append([]string{f.Send(t, rooms.SimpleMessage("bob@example.net"))}, want...)
 	}
 	var got []string
 	q := records.ListQuery{Page: page.Request{Limit: 3}}
@@ -71,7 +71,7 @@ func TestListPagesThroughEverythingOnce(t *testing.T) {
 		if !p.HasMore {
 			break
 		}
-		f.Send(t, rooms.Simple("late@example.net")) // rows inserted between pages move nothing
+		f.Send(t, rooms.SimpleMessage("late@example.net")) // rows inserted between pages move nothing
 		q.Page.Cursor = p.NextCursor
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -83,7 +83,7 @@ func TestListPagesThroughEverythingOnce(t *testing.T) {
 func TestBodiesAreBoundedTogether(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := rooms.Simple("bob@example.net")
+	m := rooms.SimpleMessage("bob@example.net")
 	m.HTML, m.Text = strings.Repeat("x", records.MaxBody), strings.Repeat("y", records.MaxBody)
 	var ids []string
 	for range 4 {

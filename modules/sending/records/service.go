@@ -33,13 +33,13 @@ type Timeline interface {
 // Usage counts sent and scheduled mail.
 type Usage interface {
 	KeepUsage(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error
-	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
+	Refund(ctx context.Context, tx db.Execer, uses []accounts.EmailUsage) error
 }
 
 // Statistics counts outcomes of emails before they are deleted or redacted.
 type Statistics interface {
 	Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error
-	Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string, change func() error) error
+	PreserveCounts(ctx context.Context, tx db.Execer, accountID string, emailIDs []string, change func() error) error
 }
 
 // Store reads bodies that were moved out of the database. Its errors are of kind Unavailable.

@@ -18,7 +18,7 @@ func TestSnippetsOfEveryKindOfBody(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	body := func(text, html string) sending.Message {
-		m := rooms.Simple("bob@example.net")
+		m := rooms.SimpleMessage("bob@example.net")
 		m.Text, m.HTML = text, html
 		return m
 	}
@@ -63,7 +63,8 @@ func TestSnippetsOfEveryKindOfBody(t *testing.T) {
 func TestPurgedBodiesLeaveNoSnippet(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	for _, m := range []sending.Message{rooms.Simple("bob@example.net"), relayedMessage(aRelayed, "bob@example.net")} {
+	for _, m := range []sending.Message{rooms.SimpleMessage("bob@example.net"),
+		relayedMessage(aRelayed, "bob@example.net")} {
 		done, open := f.Send(t, m), f.Send(t, m)
 		f.markDelivered(t, done)
 		if _, err := f.PurgeBodies(t.Context(), sendingtest.Account, []string{done}); err != nil {

@@ -11,14 +11,14 @@ import (
 )
 
 type fixture struct {
-	*rooms.Rooms
+	*rooms.Harness
 	*Service
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	r := rooms.New(t)
-	return &fixture{Rooms: r, Service: New(Params{DB: r.DB, Bus: r.Bus, Accounts: r.Near, Domains: r.Near,
+	return &fixture{Harness: r, Service: New(Params{DB: r.DB, Bus: r.Bus, Accounts: r.Near, Domains: r.Near,
 		Suppression: r.Near, Quota: r.Near,
 		Signals: sendingtest.NoSignals{}, Logger: r.Logger})}
 }
@@ -40,7 +40,7 @@ func (f *fixture) start(t *testing.T) {
 // schedule schedules an email; a time in the past is due immediately.
 func (f *fixture) schedule(t *testing.T, in time.Duration, to ...string) string {
 	t.Helper()
-	m := rooms.Simple(to...)
+	m := rooms.SimpleMessage(to...)
 	at := time.Now().Add(in)
 	m.ScheduledAt = &at
 	return f.Send(t, m)

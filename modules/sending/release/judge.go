@@ -138,10 +138,10 @@ func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) 
 	if err := s.blockSuppressed(ctx, tx, permitted, list); err != nil {
 		return err
 	}
-	var back []accounts.Use
+	var back []accounts.EmailUsage
 	for _, r := range batch {
 		if r.status == email.StatusFailed {
-			back = append(back, accounts.Use{AccountID: r.accountID, Due: r.due})
+			back = append(back, accounts.EmailUsage{AccountID: r.accountID, Due: r.due})
 		}
 	}
 	if len(back) == 0 {
@@ -160,7 +160,7 @@ func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*
 	if len(permitted) == 0 {
 		return nil
 	}
-	blocks, err := s.suppression.Blocked(ctx, tx, list)
+	blocks, err := s.suppression.FindBlocks(ctx, tx, list)
 	if err != nil {
 		return fmt.Errorf("look up suppressions: %w", err)
 	}
@@ -176,7 +176,7 @@ var (
 	releasedRows = batch.New("v",
 		batch.Text("id", func(r *releasingEmail) string { return r.id }),
 		batch.Text("status", func(r *releasingEmail) email.Status { return r.status }),
-		batch.Text("uncommon", func(r *releasingEmail) string { return lifecycle.Uncommon(r.status) }),
+		batch.Text("uncommon", func(r *releasingEmail) string { return lifecycle.UncommonValue(r.status) }),
 		batch.Text("last_event", func(r *releasingEmail) string { return r.lastEventNow() }),
 	)
 	refusedRows = batch.New("refused",
@@ -232,7 +232,7 @@ func (b releases) listFacts() []event.Fact {
 		}
 		facts = append(facts, event.New(r.accountID, r.event, r.now.UTC(), event.Email{
 			EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject, EmailStatus: string(r.status),
-			Tags: r.tags, CreatedAt: event.At(r.createdAt),
+			Tags: r.tags, CreatedAt: event.NewTime(r.createdAt),
 			Failure: r.failure, SuppressedRecipients: r.suppressed,
 		}))
 	}

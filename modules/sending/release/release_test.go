@@ -140,7 +140,7 @@ func TestReleaseIgnoresCaps(t *testing.T) {
 		t.Errorf("emails due while the caps were used up (-want +got):\n%s", diff)
 	}
 	gone, _, _, _ := f.State(t, ids[4])
-	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: gone.ScheduledAt.UTC()}},
+	if diff := cmp.Diff([]accounts.EmailUsage{{AccountID: sendingtest.Account, Due: gone.ScheduledAt.UTC()}},
 		sendingtest.InUTC(f.Near.Back)); diff != "" {
 		t.Errorf("refunds to the caps (-want +got):\n%s", diff)
 	}
@@ -276,7 +276,8 @@ func TestCancelRacesRelease(t *testing.T) {
 	f.Exec(t,
 		`UPDATE emails e SET scheduled_at = v.at, release_at = v.at FROM (SELECT id, now() + (random() - 0.1) * interval '1 second' AS at FROM emails WHERE id <> ALL($1)) v WHERE v.id = e.id`,
 		db.Array(ids[:10])) // reserved for cancellations, however late they run
-	if _, err := f.Release(t.Context(), 1); err != nil { // at least one is released, however early the cancellations run
+	// at least one is released, however early the cancellations run
+	if _, err := f.Release(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -28,12 +28,12 @@ type Domains interface {
 
 // Suppression looks up addresses that must not receive mail.
 type Suppression interface {
-	Blocked(ctx context.Context, tx db.Execer, list []suppression.MessageRecipient) ([]suppression.Block, error)
+	FindBlocks(ctx context.Context, tx db.Execer, list []suppression.MessageRecipient) ([]suppression.Block, error)
 }
 
 // Quota refunds messages that counted against the caps.
 type Quota interface {
-	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
+	Refund(ctx context.Context, tx db.Execer, uses []accounts.EmailUsage) error
 }
 
 // Bus publishes facts inside a transaction and wakes their consumers after it.

@@ -34,11 +34,11 @@ type Fakes struct {
 	Left       int           // messages left in the caps; negative: unlimited
 	ResetIn    time.Duration // time until the caps reset; 0: unknown
 	Refunded   int
-	Back       []accounts.Use // refunded uses
-	Moved      []accounts.Use // pairs of the old and the new time
-	BlockedErr error          // error that Blocked returns once
+	Back       []accounts.EmailUsage // refunded uses
+	Moved      []accounts.EmailUsage // pairs of the old and the new time
+	BlockedErr error                 // error that FindBlocks returns once
 
-	BlockedMost int // addresses that Blocked answers before its deadline; 0: all
+	BlockedMost int // addresses that FindBlocks answers before its deadline; 0: all
 }
 
 func (n *Fakes) Account(context.Context, string) (accounts.Account, error) {
@@ -49,7 +49,7 @@ func (n *Fakes) Identity(context.Context, string, address.Address) (domains.Sign
 	return n.Sender, n.SenderErr
 }
 
-func (n *Fakes) Blocked(_ context.Context, _ db.Execer,
+func (n *Fakes) FindBlocks(_ context.Context, _ db.Execer,
 	list []suppression.MessageRecipient) ([]suppression.Block, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,10 +98,10 @@ func (n *Fakes) IsCounted(string) bool { return false }
 
 func (n *Fakes) Return([]string) {}
 
-func (n *Fakes) Place(string) outbound.Routing { return outbound.Open }
+func (n *Fakes) RoutingOf(string) outbound.Routing { return outbound.Open }
 
-// Gained never signals, because there is no other process.
-func (n *Fakes) Gained() <-chan struct{} { return nil }
+// GainedWays never signals, because there is no other process.
+func (n *Fakes) GainedWays() <-chan struct{} { return nil }
 
 func (n *Fakes) HasFallback(string, string) bool { return n.Fallback }
 
@@ -118,7 +118,7 @@ func (n *Fakes) Render(context.Context, string, templates.Ref, map[string]any) (
 var ErrCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "that is all for today",
 	UpgradeURL: accounts.UpgradeURL}
 
-func (n *Fakes) Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error) {
+func (n *Fakes) Consume(ctx context.Context, tx db.Execer, uses []accounts.EmailUsage) ([]error, error) {
 	// Serialize like the real counters: the second transaction waits for the first.
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (n *Fakes) Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) 
 	return errs, nil
 }
 
-func (n *Fakes) Refund(_ context.Context, _ db.Execer, uses []accounts.Use) error {
+func (n *Fakes) Refund(_ context.Context, _ db.Execer, uses []accounts.EmailUsage) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.Refunded += len(uses)
@@ -159,12 +159,12 @@ func (n *Fakes) Move(_ context.Context, _ db.Execer, accountID string, from, to 
 	if n.Left == 0 {
 		return ErrCap
 	}
-	n.Moved = append(n.Moved, accounts.Use{AccountID: accountID, Due: from},
-		accounts.Use{AccountID: accountID, Due: to})
+	n.Moved = append(n.Moved, accounts.EmailUsage{AccountID: accountID, Due: from},
+		accounts.EmailUsage{AccountID: accountID, Due: to})
 	return nil
 }
 
-func (n *Fakes) Capped(context.Context, string) (bool, error) {
+func (n *Fakes) IsCapped(context.Context, string) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.Left >= 0, nil

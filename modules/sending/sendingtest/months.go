@@ -18,7 +18,7 @@ import (
 // them in turn.
 func (p *Parts) ByMonth(t *testing.T) {
 	t.Helper()
-	tables, err := months.Named("facts", "emails", "recipients", "attempts")
+	tables, err := months.FindTables("facts", "emails", "recipients", "attempts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func (p *Parts) ByMonth(t *testing.T) {
 		if err := months.Move(t.Context(), p.DB, table, p.Logger, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
-		state, err := months.Look(t.Context(), p.DB.SQL, table)
+		state, err := months.ReadTableState(t.Context(), p.DB.SQL, table)
 		if err != nil {
 			t.Fatal(err)
 		}

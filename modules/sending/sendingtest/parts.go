@@ -189,7 +189,7 @@ func At(d time.Duration) *time.Time {
 }
 
 // InUTC returns uses with their times in UTC, for comparison.
-func InUTC(uses []accounts.Use) []accounts.Use {
+func InUTC(uses []accounts.EmailUsage) []accounts.EmailUsage {
 	out := slices.Clone(uses)
 	for i := range out {
 		out[i].Due = out[i].Due.UTC()

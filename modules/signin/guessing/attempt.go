@@ -48,7 +48,7 @@ type bound struct {
 // Attempt is the set of counters that an attempt uses.
 type Attempt struct {
 	bounds []bound
-	owner  limit.Caller // whose turn in the queue the attempt uses
+	owner  limit.Owner // whose turn in the queue the attempt uses
 }
 
 // Visitor is the origin of an attempt.
@@ -58,12 +58,12 @@ type Visitor struct {
 }
 
 // Owner returns the owner for fair queues: the known browser, or else the network.
-func (v Visitor) Owner() limit.Caller {
+func (v Visitor) Owner() limit.Owner {
 	if v.Device != "" {
-		return limit.Caller{Name: "device " + v.Device, Known: true}
+		return limit.Owner{Name: "device " + v.Device, Known: true}
 	}
 	narrow, _ := networksOf(v.Addr)
-	return limit.Caller{Name: narrow}
+	return limit.Owner{Name: narrow}
 }
 
 // SignIn returns the attempt to authenticate as the user with the email, in its stored form. A known browser
@@ -92,7 +92,7 @@ func (g *Guard) Code(userID string, v Visitor) Attempt {
 // Confirm returns the attempt to confirm a session.
 func (g *Guard) Confirm(sessionID string) Attempt {
 	return Attempt{[]bound{{name: g.hash("session", sessionID), most: failuresOfConfirming, window: day, then: short,
-		ofOne: true}}, limit.Caller{Name: "session " + sessionID, Known: true}}
+		ofOne: true}}, limit.Owner{Name: "session " + sessionID, Known: true}}
 }
 
 // Mail returns the attempt to request mail to a mailbox, known or not. The limit per mailbox applies when

@@ -120,7 +120,7 @@ func (s *Service) linkUser(ctx context.Context, tx *ent.Tx, to *ent.User, sessio
 		Exec(ctx); err != nil {
 		return err
 	}
-	return trust.RecordChange(ctx, tx, trust.Change{UserID: to.ID, Email: to.Email, KeepSession: session,
+	return trust.RecordChange(ctx, tx, trust.CredentialChange{UserID: to.ID, Email: to.Email, KeepSession: session,
 		Kind: alerts.ProviderLinked, Action: actionLinked,
 		Details: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
 }
@@ -190,7 +190,7 @@ func (s *Service) Unlink(ctx context.Context, c accounts.Caller) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		return trust.RecordChange(ctx, tx, trust.Change{UserID: c.Person.UserID, Email: c.Person.Email,
+		return trust.RecordChange(ctx, tx, trust.CredentialChange{UserID: c.Person.UserID, Email: c.Person.Email,
 			KeepSession: c.Person.SessionID, Kind: alerts.ProviderUnlinked, Action: "identity.unlinked"})
 	})
 	if err != nil {

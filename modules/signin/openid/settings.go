@@ -24,7 +24,7 @@ const chapter = "People"
 var (
 	Issuer = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_OIDC_ISSUER", Group: chapter,
-		Form: setting.Form[string]{Placeholder: "URL", Parse: parseIssuer},
+		Form: setting.Syntax[string]{Placeholder: "URL", Parse: parseIssuer},
 		Help: "Issuer URL of the OpenID Connect provider for sign-in. It must match the provider's issuer exactly, including a trailing slash.",
 		Check: func(v setting.Values, issuer string) error {
 			switch {
@@ -44,7 +44,7 @@ var (
 	})
 	ClientSecret = setting.Declare(setting.Setting[secret.String]{
 		Name: "POSTRIDER_OIDC_CLIENT_SECRET", Group: chapter, Secret: true, DefaultText: "none",
-		Form: setting.Form[secret.String]{Placeholder: "SECRET",
+		Form: setting.Syntax[secret.String]{Placeholder: "SECRET",
 			Parse: func(text string) (secret.String, error) { return secret.New(text), nil }},
 		Help: "OAuth client secret for POSTRIDER_OIDC_CLIENT_ID.",
 	})
@@ -53,13 +53,14 @@ var (
 // The optional settings of a provider.
 var (
 	Name = setting.Declare(setting.Setting[string]{
-		Name: "POSTRIDER_OIDC_NAME", Group: chapter, Form: setting.Form[string]{Placeholder: "NAME", Parse: parseName},
+		Name: "POSTRIDER_OIDC_NAME", Group: chapter,
+		Form:        setting.Syntax[string]{Placeholder: "NAME", Parse: parseName},
 		DefaultText: "the issuer's host", From: func(v setting.Values) string { return hostOf(Issuer.Of(v)) },
 		Help: "Name of the provider on the sign-in page: Sign in with NAME.",
 	})
 	JoinSetting = setting.Declare(setting.Setting[Join]{
 		Name: "POSTRIDER_OIDC_JOIN", Group: chapter,
-		Form: setting.Form[Join]{Placeholder: "ACCOUNT:ROLE", Parse: parseJoin}, DefaultText: "none",
+		Form: setting.Syntax[Join]{Placeholder: "ACCOUNT:ROLE", Parse: parseJoin}, DefaultText: "none",
 		Help: "Team and role for new users of the provider with a verified email, such as acc_…:viewer. Without it they need an invitation. " +
 			"If the provider's registration is open, everyone can join.",
 		Show: func(j Join) slog.Value { return slog.StringValue(j.String()) },
@@ -73,10 +74,10 @@ var (
 // All other settings require the issuer. The checks are added here to avoid an initialization cycle: each
 // reads the issuer, whose own check reads two of them.
 func init() { //nolint:gochecknoinits // avoids an initialization cycle
-	ClientID.Check = func(v setting.Values, _ string) error { return withIssuer(v, ClientID.Given(v)) }
-	ClientSecret.Check = func(v setting.Values, _ secret.String) error { return withIssuer(v, ClientSecret.Given(v)) }
-	Name.Check = func(v setting.Values, _ string) error { return withIssuer(v, Name.Given(v)) }
-	JoinSetting.Check = func(v setting.Values, _ Join) error { return withIssuer(v, JoinSetting.Given(v)) }
+	ClientID.Check = func(v setting.Values, _ string) error { return withIssuer(v, ClientID.IsSet(v)) }
+	ClientSecret.Check = func(v setting.Values, _ secret.String) error { return withIssuer(v, ClientSecret.IsSet(v)) }
+	Name.Check = func(v setting.Values, _ string) error { return withIssuer(v, Name.IsSet(v)) }
+	JoinSetting.Check = func(v setting.Values, _ Join) error { return withIssuer(v, JoinSetting.IsSet(v)) }
 	TrustEmail.Check = withIssuer
 }
 
@@ -178,5 +179,5 @@ func ConfigOf(v setting.Values) Config {
 	return Config{Issuer: Issuer.Of(v), ClientID: ClientID.Of(v), ClientSecret: ClientSecret.Of(v), Name: Name.Of(v),
 		Join: JoinSetting.Of(v), TrustEmail: TrustEmail.Of(v),
 		BaseURL: strings.TrimSuffix(config.BaseURL.Of(v), "/"), NoInvites: signin.SignUpSetting.Of(v).Closed,
-		OwnResolver: config.DNSServer.Given(v)}
+		OwnResolver: config.DNSServer.IsSet(v)}
 }

@@ -44,8 +44,8 @@ func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, erro
 	return &Service{d, box, party}, nil
 }
 
-// Available reports whether passkeys are available in this installation.
-func (s *Service) Available() bool { return s.party != nil }
+// IsAvailable reports whether passkeys are available in this installation.
+func (s *Service) IsAvailable() bool { return s.party != nil }
 
 func unavailableError() error {
 	return fault.Conflictf(fault.CodeConflict,
@@ -273,8 +273,9 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 }
 
 // passkeyChange is the addition or removal of a passkey, which keeps the caller's session open.
-func passkeyChange(c accounts.Caller, kind alerts.Kind, action, passkeyID, name string) trust.Change {
-	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, KeepSession: c.Person.SessionID, Kind: kind,
+func passkeyChange(c accounts.Caller, kind alerts.Kind, action, passkeyID, name string) trust.CredentialChange {
+	return trust.CredentialChange{UserID: c.Person.UserID, Email: c.Person.Email, KeepSession: c.Person.SessionID,
+		Kind:   kind,
 		Action: action, Target: passkeyID, Details: map[string]any{"name": name}}
 }
 

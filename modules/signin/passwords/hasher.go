@@ -56,7 +56,7 @@ func newDummyHash() string {
 func (h *Hasher) Count() int64 { return h.done.Load() }
 
 // Hash returns the hash of a password. Error: Unavailable if the queue is full.
-func (h *Hasher) Hash(ctx context.Context, of limit.Caller, password string) (hash string, err error) {
+func (h *Hasher) Hash(ctx context.Context, of limit.Owner, password string) (hash string, err error) {
 	err = h.WithSlot(ctx, of, func(*Slot) (err error) {
 		h.done.Add(1)
 		hash, err = argon2id.CreateHash(password, cost)
@@ -70,7 +70,7 @@ type Slot struct{ h *Hasher }
 
 // WithSlot calls run once a hashing slot is free, so that callers without a slot skip the work that precedes
 // hashing. Errors: Unavailable if the queue is full; errors of run.
-func (h *Hasher) WithSlot(ctx context.Context, of limit.Caller, run func(*Slot) error) error {
+func (h *Hasher) WithSlot(ctx context.Context, of limit.Owner, run func(*Slot) error) error {
 	err := h.queue.Do(ctx, of, func() error { return run(&Slot{h}) })
 	if errors.Is(err, limit.ErrFull) {
 		return fault.Overloaded(retryAfter)

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Change is a change of a user's credentials.
-type Change struct {
+// CredentialChange is a change of a user's credentials.
+type CredentialChange struct {
 	UserID      string
 	Email       string         // the user's email before the change, which gets the mail
 	OtherEmail  string         // another email whose links end; optional
@@ -29,7 +29,7 @@ type Change struct {
 
 // RecordChange ends the user's sessions, links and pending changes, queues the mail and writes the audit log, in
 // the transaction of the change. The caller has locked the user with [Lock].
-func RecordChange(ctx context.Context, tx *ent.Tx, c Change) error {
+func RecordChange(ctx context.Context, tx *ent.Tx, c CredentialChange) error {
 	if err := EndSessions(ctx, tx, c.UserID, c.KeepSession, c.Email, c.OtherEmail); err != nil {
 		return err
 	}

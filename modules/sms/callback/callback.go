@@ -124,7 +124,7 @@ func (s *Service) checkSignature(ctx context.Context, accountID string, own bool
 	case err != nil:
 		return err
 	}
-	if !provider.Signed(token, s.links.At(t.URI), t.Fields, t.Signature) {
+	if !provider.VerifySignature(token, s.links.AbsoluteURL(t.URI), t.Fields, t.Signature) {
 		return errForged()
 	}
 	return nil
@@ -157,12 +157,12 @@ func (s *Service) Reply(ctx context.Context, t ProviderRequest) error {
 		r = provider.ReadTwilioReply(t.Fields)
 	}
 	from, err := textmsg.Parse(r.From)
-	wish := r.Wish()
-	if err != nil || wish == provider.NoWish {
+	wish := r.Command()
+	if err != nil || wish == provider.NoCommand {
 		return nil //nolint:nilerr // a reply from a word or a short number cannot opt out
 	}
 	s.log.InfoContext(ctx, "sms reply", telemetry.KeyAccountID, of, telemetry.KeyReason,
-		map[provider.Wish]string{provider.Stop: "stop", provider.Start: "start"}[wish])
+		map[provider.Command]string{provider.Stop: "stop", provider.Start: "start"}[wish])
 	if wish == provider.Start {
 		return s.optOuts.Remove(ctx, of, from.E164)
 	}

@@ -86,7 +86,8 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 		jobs = append(jobs, &j)
 	}
 	for _, j := range jobs {
-		s.held.TryAcquire(j.accountID) // always succeeds, because only this worker claims, and claimSQL respects the room
+		// always succeeds, because only this worker claims, and claimSQL respects the room
+		s.held.TryAcquire(j.accountID)
 	}
 	return jobs, nil
 }
@@ -113,7 +114,7 @@ func (s *Service) release(ctx context.Context, jobs []*job) error {
 // finish frees the capacity for another message of the account. Claims skip accounts without free capacity, so
 // the worker has to claim again.
 func (s *Service) finish(j *job) {
-	full := s.held.Held()[j.accountID] >= s.config.PerAccount
+	full := s.held.InUse()[j.accountID] >= s.config.PerAccount
 	s.held.Release(j.accountID)
 	if full {
 		s.worker.Nudge()
@@ -123,7 +124,7 @@ func (s *Service) finish(j *job) {
 // freeRooms returns how many more messages may be claimed for each account that has messages claimed.
 func (s *Service) freeRooms() []room {
 	var out []room
-	for accountID, n := range s.held.Held() {
+	for accountID, n := range s.held.InUse() {
 		out = append(out, room{accountID, s.config.PerAccount - n})
 	}
 	return out

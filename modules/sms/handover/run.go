@@ -81,7 +81,7 @@ func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease
 	if stop := s.checkBeforeRequest(ctx, j, route); stop != nil {
 		return *stop
 	}
-	if lease != nil && !lease.Valid() {
+	if lease != nil && !lease.IsValid() {
 		return result{lost: true}
 	}
 	number, err := s.beginAttempt(ctx, j, route)
@@ -96,7 +96,7 @@ func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease
 	if answer.Outcome == provider.Temporary {
 		answer.Wait = retryPause(number, answer.Wait)
 	}
-	if answer.Outcome == provider.Unknown && route.Provider.Idempotent() {
+	if answer.Outcome == provider.Unknown && route.Provider.IsIdempotent() {
 		answer.Outcome, answer.Wait = provider.Temporary, retryPause(number, 0)
 	}
 	r = result{SendResult: answer, provider: route.Provider.Name(), own: route.Own, begun: true,
@@ -109,7 +109,7 @@ func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease
 // made.
 func (s *Service) checkBeforeRequest(ctx context.Context, j *job, route Route) *result {
 	end := func(r result) *result { return &r }
-	repeatable := route.Provider != nil && route.Provider.Idempotent() && route.Since.Before(j.cutOff)
+	repeatable := route.Provider != nil && route.Provider.IsIdempotent() && route.Since.Before(j.cutOff)
 	if !j.cutOff.IsZero() && (!repeatable || j.expired) {
 		return end(result{SendResult: provider.SendResult{Outcome: provider.Unknown, Code: provider.CodeNoAnswer,
 			Reason: "this service stopped during the request; the provider may have sent the message"}})
@@ -120,7 +120,7 @@ func (s *Service) checkBeforeRequest(ctx context.Context, j *job, route Route) *
 	if route.Provider == nil {
 		return end(failWith(CodeNoProvider, "the account no longer has an SMS provider"))
 	}
-	suspended, err := s.account.Suspended(ctx, j.accountID)
+	suspended, err := s.account.IsSuspended(ctx, j.accountID)
 	if err != nil {
 		return end(result{lost: true})
 	}

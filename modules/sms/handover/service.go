@@ -27,8 +27,8 @@ type Route struct {
 type Account interface {
 	// Route returns the route of an account's messages.
 	Route(ctx context.Context, accountID string) (Route, error)
-	// Suspended reports whether an account cannot send now.
-	Suspended(ctx context.Context, accountID string) (bool, error)
+	// IsSuspended reports whether an account cannot send now.
+	IsSuspended(ctx context.Context, accountID string) (bool, error)
 	// OptedOut reports whether a number has opted out.
 	OptedOut(ctx context.Context, accountID, number string, own bool) (bool, error)
 	// OptOut stores an opt-out that a provider reported.

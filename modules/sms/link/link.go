@@ -31,8 +31,8 @@ type Links struct {
 // them.
 func New(base string, keys [][]byte) Links { return Links{base, keys} }
 
-// At returns the absolute URL of a path and query of this installation.
-func (l Links) At(uri string) string { return l.base + uri }
+// AbsoluteURL returns the absolute URL of a path and query of this installation.
+func (l Links) AbsoluteURL(uri string) string { return l.base + uri }
 
 // URL returns the URL of a path with a token for a name.
 func (l Links) URL(path, name string) string {

@@ -14,8 +14,8 @@ type Capture struct{ Catcher Catcher }
 // Name implements Provider.
 func (Capture) Name() string { return "capture" }
 
-// Idempotent implements Provider. A repeated message is stored once.
-func (Capture) Idempotent() bool { return true }
+// IsIdempotent implements Provider. A repeated message is stored once.
+func (Capture) IsIdempotent() bool { return true }
 
 // Submit implements Provider.
 func (c Capture) Submit(ctx context.Context, m Message) SendResult {

@@ -42,8 +42,8 @@ func NewGateway(c GatewayConfig, client *http.Client) (*Gateway, error) {
 // Name implements Provider.
 func (*Gateway) Name() string { return "http" }
 
-// Idempotent implements Provider.
-func (g *Gateway) Idempotent() bool { return g.config.Idempotent }
+// IsIdempotent implements Provider.
+func (g *Gateway) IsIdempotent() bool { return g.config.Idempotent }
 
 // Submit implements Provider.
 func (g *Gateway) Submit(ctx context.Context, m Message) SendResult {

@@ -43,8 +43,8 @@ type SendResult struct {
 type Provider interface {
 	// Name returns the kind: twilio, http or capture.
 	Name() string
-	// Idempotent reports whether a request that got no response may be repeated.
-	Idempotent() bool
+	// IsIdempotent reports whether a request that got no response may be repeated.
+	IsIdempotent() bool
 	// Submit makes one request.
 	Submit(ctx context.Context, m Message) SendResult
 }

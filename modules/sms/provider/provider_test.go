@@ -189,7 +189,7 @@ func TestSignatures(t *testing.T) {
 	form := url.Values{"To": {"+1"}, "From": {"+2"}, "Body": {"a&b=c"}}
 	token := secret.New(smstest.Token)
 	signature := smstest.Signature("https://mail.example.com/s/r/x?y=1", form)
-	if !Signed(token, "https://mail.example.com/s/r/x?y=1", form, signature) {
+	if !VerifySignature(token, "https://mail.example.com/s/r/x?y=1", form, signature) {
 		t.Error("a genuine signature was rejected")
 	}
 	// The example in Twilio's documentation about signatures.
@@ -199,11 +199,12 @@ func TestSignatures(t *testing.T) {
 		example); got != "RSOYDt4T1cUTdK1PDd93/VVr8B8=" {
 		t.Errorf("the signature of the published example is %s", got)
 	}
-	for name, ok := range map[string]bool{"another URL": Signed(token, "https://mail.example.com/s/r/z", form,
-		signature), "another token": Signed(secret.New("x"), "https://mail.example.com/s/r/x?y=1", form, signature),
-		"no token": Signed(secret.String{}, "https://mail.example.com/s/r/x?y=1", form,
+	for name, ok := range map[string]bool{"another URL": VerifySignature(token, "https://mail.example.com/s/r/z", form,
+		signature), "another token": VerifySignature(secret.New("x"), "https://mail.example.com/s/r/x?y=1", form,
+		signature),
+		"no token": VerifySignature(secret.String{}, "https://mail.example.com/s/r/x?y=1", form,
 			Sign(secret.String{}, "https://mail.example.com/s/r/x?y=1", form)),
-		"none": Signed(token, "https://mail.example.com/s/r/x?y=1", form, "")} {
+		"none": VerifySignature(token, "https://mail.example.com/s/r/x?y=1", form, "")} {
 		if ok {
 			t.Errorf("a signature with %s was accepted", name)
 		}
@@ -231,7 +232,7 @@ func FuzzReceipt(f *testing.F) {
 				t.Errorf("the receipt is %+v", r)
 			}
 		}
-		_ = ReadReply(fields).Wish()
-		_ = ReadTwilioReply(fields).Wish()
+		_ = ReadReply(fields).Command()
+		_ = ReadTwilioReply(fields).Command()
 	})
 }

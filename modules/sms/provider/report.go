@@ -113,22 +113,22 @@ func ReadTwilioReply(fields url.Values) IncomingText {
 	return IncomingText{fields.Get("From"), fields.Get("Body")}
 }
 
-// Wish is the request that a reply expresses.
-type Wish int
+// Command is the request that a reply expresses.
+type Command int
 
-// The wishes.
+// The commands.
 const (
-	NoWish Wish = iota
+	NoCommand Command = iota
 	Stop
 	Start
 )
 
-var wishes = map[string]Wish{"STOP": Stop, "UNSUBSCRIBE": Stop, "END": Stop, "QUIT": Stop, "CANCEL": Stop,
+var commands = map[string]Command{"STOP": Stop, "UNSUBSCRIBE": Stop, "END": Stop, "QUIT": Stop, "CANCEL": Stop,
 	"START": Start}
 
-// Wish returns the request in the reply, which must be one of the keywords that stop or start messages, in any
+// Command returns the request in the reply, which must be one of the keywords that stop or start messages, in any
 // case and with or without a full stop.
-func (r IncomingText) Wish() Wish {
-	return wishes[strings.ToUpper(strings.TrimFunc(r.Text,
+func (r IncomingText) Command() Command {
+	return commands[strings.ToUpper(strings.TrimFunc(r.Text,
 		func(c rune) bool { return unicode.IsSpace(c) || unicode.IsPunct(c) }))]
 }

@@ -27,7 +27,7 @@ func Sign(token secret.String, target string, fields url.Values) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Signed reports whether a signature is valid.
-func Signed(token secret.String, target string, fields url.Values, signature string) bool {
+// VerifySignature reports whether a signature is valid.
+func VerifySignature(token secret.String, target string, fields url.Values, signature string) bool {
 	return !token.IsZero() && hmac.Equal([]byte(Sign(token, target, fields)), []byte(signature))
 }

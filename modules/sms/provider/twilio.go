@@ -27,8 +27,8 @@ type Twilio struct {
 // Name implements Provider.
 func (*Twilio) Name() string { return "twilio" }
 
-// Idempotent implements Provider. The API has no idempotency keys.
-func (*Twilio) Idempotent() bool { return false }
+// IsIdempotent implements Provider. The API has no idempotency keys.
+func (*Twilio) IsIdempotent() bool { return false }
 
 // optedOut is Twilio's error code for a number that replied STOP.
 const optedOut = 21610

@@ -37,7 +37,7 @@ var OperatorProvider = setting.Declare(setting.Setting[Operator]{
 	Name: "POSTRIDER_SMS", Group: "Text messages", Secret: true, DefaultText: "none; capture in development",
 	Help: "The SMS provider for accounts without one of their own: none, capture (development only), twilio://SID:TOKEN@host?from=%2B4915112345678 " +
 		"for Twilio (host api.twilio.com) or a compatible provider, or https://user:password@host/path?from=… for a gateway that accepts a JSON object.",
-	Form: setting.Form[Operator]{Placeholder: "URL", Parse: parseOperator},
+	Form: setting.Syntax[Operator]{Placeholder: "URL", Parse: parseOperator},
 	From: func(v setting.Values) Operator {
 		if v.Mode == setting.Dev {
 			return Operator{Kind: KindCapture}

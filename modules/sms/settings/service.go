@@ -82,8 +82,8 @@ func (s *Service) Close() { s.ways.client.CloseIdleConnections() }
 // Operator returns the provider for accounts that have none of their own.
 func (s *Service) Operator() Operator { return s.ways.settings }
 
-// AnyOwn reports whether any account has its own provider.
-func (s *Service) AnyOwn(ctx context.Context) (bool, error) {
+// HasOwnProviders reports whether any account has its own provider.
+func (s *Service) HasOwnProviders(ctx context.Context) (bool, error) {
 	own, err := db.One(ctx, s.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM sms_settings WHERE provider IN ('twilio', 'http'))`)
 	if err != nil {
 		return false, fmt.Errorf("look up accounts' own SMS providers: %w", err)

@@ -17,8 +17,8 @@ import (
 // Width is the number of figures in a point.
 const Width = 11
 
-// Counts are the counts of one slot. Callers define their meaning.
-type Counts [Width]int64
+// SlotCounts are the counts of one slot. Callers define their meaning.
+type SlotCounts [Width]int64
 
 // format is the first byte of an encoded chunk.
 const format = 1
@@ -29,7 +29,7 @@ var errCorrupt = errors.New("corrupt chunk")
 // Point contains the figures of one slot.
 type Point struct {
 	Slot    int
-	Figures Counts
+	Figures SlotCounts
 }
 
 // Latency is the number of deliveries in one slot with similar latencies, that is, in one bin.
@@ -71,13 +71,13 @@ func AppendFigures(to []byte, points []Point) []byte {
 // EachFigures calls yield for each point of an encoded chunk, with its slot, a mask of the figures that are
 // not zero, and the figures. Figures outside of the mask are undefined, and figures must not be used after
 // yield returns.
-func EachFigures(data []byte, yield func(slot int, mask uint64, f *Counts)) error {
+func EachFigures(data []byte, yield func(slot int, mask uint64, f *SlotCounts)) error {
 	r, err := open(data)
 	if err != nil {
 		return err
 	}
 	slot := 0
-	var f Counts
+	var f SlotCounts
 	for r.more() {
 		slot += r.small()
 		mask := uint64(r.small())
@@ -96,7 +96,7 @@ func EachFigures(data []byte, yield func(slot int, mask uint64, f *Counts)) erro
 }
 
 // AddMasked adds the figures selected by a mask.
-func (f *Counts) AddMasked(mask uint64, more *Counts) {
+func (f *SlotCounts) AddMasked(mask uint64, more *SlotCounts) {
 	for ; mask != 0; mask &= mask - 1 {
 		n := bits.TrailingZeros64(mask)
 		f[n] += more[n]

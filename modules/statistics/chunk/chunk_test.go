@@ -10,12 +10,12 @@ import (
 )
 
 // someSeries returns random counts over a month of quarters of an hour, by slot and by bin.
-func someSeries(dice *rand.Rand, slots int) (Series, map[int]Counts, map[[2]int]int64) {
+func someSeries(dice *rand.Rand, slots int) (Series, map[int]SlotCounts, map[[2]int]int64) {
 	var s Series
-	figures, latencies := map[int]Counts{}, map[[2]int]int64{}
+	figures, latencies := map[int]SlotCounts{}, map[[2]int]int64{}
 	for range dice.IntN(200) {
 		slot := dice.IntN(slots)
-		var f Counts
+		var f SlotCounts
 		for range 1 + dice.IntN(4) {
 			f[dice.IntN(Width)] += dice.Int64N(1 << dice.IntN(40))
 		}
@@ -34,11 +34,11 @@ func someSeries(dice *rand.Rand, slots int) (Series, map[int]Counts, map[[2]int]
 	return s, figures, latencies
 }
 
-func decoded(t *testing.T, figures, latencies []byte) (map[int]Counts, map[[2]int]int64) {
+func decoded(t *testing.T, figures, latencies []byte) (map[int]SlotCounts, map[[2]int]int64) {
 	t.Helper()
-	points, bins := map[int]Counts{}, map[[2]int]int64{}
-	if err := EachFigures(figures, func(slot int, mask uint64, f *Counts) {
-		var point Counts
+	points, bins := map[int]SlotCounts{}, map[[2]int]int64{}
+	if err := EachFigures(figures, func(slot int, mask uint64, f *SlotCounts) {
+		var point SlotCounts
 		point.AddMasked(mask, f)
 		points[slot] = point
 	}); err != nil {
@@ -57,7 +57,7 @@ func TestChunkRoundTrip(t *testing.T) {
 	for range 300 {
 		s, figures, latencies := someSeries(dice, 2976)
 		for slot, f := range figures {
-			if f == (Counts{}) {
+			if f == (SlotCounts{}) {
 				delete(figures, slot)
 			}
 		}
@@ -72,7 +72,7 @@ func TestChunkRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wantFigures, wantLatencies := map[int]Counts{}, map[[2]int]int64{}
+		wantFigures, wantLatencies := map[int]SlotCounts{}, map[[2]int]int64{}
 		for slot, f := range gotFigures {
 			for n := range f {
 				f[n] *= 2
@@ -98,7 +98,7 @@ func TestSeriesCoarserAndMissing(t *testing.T) {
 	for range 100 {
 		a, figures, _ := someSeries(dice, 96)
 		b, other, _ := someSeries(dice, 96)
-		hours := map[int]Counts{}
+		hours := map[int]SlotCounts{}
 		for slot, f := range figures {
 			sum := hours[slot/4]
 			for n := range f {
@@ -106,12 +106,12 @@ func TestSeriesCoarserAndMissing(t *testing.T) {
 			}
 			hours[slot/4] = sum
 		}
-		for _, p := range a.Coarser(4).Points() {
+		for _, p := range a.Coarsen(4).Points() {
 			if hours[p.Slot] != p.Figures {
 				t.Fatalf("hour %d has %v, want %v", p.Slot, p.Figures, hours[p.Slot])
 			}
 		}
-		a.Merge(a.Missing(&b))
+		a.Merge(a.Shortfall(&b))
 		for _, p := range a.Points() {
 			for n := range p.Figures {
 				if want := max(figures[p.Slot][n], other[p.Slot][n]); p.Figures[n] != want {
@@ -120,7 +120,7 @@ func TestSeriesCoarserAndMissing(t *testing.T) {
 				}
 			}
 		}
-		if again := a.Missing(&b); !again.IsEmpty() {
+		if again := a.Shortfall(&b); !again.IsEmpty() {
 			t.Fatalf("a completed series still lacks %+v", again)
 		}
 	}
@@ -131,7 +131,7 @@ func TestChunksAreSmall(t *testing.T) {
 	t.Parallel()
 	var s Series
 	for slot := range 96 {
-		s.Add(slot, &Counts{40, 40, 39, 0, 1})
+		s.Add(slot, &SlotCounts{40, 40, 39, 0, 1})
 		s.AddLatency(Latency{slot, 20, 30})
 		s.AddLatency(Latency{slot, 21, 9})
 	}
@@ -147,7 +147,7 @@ func TestChunksAreSmall(t *testing.T) {
 // Decoding arbitrary bytes terminates, and returns an error unless the encoder could have produced them.
 func FuzzDecode(f *testing.F) {
 	var s Series
-	s.Add(5, &Counts{1, 2, 3})
+	s.Add(5, &SlotCounts{1, 2, 3})
 	s.AddLatency(Latency{5, 3, 1})
 	for _, data := range slices.Collect(func(yield func([]byte) bool) {
 		a, b := s.Encode()
@@ -161,7 +161,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var points []Point
 		if err := EachFigures(data, func(slot int, _ uint64,
-			f *Counts) {
+			f *SlotCounts) {
 			points = append(points, Point{slot, *f})
 		}); err != nil && !errors.Is(err, errCorrupt) {
 			t.Errorf("EachFigures returned the error %v", err)

@@ -12,9 +12,9 @@ type Series struct {
 }
 
 // Add adds figures to a slot.
-func (s *Series) Add(slot int, f *Counts) { s.addMasked(slot, 1<<Width-1, f) }
+func (s *Series) Add(slot int, f *SlotCounts) { s.addMasked(slot, 1<<Width-1, f) }
 
-func (s *Series) addMasked(slot int, mask uint64, f *Counts) {
+func (s *Series) addMasked(slot int, mask uint64, f *SlotCounts) {
 	at, there := slices.BinarySearchFunc(s.points, slot,
 		func(p Point, slot int) int { return cmp.Compare(p.Slot, slot) })
 	if !there {
@@ -40,7 +40,7 @@ func compareLatencies(a, b Latency) int {
 // AddEncoded adds an encoded chunk whose slot n corresponds to the slot place(n) of the series.
 func (s *Series) AddEncoded(figures, latencies []byte, place func(slot int) int) error {
 	if err := EachFigures(figures,
-		func(slot int, mask uint64, f *Counts) { s.addMasked(place(slot), mask, f) }); err != nil {
+		func(slot int, mask uint64, f *SlotCounts) { s.addMasked(place(slot), mask, f) }); err != nil {
 		return err
 	}
 	return EachLatency(latencies, func(l Latency) {
@@ -67,8 +67,8 @@ func (s *Series) Encode() (figures, latencies []byte) {
 // Points returns the figures by slot. The caller must not change them.
 func (s *Series) Points() []Point { return s.points }
 
-// Coarser returns a series in which each run of that many slots is combined into one.
-func (s *Series) Coarser(slots int) *Series {
+// Coarsen returns a series in which each run of that many slots is combined into one.
+func (s *Series) Coarsen(slots int) *Series {
 	var out Series
 	for i := range s.points {
 		out.Add(s.points[i].Slot/slots, &s.points[i].Figures)
@@ -80,17 +80,17 @@ func (s *Series) Coarser(slots int) *Series {
 	return &out
 }
 
-// Missing returns by how much other exceeds the series, for each slot and figure.
-func (s *Series) Missing(other *Series) *Series {
+// Shortfall returns by how much other exceeds the series, for each slot and figure.
+func (s *Series) Shortfall(other *Series) *Series {
 	var out Series
 	for i := range other.points {
 		p := &other.points[i]
-		var own Counts
+		var own SlotCounts
 		if at, there := slices.BinarySearchFunc(s.points, p.Slot,
 			func(p Point, slot int) int { return cmp.Compare(p.Slot, slot) }); there {
 			own = s.points[at].Figures
 		}
-		lack, some := Counts{}, false
+		lack, some := SlotCounts{}, false
 		for n := range lack {
 			lack[n] = max(p.Figures[n]-own[n], 0)
 			some = some || lack[n] > 0

@@ -7,34 +7,34 @@ import (
 	"github.com/postrider/postrider/modules/statistics/chunk"
 )
 
-// Kind is the subject of a row, which determines its key.
-type Kind int16
+// RowKind is the subject of a row, which determines its key.
+type RowKind int16
 
 // The kinds. The numbers are stored.
 const (
-	Account       Kind = iota // all mail of the account
-	Sender                    // mail of a sender
-	SenderTag                 // a tag of a sender's mail
-	SenderDomain              // a recipient's domain in a sender's mail
-	SenderClass               // the bounce classes of a sender's mail
-	Domain                    // a recipient's domain, for any sender
-	SenderDomains             // all recipients' domains of a sender's mail together
-	Tag                       // a tag, for any sender
-	SenderTags                // all tags of a sender's mail together
+	Account       RowKind = iota // all mail of the account
+	Sender                       // mail of a sender
+	SenderTag                    // a tag of a sender's mail
+	SenderDomain                 // a recipient's domain in a sender's mail
+	SenderClass                  // the bounce classes of a sender's mail
+	Domain                       // a recipient's domain, for any sender
+	SenderDomains                // all recipients' domains of a sender's mail together
+	Tag                          // a tag, for any sender
+	SenderTags                   // all tags of a sender's mail together
 	kinds
 )
 
 // Kinds returns all kinds.
-func Kinds() []Kind {
-	all := make([]Kind, kinds)
+func Kinds() []RowKind {
+	all := make([]RowKind, kinds)
 	for i := range all {
-		all[i] = Kind(i)
+		all[i] = RowKind(i)
 	}
 	return all
 }
 
-// Whole returns the kind whose rows contain the totals over all keys of a kind.
-func (k Kind) Whole() Kind {
+// TotalKind returns the kind whose rows contain the totals over all keys of a kind.
+func (k RowKind) TotalKind() RowKind {
 	switch k {
 	case SenderTag, Tag:
 		return SenderTags
@@ -70,7 +70,7 @@ const (
 )
 
 // Size returns the figure by which rows are compared.
-func Size(f *chunk.Counts) (size int64) {
+func Size(f *chunk.SlotCounts) (size int64) {
 	for n, count := range f {
 		if n != Delayed {
 			size += count
@@ -104,7 +104,7 @@ const Quarter = 15 * time.Minute
 // RowKey identifies one row.
 type RowKey struct {
 	AccountID string
-	Kind      Kind
+	Kind      RowKind
 	Day       Day
 	Key       string
 	By
@@ -204,8 +204,8 @@ func (f *Facts) domains() map[string]int64 {
 }
 
 // add counts facts in a row. recipients applies if the facts do not name their recipient.
-func (r *Rollup) add(f *Facts, kind Kind, key string, by By, recipients int64) {
-	var figures chunk.Counts
+func (r *Rollup) add(f *Facts, kind RowKind, key string, by By, recipients int64) {
+	var figures chunk.SlotCounts
 	switch f.Type {
 	case "email.sent":
 		figures[Accepted], figures[Recipients] = f.Count, f.Count*recipients
@@ -217,7 +217,7 @@ func (r *Rollup) add(f *Facts, kind Kind, key string, by By, recipients int64) {
 		figures[Bounced] = f.Count
 	case "email.failed":
 		if figures[Failed] = f.Count; !f.Named &&
-			!slices.Contains([]Kind{SenderDomain, SenderClass, Domain, SenderDomains}, kind) {
+			!slices.Contains([]RowKind{SenderDomain, SenderClass, Domain, SenderDomains}, kind) {
 			figures[Failed] = f.Count * recipients
 		}
 	case "email.complained":

@@ -13,7 +13,7 @@
 //
 // There may be as many tags and recipient domains as emails, so a day keeps only the largest few hundred of
 // each. The others are not stored by name, but are included in the rows for the whole kind
-// (rollup.Kind.Whole). Up to Limit.Most rows, everything is exact. Beyond it the day is thinned: the largest
+// (rollup.RowKind.TotalKind). Up to Limit.Most rows, everything is exact. Beyond it the day is thinned: the largest
 // Limit.Keep rows stay, and half as many of the others, chosen at random. A row that continues to grow is
 // among the largest the next time, so that an important domain is stored by name soon after its first mail.
 //

@@ -72,7 +72,7 @@ func (h LegacyHour) TakeOver(ctx context.Context, tx db.Execer) error {
 		}
 	}
 	err := db.Each(ctx, tx, func(found db.Row) error {
-		var f chunk.Counts
+		var f chunk.SlotCounts
 		into := append([]any{}, key...)
 		for n := range f {
 			into = append(into, &f[n])

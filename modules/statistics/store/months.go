@@ -57,7 +57,7 @@ func (r *monthRow) encode() {
 	for _, resolution := range resolutions {
 		figures, latencies := &[rollup.Placements][]byte{}, &[rollup.Placements][]byte{}
 		for placed := range r.series {
-			f, l := r.series[placed].Coarser(int(resolution)).Encode()
+			f, l := r.series[placed].Coarsen(int(resolution)).Encode()
 			if resolution != Quarters {
 				if len(r.figures[Quarters][placed]) <= packShort {
 					f = nil
@@ -108,7 +108,7 @@ var monthRows = batch.New("v", slices.Concat(keyBatch(func(r *monthRow) *rollup.
 
 var (
 	writeMonthsSQL = db.Compile(monthRows.Insert("statistics_months") + ` ON CONFLICT (` + keyColumns + `) DO UPDATE SET ` + excludedColumns())
-	lockMonthsSQL  = db.Compile(`SELECT n - 1, event_figures, event_latencies, email_figures, email_latencies FROM ` + keyRows.Numbered("n") + `, LATERAL (
+	lockMonthsSQL  = db.Compile(`SELECT n - 1, event_figures, event_latencies, email_figures, email_latencies FROM ` + keyRows.NumberedSource("n") + `, LATERAL (
 	SELECT * FROM statistics_months d WHERE d.account_id = k.account_id AND d.kind = k.kind::smallint AND d.start = k.start::timestamptz AND d.key = k.key
 	   AND d.domain_id = k.domain_id AND d.api_key_id = k.api_key_id AND d.template_id = k.template_id AND d.automation_id = k.automation_id FOR UPDATE) d`)
 )
@@ -193,7 +193,7 @@ func (p *packed) rows() (rows []rollup.RowKey) {
 
 // packKind packs the rows of a kind of an account in a month, up to a day (exclusive). It returns false if
 // another process packs.
-func packKind(ctx context.Context, d *db.DB, account string, kind rollup.Kind, month,
+func packKind(ctx context.Context, d *db.DB, account string, kind rollup.RowKind, month,
 	before time.Time) (ours bool, err error) {
 	if end := month.AddDate(0, 1, 0); end.Before(before) {
 		before = end
@@ -222,7 +222,7 @@ func packKind(ctx context.Context, d *db.DB, account string, kind rollup.Kind, m
 }
 
 // toPack lists the keys that have day rows, in locking order. A month keeps the largest ones.
-func toPack(ctx context.Context, on db.Execer, account string, kind rollup.Kind, month,
+func toPack(ctx context.Context, on db.Execer, account string, kind rollup.RowKind, month,
 	before time.Time) ([]packed, error) {
 	list, err := db.All(ctx, on, func(p *packed) []any {
 		return []any{&p.Key, &p.DomainID, &p.APIKeyID, &p.TemplateID, &p.AutomationID, &p.size, &p.days}
@@ -254,7 +254,7 @@ func toPack(ctx context.Context, on db.Execer, account string, kind rollup.Kind,
 	return list, nil
 }
 
-func rowOf(c candidate, account string, kind rollup.Kind, month time.Time) rollup.RowKey {
+func rowOf(c candidate, account string, kind rollup.RowKind, month time.Time) rollup.RowKey {
 	row := c.RowKey
 	row.AccountID, row.Kind, row.Day = account, kind, rollup.DayOf(month)
 	return row

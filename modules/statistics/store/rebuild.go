@@ -88,7 +88,7 @@ func missingOf(ctx context.Context, tx db.Execer, rebuilt []*dayRow) (*rollup.Ro
 	missing := rollup.New()
 	for i, r := range rebuilt {
 		for placed := range r.series {
-			if lacking := stored[i].series[placed].Missing(&r.series[placed]); !lacking.IsEmpty() {
+			if lacking := stored[i].series[placed].Shortfall(&r.series[placed]); !lacking.IsEmpty() {
 				missing.Series(r.RowKey)[placed].Merge(lacking)
 			}
 		}

@@ -23,7 +23,7 @@ const (
 const keyColumns = `account_id, kind, start, domain_id, api_key_id, template_id, automation_id, key`
 
 // counted lists the kinds whose rows per day are counted, in the columns of the account's own row.
-var counted = []rollup.Kind{rollup.Domain, rollup.Tag, rollup.SenderDomain, rollup.SenderTag}
+var counted = []rollup.RowKind{rollup.Domain, rollup.Tag, rollup.SenderDomain, rollup.SenderTag}
 
 // dayRow is a row of statistics_days.
 type dayRow struct {
@@ -95,7 +95,7 @@ const dayColumns = `event_figures, event_latencies, email_figures, email_latenci
 func daysOf(table string) days {
 	return days{
 		// Rows are looked up and locked one by one in the order of their keys.
-		lock: db.Compile(`SELECT n - 1, ` + dayColumns + ` FROM ` + keyRows.Numbered("n") + `, LATERAL (
+		lock: db.Compile(`SELECT n - 1, ` + dayColumns + ` FROM ` + keyRows.NumberedSource("n") + `, LATERAL (
 	SELECT * FROM ` + table + ` d WHERE d.account_id = k.account_id AND d.kind = k.kind::smallint AND d.start = k.start::timestamptz AND d.key = k.key
 	   AND d.domain_id = k.domain_id AND d.api_key_id = k.api_key_id AND d.template_id = k.template_id AND d.automation_id = k.automation_id FOR UPDATE) d`),
 		write: db.Compile(dayRows.Insert(table) + ` ON CONFLICT (` + keyColumns + `) DO UPDATE SET event_size = excluded.event_size, email_size = excluded.email_size,

@@ -18,13 +18,13 @@ type Limit struct {
 }
 
 // limits are the limits of the counted kinds.
-var limits = map[rollup.Kind]Limit{
+var limits = map[rollup.RowKind]Limit{
 	rollup.Domain: {200, 400}, rollup.Tag: {200, 400},
 	rollup.SenderDomain: {500, 1000}, rollup.SenderTag: {500, 1000},
 }
 
 // alone maps kinds for any sender to the kinds of the same keys by sender.
-var alone = map[rollup.Kind]rollup.Kind{rollup.Domain: rollup.SenderDomain, rollup.Tag: rollup.SenderTag}
+var alone = map[rollup.RowKind]rollup.RowKind{rollup.Domain: rollup.SenderDomain, rollup.Tag: rollup.SenderTag}
 
 // thinner evicts new and stored rows on days that have too many.
 type thinner struct {
@@ -72,7 +72,7 @@ type candidate struct {
 const candidatesSQL = `SELECT key, domain_id, api_key_id, template_id, automation_id, event_size + email_size FROM %s WHERE account_id = $1 AND kind = $2 AND start = $3`
 
 // thin decides which rows of a kind stay on a day.
-func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.Kind, added []rollup.RowKey) error {
+func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.RowKind, added []rollup.RowKey) error {
 	stored, err := db.All(ctx, t.tx, func(c *candidate) []any {
 		return []any{&c.Key, &c.DomainID, &c.APIKeyID, &c.TemplateID, &c.AutomationID, &c.size}
 	}, fmt.Sprintf(candidatesSQL, t.table), account.AccountID, int(kind), account.Day.Start())
@@ -99,11 +99,11 @@ func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.Kind, a
 	if len(all) <= limits[kind].Most {
 		return nil
 	}
-	return t.evict(ctx, account, kind, losers(all, limits[kind].Keep))
+	return t.evict(ctx, account, kind, selectEvicted(all, limits[kind].Keep))
 }
 
-// losers returns the rows to evict: all except the largest ones and half as many of the others.
-func losers(all []candidate, keep int) []candidate {
+// selectEvicted returns the rows to evict: all except the largest ones and half as many of the others.
+func selectEvicted(all []candidate, keep int) []candidate {
 	seed := maphash.MakeSeed()
 	for i := range all {
 		all[i].draw = maphash.Comparable(seed, all[i].RowKey)
@@ -116,7 +116,7 @@ func losers(all []candidate, keep int) []candidate {
 }
 
 // evict evicts rows.
-func (t *thinner) evict(ctx context.Context, account *dayRow, kind rollup.Kind, gone []candidate) error {
+func (t *thinner) evict(ctx context.Context, account *dayRow, kind rollup.RowKind, gone []candidate) error {
 	var stored []rollup.RowKey
 	for _, c := range gone {
 		delete(t.rollup.Rows, c.RowKey)
@@ -155,7 +155,7 @@ func (t *thinner) evict(ctx context.Context, account *dayRow, kind rollup.Kind, 
 }
 
 // remove deletes stored rows.
-func (t *thinner) remove(ctx context.Context, account *dayRow, kind rollup.Kind, rows []rollup.RowKey) error {
+func (t *thinner) remove(ctx context.Context, account *dayRow, kind rollup.RowKind, rows []rollup.RowKey) error {
 	if len(rows) == 0 {
 		return nil
 	}

@@ -262,7 +262,7 @@ func TestLimitsSlowRendersPerOwner(t *testing.T) {
 	slowWork.Release("acc_1")
 	b := NewBudget(ctx)
 	_, _ = slow.Render(b, map[string]any{"l": make([]any, MaxList)})
-	if held := slowWork.Held(); len(held) != 0 || b.leave != nil {
+	if held := slowWork.InUse(); len(held) != 0 || b.leave != nil {
 		t.Errorf("after a slow render %v slots are still held", held)
 	}
 }

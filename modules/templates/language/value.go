@@ -35,10 +35,10 @@ func (o Object) String() string {
 	return string(encoded)
 }
 
-// Fill returns the values of a template's variables: the values of the send, checked against the declared
+// FillVariables returns the values of a template's variables: the values of the send, checked against the declared
 // types, or the fallbacks. Undeclared values are ignored. Errors are added by the key of the variable, prefixed
 // with prefix.
-func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong fault.Fields) map[string]any {
+func FillVariables(declared []shape.Variable, given map[string]any, prefix string, wrong fault.Fields) map[string]any {
 	out := map[string]any{}
 	for _, v := range declared {
 		value, found := LookUp(given, v.Key)

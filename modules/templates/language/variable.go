@@ -106,8 +106,8 @@ func isKeyPart(s string) bool {
 	return s != ""
 }
 
-// Undeclared returns the variables that a part uses but the template does not declare, sorted by name.
-func (p *CompiledSource) Undeclared(declared []shape.Variable) []string {
+// UndeclaredVariables returns the variables that a part uses but the template does not declare, sorted by name.
+func (p *CompiledSource) UndeclaredVariables(declared []shape.Variable) []string {
 	var out []string
 	for path := range p.findings.paths {
 		if !isDeclared(path, declared) {
@@ -124,8 +124,8 @@ func (p *CompiledSource) Variables() []string { return slices.Sorted(maps.Keys(p
 // Line returns the line where a part first uses a variable, or 0 if it does not use it.
 func (p *CompiledSource) Line(variable string) int { return p.findings.paths[variable] }
 
-// Uses reports whether a part uses a variable or one of its fields.
-func (p *CompiledSource) Uses(v shape.Variable) bool {
+// UsesVariable reports whether a part uses a variable or one of its fields.
+func (p *CompiledSource) UsesVariable(v shape.Variable) bool {
 	for path := range p.findings.paths {
 		if isDeclared(path, []shape.Variable{v}) {
 			return true

@@ -47,7 +47,7 @@ func TestInlineCSSKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:parallelte
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(plaintext.Of(before), plaintext.Of(after)); diff != "" {
+		if diff := cmp.Diff(plaintext.FromHTML(before), plaintext.FromHTML(after)); diff != "" {
 			t.Errorf("inlining changed the text (-before +after):\n%s", diff)
 		}
 	}

@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) setHost(t *testing.T, accountID, domainID, host string) Host {
 	t.Helper()
-	h, err := w.Set(t.Context(), accountID, domainID, Input{Host: host})
+	h, err := w.Set(t.Context(), accountID, domainID, HostInput{Host: host})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,8 @@ func TestVerifiesHostByCNAME(t *testing.T) {
 		t.Errorf("with another record the host is %+v", h)
 	}
 	w.zone.Set(t, "elsewhere.example", "elsewhere.example. 60 IN CNAME "+strings.ToUpper(testTarget)+".")
-	if h = w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.Error != "" || h.VerifiedAt == nil ||
+	if h = w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.Error != "" ||
+		h.VerifiedAt == nil ||
 		!cmp.Equal(h.Found, []string{"elsewhere.example", testTarget}) {
 		t.Errorf("with a CNAME chain to the target the host is %+v", h)
 	}
@@ -241,18 +242,18 @@ func TestRefusesInvalidHosts(t *testing.T) {
 		"our.shop.example": "cannot be a host of this service", "a b.shop.example": "",
 		"links.shop.example:8080": "", "https://links.shop.example": "", "*.shop.example": "", "192.0.2.1": "",
 		strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
-		_, err := w.Set(t.Context(), w.ada, shop, Input{Host: host})
+		_, err := w.Set(t.Context(), w.ada, shop, HostInput{Host: host})
 		if fields := fault.From(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
 			t.Errorf("Set(%q) returned %v, want an error in field host that contains %q", host, err, want)
 		}
 	}
 	pending := w.registry.add(w.ada, "new.example", domain.StatusPending)
-	if _, err := w.Set(t.Context(), w.ada, pending, Input{Host: "links.new.example"}); fault.From(err).
+	if _, err := w.Set(t.Context(), w.ada, pending, HostInput{Host: "links.new.example"}); fault.From(err).
 		Code != fault.CodeDomainNotVerified {
 		t.Errorf("Set for an unverified domain returned %v", err)
 	}
 	w.config.Target = ""
-	if _, err := w.Set(t.Context(), w.ada, shop, Input{Host: "links.shop.example"}); fault.From(err).
+	if _, err := w.Set(t.Context(), w.ada, shop, HostInput{Host: "links.shop.example"}); fault.From(err).
 		Code != fault.CodeConflict {
 		t.Errorf("Set without a configured target returned %v", err)
 	}
@@ -268,7 +269,7 @@ func TestHostsAreIsolatedByAccount(t *testing.T) {
 		"get":    errorOf(w.Get(t.Context(), w.eve, shop)),
 		"verify": errorOf(w.Verify(t.Context(), w.eve, shop)),
 		"delete": w.Delete(t.Context(), w.eve, shop),
-		"set":    errorOf(w.Set(t.Context(), w.eve, shop, Input{Host: "x.shop.example"})),
+		"set":    errorOf(w.Set(t.Context(), w.eve, shop, HostInput{Host: "x.shop.example"})),
 		"none":   errorOf(w.Get(t.Context(), w.eve, sub)),
 		"remove": w.Delete(t.Context(), w.eve, sub),
 	} {
@@ -276,7 +277,7 @@ func TestHostsAreIsolatedByAccount(t *testing.T) {
 			t.Errorf("%s of another account's host returned %v, want not found", name, err)
 		}
 	}
-	if _, err := w.Set(t.Context(), w.eve, sub, Input{Host: "go.sub.shop.example"}); fault.From(err).
+	if _, err := w.Set(t.Context(), w.eve, sub, HostInput{Host: "go.sub.shop.example"}); fault.From(err).
 		Code != fault.CodeConflict {
 		t.Errorf("Set of a taken host returned %v, want a conflict", err)
 	}

@@ -61,7 +61,7 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config
-	s := &Service{config: config, db: p.DB, domains: p.Domains, dns: p.Resolver.Uncached(),
+	s := &Service{config: config, db: p.DB, domains: p.Domains, dns: p.Resolver.WithoutCache(),
 		certificates: p.Certificates, log: p.Logger, own: map[string]bool{}}
 	for _, host := range append([]string{config.Target}, config.Own...) {
 		s.own[strings.ToLower(strings.TrimSuffix(host, "."))] = true
@@ -78,8 +78,8 @@ func (s *Service) Start(ctx context.Context) error { return s.checks.Start(ctx) 
 // Stop waits for running checks and stores their results.
 func (s *Service) Stop(ctx context.Context) error { return s.checks.Stop(ctx) }
 
-// Input is the input of Set.
-type Input struct{ Host string }
+// HostInput is the input of Set.
+type HostInput struct{ Host string }
 
 // Host is the tracking host of a domain, as callers see it.
 type Host struct {
@@ -90,7 +90,7 @@ type Host struct {
 
 // Set makes a name below the domain its tracking host. The host is pending until its CNAME record is seen.
 // Setting the same name again changes nothing.
-func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input) (Host, error) {
+func (s *Service) Set(ctx context.Context, accountID, domainID string, in HostInput) (Host, error) {
 	d, err := s.domains.Get(ctx, accountID, domainID)
 	if err != nil {
 		return Host{}, err
@@ -102,7 +102,7 @@ func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input)
 	case s.config.Target == "":
 		return Host{}, fault.Conflictf(fault.CodeConflict,
 			"Tracking hosts are not configured: the operator must set POSTRIDER_TRACKING_HOST")
-	case !domains.Sends(d.Status):
+	case !domains.CanSend(d.Status):
 		return Host{}, fault.Conflictf(fault.CodeDomainNotVerified,
 			"Verify the domain %s before you set its tracking host", d.Name)
 	}
@@ -142,7 +142,7 @@ func (s *Service) evictHolder(ctx context.Context, host string) error {
 		return ignoreMissing(err)
 	}
 	d, err := s.domains.Get(ctx, held.AccountID, held.DomainID)
-	if err == nil && domains.Sends(d.Status) {
+	if err == nil && domains.CanSend(d.Status) {
 		return nil
 	}
 	if err != nil && fault.KindOf(err) != fault.NotFound {

@@ -111,8 +111,8 @@ func (r *Rules) IsTrackingHost(host string) bool {
 	return found
 }
 
-// Holds reports whether a host belongs to an account.
-func (r *Rules) Holds(ctx context.Context, accountID, host string) (bool, error) {
+// OwnsHost reports whether a host belongs to an account.
+func (r *Rules) OwnsHost(ctx context.Context, accountID, host string) (bool, error) {
 	name := clientip.HostName(host)
 	if r.current.Load().hosts[name] == accountID {
 		return true, nil

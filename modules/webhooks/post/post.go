@@ -21,8 +21,8 @@ import (
 
 const userAgent = "Postrider-Webhooks/1"
 
-// Message is the input of one delivery attempt.
-type Message struct {
+// DeliveryRequest is the input of one delivery attempt.
+type DeliveryRequest struct {
 	URL        string
 	DeliveryID string // for logging
 	EventID    string
@@ -39,14 +39,14 @@ type Result struct {
 	Remote   string // address of the server
 }
 
-// Delivered reports whether the endpoint accepted the event.
-func (a Result) Delivered() bool { return a.Status >= 200 && a.Status <= 299 }
+// IsDelivered reports whether the endpoint accepted the event.
+func (a Result) IsDelivered() bool { return a.Status >= 200 && a.Status <= 299 }
 
-// Gone reports whether the endpoint asks for no further deliveries (RFC 9110 section 15.5.11).
-func (a Result) Gone() bool { return a.Status == http.StatusGone }
+// IsGone reports whether the endpoint asks for no further deliveries (RFC 9110 section 15.5.11).
+func (a Result) IsGone() bool { return a.Status == http.StatusGone }
 
 // Post makes one attempt and returns its result.
-func (p *Poster) Post(ctx context.Context, m Message) Result {
+func (p *Poster) Post(ctx context.Context, m DeliveryRequest) Result {
 	var a Result
 	ctx = httptrace.WithClientTrace(ctx,
 		&httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { a.Remote = i.Conn.RemoteAddr().String() }})

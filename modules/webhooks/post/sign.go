@@ -8,7 +8,7 @@ import (
 )
 
 // signRequest sets the signature header fields of a message, newest secret first.
-func signRequest(header http.Header, m Message, at time.Time) {
+func signRequest(header http.Header, m DeliveryRequest, at time.Time) {
 	plain := make([]string, len(m.Secrets))
 	for i, s := range m.Secrets {
 		plain[i] = s.Reveal()

@@ -184,7 +184,7 @@ func newTestPoster(t testing.TB, c Config) *Poster {
 
 func (p *Poster) postTo(t testing.TB, url string) Result {
 	t.Helper()
-	return p.Post(t.Context(), Message{URL: url, EventID: "evt_1", Attempt: 1, Body: []byte("{}")})
+	return p.Post(t.Context(), DeliveryRequest{URL: url, EventID: "evt_1", Attempt: 1, Body: []byte("{}")})
 }
 
 // publicAddresses returns the addresses that may be reached: those of the "public" URLs and of public names in
@@ -259,9 +259,9 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 			netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("::ffff:10.0.0.1")}, nil
 	}
 	for what, client := range map[string]*Poster{
-		"with its DNS":       newTestPoster(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
+		"with its DNS":       newTestPoster(t, Config{Lookup: resolver.WithoutCache().LookupIP, RootCAs: w.roots}),
 		"with a hostile DNS": newTestPoster(t, Config{Lookup: hostile, RootCAs: w.roots}),
-		"in development":     newTestPoster(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
+		"in development":     newTestPoster(t, Config{Lookup: resolver.WithoutCache().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
 	} {
 		for _, c := range cases {
 			if c.kind != "refuse" && c.kind != "later" {
@@ -304,7 +304,7 @@ func (w *watch) checkListeners(t *testing.T, cases []target, resolver *dnsx.Reso
 	}
 	for i, c := range w.redirects {
 		a := s.postTo(t, fmt.Sprintf("https://public.test/redirect/%d", i))
-		if a.Status != c.code || a.Delivered() {
+		if a.Status != c.code || a.IsDelivered() {
 			t.Errorf("redirect %d to %q answered %d %s", c.code, c.url, a.Status, a.Failure)
 		}
 	}

@@ -61,11 +61,12 @@ func TestBlankTextsAreOmitted(t *testing.T) {
 		`{"title":"T","reply":null,"copies":[]}`,
 	} {
 		got, wrong := decodeForm(t, text, false)
-		if diff := cmp.Diff(form{Title: "T", Copies: got.Copies}, got); diff != "" || len(got.Copies) > 0 || len(wrong) > 0 {
+		if diff := cmp.Diff(form{Title: "T", Copies: got.Copies}, got); diff != "" || len(got.Copies) > 0 ||
+			len(wrong) > 0 {
 			t.Errorf("%s is read as (-want +got): %s%v", text, diff, wrong)
 		}
 		canonical := func(text string) string {
-			out, err := idempotency.Canonical([]byte(text), declareForm(false)(new(form)).Form())
+			out, err := idempotency.CanonicalBody([]byte(text), declareForm(false)(new(form)).Form())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +76,8 @@ func TestBlankTextsAreOmitted(t *testing.T) {
 			t.Errorf("under an idempotency key %s is %s, want %s", text, got, want)
 		}
 	}
-	got, wrong := decodeForm(t, `{"title":"T","word":"\u00e4","secret":" ","names":[""],"any":"","reply":{"email":"a@b","name":""}}`, false)
+	got, wrong := decodeForm(t,
+		`{"title":"T","word":"\u00e4","secret":" ","names":[""],"any":"","reply":{"email":"a@b","name":""}}`, false)
 	want := form{Title: "T", Word: "ä", Secret: " ", Names: []string{""}, Any: "", Reply: mailbox{Email: "a@b"}}
 	if diff := cmp.Diff(want, got); diff != "" || len(wrong) > 0 {
 		t.Errorf("texts that are not blank, or are values, are read as (-want +got): %s%v", diff, wrong)
@@ -88,7 +90,8 @@ func TestBlankTextsAreOmitted(t *testing.T) {
 func TestBlankTextsAreRefusedWhereTheyAreNotOmitted(t *testing.T) {
 	t.Parallel()
 	_, wrong := decodeForm(t, `{"title":"","names":"","on":""}`, false)
-	want := fault.Fields{"title": "is required", "names": "must be an array, not a string", "on": "must be a boolean, not a string"}
+	want := fault.Fields{"title": "is required", "names": "must be an array, not a string",
+		"on": "must be a boolean, not a string"}
 	if diff := cmp.Diff(want, wrong); diff != "" {
 		t.Errorf("blank texts in a new object (-want +got): %s", diff)
 	}

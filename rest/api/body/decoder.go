@@ -44,16 +44,16 @@ func ParseObject(body []byte) (Value, error) {
 
 func newDecoder() *Decoder { return &Decoder{wrong: fault.Fields{}} }
 
-// Full reports whether enough errors are collected. The rest of the body is then ignored.
-func (d *Decoder) Full() bool { return len(d.wrong) >= maxReasons }
+// IsFull reports whether enough errors are collected. The rest of the body is then ignored.
+func (d *Decoder) IsFull() bool { return len(d.wrong) >= maxReasons }
 
 // Refuse records why a field is refused. Only the first reason of each field is kept.
 func (d *Decoder) Refuse(path, format string, args ...any) { d.wrong.Add(path, format, args...) }
 
-// Also adds the errors of the service, so that one response reports every invalid field.
-func (d *Decoder) Also(wrong fault.Fields) {
+// AddErrors adds the errors of the service, so that one response reports every invalid field.
+func (d *Decoder) AddErrors(wrong fault.Fields) {
 	for path, reason := range wrong {
-		if !d.Full() {
+		if !d.IsFull() {
 			d.Refuse(path, "%s", reason)
 		}
 	}
@@ -62,11 +62,11 @@ func (d *Decoder) Also(wrong fault.Fields) {
 // Count returns the number of invalid fields so far.
 func (d *Decoder) Count() int { return len(d.wrong) }
 
-// Wrong reports whether any field is invalid so far.
-func (d *Decoder) Wrong() bool { return len(d.wrong) > 0 }
+// HasErrors reports whether any field is invalid so far.
+func (d *Decoder) HasErrors() bool { return len(d.wrong) > 0 }
 
-// Given lists the fields of the body that were given, by canonical name.
-func (d *Decoder) Given() []string { return d.given }
+// GivenFields lists the fields of the body that were given, by canonical name.
+func (d *Decoder) GivenFields() []string { return d.given }
 
 // Members iterates over the fields of an object, whose names must be unique. It stops if the body has too many errors
 // or is too large.
@@ -75,13 +75,13 @@ func (d *Decoder) Members(path string, v Value) func(func(string, Value) bool) {
 		seen := map[string]bool{}
 		for name, member := range v.Members() {
 			switch {
-			case d.Full():
+			case d.IsFull():
 				return
 			case len(seen) == maxElements:
 				d.Refuse(path, "must have at most %d fields", maxElements)
 				return
 			case seen[name]:
-				d.Refuse(Join(path, Shown(name)), "appears more than once")
+				d.Refuse(Join(path, PrintableName(name)), "appears more than once")
 				continue
 			}
 			seen[name] = true
@@ -100,7 +100,7 @@ func (d *Decoder) Items(path string, v Value) func(func(string, Value) bool) {
 				d.Refuse(path, "must have at most %d items", maxElements)
 				return
 			}
-			if d.Full() || !yield(fmt.Sprintf("%s[%d]", path, i), item) {
+			if d.IsFull() || !yield(fmt.Sprintf("%s[%d]", path, i), item) {
 				return
 			}
 		}
@@ -108,7 +108,7 @@ func (d *Decoder) Items(path string, v Value) func(func(string, Value) bool) {
 }
 
 // Expect refuses a value that is not of the expected kind.
-func (d *Decoder) Expect(path string, v Value, want Kind) bool {
+func (d *Decoder) Expect(path string, v Value, want JSONType) bool {
 	if v.Kind() != want {
 		d.Refuse(path, "must be %s, not %s", want, v.Kind())
 		return false
@@ -129,8 +129,8 @@ func (d *Decoder) Boolean(path string, v Value) bool {
 	return d.Expect(path, v, KindBoolean) && v.IsTrue()
 }
 
-// Plain reads any value as encoding/json would, with numbers as they were written.
-func (d *Decoder) Plain(path string, v Value) any {
+// ReadPlain reads any value as encoding/json would, with numbers as they were written.
+func (d *Decoder) ReadPlain(path string, v Value) any {
 	switch v.Kind() {
 	case KindNull:
 		return nil
@@ -143,23 +143,23 @@ func (d *Decoder) Plain(path string, v Value) any {
 	case KindArray:
 		list := []any{}
 		for i, item := range v.Items() {
-			if d.Full() {
+			if d.IsFull() {
 				break
 			}
-			list = append(list, d.Plain(fmt.Sprintf("%s[%d]", path, i), item))
+			list = append(list, d.ReadPlain(fmt.Sprintf("%s[%d]", path, i), item))
 		}
 		return list
 	default:
 		fields := map[string]any{}
 		for name, member := range v.Members() {
-			if d.Full() {
+			if d.IsFull() {
 				break
 			}
-			at := Join(path, Shown(name))
+			at := Join(path, PrintableName(name))
 			if _, twice := fields[name]; twice {
 				d.Refuse(at, "appears more than once")
 			}
-			fields[name] = d.Plain(at, member)
+			fields[name] = d.ReadPlain(at, member)
 		}
 		return fields
 	}
@@ -186,8 +186,8 @@ func Join(path, name string) string {
 	return path + "." + name
 }
 
-// Shown returns a name sent by the caller in a form that is safe to repeat.
-func Shown(name string) string {
+// PrintableName returns a name sent by the caller in a form that is safe to repeat.
+func PrintableName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return '\uFFFD'

@@ -36,7 +36,7 @@ func (o Object) Form() *idempotency.Form {
 func encodeDefault(value any) string {
 	encoded, err := json.Marshal(value)
 	if err == nil {
-		encoded, err = idempotency.Canonical(encoded, nil)
+		encoded, err = idempotency.CanonicalBody(encoded, nil)
 	}
 	if err != nil {
 		panic("body: a default cannot be encoded: " + err.Error())

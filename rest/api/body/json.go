@@ -17,24 +17,24 @@ const (
 	maxValues = 200_000
 )
 
-// Kind is the type of a JSON value.
-type Kind string
+// JSONType is the type of a JSON value.
+type JSONType string
 
 // The kinds, as messages name them.
 const (
-	KindNull    Kind = "null"
-	KindBoolean Kind = "a boolean"
-	KindNumber  Kind = "a number"
-	KindString  Kind = "a string"
-	KindArray   Kind = "an array"
-	KindObject  Kind = "an object"
+	KindNull    JSONType = "null"
+	KindBoolean JSONType = "a boolean"
+	KindNumber  JSONType = "a number"
+	KindString  JSONType = "a string"
+	KindArray   JSONType = "an array"
+	KindObject  JSONType = "an object"
 )
 
 // Value is a value in a body that parseJSON has accepted. It points into the body.
 type Value struct{ raw []byte }
 
 // Kind returns the type of the value.
-func (v Value) Kind() Kind {
+func (v Value) Kind() JSONType {
 	switch v.raw[0] {
 	case 'n':
 		return KindNull

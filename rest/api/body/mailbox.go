@@ -2,15 +2,15 @@ package body
 
 import "github.com/danielgtaylor/huma/v2"
 
-// Address is a mailbox in a request: either Text, as written, or Email and Name.
-type Address interface {
+// MailboxFields is a mailbox in a request: either Text, as written, or Email and Name.
+type MailboxFields interface {
 	~struct{ Text, Email, Name string }
 }
 
 // Mailbox reads an address: a string, or an object {email, name?}.
-func Mailbox[M Address](to *M) Type { return mailbox[M]{to} }
+func Mailbox[M MailboxFields](to *M) Type { return mailbox[M]{to} }
 
-type mailbox[M Address] struct{ to *M }
+type mailbox[M MailboxFields] struct{ to *M }
 
 func (t mailbox[M]) Read(d *Decoder, path string, v Value) {
 	var b struct{ Text, Email, Name string }
@@ -40,9 +40,9 @@ func (mailbox[M]) Schema(c Components) *huma.Schema {
 }
 
 // Mailboxes reads one address or an array of them.
-func Mailboxes[M Address](to *[]M) Type { return mailboxes[M]{to} }
+func Mailboxes[M MailboxFields](to *[]M) Type { return mailboxes[M]{to} }
 
-type mailboxes[M Address] struct{ to *[]M }
+type mailboxes[M MailboxFields] struct{ to *[]M }
 
 func (t mailboxes[M]) Read(d *Decoder, path string, v Value) {
 	switch v.Kind() {

@@ -83,7 +83,7 @@ func (o Object) readFields(d *Decoder, path string, v Value) (given []string) {
 	for name, member := range d.Members(path, v) {
 		i := slices.IndexFunc(o.Fields, func(f Field) bool { return f.isCalled(name) })
 		if i < 0 {
-			d.Refuse(Join(path, Shown(name)), "%s", describeUnknown(name, o.Fields))
+			d.Refuse(Join(path, PrintableName(name)), "%s", describeUnknown(name, o.Fields))
 			continue
 		}
 		f := &o.Fields[i]

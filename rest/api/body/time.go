@@ -31,7 +31,7 @@ func (d *Decoder) Time(path string, v Value) (time.Time, bool) {
 	case err == nil:
 		return at, true
 	case errors.Is(err, errNoOffset):
-		d.Refuse(path, "must include a UTC offset, for example %sZ", Shown(text))
+		d.Refuse(path, "must include a UTC offset, for example %sZ", PrintableName(text))
 	default:
 		d.Refuse(path, "must be an ISO 8601 time with an offset or Z, for example 2026-01-15T09:30:00Z")
 	}

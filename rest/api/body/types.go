@@ -99,8 +99,8 @@ type IntegerType struct {
 // Integer reads a whole number.
 func Integer(to *int) IntegerType { return IntegerType{to: to} }
 
-// From documents the minimum.
-func (t IntegerType) From(least int) IntegerType {
+// AtLeast documents the minimum.
+func (t IntegerType) AtLeast(least int) IntegerType {
 	t.least = new(float64(least))
 	return t
 }
@@ -190,7 +190,7 @@ func Any(to *any) Type { return plain{to} }
 
 type plain struct{ to *any }
 
-func (t plain) Read(d *Decoder, path string, v Value) { *t.to = d.Plain(path, v) }
+func (t plain) Read(d *Decoder, path string, v Value) { *t.to = d.ReadPlain(path, v) }
 
 func (plain) Schema(Components) *huma.Schema { return &huma.Schema{} }
 
@@ -201,7 +201,7 @@ type anyObject struct{ to *map[string]any }
 
 func (t anyObject) Read(d *Decoder, path string, v Value) {
 	if d.Expect(path, v, KindObject) {
-		*t.to, _ = d.Plain(path, v).(map[string]any)
+		*t.to, _ = d.ReadPlain(path, v).(map[string]any)
 	}
 }
 
@@ -213,6 +213,6 @@ func (anyObject) Schema(Components) *huma.Schema {
 // for null.
 func IntegerOrNull(name string, to ***int, from, upTo int, about string) Field {
 	return Field{Name: name, About: about, Null: func() { *to = new((*int)(nil)) }, Type: Maybe(to, func(n **int) Type {
-		return Maybe(n, func(n *int) IntegerType { return Integer(n).From(from).UpTo(upTo) })
+		return Maybe(n, func(n *int) IntegerType { return Integer(n).AtLeast(from).UpTo(upTo) })
 	})}
 }

@@ -47,15 +47,15 @@ func OrEmpty(text *string) string {
 	return *text
 }
 
-// Moment returns the cell of a time.
-func Moment(t wire.Time) string { return time.Time(t).UTC().Format(wire.Layout) }
+// FormatTime returns a time as a cell of an export.
+func FormatTime(t wire.Time) string { return time.Time(t).UTC().Format(wire.Layout) }
 
 // OptionalMoment returns the cell of a time that can be null.
 func OptionalMoment(t wire.OptionalTime) string {
 	if t.At == nil {
 		return ""
 	}
-	return Moment(wire.Time(*t.At))
+	return FormatTime(wire.Time(*t.At))
 }
 
 // Addresses returns the cell of several addresses.

@@ -18,7 +18,7 @@ import (
 // Turns allows each account one export at a time.
 type Turns interface {
 	Begin(ctx context.Context, accountID string) (turn string, err error)
-	Every() time.Duration // how often a turn must be renewed
+	ExtendInterval() time.Duration // how often a turn must be renewed
 	Extend(ctx context.Context, accountID, turn string) error
 	End(ctx context.Context, accountID, turn string) error
 	Read(ctx context.Context, read func() error) error
@@ -26,12 +26,12 @@ type Turns interface {
 
 var _ Turns = (*exports.Service)(nil)
 
-// Input is the parameter that every export has. The input of an export embeds it, along with the filters of its list.
-type Input struct {
+// ExportInput is the parameter that every export has. The input of an export embeds it, along with the filters of its list.
+type ExportInput struct {
 	Format string `query:"format" enum:"jsonl,csv" default:"jsonl" doc:"jsonl: JSON Lines, one record per line, as in the list. csv: CSV with a header line (RFC 4180)."`
 }
 
-func (i *Input) exportFormat() string { return i.Format }
+func (i *ExportInput) exportFormat() string { return i.Format }
 
 // List is a list that can be exported. I is the input of the export, T the type of the service, R its record.
 type List[I, T, R any] struct {

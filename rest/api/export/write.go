@@ -117,7 +117,7 @@ func (x *export[I, T, R]) sendPage(r *http.Request, to *intake.PacedWriter, out 
 
 // extendTurn periodically extends the turn and checks whether the caller still has permission.
 func (x *export[I, T, R]) extendTurn(r *http.Request) error {
-	if time.Since(x.kept) < x.of.Turns.Every() {
+	if time.Since(x.kept) < x.of.Turns.ExtendInterval() {
 		return nil
 	}
 	if err := x.call.StillAllowed(r, x.needs); err != nil {

@@ -59,7 +59,7 @@ func New(status int, code, message string) *Problem {
 
 // NotFound returns the response for a path that does not exist.
 func NotFound(path string) *Problem {
-	return New(http.StatusNotFound, fault.CodeNotFound, "No such path: "+body.Shown(path))
+	return New(http.StatusNotFound, fault.CodeNotFound, "No such path: "+body.PrintableName(path))
 }
 
 var statusOf = map[fault.Kind]int{

@@ -46,8 +46,8 @@ func (OptionalTime) Schema(r huma.Registry) *huma.Schema {
 // Optional is a record or null, and always present.
 type Optional[T any] struct{ Value *T }
 
-// Maybe is null for nil.
-func Maybe[T any](value *T) Optional[T] { return Optional[T]{value} }
+// FromPointer returns the value, or null for nil.
+func FromPointer[T any](value *T) Optional[T] { return Optional[T]{value} }
 
 // MarshalJSON implements json.Marshaler.
 func (o Optional[T]) MarshalJSON() ([]byte, error) { return Marshal(o.Value) }

@@ -99,7 +99,7 @@ type explanationAnswer struct {
 	Explanation eventExplanation `json:"explanation" doc:"The effects of the event, with the reasons."`
 }
 
-func newExplained(e automations.Explained) explanationAnswer {
+func newExplained(e automations.EventExplanation) explanationAnswer {
 	return explanationAnswer{eventExplanation{EventID: e.Event.ID,
 		Matches: wire.ListOf(e.Matches, func(m automations.ExplainedMatch) explainedMatch {
 			return explainedMatch{m.AutomationID, wire.OrNull(m.AutomationName), m.Version, m.Outcome,
@@ -108,7 +108,7 @@ func newExplained(e automations.Explained) explanationAnswer {
 		}),
 		NearMisses: wire.ListOf(e.NearMisses, func(m automations.NearMiss) nearMiss {
 			return nearMiss{m.Kind, wire.OrNull(m.AutomationID), wire.OrNull(m.RunID), wire.OrNull(m.StepKey),
-				wire.OrNull(m.EventID), m.Name, wire.Maybe(played.Explained(m.Condition))}
+				wire.OrNull(m.EventID), m.Name, wire.FromPointer(played.EncodeExplanation(m.Condition))}
 		})}}
 }
 
@@ -139,7 +139,9 @@ type backtestAnswer struct {
 	Backtest automationBacktest `json:"backtest" doc:"The result of the backtest."`
 }
 
-func newVerdict(v automations.Verdict) verdict { return verdict{v.Starts, wire.OrNull(v.Error)} }
+func newVerdict(v automations.TriggerDecision) verdict {
+	return verdict{v.Starts, wire.OrNull(v.Error)}
+}
 
 func newBacktest(b automations.Backtest) backtestAnswer {
 	return backtestAnswer{automationBacktest{Version: b.Version, Events: b.Events, HasMore: b.More,
@@ -160,7 +162,7 @@ func backtestBody(b *backtest) body.Object {
 	return body.Object{Name: "BacktestAutomation", Fields: []body.Field{
 		{Name: "since", Type: body.Maybe(&b.Since, body.Time), Need: body.Required, About: "Only events at or after this time."},
 		{Name: "limit", Type: body.Maybe(&b.Limit, func(n *int) body.IntegerType {
-			return body.Integer(n).From(1).
+			return body.Integer(n).AtLeast(1).
 				UpTo(automations.MaxBacktest)
 		}), About: "Maximum number of events, newest first. Defaults to 1000."},
 	}, Check: func(d *body.Decoder) {

@@ -12,12 +12,12 @@ import (
 // Service is the part of automations that these operations use.
 type Service interface {
 	Simulate(ctx context.Context, caller accounts.Caller, automationID string,
-		in automations.SimulationInput) (automations.Simulated, error)
+		in automations.SimulationInput) (automations.SimulationResult, error)
 	Backtest(ctx context.Context, caller accounts.Caller, automationID string,
 		in automations.BacktestInput) (automations.Backtest, error)
 	Compare(ctx context.Context, accountID, automationID string, number int,
 		against automations.Against) (automations.Comparison, error)
-	Explain(ctx context.Context, accountID, eventID string) (automations.Explained, error)
+	Explain(ctx context.Context, accountID, eventID string) (automations.EventExplanation, error)
 	Timeline(ctx context.Context, accountID, runID string) ([]automations.TimelineEntry, error)
 }
 

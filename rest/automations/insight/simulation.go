@@ -46,13 +46,13 @@ type simulationAnswer struct {
 	Simulation automationSimulation `json:"simulation" doc:"The simulated run."`
 }
 
-func newSimulation(s automations.Simulated) simulationAnswer {
+func newSimulation(s automations.SimulationResult) simulationAnswer {
 	return simulationAnswer{automationSimulation{AutomationID: s.AutomationID, Version: s.Version, Status: s.Status,
-		Error: wire.OrNull(s.Error), Condition: wire.Maybe(played.Explained(s.Condition)),
+		Error: wire.OrNull(s.Error), Condition: wire.FromPointer(played.EncodeExplanation(s.Condition)),
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt), Steps: wire.ListOf(s.Steps, played.StepOf),
 		Events: wire.ListOf(s.Arrivals, func(a play.Arrival) simulatedArrival {
 			return simulatedArrival{a.Event.Name, wire.Time(a.Event.CreatedAt), a.Outcome, wire.OrNull(a.Key),
-				wire.Maybe(played.Explained(a.Condition)), a.Starts}
+				wire.FromPointer(played.EncodeExplanation(a.Condition)), a.Starts}
 		}),
 		Facts: wire.ListOf(s.Facts, func(f fact.Fact) simulatedFact {
 			return simulatedFact{string(f.Type), wire.Time(f.CreatedAt), wire.JSON(f.Data)}

@@ -46,13 +46,13 @@ func simulationBody(s *simulation) body.Object {
 		{Name: "then", Type: body.List(&s.Then, laterBody).Count(0, automations.MaxLater), About: "Later events of the same person."},
 		{Name: "draft", Type: body.Boolean(&s.Draft), About: "Whether to simulate the draft. Defaults to the active " +
 			"version, or the draft if there is none."},
-		{Name: "version", Type: body.Maybe(&s.Version, func(n *int) body.IntegerType { return body.Integer(n).From(1) }), About: "Simulate this version."},
+		{Name: "version", Type: body.Maybe(&s.Version, func(n *int) body.IntegerType { return body.Integer(n).AtLeast(1) }), About: "Simulate this version."},
 		{Name: "outcomes", Type: body.AnyObject(&s.Outcomes), Example: map[string]any{"hello": "suppressed"},
 			About: "Outcomes of steps by key: `suppressed` (a recipient is suppressed) or `error` (the message is " +
 				"refused, or the URL does not respond). Other steps succeed."},
 	}, Check: func(d *body.Decoder) {
 		switch {
-		case s.Event == nil && s.EventID == "" && !d.Wrong():
+		case s.Event == nil && s.EventID == "" && !d.HasErrors():
 			d.Refuse("event", "is required unless event_id is given")
 		case s.Event != nil && s.EventID != "":
 			d.Refuse("event_id", "cannot be combined with event")
@@ -62,7 +62,7 @@ func simulationBody(s *simulation) body.Object {
 		}
 		for key, outcome := range s.Outcomes {
 			if _, is := outcome.(string); !is {
-				d.Refuse(body.Join("outcomes", body.Shown(key)), "must be %s or %s", play.OutcomeSuppressed,
+				d.Refuse(body.Join("outcomes", body.PrintableName(key)), "must be %s or %s", play.OutcomeSuppressed,
 					play.OutcomeError)
 			}
 		}
@@ -124,7 +124,7 @@ func (s simulation) toInput() (automations.SimulationInput, error) {
 		if err != nil {
 			return in, err
 		}
-		in.Later = append(in.Later, automations.Later{After: after, Post: ingest.Post{Name: l.Name, Data: data}})
+		in.Later = append(in.Later, automations.LaterEvent{After: after, Post: ingest.Post{Name: l.Name, Data: data}})
 	}
 	return in, nil
 }

@@ -84,8 +84,8 @@ type SimulatedStep struct {
 	Request    wire.Optional[SimulatedRequest] `json:"request" doc:"The request that a webhook step would send."`
 }
 
-// Explained encodes an evaluated expression; nil without an expression.
-func Explained(e *expression.Explanation) *ExpressionExplanation {
+// EncodeExplanation encodes an evaluated expression; nil without an expression.
+func EncodeExplanation(e *expression.Explanation) *ExpressionExplanation {
 	if e == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func ExplanationOf(e expression.Explanation) ExpressionExplanation {
 		})}
 }
 
-func newWait(w *machine.Waiting) *AutomationWait {
+func newWait(w *machine.StepWait) *AutomationWait {
 	if w == nil {
 		return nil
 	}
@@ -112,14 +112,14 @@ func newWait(w *machine.Waiting) *AutomationWait {
 func StepOf(s play.StepResult) SimulatedStep {
 	out := SimulatedStep{Index: s.Index, Key: s.Key, Type: s.Type, Status: s.Status, Output: s.Output,
 		Error: wire.OrNull(s.Error), StartedAt: wire.Time(s.Started), EndedAt: wire.Time(s.Ended),
-		Wait: wire.Maybe(newWait(s.Waited)), Conditions: wire.ListOf(s.Conditions, ExplanationOf)}
+		Wait: wire.FromPointer(newWait(s.Waited)), Conditions: wire.ListOf(s.Conditions, ExplanationOf)}
 	switch p := s.Performed.Preview.(type) {
 	case *sending.Preview:
-		out.Email = wire.Maybe(newSimulatedEmail(p))
+		out.Email = wire.FromPointer(newSimulatedEmail(p))
 	case *sms.Preview:
-		out.SMS = wire.Maybe(&SimulatedSMS{p.To, p.From, p.Text, string(p.Encoding), p.Segments})
-	case *machine.Post:
-		out.Request = wire.Maybe(&SimulatedRequest{p.URL, p.Method, wire.List(p.Headers), wire.JSON(p.Body)})
+		out.SMS = wire.FromPointer(&SimulatedSMS{p.To, p.From, p.Text, string(p.Encoding), p.Segments})
+	case *machine.WebhookRequest:
+		out.Request = wire.FromPointer(&SimulatedRequest{p.URL, p.Method, wire.List(p.Headers), wire.JSON(p.Body)})
 	}
 	return out
 }

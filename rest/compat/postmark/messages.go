@@ -56,7 +56,8 @@ func getMessage(c *compat.Call) (*compat.Response, error) {
 	for _, r := range e.Recipients {
 		addresses = append(addresses, r.Address)
 		if kind := eventTypes[r.State]; kind != "" {
-			event := messageEvent{Recipient: r.Address, Type: kind, ReceivedAt: r.SettledAt, Details: map[string]string{}}
+			event := messageEvent{Recipient: r.Address, Type: kind, ReceivedAt: r.SettledAt,
+				Details: map[string]string{}}
 			if r.Diagnostic != nil {
 				event.Details["DeliveryMessage"] = *r.Diagnostic
 			}
@@ -166,7 +167,8 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 		return s.isBounce() && (address == "" || *s.Email == address) && (kind == "" || s.show().Type == kind) &&
 			(messageID == "" || s.EmailID != nil && *s.EmailID == messageID)
 	}
-	found, more, err := compat.Items(c, compat.List{Path: "/suppressions", Member: "suppressions", Name: "suppressions",
+	found, more, err := compat.Items(c, compat.ListRequest{Path: "/suppressions", Member: "suppressions",
+		Name:  "suppressions",
 		Limit: offset + count}, func(s suppression) string { return s.ID }, keep)
 	if err != nil {
 		return nil, err

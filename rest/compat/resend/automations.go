@@ -71,7 +71,7 @@ func listAutomations(c *compat.Call) (*compat.Response, error) {
 	default:
 		return nil, compat.Invalid("status", "must be one of enabled, disabled")
 	}
-	return answerList(c, compat.List{Path: "/automations", Member: "automations", Name: "automations"},
+	return answerList(c, compat.ListRequest{Path: "/automations", Member: "automations", Name: "automations"},
 		func(a automation) string { return a.ID }, keep, func(a automation) shownAutomation { return a.show("") })
 }
 
@@ -190,8 +190,9 @@ func listRuns(c *compat.Call) (*compat.Response, error) {
 		}
 		keep = func(r run) bool { return slices.Contains(statuses, r.show().Status) }
 	}
-	return answerList(c, compat.List{Path: joinPath("automations", c.Param("id"), "runs"), Member: "automation_runs",
-		Name: "automation runs"}, func(r run) string { return r.ID }, keep, run.show)
+	return answerList(c, compat.ListRequest{Path: joinPath("automations", c.Param("id"), "runs"),
+		Member: "automation_runs",
+		Name:   "automation runs"}, func(r run) string { return r.ID }, keep, run.show)
 }
 
 type shownStep struct {

@@ -114,7 +114,8 @@ type shownRecord struct {
 
 // show returns a domain in Resend's format, with its records unless it is part of a list.
 func (d domain) show(object string, records bool) shownDomain {
-	out := shownDomain{Object: object, ID: d.ID, Name: d.Name, Status: d.status(), CreatedAt: d.CreatedAt, Region: region,
+	out := shownDomain{Object: object, ID: d.ID, Name: d.Name, Status: d.status(), CreatedAt: d.CreatedAt,
+		Region:       region,
 		Capabilities: map[string]string{"sending": "enabled", "receiving": "disabled"}, OpenTracking: d.OpenTracking,
 		ClickTracking: d.ClickTracking, TLS: d.TLSMode}
 	if d.InboundEnabled {
@@ -175,13 +176,14 @@ func addDomain(c *compat.Call) (*compat.Response, error) {
 }
 
 func listDomains(c *compat.Call) (*compat.Response, error) {
-	return answerList(c, compat.List{Path: "/domains", Member: "domains", Name: "domains"},
+	return answerList(c, compat.ListRequest{Path: "/domains", Member: "domains", Name: "domains"},
 		func(d domain) string { return d.ID }, nil, func(d domain) shownDomain { return d.show("", false) })
 }
 
 func getDomain(c *compat.Call) (*compat.Response, error) {
 	var found domainAnswer
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("domains", c.Param("id"))}, &found); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("domains", c.Param("id"))},
+		&found); err != nil {
 		return nil, err
 	}
 	return compat.OK(found.Domain.show("domain", true))

@@ -246,7 +246,7 @@ func messageID(r record) string {
 }
 
 func listEmails(c *compat.Call) (*compat.Response, error) {
-	return answerList(c, compat.List{Path: "/emails", Member: "emails", Name: "emails"},
+	return answerList(c, compat.ListRequest{Path: "/emails", Member: "emails", Name: "emails"},
 		func(r record) string { return r.ID }, nil, record.show)
 }
 
@@ -254,7 +254,8 @@ func getEmail(c *compat.Call) (*compat.Response, error) {
 	var found struct {
 		Email record `json:"email"`
 	}
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("emails", c.Param("id"))}, &found); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("emails", c.Param("id"))},
+		&found); err != nil {
 		return nil, err
 	}
 	return compat.OK(struct {
@@ -286,7 +287,8 @@ func cancelEmail(c *compat.Call) (*compat.Response, error) {
 
 func changeEmail(c *compat.Call, change map[string]any) (*compat.Response, error) {
 	id := c.Param("id")
-	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("emails", id), Body: change}, nil); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("emails", id), Body: change},
+		nil); err != nil {
 		return nil, err
 	}
 	return compat.OK(object{Object: "email", ID: id})

@@ -63,7 +63,7 @@ type keyRecord struct {
 }
 
 func listKeys(c *compat.Call) (*compat.Response, error) {
-	return answerList(c, compat.List{Path: "/api-keys", Member: "api_keys", Name: "api_keys"},
+	return answerList(c, compat.ListRequest{Path: "/api-keys", Member: "api_keys", Name: "api_keys"},
 		func(k keyRecord) string { return k.ID }, func(k keyRecord) bool { return k.RevokedAt == nil },
 		func(k keyRecord) key { return k.key })
 }

@@ -70,7 +70,8 @@ func (r request) show() shownLog {
 }
 
 func listLogs(c *compat.Call) (*compat.Response, error) {
-	return answerList(c, compat.List{Path: "/requests", Member: "requests"}, func(r request) string { return r.ID }, nil,
+	return answerList(c, compat.ListRequest{Path: "/requests", Member: "requests"},
+		func(r request) string { return r.ID }, nil,
 		request.show)
 }
 
@@ -78,7 +79,8 @@ func getLog(c *compat.Call) (*compat.Response, error) {
 	var found struct {
 		Request request `json:"request"`
 	}
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("requests", c.Param("id"))}, &found); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("requests", c.Param("id"))},
+		&found); err != nil {
 		return nil, err
 	}
 	return compat.OK(struct {

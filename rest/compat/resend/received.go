@@ -88,7 +88,8 @@ func (f file) show(place int) shownFile {
 }
 
 func listReceived(c *compat.Call) (*compat.Response, error) {
-	return answerList(c, compat.List{Path: "/received-emails", Member: "received_emails", Name: "received_emails"},
+	return answerList(c, compat.ListRequest{Path: "/received-emails", Member: "received_emails",
+		Name: "received_emails"},
 		func(r received) string { return r.ID }, nil, received.show)
 }
 

@@ -109,7 +109,7 @@ func answerDeleted(of, id string) (*compat.Response, error) {
 }
 
 // readPage completes a list with the page that the query requests.
-func readPage(c *compat.Call, l compat.List) (compat.List, error) {
+func readPage(c *compat.Call, l compat.ListRequest) (compat.ListRequest, error) {
 	l.Limit, l.After, l.Before = 20, c.Query.Get("after"), c.Query.Get("before")
 	if text := c.Query.Get("limit"); text != "" {
 		limit, err := strconv.Atoi(text)
@@ -125,7 +125,7 @@ func readPage(c *compat.Call, l compat.List) (compat.List, error) {
 }
 
 // answerList returns a page of a list of our own API.
-func answerList[T, R any](c *compat.Call, l compat.List, idOf func(T) string, keep func(T) bool,
+func answerList[T, R any](c *compat.Call, l compat.ListRequest, idOf func(T) string, keep func(T) bool,
 	show func(T) R) (*compat.Response, error) {
 	l, err := readPage(c, l)
 	if err != nil {

@@ -74,7 +74,7 @@ func listSuppressions(c *compat.Call) (*compat.Response, error) {
 	default:
 		return nil, compat.Invalid("origin", "must be one of bounce, complaint, manual")
 	}
-	return answerList(c, compat.List{Path: "/suppressions", Member: "suppressions", Name: "suppressions"},
+	return answerList(c, compat.ListRequest{Path: "/suppressions", Member: "suppressions", Name: "suppressions"},
 		func(s suppression) string { return s.ID }, keep, func(s suppression) shownSuppression { return s.show("") })
 }
 
@@ -98,7 +98,8 @@ func removeSuppression(c *compat.Call) (*compat.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Do(compat.Request{Method: http.MethodDelete, Path: joinPath("suppressions", found.ID)}, nil); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodDelete, Path: joinPath("suppressions", found.ID)},
+		nil); err != nil {
 		return nil, err
 	}
 	return answerDeleted("suppression", found.ID)

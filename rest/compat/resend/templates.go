@@ -131,7 +131,8 @@ type templateAnswer struct {
 }
 
 func addTemplate(c *compat.Call) (*compat.Response, error) {
-	return writeTemplate(c, compat.Request{Method: http.MethodPost, Path: "/templates", Key: c.Header("Idempotency-Key")})
+	return writeTemplate(c, compat.Request{Method: http.MethodPost, Path: "/templates",
+		Key: c.Header("Idempotency-Key")})
 }
 
 func updateTemplate(c *compat.Call) (*compat.Response, error) {
@@ -149,8 +150,9 @@ func writeTemplate(c *compat.Call, ask compat.Request) (*compat.Response, error)
 
 func actOnTemplate(action string) func(*compat.Call) (*compat.Response, error) {
 	return func(c *compat.Call) (*compat.Response, error) {
-		return answerTemplate(c, compat.Request{Method: http.MethodPost, Path: joinPath("templates", c.Param("id"), action),
-			Key: c.Header("Idempotency-Key")})
+		return answerTemplate(c, compat.Request{Method: http.MethodPost,
+			Path: joinPath("templates", c.Param("id"), action),
+			Key:  c.Header("Idempotency-Key")})
 	}
 }
 
@@ -178,7 +180,7 @@ func (t template) show() shownTemplate {
 }
 
 func listTemplates(c *compat.Call) (*compat.Response, error) {
-	return answerList(c, compat.List{Path: "/templates", Member: "templates", Name: "templates"},
+	return answerList(c, compat.ListRequest{Path: "/templates", Member: "templates", Name: "templates"},
 		func(t template) string { return t.ID }, nil, template.show)
 }
 

@@ -146,7 +146,7 @@ func (w newWebhook) show() any {
 }
 
 func listWebhooks(c *compat.Call) (*compat.Response, error) {
-	return answerList(c, compat.List{Path: "/webhooks", Member: "webhooks", Name: "webhooks"},
+	return answerList(c, compat.ListRequest{Path: "/webhooks", Member: "webhooks", Name: "webhooks"},
 		func(w webhook) string { return w.ID }, nil, func(w webhook) shownWebhook { return w.show("") })
 }
 
@@ -154,7 +154,8 @@ func getWebhook(c *compat.Call) (*compat.Response, error) {
 	var found struct {
 		Webhook webhook `json:"webhook"`
 	}
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("webhooks", c.Param("id"))}, &found); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("webhooks", c.Param("id"))},
+		&found); err != nil {
 		return nil, err
 	}
 	return compat.OK(struct {
@@ -174,7 +175,8 @@ func updateWebhook(c *compat.Call) (*compat.Response, error) {
 		return nil, err
 	}
 	id := c.Param("id")
-	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("webhooks", id), Body: body}, nil); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("webhooks", id), Body: body},
+		nil); err != nil {
 		return nil, err
 	}
 	return compat.OK(object{Object: "webhook", ID: id})
@@ -230,7 +232,7 @@ func (d delivery) show() shownDelivery {
 
 func listDeliveries(c *compat.Call) (*compat.Response, error) {
 	id := c.Param("id")
-	return answerList(c, compat.List{Path: joinPath("webhooks", id, "deliveries"), Member: "deliveries",
+	return answerList(c, compat.ListRequest{Path: joinPath("webhooks", id, "deliveries"), Member: "deliveries",
 		Name: "webhook deliveries/" + id}, func(d delivery) string { return d.ID }, nil, delivery.show)
 }
 
@@ -279,7 +281,7 @@ type shownAttempt struct {
 }
 
 func listAttempts(c *compat.Call) (*compat.Response, error) {
-	l, err := readPage(c, compat.List{})
+	l, err := readPage(c, compat.ListRequest{})
 	if err != nil {
 		return nil, err
 	}

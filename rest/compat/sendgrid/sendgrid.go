@@ -109,7 +109,8 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 	keep := func(s suppression) bool {
 		return s.isBounce() && !s.CreatedAt.Before(since) && (until.IsZero() || s.CreatedAt.Before(until))
 	}
-	found, _, err := compat.Items(c, compat.List{Path: "/suppressions", Member: "suppressions", Name: "suppressions",
+	found, _, err := compat.Items(c, compat.ListRequest{Path: "/suppressions", Member: "suppressions",
+		Name:  "suppressions",
 		Limit: offset + limit}, func(s suppression) string { return s.ID }, keep)
 	if err != nil {
 		return nil, err

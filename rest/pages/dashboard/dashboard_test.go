@@ -49,7 +49,7 @@ func newBoundApp(t *testing.T, files fstest.MapFS, c intake.Config) (http.Handle
 	if err != nil {
 		t.Fatal(err)
 	}
-	return budget.Bound(a, func(*http.Request) intake.Tenant { return intake.Tenant{} },
+	return budget.LimitHandler(a, func(*http.Request) intake.Tenant { return intake.Tenant{} },
 		func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }), budget
 }
 

@@ -21,7 +21,7 @@ import (
 
 // Tracker is the part of the module that the handler uses. Record never waits.
 type Tracker interface {
-	Read(ctx context.Context, kind tracking.Kind, token, host string) (tracking.LinkToken, error)
+	Read(ctx context.Context, kind tracking.TokenKind, token, host string) (tracking.LinkToken, error)
 	Record(v tracking.Visit)
 }
 

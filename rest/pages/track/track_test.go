@@ -20,7 +20,7 @@ import (
 // tracker believes one token of each kind.
 type tracker struct{ visits []tracking.Visit }
 
-func (*tracker) Read(_ context.Context, kind tracking.Kind, token, _ string) (tracking.LinkToken, error) {
+func (*tracker) Read(_ context.Context, kind tracking.TokenKind, token, _ string) (tracking.LinkToken, error) {
 	switch token {
 	case "genuine":
 	case "withheld":

@@ -36,8 +36,8 @@ type Params struct {
 // New returns the doctor of an installation. The error comes from the database, which stores the source
 // addresses; the returned doctor still runs every other check.
 func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
-	d := &doctor.Doctor{Config: configOf(p), DNS: p.Resolver.Uncached()}
-	if config.Embedded(p.Config) {
+	d := &doctor.Doctor{Config: configOf(p), DNS: p.Resolver.WithoutCache()}
+	if config.IsEmbedded(p.Config) {
 		d.Others = append(d.Others, doctor.DataDir(config.DataDir.Of(p.Config)))
 	}
 	d.Others = append(d.Others, doctor.Signer(signing.Signer.Of(p.Config)))
@@ -56,11 +56,11 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	}
 	for _, s := range sources {
 		if ip, err := netip.ParseAddr(s.Address); err == nil {
-			d.Config.Addresses = append(d.Config.Addresses, doctor.Address{IP: ip, Hostname: s.Hostname})
+			d.Config.Addresses = append(d.Config.Addresses, doctor.SendingAddress{IP: ip, Hostname: s.Hostname})
 		}
 	}
 	d.Others = append(d.Others, doctor.Database(p.DB,
-		doctor.DatabaseConfig{Embedded: config.Embedded(p.Config), Connections: config.Connections.Of(p.Config),
+		doctor.DatabaseConfig{Embedded: config.IsEmbedded(p.Config), Connections: config.Connections.Of(p.Config),
 			RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config), Standbys: config.Standbys.Of(p.Config)}))
 	if !config.ReplicaURL.Of(p.Config).IsZero() {
 		d.Others = append(d.Others, doctor.Replica(p.DB, store.ReplicaConfig(p.Config)))
@@ -81,7 +81,7 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	}
 	d.Others = append(d.Others, checkStatistics(p), checkObjectStore(p), unknownResults(p.DB))
 	// disk.data_dir checks the disk of the embedded server
-	if !config.Embedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 {
+	if !config.IsEmbedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 {
 		d.Others = append(d.Others, doctor.DatabaseDisk(diskroom.Params{Config: DiskConfig(p.Config), DB: p.DB,
 			DatabaseURL: config.DatabaseURL.Of(p.Config).Reveal()}))
 	}
@@ -102,7 +102,7 @@ var publicAddresses = setting.Declare(setting.Setting[[]netip.Addr]{
 // DiskConfig returns where the disk of the database is.
 func DiskConfig(cfg setting.Values) diskroom.Config {
 	c := diskroom.Config{Bytes: int64(config.DatabaseBytes.Of(cfg))}
-	if config.Embedded(cfg) {
+	if config.IsEmbedded(cfg) {
 		c.Dir = filepath.Join(config.DataDir.Of(cfg), "postgres")
 	}
 	return c
@@ -117,7 +117,7 @@ func configOf(p Params) doctor.Config {
 		Direct: outbound.MainExit.Of(cfg).How == outbound.MX, MXPort: outgoing.MXPort.Of(cfg),
 		ListenAddr: listeners.InboundAddr.Of(cfg),
 		Folders:    []doctor.Folder{{Setting: "spool_dir", Dir: config.SpoolDir.Of(cfg)}}}
-	if config.Embedded(cfg) {
+	if config.IsEmbedded(cfg) {
 		c.Folders = append(c.Folders, doctor.Folder{Setting: "data_dir",
 			Dir: filepath.Join(config.DataDir.Of(cfg), "postgres")})
 	}
@@ -127,7 +127,7 @@ func configOf(p Params) doctor.Config {
 		}
 	}
 	for _, ip := range publicAddresses.Of(cfg) {
-		c.Addresses = append(c.Addresses, doctor.Address{IP: ip})
+		c.Addresses = append(c.Addresses, doctor.SendingAddress{IP: ip})
 	}
 	if file := config.HTTPTLSCert.Of(cfg); file != "" {
 		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: config.HTTPTLSCert.Name,

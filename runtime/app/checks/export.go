@@ -14,7 +14,7 @@ import (
 func checkExport(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		all := []doctor.Finding{exportStream(ctx, p)}
-		is, err := eventexport.Look(ctx, p.DB)
+		is, err := eventexport.ReadState(ctx, p.DB)
 		f := doctor.Finding{Check: "export.behind",
 			Expected: fmt.Sprintf("no event waits longer than %s", eventexport.BehindLimit),
 			Found:    "no event is waiting"}

@@ -14,7 +14,7 @@ func checkObjectStore(p Params) doctor.Check {
 		if cfg := blob.At.Of(p.Config); cfg.Bucket != "" {
 			return []doctor.Finding{objectStore(ctx, cfg)}
 		}
-		needed, err := bodies.Needed(ctx, p.DB)
+		needed, err := bodies.NeedsObjectStore(ctx, p.DB)
 		switch {
 		case err != nil:
 			return []doctor.Finding{{Check: "objects.bodies", Level: doctor.Skipped, Found: err.Error(),

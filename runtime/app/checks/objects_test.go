@@ -43,7 +43,7 @@ func TestDoctorChecksObjectStore(t *testing.T) {
 	if got := look(""); got != "" {
 		t.Errorf("without a store and without bodies in one the doctor reports\n%s", got)
 	}
-	r.Send(t, rooms.Simple("bob@example.net"))
+	r.Send(t, rooms.SimpleMessage("bob@example.net"))
 	r.SettleWith(t, r.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
 	if err := r.Mover.Start(t.Context()); err != nil {
 		t.Fatal(err)

@@ -32,10 +32,10 @@ type periodicChecks struct {
 	latest atomic.Pointer[doctor.Report]
 }
 
-// Repeated runs the doctor after the start and then regularly, in production. A finding is logged when it is
+// RunRepeatedly runs the doctor after the start and then regularly, in production. A finding is logged when it is
 // new, reported by GET /readyz and counted in the metrics. The names are those that POSTRIDER_MODULES
 // accepts.
-func Repeated(modules []string) fx.Option {
+func RunRepeatedly(modules []string) fx.Option {
 	return fx.Options(
 		fx.Supply(moduleNames(modules)),
 		fx.Provide(newVisits),
@@ -86,7 +86,7 @@ func (v *periodicChecks) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	worst := map[string]float64{}
-	for _, f := range report.Bad() {
+	for _, f := range report.Problems() {
 		level := 1.0
 		if f.Level == doctor.Error {
 			level = 2
@@ -98,13 +98,13 @@ func (v *periodicChecks) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// Bad returns the findings of the latest run that are not OK.
-func (v *periodicChecks) Bad() (all []graph.InstallationFinding) {
+// Problems returns the findings of the latest run that are not OK.
+func (v *periodicChecks) Problems() (all []graph.InstallationFinding) {
 	report := v.latest.Load()
 	if report == nil {
 		return nil
 	}
-	for _, f := range report.Bad() {
+	for _, f := range report.Problems() {
 		all = append(all, graph.InstallationFinding{Check: f.Check, Level: f.Level.String(), Found: f.Found,
 			Expected: f.Expected, Do: f.Do})
 	}
@@ -124,17 +124,17 @@ func (v *periodicChecks) step(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return lookSoon, err
 	}
-	report := d.Look(ctx)
+	report := d.Run(ctx)
 	if err := ctx.Err(); err != nil {
 		return lookSoon, err
 	}
 	known := map[string]bool{}
 	if before := v.latest.Swap(&report); before != nil {
-		for _, f := range before.Bad() {
+		for _, f := range before.Problems() {
 			known[f.Check+f.Found] = true
 		}
 	}
-	for _, f := range report.Bad() {
+	for _, f := range report.Problems() {
 		if known[f.Check+f.Found] {
 			continue
 		}
@@ -160,7 +160,7 @@ func (v *periodicChecks) condition(context.Context) (module.Condition, error) {
 	c := module.Condition{Degraded: report.Level == doctor.Error,
 		Figures: map[string]float64{"errors": float64(report.Count(doctor.Error)),
 			"warnings": float64(report.Count(doctor.Warning))}}
-	for _, f := range report.Bad() {
+	for _, f := range report.Problems() {
 		c.Details = append(c.Details, f.Level.String()+" "+f.Check+": found "+f.Found+". "+f.Do)
 	}
 	return c, nil

@@ -82,4 +82,4 @@ type answering struct{}
 
 func (answering) Ping(context.Context) error { return nil }
 
-func (answering) Replicated(context.Context) error { return nil }
+func (answering) CheckReplication(context.Context) error { return nil }

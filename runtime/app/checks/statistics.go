@@ -14,7 +14,7 @@ func checkStatistics(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		f := doctor.Finding{Check: "statistics.behind",
 			Expected: fmt.Sprintf("no event waits longer than %s to be counted", statistics.BehindLimit)}
-		is, err := statistics.Look(ctx, p.DB.SQL)
+		is, err := statistics.ReadState(ctx, p.DB.SQL)
 		if err != nil {
 			f.Level, f.Found, f.Do = doctor.Skipped, err.Error(), "Check the database first."
 			return []doctor.Finding{f}

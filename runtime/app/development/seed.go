@@ -86,7 +86,7 @@ func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 		out.domain = Domain
 		if s.Received != nil && !domain.InboundEnabled {
 			if _, err := s.Domains.Update(ctx, account.ID, domain.ID,
-				domains.Change{InboundEnabled: new(true)}); err != nil {
+				domains.DomainChange{InboundEnabled: new(true)}); err != nil {
 				return seeded{}, fmt.Errorf("development domain: %w", err)
 			}
 		}
@@ -130,7 +130,7 @@ func (s Seeder) suppress(ctx context.Context, accountID string) error {
 		return nil
 	}
 	for _, address := range s.Played.SuppressedAddresses() {
-		if _, err := s.Listed.Add(ctx, accountID, suppression.AddInput{Email: address}); err != nil {
+		if _, err := s.Listed.Add(ctx, accountID, suppression.NewSuppression{Email: address}); err != nil {
 			return fmt.Errorf("suppress %s: %w", address, err)
 		}
 	}

@@ -67,7 +67,7 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 	in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", InboundAddr.Of(cfg))
 	switch {
 	case err == nil:
-	case InboundAddr.Given(cfg):
+	case InboundAddr.IsSet(cfg):
 		return nil, cannotListen(InboundAddr.Of(cfg), err)
 	case cfg.Mode == setting.Dev: // another development server uses the default port
 		if in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {

@@ -30,7 +30,7 @@ type RelaySockets struct {
 // NewRelaySockets creates the listeners. Without a certificate it creates none.
 func NewRelaySockets(cfg setting.Values, t *TLS, log *slog.Logger) (*RelaySockets, error) {
 	if t.config == nil {
-		if relay.Addr.Given(cfg) || relay.TLSAddr.Given(cfg) {
+		if relay.Addr.IsSet(cfg) || relay.TLSAddr.IsSet(cfg) {
 			return nil, fmt.Errorf("the SMTP relay has %s", t.missing)
 		}
 		log.Error("SMTP relay disabled: " + t.missing + "; or switch it off with POSTRIDER_MODULES=-relay")
@@ -42,7 +42,7 @@ func NewRelaySockets(cfg setting.Values, t *TLS, log *slog.Logger) (*RelaySocket
 		setting *setting.Setting[string]
 		into    *net.Listener
 	}{{relay.Addr, &s.StartTLS}, {relay.TLSAddr, &s.Implicit}} {
-		addr, given := place.setting.Of(cfg), place.setting.Given(cfg)
+		addr, given := place.setting.Of(cfg), place.setting.IsSet(cfg)
 		l, err := relaySocket(cfg.Mode, addr, given)
 		switch {
 		case err == nil:
@@ -127,7 +127,7 @@ func NewRelayServers(p relayParams) (*RelayServers, error) {
 			continue
 		}
 		s, err := smtpserver.New(smtpserver.Config{Name: "relay", Hostname: config.Hostname.Of(p.Config),
-			Handler: p.Service.Listening(), Logger: p.Logger,
+			Handler: p.Service.ListenerHandler(), Logger: p.Logger,
 			Metrics: p.Metrics, MaxMessageBytes: relay.MaxMessage, MaxRecipients: sending.MaxRecipients,
 			PerAddress: relayPerAddress,
 			TLS:        relayTLS(p.TLS.config), ImplicitTLS: implicit, SMTPUTF8: true,

@@ -23,7 +23,7 @@ func newLanes(file string, connections int, smarthost *smtpclient.Smarthost, amo
 		if err != nil {
 			return nil, fmt.Errorf("POSTRIDER_LANES_FILE: %w", err)
 		}
-		if c.Profiles, err = c.Profiles.With(strings.NewReader(string(rows))); err != nil {
+		if c.Profiles, err = c.Profiles.Extend(strings.NewReader(string(rows))); err != nil {
 			return nil, fmt.Errorf("POSTRIDER_LANES_FILE %s:\n%w", file, err)
 		}
 	}

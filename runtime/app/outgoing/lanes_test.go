@@ -83,7 +83,7 @@ func TestLanesFileIsReadAtStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := lanes.Room("", "example.test"); n != 2 {
+		if n := lanes.Capacity("", "example.test"); n != 2 {
 			t.Errorf("room %d", n)
 		}
 	}

@@ -58,7 +58,7 @@ func NewTransport(p transportParams) (*smtpclient.Transport, *lane.Registry, err
 func (p transportParams) lanes(smarthost *smtpclient.Smarthost) (*lane.Registry, error) {
 	var among func(string) int
 	if p.Ways != nil {
-		among = p.Ways.Among
+		among = p.Ways.CountSharing
 	}
 	return newLanes(LanesFile.Of(p.Config), config.DeliveryConcurrency.Of(p.Config), smarthost, among, p.Registry)
 }

@@ -18,7 +18,7 @@ import (
 // database reports whether it responds, and whether the required number of standbys is connected.
 type database interface {
 	Ping(ctx context.Context) error
-	Replicated(ctx context.Context) error
+	CheckReplication(ctx context.Context) error
 }
 
 // storedLimit is the maximum age of the last confirmed write. Package node makes one every two seconds.
@@ -59,7 +59,7 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	checks, status := map[string]any{"status": "ready", "database": "ok"}, http.StatusOK
 	err, replicated := p.DB.Ping(ctx), error(nil)
 	if err == nil {
-		replicated = p.DB.Replicated(ctx)
+		replicated = p.DB.CheckReplication(ctx)
 	}
 	var split *failover.SplitError
 	switch {

@@ -21,7 +21,7 @@ type answering struct{ ping, replicated error }
 
 func (a answering) Ping(context.Context) error { return a.ping }
 
-func (a answering) Replicated(context.Context) error { return a.replicated }
+func (a answering) CheckReplication(context.Context) error { return a.replicated }
 
 func TestReadyRequiresStandbys(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ const lateLimit = time.Minute
 var Queue = fx.Options(
 	module.Healths(func(q *queue.Service) module.Health {
 		return module.Health{Name: "queue", Ask: func(ctx context.Context) (module.Condition, error) {
-			late, err := q.Late(ctx)
+			late, err := q.MeasureLag(ctx)
 			if err != nil {
 				return module.Condition{}, err
 			}
@@ -42,7 +42,7 @@ func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
 	late := registerGauge("postrider_queue_late_seconds",
 		"How long the oldest due recipient has waited for its delivery to start, without held recipients and those that wait for a lane.",
 		func(ctx context.Context) (float64, error) {
-			late, err := q.Late(ctx)
+			late, err := q.MeasureLag(ctx)
 			return late.Seconds(), err
 		})
 	unknown := registerGauge("postrider_attempts_unknown",

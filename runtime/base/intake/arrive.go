@@ -120,7 +120,7 @@ func (a *upload) readNext(b []byte) (int, error) {
 		return a.From.Read(b)
 	}
 	now := time.Now()
-	if limit := a.meter.Left(); a.limit.IsZero() || a.meter.moved == 0 && a.meter.left == a.meter.pace.Period {
+	if limit := a.meter.TimeLeft(); a.limit.IsZero() || a.meter.moved == 0 && a.meter.left == a.meter.pace.Period {
 		a.limit = now.Add(limit)
 		if a.end.Before(a.limit) {
 			a.limit = a.end

@@ -321,8 +321,8 @@ func TestThePaceMovesWithTheOctets(t *testing.T) {
 	}{{50, 4 * time.Second, 6 * time.Second}, {49, 5 * time.Second, time.Second}, {1, 0, 10 * time.Second},
 		{0, 11 * time.Second, 0}} {
 		m.Count(c.n, c.waited)
-		if m.Left() != c.left {
-			t.Errorf("step %d: %s are left, want %s", i, m.Left(), c.left)
+		if m.TimeLeft() != c.left {
+			t.Errorf("step %d: %s are left, want %s", i, m.TimeLeft(), c.left)
 		}
 	}
 }

@@ -33,8 +33,8 @@ type Meter struct {
 // NewMeter returns a meter that starts now.
 func NewMeter(p Rate) Meter { return Meter{pace: p, left: p.Period} }
 
-// Left returns how long to wait for the next bytes.
-func (m *Meter) Left() time.Duration { return max(m.left, 0) }
+// TimeLeft returns how long to wait for the next bytes.
+func (m *Meter) TimeLeft() time.Duration { return max(m.left, 0) }
 
 // Count records n bytes that moved after waiting.
 func (m *Meter) Count(n int, waited time.Duration) {

@@ -35,7 +35,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	}
 	p = p[:min(int64(len(p)), b.spare)]
 	deadline := readDeadline(b.response.ResponseWriter)
-	if b.err = deadline(time.Now().Add(b.meter.Left())); b.err != nil {
+	if b.err = deadline(time.Now().Add(b.meter.TimeLeft())); b.err != nil {
 		return 0, b.err
 	}
 	began := time.Now()

@@ -32,7 +32,7 @@ const (
 
 func (w sendMode) String() string { return [...]string{"held", "streamed", "shared"}[w] }
 
-// Bound returns a handler whose requests and responses stay within the budget, whatever next does:
+// LimitHandler returns a handler whose requests and responses stay within the budget, whatever next does:
 //
 //   - A body takes a place among the arriving bodies, and memory for what next reads of it. It must arrive
 //     at the pace, or reading it fails with ErrSlow.
@@ -42,7 +42,7 @@ func (w sendMode) String() string { return [...]string{"held", "streamed", "shar
 //
 // The owner function names the owner until SetTenant names an account. refuse responds if there is no room
 // for a response.
-func (b *Budget) Bound(next http.Handler, owner func(*http.Request) Tenant,
+func (b *Budget) LimitHandler(next http.Handler, owner func(*http.Request) Tenant,
 	refuse func(http.ResponseWriter)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &response{ResponseWriter: w, budget: b, request: r, refuse: refuse, owner: owner(r),

@@ -18,7 +18,7 @@ import (
 // bound serves a handler within a budget.
 func bound(t *testing.T, b *Budget, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
-	srv := httptest.NewServer(b.Bound(h, func(*http.Request) Tenant { return account("a") },
+	srv := httptest.NewServer(b.LimitHandler(h, func(*http.Request) Tenant { return account("a") },
 		func(w http.ResponseWriter) { http.Error(w, "no room", http.StatusServiceUnavailable) }))
 	t.Cleanup(srv.Close)
 	return srv

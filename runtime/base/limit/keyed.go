@@ -85,13 +85,13 @@ func (k *Keyed[K]) Release(key K) {
 	k.leaveKey(key, slots)
 }
 
-// Held returns how many slots each key holds. Keys without one are absent.
-func (k *Keyed[K]) Held() map[K]int {
+// InUse returns how many slots each key holds. Keys without one are absent.
+func (k *Keyed[K]) InUse() map[K]int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	held := make(map[K]int, len(k.keys))
 	for key, slots := range k.keys {
-		if n := slots.Held(); n > 0 {
+		if n := slots.InUse(); n > 0 {
 			held[key] = n
 		}
 	}

@@ -31,7 +31,7 @@ func TestFullKeyDelaysNoOtherKey(t *testing.T) {
 		if keyed.TryAcquire("a") || !keyed.TryAcquire("b") {
 			t.Error("a free slot was refused, or a held one was acquired")
 		}
-		if diff := cmp.Diff(map[string]int{"a": 1, "b": 1}, keyed.Held()); diff != "" {
+		if diff := cmp.Diff(map[string]int{"a": 1, "b": 1}, keyed.InUse()); diff != "" {
 			t.Errorf("held slots (-want +got):\n%s", diff)
 		}
 		cancel()
@@ -76,15 +76,15 @@ func TestBoundContextAcquiresItsKey(t *testing.T) {
 	t.Parallel()
 	keyed := limit.NewKeyed[string](limit.Bounds{PerKey: 1})
 	release, err := limit.AcquireBound(keyed.Bind(t.Context(), "a"))
-	if err != nil || keyed.Held()["a"] != 1 {
-		t.Fatalf("a bound context got %v and holds %v, want one slot of its key", err, keyed.Held())
+	if err != nil || keyed.InUse()["a"] != 1 {
+		t.Fatalf("a bound context got %v and holds %v, want one slot of its key", err, keyed.InUse())
 	}
 	if _, err := limit.AcquireBound(keyed.Bind(t.Context(), "a")); !errors.Is(err, limit.ErrFull) {
 		t.Errorf("a second one of the key got %v, want %v", err, limit.ErrFull)
 	}
 	release()
-	if len(keyed.Held()) != 0 {
-		t.Errorf("after the release %v is held, want nothing", keyed.Held())
+	if len(keyed.InUse()) != 0 {
+		t.Errorf("after the release %v is held, want nothing", keyed.InUse())
 	}
 	release, err = limit.AcquireBound(t.Context())
 	if err != nil {
@@ -123,7 +123,7 @@ func TestIdleKeysLeaveNothing(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := keyed.Entries(); n != 0 || len(keyed.Held()) != 0 {
-		t.Errorf("%d idle keys are remembered and %v is held, want nothing", n, keyed.Held())
+	if n := keyed.Entries(); n != 0 || len(keyed.InUse()) != 0 {
+		t.Errorf("%d idle keys are remembered and %v is held, want nothing", n, keyed.InUse())
 	}
 }

@@ -26,8 +26,8 @@ type Limits struct {
 	Patience time.Duration // maximum wait of a ticket; 0: as long as its context
 }
 
-// Caller identifies the owner of the work.
-type Caller struct {
+// Owner identifies the owner of the work.
+type Owner struct {
 	Name  string
 	Known bool // served before all unknown callers
 }
@@ -44,7 +44,7 @@ type usage struct {
 }
 
 type ticket struct {
-	owner Caller
+	owner Owner
 	done  chan struct{} // closed when the ticket is admitted or turned away
 	in    bool
 }
@@ -57,7 +57,7 @@ func NewQueue(l Limits) *Queue {
 
 // Do calls run when it is the owner's turn. It returns the error of run; ErrFull if too many tickets wait or
 // the wait was too long; or the error of the context that ended the wait.
-func (q *Queue) Do(ctx context.Context, of Caller, run func() error) error {
+func (q *Queue) Do(ctx context.Context, of Owner, run func() error) error {
 	t, err := q.enterQueue(of)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (q *Queue) Do(ctx context.Context, of Caller, run func() error) error {
 	return run()
 }
 
-func (q *Queue) enterQueue(of Caller) (*ticket, error) {
+func (q *Queue) enterQueue(of Owner) (*ticket, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t := &ticket{owner: of, done: make(chan struct{})}

@@ -28,7 +28,7 @@ func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
 			for range 4 {
 				all.Go(func() {
 					for ctx.Err() == nil {
-						if err := queue.Do(ctx, limit.Caller{Name: fmt.Sprint("guesser ", i)},
+						if err := queue.Do(ctx, limit.Owner{Name: fmt.Sprint("guesser ", i)},
 							func() error { time.Sleep(work); return nil }); err != nil {
 							time.Sleep(work)
 						}
@@ -41,7 +41,7 @@ func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
 		var slowest atomic.Int64
 		for i := range honest {
 			begun := time.Now()
-			if err := queue.Do(ctx, limit.Caller{Name: fmt.Sprint("honest ", i)},
+			if err := queue.Do(ctx, limit.Owner{Name: fmt.Sprint("honest ", i)},
 				func() error { time.Sleep(work); return nil }); err != nil {
 				refused.Add(1)
 			}
@@ -65,7 +65,7 @@ func TestThoseWhoAreKnownGoFirst(t *testing.T) {
 		var mu sync.Mutex
 		var order []string
 		var all sync.WaitGroup
-		come := func(of limit.Caller, want error) {
+		come := func(of limit.Owner, want error) {
 			all.Go(func() {
 				err := queue.Do(t.Context(), of, func() error {
 					mu.Lock()
@@ -80,12 +80,12 @@ func TestThoseWhoAreKnownGoFirst(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		come(limit.Caller{Name: "a"}, nil)
-		come(limit.Caller{Name: "b"}, nil)
-		come(limit.Caller{Name: "a"}, limit.ErrFull) // displaced by d, because a already runs
-		come(limit.Caller{Name: "c"}, nil)
-		come(limit.Caller{Name: "d"}, limit.ErrFull) // displaced by k
-		come(limit.Caller{Name: "k", Known: true}, nil)
+		come(limit.Owner{Name: "a"}, nil)
+		come(limit.Owner{Name: "b"}, nil)
+		come(limit.Owner{Name: "a"}, limit.ErrFull) // displaced by d, because a already runs
+		come(limit.Owner{Name: "c"}, nil)
+		come(limit.Owner{Name: "d"}, limit.ErrFull) // displaced by k
+		come(limit.Owner{Name: "k", Known: true}, nil)
 		close(release)
 		all.Wait()
 		if diff := cmp.Diff([]string{"a", "k", "b", "c"}, order); diff != "" {
@@ -104,7 +104,7 @@ func TestAWaitInAQueueEnds(t *testing.T) {
 		wait := func(ctx context.Context, name string) <-chan error {
 			done := make(chan error, 1)
 			all.Go(func() {
-				done <- queue.Do(ctx, limit.Caller{Name: name}, func() error { <-release; return nil })
+				done <- queue.Do(ctx, limit.Owner{Name: name}, func() error { <-release; return nil })
 			})
 			synctest.Wait()
 			return done

@@ -71,8 +71,8 @@ func (s *Semaphore) Release() {
 	}
 }
 
-// Held returns how many slots are held.
-func (s *Semaphore) Held() int { return len(s.slots) }
+// InUse returns how many slots are held.
+func (s *Semaphore) InUse() int { return len(s.slots) }
 
 // Do acquires a slot, calls run and releases the slot. Its errors are those of Acquire and of run.
 func (s *Semaphore) Do(ctx context.Context, run func() error) error {

@@ -37,13 +37,13 @@ func TestSemaphoreBoundsHoldersAndWaiters(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if held := slots.Held(); held != size {
+		if held := slots.InUse(); held != size {
 			t.Errorf("%d slots are held, want %d", held, size)
 		}
 		close(release)
 		all.Wait()
-		if most.Load() != size || full.Load() != callers-size-waiting || slots.Held() != 0 {
-			t.Errorf("of %d callers %d held a slot at a time, %d were refused and %d slots are still held, want %d, %d and 0", callers, most.Load(), full.Load(), slots.Held(), size, callers-size-waiting)
+		if most.Load() != size || full.Load() != callers-size-waiting || slots.InUse() != 0 {
+			t.Errorf("of %d callers %d held a slot at a time, %d were refused and %d slots are still held, want %d, %d and 0", callers, most.Load(), full.Load(), slots.InUse(), size, callers-size-waiting)
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Form defines the syntax of a setting.
-type Form[T any] struct {
+// Syntax defines the syntax of a setting.
+type Syntax[T any] struct {
 	Placeholder string // of the value in the help, for example N; empty for a switch
 	Takes       string // the bounds in words, for example "1 to 65535"; may be empty
 	// Parse converts a text that is not empty. Its error continues a sentence that begins with the name of
@@ -24,13 +24,13 @@ type Form[T any] struct {
 }
 
 // Text accepts any text.
-func Text(placeholder string) Form[string] {
-	return Form[string]{Placeholder: placeholder, Parse: func(text string) (string, error) { return text, nil }}
+func Text(placeholder string) Syntax[string] {
+	return Syntax[string]{Placeholder: placeholder, Parse: func(text string) (string, error) { return text, nil }}
 }
 
 // Number accepts a whole number between two bounds, inclusive.
-func Number(least, most int) Form[int] {
-	return Form[int]{Placeholder: "N", Takes: fmt.Sprintf("%d to %d", least, most),
+func Number(least, most int) Syntax[int] {
+	return Syntax[int]{Placeholder: "N", Takes: fmt.Sprintf("%d to %d", least, most),
 		Parse: func(text string) (int, error) {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < least || n > most {
@@ -41,8 +41,8 @@ func Number(least, most int) Form[int] {
 }
 
 // Duration accepts a time between two bounds, for example 5s. A plain number is in seconds.
-func Duration(least, most time.Duration) Form[time.Duration] {
-	return Form[time.Duration]{Placeholder: "TIME", Takes: fmt.Sprintf("%s to %s", least, most),
+func Duration(least, most time.Duration) Syntax[time.Duration] {
+	return Syntax[time.Duration]{Placeholder: "TIME", Takes: fmt.Sprintf("%s to %s", least, most),
 		Parse: func(text string) (time.Duration, error) {
 			d, err := time.ParseDuration(text)
 			if seconds, plain := strconv.Atoi(text); plain == nil {
@@ -65,8 +65,8 @@ func formatDuration(d time.Duration) string {
 }
 
 // Switch accepts true and false.
-func Switch() Form[bool] {
-	return Form[bool]{Takes: "true or false", Parse: func(text string) (bool, error) {
+func Switch() Syntax[bool] {
+	return Syntax[bool]{Takes: "true or false", Parse: func(text string) (bool, error) {
 		switch strings.ToLower(text) {
 		case "false", "0", "no", "off":
 			return false, nil
@@ -78,14 +78,14 @@ func Switch() Form[bool] {
 }
 
 // OneOf accepts one of several words.
-func OneOf[T ~string](placeholder string, words ...T) Form[T] {
+func OneOf[T ~string](placeholder string, words ...T) Syntax[T] {
 	names := make([]string, len(words))
 	for i, word := range words {
 		names[i] = string(word)
 	}
 	last := len(names) - 1
 	takes := strings.Join(names[:last], ", ") + " or " + names[last]
-	return Form[T]{Placeholder: placeholder, Takes: takes, Parse: func(text string) (T, error) {
+	return Syntax[T]{Placeholder: placeholder, Takes: takes, Parse: func(text string) (T, error) {
 		if !slices.Contains(words, T(text)) {
 			return "", fmt.Errorf("is %q; want %s", text, takes)
 		}
@@ -94,8 +94,8 @@ func OneOf[T ~string](placeholder string, words ...T) Form[T] {
 }
 
 // HostPort accepts host:port. The host may be empty.
-func HostPort() Form[string] {
-	return Form[string]{Placeholder: "HOST:PORT", Parse: func(text string) (string, error) {
+func HostPort() Syntax[string] {
+	return Syntax[string]{Placeholder: "HOST:PORT", Parse: func(text string) (string, error) {
 		host, port, err := net.SplitHostPort(text)
 		if err != nil {
 			return "", fmt.Errorf("is %q; want host:port, as 127.0.0.1:8080", text)
@@ -111,11 +111,11 @@ func HostPort() Form[string] {
 }
 
 // Host accepts a host name. The value is in A-labels, in lower case.
-func Host() Form[string] { return Form[string]{Placeholder: "NAME", Parse: ParseHost} }
+func Host() Syntax[string] { return Syntax[string]{Placeholder: "NAME", Parse: ParseHost} }
 
 // Hosts accepts a comma-separated list of host names.
-func Hosts() Form[[]string] {
-	return Form[[]string]{Placeholder: "NAME,...", Parse: func(text string) ([]string, error) {
+func Hosts() Syntax[[]string] {
+	return Syntax[[]string]{Placeholder: "NAME,...", Parse: func(text string) ([]string, error) {
 		var hosts []string
 		var wrong []error
 		for _, item := range List(text) {
@@ -149,8 +149,8 @@ func IsAddress(host string) bool {
 }
 
 // Ranges accepts a comma-separated list of address ranges. A single address is a range.
-func Ranges() Form[[]netip.Prefix] {
-	return Form[[]netip.Prefix]{Placeholder: "CIDR,...", Parse: func(text string) ([]netip.Prefix, error) {
+func Ranges() Syntax[[]netip.Prefix] {
+	return Syntax[[]netip.Prefix]{Placeholder: "CIDR,...", Parse: func(text string) ([]netip.Prefix, error) {
 		var ranges []netip.Prefix
 		var wrong []error
 		for _, item := range List(text) {
@@ -166,8 +166,8 @@ func Ranges() Form[[]netip.Prefix] {
 }
 
 // Addresses accepts a comma-separated list of IP addresses.
-func Addresses() Form[[]netip.Addr] {
-	return Form[[]netip.Addr]{Placeholder: "IP,...", Parse: func(text string) ([]netip.Addr, error) {
+func Addresses() Syntax[[]netip.Addr] {
+	return Syntax[[]netip.Addr]{Placeholder: "IP,...", Parse: func(text string) ([]netip.Addr, error) {
 		var addresses []netip.Addr
 		var wrong []error
 		for _, item := range List(text) {

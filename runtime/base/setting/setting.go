@@ -15,7 +15,7 @@ type Setting[T any] struct {
 	Name  string // of the environment variable; the flag and the key in the file are derived from it
 	Also  string // another variable, which is read if Name is not set
 	Group string // the section in the help and in docs/settings.md
-	Form  Form[T]
+	Form  Syntax[T]
 	Help  string // the purpose, in one or two sentences
 
 	// Default is the value if the setting is not set.
@@ -63,8 +63,8 @@ func (s *Setting[T]) Of(v Values) T {
 	return s.Default
 }
 
-// Given reports whether the operator set the value.
-func (s *Setting[T]) Given(v Values) bool {
+// IsSet reports whether the operator set the value.
+func (s *Setting[T]) IsSet(v Values) bool {
 	_, given := v.given[s.Name]
 	return given
 }
@@ -159,7 +159,7 @@ func (s *Setting[T]) show(v Values) slog.Value {
 	switch {
 	case s.Show != nil:
 		return s.Show(s.Of(v))
-	case s.Secret && s.Given(v):
+	case s.Secret && s.IsSet(v):
 		return slog.StringValue(secret.Redacted)
 	case s.Secret:
 		return slog.StringValue("")

@@ -56,8 +56,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(port.Of(values), port.Given(values))
-	fmt.Println(patience.Of(values), patience.Given(values))
+	fmt.Println(port.Of(values), port.IsSet(values))
+	fmt.Println(patience.Of(values), patience.IsSet(values))
 	// Output:
 	// 2525 true
 	// 1s false

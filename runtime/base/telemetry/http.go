@@ -78,7 +78,7 @@ func NewHTTP(p HTTPParams) (*HTTP, error) {
 // matched. A panic is logged and answered with a 500.
 func (h *HTTP) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !h.tracing.On() {
+		if !h.tracing.IsEnabled() {
 			h.serveRequest(w, r, next)
 			return
 		}

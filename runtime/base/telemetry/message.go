@@ -66,16 +66,16 @@ func (idGenerator) NewSpanID(context.Context, trace.TraceID) (span trace.SpanID)
 
 // Now returns the current time if tracing is on, as the start of a span that is created later.
 func (t *Tracing) Now() time.Time {
-	if !t.On() {
+	if !t.IsEnabled() {
 		return time.Time{}
 	}
 	return time.Now()
 }
 
-// Accepted records the acceptance span of an email, which started at began, and links it with the request
+// RecordAcceptance records the acceptance span of an email, which started at began, and links it with the request
 // span in ctx, if there is one.
-func (t *Tracing) Accepted(ctx context.Context, emailID string, began time.Time) {
-	if !t.On() {
+func (t *Tracing) RecordAcceptance(ctx context.Context, emailID string, began time.Time) {
+	if !t.IsEnabled() {
 		return
 	}
 	request := trace.SpanFromContext(ctx)
@@ -89,7 +89,7 @@ func (t *Tracing) Accepted(ctx context.Context, emailID string, began time.Time)
 // Message starts a span in the trace of an email, linked to its acceptance span, and returns a context with
 // the span. Without tracing the span does nothing.
 func (t *Tracing) Message(ctx context.Context, emailID, name string, began time.Time) (context.Context, trace.Span) {
-	if !t.On() {
+	if !t.IsEnabled() {
 		return ctx, trace.SpanFromContext(context.Background())
 	}
 	id, accepted := messageIDs(emailID)

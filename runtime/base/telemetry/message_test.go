@@ -15,7 +15,7 @@ func TestAMessageHasOneTrace(t *testing.T) {
 	memory := tracetest.NewInMemoryExporter()
 	accepting, delivering := TracingTo(memory), TracingTo(memory) // two processes
 	ctx, request := accepting.Provider().Tracer("test").Start(t.Context(), "POST /api/emails")
-	accepting.Accepted(ctx, "msg_1", accepting.Now())
+	accepting.RecordAcceptance(ctx, "msg_1", accepting.Now())
 	request.End()
 	_, attempt := delivering.Message(t.Context(), "msg_1", "smtp attempt", time.Now())
 	attempt.End()
@@ -61,7 +61,8 @@ func hasAttribute(all []attribute.KeyValue, key, value string) bool {
 func TestTracingThatIsOffCostsNothing(t *testing.T) { //nolint:paralleltest // allocations are counted
 	var off *Tracing
 	ctx := context.Background()
-	if n := testing.AllocsPerRun(100, func() { off.Accepted(ctx, "msg_1", off.Now()) }); n != 0 || !off.Now().IsZero() {
+	if n := testing.AllocsPerRun(100, func() { off.RecordAcceptance(ctx, "msg_1", off.Now()) }); n != 0 ||
+		!off.Now().IsZero() {
 		t.Errorf("without tracing an accepted email costs %v allocations and the clock says %s, want none",
 			n, off.Now())
 	}

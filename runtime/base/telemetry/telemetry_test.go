@@ -284,7 +284,7 @@ func TestTracingIsOffWithoutAnEndpoint(t *testing.T) {
 	}
 	for _, tracing := range []*telemetry.Tracing{off, nil} {
 		_, span := tracing.Provider().Tracer("t").Start(t.Context(), "s")
-		if tracing.On() || span.IsRecording() || trace.SpanContextFromContext(t.Context()).IsValid() {
+		if tracing.IsEnabled() || span.IsRecording() || trace.SpanContextFromContext(t.Context()).IsValid() {
 			t.Error("spans are recorded")
 		}
 		if err := tracing.Shutdown(t.Context()); err != nil {

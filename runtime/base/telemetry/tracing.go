@@ -49,12 +49,12 @@ func newTracing(options ...sdktrace.TracerProviderOption) *Tracing {
 	return &Tracing{provider: sdktrace.NewTracerProvider(append(options, sdktrace.WithIDGenerator(idGenerator{}))...)}
 }
 
-// On reports whether spans are exported.
-func (t *Tracing) On() bool { return t != nil && t.provider != nil }
+// IsEnabled reports whether spans are exported.
+func (t *Tracing) IsEnabled() bool { return t != nil && t.provider != nil }
 
 // Provider returns the tracer provider; a no-op one if tracing is off.
 func (t *Tracing) Provider() trace.TracerProvider {
-	if !t.On() {
+	if !t.IsEnabled() {
 		return noop.NewTracerProvider()
 	}
 	return t.provider
@@ -62,7 +62,7 @@ func (t *Tracing) Provider() trace.TracerProvider {
 
 // Shutdown sends buffered spans, until ctx ends.
 func (t *Tracing) Shutdown(ctx context.Context) error {
-	if !t.On() {
+	if !t.IsEnabled() {
 		return nil
 	}
 	if err := t.provider.Shutdown(ctx); err != nil {

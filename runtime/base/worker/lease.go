@@ -30,9 +30,9 @@ func newLease(sent time.Time, cfg Config) *Lease {
 	return &Lease{margin: cfg.Margin, process: cfg.Process, since: sent, end: sent.Add(cfg.Lease - cfg.Margin)}
 }
 
-// Valid reports whether an irreversible step may start now: the lease has not ended, and no other process
+// IsValid reports whether an irreversible step may start now: the lease has not ended, and no other process
 // can have taken the job early.
-func (l *Lease) Valid() bool {
+func (l *Lease) IsValid() bool {
 	l.mu.Lock()
 	since, left := l.since, l.timeLeft()
 	l.mu.Unlock()

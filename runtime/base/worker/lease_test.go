@@ -18,7 +18,7 @@ func TestARunIsCutAtTheEndOfItsLease(t *testing.T) {
 		b := newBoard(1)
 		began := time.Now()
 		b.work = func(ctx context.Context, _ int, lease *worker.Lease) string {
-			if !lease.Valid() {
+			if !lease.IsValid() {
 				t.Error("the lease is not valid at the start")
 			}
 			<-ctx.Done()
@@ -28,7 +28,7 @@ func TestARunIsCutAtTheEndOfItsLease(t *testing.T) {
 			if !errors.Is(context.Cause(ctx), worker.ErrLeaseOver) {
 				t.Errorf("cause %v", context.Cause(ctx))
 			}
-			if lease.Valid() {
+			if lease.IsValid() {
 				t.Error("the lease is still valid after the context ended")
 			}
 			return "late"
@@ -52,7 +52,7 @@ func TestALongRunKeepsItsLeaseByExtending(t *testing.T) {
 			case <-ctx.Done():
 				t.Errorf("cut: %v", context.Cause(ctx))
 			}
-			if !lease.Valid() {
+			if !lease.IsValid() {
 				t.Error("the lease ended during the run")
 			}
 			return "done"
@@ -78,7 +78,7 @@ func TestARunIsCutWhenItsJobBelongsToSomebodyElse(t *testing.T) {
 		b.lost = true
 		b.work = func(ctx context.Context, _ int, lease *worker.Lease) string {
 			<-ctx.Done()
-			if lease.Valid() {
+			if lease.IsValid() {
 				t.Error("the lease is valid though it was lost")
 			}
 			return "lost"

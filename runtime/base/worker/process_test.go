@@ -151,7 +151,7 @@ func TestALeaseIsDoubtfulAfterASilenceUntilItIsProlonged(t *testing.T) {
 		b, p := newBoard(1), newProcess()
 		var valid []bool
 		b.work = func(_ context.Context, _ int, lease *worker.Lease) string {
-			ask := func() { valid = append(valid, lease.Valid()) }
+			ask := func() { valid = append(valid, lease.IsValid()) }
 			ask()
 			<-time.After(time.Second)
 			p.with(func() { p.doubtfulBefore = time.Now() })

@@ -21,7 +21,7 @@ func (w *Worker[J, R]) beginJob(it *item[J]) {
 	defer w.room.returnPlace()
 	open := w.storing.waitUntilOpen(w.stopping) && w.claiming.waitUntilOpen(w.stopping) &&
 		w.cfg.Process.AwaitRun(w.stopping)
-	if !open || w.isStopping() || time.Since(it.sent) > w.cfg.startWithin() || !it.lease.Valid() {
+	if !open || w.isStopping() || time.Since(it.sent) > w.cfg.startWithin() || !it.lease.IsValid() {
 		w.releaseJob(it)
 		return
 	}
@@ -41,7 +41,7 @@ func (w *Worker[J, R]) runJob(it *item[J]) (value R, ok bool) {
 		unbind()
 		w.metrics.running.Dec()
 		w.metrics.duration.Observe(time.Since(began).Seconds())
-		if !it.lease.Valid() {
+		if !it.lease.IsValid() {
 			w.metrics.late.Inc()
 		}
 		if cause := recover(); cause != nil { // no result: the row is due again when its lease ends

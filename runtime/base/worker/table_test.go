@@ -179,7 +179,7 @@ func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 			case <-ctx.Done():
 			}
 		}
-		if !held.Valid() {
+		if !held.IsValid() {
 			return "again"
 		}
 		count, _ := steps.LoadOrStore(job.id, &atomic.Int32{})
@@ -253,7 +253,7 @@ func TestAStoppedOwnerNeitherRepeatsTheStepNorStoresItsResult(t *testing.T) {
 		}
 		close(stopped)
 		<-goOn
-		if held.Valid() {
+		if held.IsValid() {
 			return "the first owner took the step"
 		}
 		return "the first owner saw that it was late"

@@ -41,9 +41,9 @@ func Every(name string, period time.Duration, run func(ctx context.Context) erro
 		Step: func(ctx context.Context) (time.Duration, error) { return period, run(ctx) }}
 }
 
-// Soon returns the task with its first step after wait, whatever its period. It is for work that even
+// WithFirstDelay returns the task with its first step after wait, whatever its period. It is for work that even
 // short-lived processes must do.
-func (t Task) Soon(wait time.Duration) Task {
+func (t Task) WithFirstDelay(wait time.Duration) Task {
 	t.First = wait
 	return t
 }

@@ -77,7 +77,7 @@ func TestATaskMayBeginSoonerThanItsPeriod(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
 		mark, marks := since()
 		tasks.Start(worker.Every("count", 10*time.Second, func(context.Context) error { mark(); return nil }).
-			Soon(time.Second))
+			WithFirstDelay(time.Second))
 		<-time.After(25 * time.Second)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{1, 11, 21}, marks()); diff != "" {

@@ -51,17 +51,17 @@ const (
 var Classes = []Class{BadAddress, BadDomain, MailboxFull, System, Block, Throttle, Greylist, Size, Content, Policy,
 	Challenge, Unknown}
 
-// Hard reports whether no message to the address can be delivered.
-func (c Class) Hard() bool { return c == BadAddress || c == BadDomain }
+// IsHard reports whether no message to the address can be delivered.
+func (c Class) IsHard() bool { return c == BadAddress || c == BadDomain }
 
-// Soft reports whether the address seems valid but accepts no mail now.
-func (c Class) Soft() bool { return c == MailboxFull || c == System }
+// IsSoft reports whether the address seems valid but accepts no mail now.
+func (c Class) IsSoft() bool { return c == MailboxFull || c == System }
 
 // Bounces reports whether a permanent failure with this class is a bounce of its recipient, who then
 // receives no more mail. That includes a mailbox that was full during all retries. A rejection of the message
 // or of its sender is not a bounce: another message may well be delivered. For Unknown the class does not
 // decide; see Judge.
-func (c Class) Bounces() bool { return c.Hard() || c.Soft() }
+func (c Class) Bounces() bool { return c.IsHard() || c.IsSoft() }
 
 // Throttles reports whether the sender should slow down everything for this destination. Insisting with a
 // receiver that blocks makes its opinion worse.

@@ -130,7 +130,7 @@ func TestWhatFollowsFromAClass(t *testing.T) {
 		Challenge:   {},
 		Unknown:     {},
 	} {
-		got := follows{class.Bounces(), class.Throttles(), class.Hard(), class.Soft()}
+		got := follows{class.Bounces(), class.Throttles(), class.IsHard(), class.IsSoft()}
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", class, got, want)
 		}

@@ -10,10 +10,10 @@ var (
 	named = regexp.MustCompile(`\S*@\S*`)
 )
 
-// Nameless returns a diagnostic for readers who must not learn the recipient. Of a server's reply only the
+// RedactRecipient returns a diagnostic for readers who must not learn the recipient. Of a server's reply only the
 // codes are kept, because its words may name a mailbox in any form; of other texts, which are our own,
 // addresses are removed.
-func Nameless(diagnostic string) string {
+func RedactRecipient(diagnostic string) string {
 	if codes := reply.FindStringSubmatch(diagnostic); codes != nil {
 		return strings.TrimSpace(codes[1] + " " + codes[2])
 	}

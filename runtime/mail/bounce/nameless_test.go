@@ -13,7 +13,7 @@ func TestADiagnosticWithoutNames(t *testing.T) {
 		"the server does not know <bob@example.net> x": "the server does not know … x",
 		"": "",
 	} {
-		if got := Nameless(diagnostic); got != want {
+		if got := RedactRecipient(diagnostic); got != want {
 			t.Errorf("%q: %q, want %q", diagnostic, got, want)
 		}
 	}

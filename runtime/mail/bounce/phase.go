@@ -54,7 +54,7 @@ func (r Reply) fitPhase(class Class, vague bool) Class {
 		return Unknown
 	case !r.Phase.precedesRecipient() || r.Code == 521 || r.Code == 556:
 		return class
-	case class.Hard():
+	case class.IsHard():
 		return Policy // it is the sender's address, domain or host that does not exist
 	case class == MailboxFull && r.isPermanent():
 		return Unknown

@@ -12,9 +12,9 @@ type word struct {
 // same holds for words about addresses and domains after the message was transmitted.
 func (w word) mayFollow(subject string, phase Phase) bool {
 	if subject != "6" && subject != "7" {
-		return w.sure || phase != PhaseMessage || !w.class.Hard()
+		return w.sure || phase != PhaseMessage || !w.class.IsHard()
 	}
-	return w.sure || !w.class.Hard() && !w.class.Soft()
+	return w.sure || !w.class.IsHard() && !w.class.IsSoft()
 }
 
 // Words used by all kinds of servers, in order of reliability: domain and address come before the message,

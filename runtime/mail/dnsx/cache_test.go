@@ -41,7 +41,7 @@ func TestUncachedSeesAnEditAtOnce(t *testing.T) {
 	if _, err := r.LookupTXT(t.Context(), "_service.example.test"); !errors.Is(err, dnsx.ErrNotFound) {
 		t.Errorf("the negative answer was not kept: %v", err)
 	}
-	if got, err := r.Uncached().LookupTXT(t.Context(), "_service.example.test"); err != nil || len(got) != 1 {
+	if got, err := r.WithoutCache().LookupTXT(t.Context(), "_service.example.test"); err != nil || len(got) != 1 {
 		t.Errorf("uncached: %q, %v", got, err)
 	}
 }

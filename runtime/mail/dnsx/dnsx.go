@@ -12,7 +12,7 @@
 // CNAME chains are followed for at most 10 links, except by LookupCNAME, which returns the first link.
 // Queries use UDP with EDNS0, then TCP if the reply is truncated, and try each server in turn.
 //
-// Positive and negative answers are cached for their TTL within limits. Uncached returns the same resolver
+// Positive and negative answers are cached for their TTL within limits. WithoutCache returns the same resolver
 // without the cache, for "check now" buttons. SMTP returns it in the form that mox's delivery code expects.
 package dnsx
 
@@ -65,8 +65,8 @@ func New(cfg Config) (*Resolver, error) {
 	}, nil
 }
 
-// Uncached returns the same resolver without the cache.
-func (r *Resolver) Uncached() *Resolver {
+// WithoutCache returns the same resolver without the cache.
+func (r *Resolver) WithoutCache() *Resolver {
 	fresh := *r
 	fresh.cache = nil
 	return &fresh

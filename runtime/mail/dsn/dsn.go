@@ -28,25 +28,25 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// Kind is the kind of a message.
-type Kind string
+// MessageKind is the kind of a message.
+type MessageKind string
 
 // The kinds. Delivery reports (Failed, Delayed, Delivered) have at least one recipient, whose address may
 // be unknown.
 const (
-	Failed    Kind = "failed"     // at least one recipient will not get the message
-	Delayed   Kind = "delayed"    // still being tried; nothing to do
-	Delivered Kind = "delivered"  // delivered, or passed to a system that sends no reports
-	Complaint Kind = "complaint"  // a feedback report, see Feedback
-	Receipt   Kind = "receipt"    // a mail program reports how the message was processed
-	AutoReply Kind = "auto_reply" // out of office and the like
-	Challenge Kind = "challenge"  // the receiver wants the sender to do something first
-	Ordinary  Kind = "ordinary"   // none of these
+	Failed    MessageKind = "failed"     // at least one recipient will not get the message
+	Delayed   MessageKind = "delayed"    // still being tried; nothing to do
+	Delivered MessageKind = "delivered"  // delivered, or passed to a system that sends no reports
+	Complaint MessageKind = "complaint"  // a feedback report, see Feedback
+	Receipt   MessageKind = "receipt"    // a mail program reports how the message was processed
+	AutoReply MessageKind = "auto_reply" // out of office and the like
+	Challenge MessageKind = "challenge"  // the receiver wants the sender to do something first
+	Ordinary  MessageKind = "ordinary"   // none of these
 )
 
 // Report is the result of Parse. All strings are valid UTF-8 on one line, and limited in length.
 type Report struct {
-	Kind       Kind
+	Kind       MessageKind
 	Recipients []RecipientReport
 	Feedback   *Feedback // Complaint only
 	Original   Original  // empty when Ordinary
@@ -199,7 +199,7 @@ func (e *reportParser) classify() Report {
 }
 
 // kindOf returns the worst outcome of any recipient.
-func kindOf(list []RecipientReport) Kind {
+func kindOf(list []RecipientReport) MessageKind {
 	kind := Delivered
 	for _, r := range list {
 		switch r.Action {

@@ -204,9 +204,9 @@ func (p *Pass) Window() int {
 	return p.l.pace.connectionLimit()
 }
 
-// Idle returns how many unused connections are allowed in addition to those that are, or are about to be,
+// IdleLimit returns how many unused connections are allowed in addition to those that are, or are about to be,
 // in use.
-func (p *Pass) Idle() int {
+func (p *Pass) IdleLimit() int {
 	p.r.mu.Lock()
 	defer p.r.unlockAndNotify()
 	if p.l.pace.isPaused(time.Now()) {

@@ -15,7 +15,7 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := registry(t, 256, "google 5 7 100 5m - google.com")
-		if n := r.Room("", "Example.TEST."); n != 5 {
+		if n := r.Capacity("", "Example.TEST."); n != 5 {
 			t.Errorf("room %d of a stranger", n)
 		}
 		ticket, _ := r.Reserve("", "example.test")
@@ -27,15 +27,15 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 			}
 			p.Leave(lane.Feedback{})
 		}
-		if a, b := r.Room("", "0.example.test"), r.Room("", "1.example.test"); a != 8 || b != 8 {
+		if a, b := r.Capacity("", "0.example.test"), r.Capacity("", "1.example.test"); a != 8 || b != 8 {
 			t.Errorf("room %d and %d, want that of google's profile", a, b)
 		}
-		if ticket, ok := r.Reserve("", "0.example.test"); !ok || r.Room("", "1.example.test") != 7 {
+		if ticket, ok := r.Reserve("", "0.example.test"); !ok || r.Capacity("", "1.example.test") != 7 {
 			t.Error("two destinations of one MX set do not share its lane")
 		} else {
 			ticket.End()
 		}
-		if n := r.Room("192.0.2.1", "0.example.test"); n != 5 {
+		if n := r.Capacity("192.0.2.1", "0.example.test"); n != 5 {
 			t.Errorf("room %d by another way", n)
 		}
 		ticket.End()
@@ -46,7 +46,7 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Hour)
-		if n := r.Room("", "0.example.test"); n != 5 {
+		if n := r.Capacity("", "0.example.test"); n != 5 {
 			t.Errorf("room %d an hour later", n)
 		}
 	})
@@ -60,18 +60,18 @@ func TestReservationsAreTheWindowAndHalfAndOnRoomTellsOfMore(t *testing.T) {
 	r.OnRoom(func() { calls++ })
 	var tickets []*lane.Reservation
 	for ticket, ok := r.Reserve("", domain); ok; ticket, ok = r.Reserve("", domain) {
-		if tickets = append(tickets, ticket); ticket.Ahead() {
+		if tickets = append(tickets, ticket); ticket.IsAhead() {
 			ahead++
 		}
 	}
-	if len(tickets) != 6 || ahead != 2 || tickets[3].Ahead() || calls != 0 {
+	if len(tickets) != 6 || ahead != 2 || tickets[3].IsAhead() || calls != 0 {
 		t.Fatalf("%d reservations, %d of them ahead, %d calls; want 6, 2, none", len(tickets), ahead, calls)
 	}
 	tickets[0].End()
 	tickets[0].End()
 	tickets[1].End()
-	if calls != 1 || r.Room("", domain) != 2 {
-		t.Errorf("%d calls, room %d", calls, r.Room("", domain))
+	if calls != 1 || r.Capacity("", domain) != 2 {
+		t.Errorf("%d calls, room %d", calls, r.Capacity("", domain))
 	}
 }
 
@@ -100,11 +100,11 @@ func TestEnterWaitsItsTurnTwoSeconds(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		// A delivery that has waited in vain may not wait again.
-		if n := r.Room("", domain); n != 0 {
+		if n := r.Capacity("", domain); n != 0 {
 			t.Errorf("room %d while the only connection hangs", n)
 		}
 		held.Leave(lane.Feedback{})
-		if n := r.Room("", domain); n != 2 {
+		if n := r.Capacity("", domain); n != 2 {
 			t.Errorf("room %d afterwards", n)
 		}
 	})
@@ -165,14 +165,14 @@ func TestDeadDestinationsLeaveHalfToTheOthers(t *testing.T) {
 		if len(tickets) != 5 || len(passes) != 5 {
 			t.Errorf("%d reservations, %d passes of strangers", len(tickets), len(passes))
 		}
-		if n := r.Room("", domain); n != 3 {
+		if n := r.Capacity("", domain); n != 3 {
 			t.Errorf("room %d of a lane that is known to work", n)
 		}
 		enter(t, r)
 		tickets[0].End()
 		passes[0].Leave(lane.Feedback{})
-		if calls != 1 || r.Room("", "99.test") != 1 {
-			t.Errorf("%d calls, room %d", calls, r.Room("", "99.test"))
+		if calls != 1 || r.Capacity("", "99.test") != 1 {
+			t.Errorf("%d calls, room %d", calls, r.Capacity("", "99.test"))
 		}
 	})
 }
@@ -181,12 +181,12 @@ func TestASmarthostIsOneLaneForEverybody(t *testing.T) {
 	t.Parallel()
 	r := lane.New(lane.Config{Connections: 10,
 		Smarthost: &lane.Set{Name: "relay.test:587", Hosts: []string{"relay.test"}, Own: true}})
-	if n := r.Room("", "a.test"); n != 15 {
+	if n := r.Capacity("", "a.test"); n != 15 {
 		t.Errorf("room %d", n)
 	}
 	way := lane.SmarthostWay("other.test:25")
-	if ticket, ok := r.Reserve(way, "a.test"); !ok || r.Room(way, "b.test") != 14 {
-		t.Errorf("room %d of another smarthost", r.Room(way, "b.test"))
+	if ticket, ok := r.Reserve(way, "a.test"); !ok || r.Capacity(way, "b.test") != 14 {
+		t.Errorf("room %d of another smarthost", r.Capacity(way, "b.test"))
 	} else {
 		ticket.End()
 	}

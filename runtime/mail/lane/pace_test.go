@@ -17,7 +17,7 @@ var hosts = lane.NewSet("mx2.example.test", "mx1.example.test")
 
 func registry(t *testing.T, connections int, rows string) *lane.Registry {
 	t.Helper()
-	profiles, err := lane.BuiltIn().With(strings.NewReader(rows))
+	profiles, err := lane.BuiltIn().Extend(strings.NewReader(rows))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +77,13 @@ func TestThrottlingHalvesTheWindowOncePerEventAndPausesShortly(t *testing.T) {
 		if s := state(t, r); s.Window != 4 || s.Reason != "421 too many" || s.Throttled != 2 {
 			t.Errorf("after one throttling event the lane is %+v, want the window halved to 4 and its reason", s)
 		}
-		until, reason, paused := r.Paused("", domain)
-		if !paused || reason != "421 too many" || time.Until(until) != 5*time.Second || r.Room("", domain) != 0 {
+		until, reason, paused := r.PausedUntil("", domain)
+		if !paused || reason != "421 too many" || time.Until(until) != 5*time.Second || r.Capacity("", domain) != 0 {
 			t.Errorf("paused %v until %v: %s", paused, until, reason)
 		}
 		time.Sleep(5 * time.Second)
-		if _, _, paused := r.Paused("", domain); paused || r.Room("", domain) != 6 {
-			t.Errorf("paused %v, room %d", paused, r.Room("", domain))
+		if _, _, paused := r.PausedUntil("", domain); paused || r.Capacity("", domain) != 6 {
+			t.Errorf("paused %v, room %d", paused, r.Capacity("", domain))
 		}
 		pass(t, r, lane.Feedback{Throttled: true}) // again immediately: longer
 		if s := state(t, r); s.Window != 2 || time.Until(s.PausedUntil) != 10*time.Second {
@@ -112,7 +112,7 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 		dead := lane.Feedback{Unreachable: true, Reason: "connection timed out"}
 		late := enter(t, r)
 		for range 3 {
-			if _, _, paused := r.Paused("", domain); paused {
+			if _, _, paused := r.PausedUntil("", domain); paused {
 				t.Fatal("paused before the third failure")
 			}
 			pass(t, r, dead)
@@ -120,7 +120,7 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 		for _, want := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute,
 			8 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
 			late.Leave(dead) // what began before the pause does not make it longer
-			until, reason, paused := r.Paused("", domain)
+			until, reason, paused := r.PausedUntil("", domain)
 			if got := time.Until(until); !paused || got != want || reason != dead.Reason {
 				t.Fatalf("paused %v for %v, want %v: %s", paused, got, want, reason)
 			}
@@ -134,7 +134,7 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 			if calls.Load() != before+1 {
 				t.Fatalf("notified of room %d times", calls.Load()-before)
 			}
-			if n := r.Room("", domain); n != 1 {
+			if n := r.Capacity("", domain); n != 1 {
 				t.Fatalf("room %d for a probe", n)
 			}
 			probe := enter(t, r)
@@ -145,7 +145,7 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		pass(t, r, lane.Feedback{Refused: true}) // the server responds
-		if n := r.Room("", domain); n < 2 {
+		if n := r.Capacity("", domain); n < 2 {
 			t.Errorf("room %d after an answer", n)
 		}
 		if got := state(t, r); got.Unreachable != 11 || !got.PausedUntil.IsZero() {
@@ -209,7 +209,7 @@ func TestWithoutRateThereIsNoRoom(t *testing.T) {
 		pass(t, r, lane.Feedback{Delivered: true})
 		called := make(chan time.Time, 1)
 		r.OnRoom(func() { called <- time.Now() })
-		if n := r.Room("", domain); n != 0 {
+		if n := r.Capacity("", domain); n != 0 {
 			t.Errorf("room %d", n)
 		}
 		began := time.Now()
@@ -217,8 +217,8 @@ func TestWithoutRateThereIsNoRoom(t *testing.T) {
 			time.Since(began) != 2*time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
-		if at := <-called; at.Sub(began).Round(time.Second) != 9*time.Second || r.Room("", domain) != 1 {
-			t.Errorf("notified after %v, room %d", at.Sub(began), r.Room("", domain))
+		if at := <-called; at.Sub(began).Round(time.Second) != 9*time.Second || r.Capacity("", domain) != 1 {
+			t.Errorf("notified after %v, room %d", at.Sub(began), r.Capacity("", domain))
 		}
 	})
 }

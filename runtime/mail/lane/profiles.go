@@ -68,12 +68,12 @@ func (p *Profiles) Find(hosts []string) ProviderLimits {
 	return p.standard
 }
 
-// With reads rows that replace or extend those of p, in the format of the built-in file:
+// Extend reads rows that replace or extend those of p, in the format of the built-in file:
 //
 //	provider start connections messages age rate suffix…
 //
 // The error lists every mistake with its line.
-func (p *Profiles) With(r io.Reader) (*Profiles, error) { return parseProfiles(p, r) }
+func (p *Profiles) Extend(r io.Reader) (*Profiles, error) { return parseProfiles(p, r) }
 
 func parseProfiles(base *Profiles, r io.Reader) (*Profiles, error) {
 	result := &Profiles{byName: map[string]ProviderLimits{}, bySuffix: map[string]string{}}

@@ -46,7 +46,7 @@ func TestProvidersAreKnownByTheirMailHosts(t *testing.T) {
 
 func TestAnOperatorsRowsReplaceAndJoin(t *testing.T) {
 	t.Parallel()
-	p, err := lane.BuiltIn().With(strings.NewReader(`# ours
+	p, err := lane.BuiltIn().Extend(strings.NewReader(`# ours
 google   1 2 3 4m 5  google.com # fewer
 partner  9 9 9 9m -  .Relay.partner.test mx.l.google.com
 `))
@@ -71,7 +71,7 @@ partner  9 9 9 9m -  .Relay.partner.test mx.l.google.com
 
 func TestMistakesInRowsAreReportedAllAtOnce(t *testing.T) {
 	t.Parallel()
-	_, err := lane.BuiltIn().With(strings.NewReader(`default 3 20 100 10m - example.test
+	_, err := lane.BuiltIn().Extend(strings.NewReader(`default 3 20 100 10m - example.test
 short 1 2
 
 google x 0 -1 soon fast google.com

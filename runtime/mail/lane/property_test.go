@@ -57,7 +57,7 @@ func (w *world) step() {
 			w.refused[name] = true
 		}
 	case 2:
-		if w.r.Room("", name) == 0 {
+		if w.r.Capacity("", name) == 0 {
 			w.refused[name] = true
 		}
 	case 3, 4:
@@ -140,7 +140,7 @@ func (w *world) check() {
 		clear(w.refused)
 	}
 	for name := range w.refused {
-		if n := w.r.Room("", name); n > 0 {
+		if n := w.r.Capacity("", name); n > 0 {
 			w.t.Errorf("%s has room for %d, but no waiter was notified", name, n)
 		}
 	}
@@ -174,7 +174,7 @@ func TestWhateverHappensTheLimitsHoldAndNobodyIsForgotten(t *testing.T) {
 			w.settle()
 			w.check()
 			for n := range destinations {
-				if w.r.Room("", fmt.Sprintf("%d.test", n)) == 0 {
+				if w.r.Capacity("", fmt.Sprintf("%d.test", n)) == 0 {
 					t.Errorf("seed %d: no room at the end: %+v", seed, w.r.Snapshot())
 				}
 			}

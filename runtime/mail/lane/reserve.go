@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Room returns how many more deliveries may start now for a destination. 0 means that the lane is full or
+// Capacity returns how many more deliveries may start now for a destination. 0 means that the lane is full or
 // paused, and OnRoom reports a change.
-func (r *Registry) Room(way, destination string) int {
+func (r *Registry) Capacity(way, destination string) int {
 	r.mu.Lock()
 	defer r.unlockAndNotify()
 	now := time.Now()
@@ -23,9 +23,9 @@ type Reservation struct {
 	ahead bool
 }
 
-// Ahead reports whether there were more reservations than connections, including this one: it probably has
+// IsAhead reports whether there were more reservations than connections, including this one: it probably has
 // to wait.
-func (t *Reservation) Ahead() bool { return t.ahead }
+func (t *Reservation) IsAhead() bool { return t.ahead }
 
 // Reserve counts one claimed delivery, if there is room.
 func (r *Registry) Reserve(way, destination string) (*Reservation, bool) {
@@ -54,8 +54,8 @@ func (t *Reservation) End() {
 	})
 }
 
-// Paused returns until when, and why, nothing is attempted for a destination.
-func (r *Registry) Paused(way, destination string) (until time.Time, reason string, paused bool) {
+// PausedUntil returns until when, and why, nothing is attempted for a destination.
+func (r *Registry) PausedUntil(way, destination string) (until time.Time, reason string, paused bool) {
 	r.mu.Lock()
 	defer r.unlockAndNotify()
 	k, _ := r.locateLane(way, destination)

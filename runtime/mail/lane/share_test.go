@@ -12,7 +12,7 @@ import (
 func TestAProvidersLimitsAreDivided(t *testing.T) {
 	t.Parallel()
 	profiles, err := BuiltIn().
-		With(strings.NewReader("default 2 20 10 1m -\nbig 10 20 10 1m 600 big.test\nsmall 1 2 10 1m 2 small.test\n"))
+		Extend(strings.NewReader("default 2 20 10 1m -\nbig 10 20 10 1m 600 big.test\nsmall 1 2 10 1m 2 small.test\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func newWorld(t *testing.T, shape ...func(*egress.ClientConfig, *mtasts.Config))
 	}
 	client := egress.ClientConfig{Guard: egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}),
 		RootCAs: trusted, Lookup: resolver.LookupIP}
-	cfg := mtasts.Config{Resolver: resolver.Uncached(), Port: port, Now: w.clock}
+	cfg := mtasts.Config{Resolver: resolver.WithoutCache(), Port: port, Now: w.clock}
 	for _, f := range shape {
 		f(&client, &cfg)
 	}

@@ -10,6 +10,6 @@ import (
 func TestTextOfDocuments(t *testing.T) {
 	t.Parallel()
 	expect.GoldenCases(t, "html", func(_ *testing.T, input []byte) string {
-		return Of(string(input)) + "\n"
+		return FromHTML(string(input)) + "\n"
 	})
 }

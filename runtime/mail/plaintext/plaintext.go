@@ -18,8 +18,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Of returns the text of HTML, without leading or trailing white space.
-func Of(source string) string {
+// FromHTML returns the text of HTML, without leading or trailing white space.
+func FromHTML(source string) string {
 	w := &writer{}
 	w.out.Grow(len(source) / 2)
 	z := html.NewTokenizer(strings.NewReader(source))

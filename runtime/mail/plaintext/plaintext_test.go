@@ -32,7 +32,7 @@ func TestTextOfHTML(t *testing.T) {
 		"<p>never closed <b>bold":                      "never closed bold",
 		"<style>p{}":                                   "",
 	} {
-		if got := Of(source); got != want {
+		if got := FromHTML(source); got != want {
 			t.Errorf("the text of %q is %q, want %q", source, got, want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestHiddenTextIsLeftOut(t *testing.T) {
 		`<div style="display:none"><p>a<p>b</div>yes`:                                                    "yes",
 		"<p>family: \U0001F468\u200D\U0001F469\u200D\U0001F467</p>":                                      "family: \U0001F468\u200D\U0001F469\u200D\U0001F467",
 	} {
-		if got := Of(source); got != want {
+		if got := FromHTML(source); got != want {
 			t.Errorf("the text of %.200q is %q, want %q", source, got, want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestDeepHTMLIsNoTrouble(t *testing.T) {
 	for _, open := range []string{"<div>", "<b>", "<a href=https://e.com>", "<table><tr><td>", "<pre>", "<ul><li>",
 		"<p style='font-size:9px'>", "<div style='font-size:9px'>"} {
 		source := strings.Repeat(open, (1<<20)/len(open)) + "end"
-		if got := Of(source); !strings.Contains(got, "end") {
+		if got := FromHTML(source); !strings.Contains(got, "end") {
 			t.Errorf("the text of a million bytes of %s lost its last word", open)
 		}
 	}
@@ -85,7 +85,7 @@ func FuzzOf(f *testing.F) {
 	f.Add("<a href='https://e.com'>x<style>")
 	f.Add("<pre>\xff\n<li><br>&#0;")
 	f.Fuzz(func(t *testing.T, source string) {
-		got := Of(source)
+		got := FromHTML(source)
 		if got != strings.TrimSpace(got) || strings.Contains(got, "\n\n\n") && !strings.Contains(source, "\n\n\n") {
 			t.Errorf("the text of %q is %q, want no white space at its ends and no gap of two lines", source, got)
 		}

@@ -13,18 +13,18 @@ import (
 	"sync"
 )
 
-// Mode selects the engine.
-type Mode string
+// EngineMode selects the engine.
+type EngineMode string
 
 // The values of POSTRIDER_SIGNER.
 const (
-	Auto      Mode = "auto"      // libcrypto if it is found and agrees with Go, else Go
-	Go        Mode = "go"        // Go alone
-	Libcrypto Mode = "libcrypto" // libcrypto, or Open fails
+	Auto      EngineMode = "auto"      // libcrypto if it is found and agrees with Go, else Go
+	Go        EngineMode = "go"        // Go alone
+	Libcrypto EngineMode = "libcrypto" // libcrypto, or Open fails
 )
 
 // Modes lists the values of POSTRIDER_SIGNER.
-var Modes = []Mode{Auto, Go, Libcrypto}
+var Modes = []EngineMode{Auto, Go, Libcrypto}
 
 // Engine creates signatures. It is safe for concurrent use.
 type Engine struct {
@@ -46,7 +46,7 @@ type handle interface {
 
 // Open returns the engine for a mode. With Libcrypto it fails if libcrypto is not found or disagrees with
 // Go. With Auto it then falls back to Go, and Reason says why.
-func Open(mode Mode) (*Engine, error) {
+func Open(mode EngineMode) (*Engine, error) {
 	switch mode {
 	case Go:
 		return &Engine{why: "the setting says go"}, nil

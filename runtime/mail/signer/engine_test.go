@@ -109,7 +109,7 @@ func TestOtherKeysStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func mustOpen(t *testing.T, mode Mode) *Engine {
+func mustOpen(t *testing.T, mode EngineMode) *Engine {
 	t.Helper()
 	engine, err := Open(mode)
 	if err != nil {
@@ -213,7 +213,7 @@ func FuzzEnginesAgree(f *testing.F) {
 
 func BenchmarkSign(b *testing.B) {
 	digest := sha256.Sum256([]byte("x"))
-	for _, mode := range []Mode{Go, Libcrypto} {
+	for _, mode := range []EngineMode{Go, Libcrypto} {
 		b.Run(string(mode), func(b *testing.B) {
 			engine, err := Open(mode)
 			if err != nil {

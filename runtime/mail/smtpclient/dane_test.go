@@ -162,7 +162,7 @@ func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		tls  smtptest.TLS
-		kind smtpclient.Kind
+		kind smtpclient.OutcomeKind
 	}{"offered": {smtptest.WrongName, smtpclient.Delivered}, "not offered": {smtptest.NoTLS, smtpclient.Temporary}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,7 +171,8 @@ func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 			// Who demands more, gets it.
-			expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
+			expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed,
+				smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
 		})
 	}
 }
@@ -180,7 +181,7 @@ func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
 func TestAKeptConnectionMeetsNewTLSARecords(t *testing.T) {
 	t.Parallel()
 	s, w := one(t, smtptest.Config{TLS: smtptest.StartTLS},
-		func(c *smtpclient.Config) { c.Resolver = c.Resolver.Uncached() })
+		func(c *smtpclient.Config) { c.Resolver = c.Resolver.WithoutCache() })
 	w.dns.SetAuthentic(true)
 	expectPolicy(t, w.send(t), smtpclient.PolicyOpportunistic, "mx1.example.test")
 	leaf, _ := s.Certificates()

@@ -61,7 +61,7 @@ func (w world) hosts(t testing.TB, domain string, addrs ...string) {
 // lanes configures a transport with lanes that have the profiles of these rows.
 func lanes(t testing.TB, rows ...string) func(*smtpclient.Config) {
 	t.Helper()
-	profiles, err := lane.BuiltIn().With(strings.NewReader(strings.Join(rows, "\n")))
+	profiles, err := lane.BuiltIn().Extend(strings.NewReader(strings.Join(rows, "\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func (w world) send(t testing.TB) smtpclient.Outcome {
 }
 
 // expect compares what callers branch on.
-func expect(t testing.TB, got smtpclient.Outcome, kind smtpclient.Kind, reason smtpclient.FailureReason,
+func expect(t testing.TB, got smtpclient.Outcome, kind smtpclient.OutcomeKind, reason smtpclient.FailureReason,
 	phase smtpclient.Phase) {
 	t.Helper()
 	if got.Kind != kind || got.Reason != reason || got.Phase != phase {

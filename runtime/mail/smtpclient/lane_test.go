@@ -78,7 +78,7 @@ func TestADestinationThatCannotBeReachedIsLeftAlone(t *testing.T) {
 	if !errors.Is(got.Err, lane.ErrNoRoom) {
 		t.Errorf("error %v", got.Err)
 	}
-	until, reason, paused := registry.Paused("", "example.test")
+	until, reason, paused := registry.PausedUntil("", "example.test")
 	if left := time.Until(until); !paused || left < 20*time.Second-time.Since(begin) || left > 30*time.Second ||
 		!strings.Contains(reason, "connection refused") {
 		t.Errorf("paused %v for %v: %s", paused, left, reason)

@@ -147,7 +147,7 @@ func TestDomainsThatTakeNoMail(t *testing.T) {
 	w.dns.Add(t, "half.test. 300 IN MX 10 broken-host.test.")
 	w.dns.Fault("broken-host.test", dnsxtest.ServFail)
 	for domain, want := range map[string]struct {
-		kind   smtpclient.Kind
+		kind   smtpclient.OutcomeKind
 		reason smtpclient.FailureReason
 		text   string
 	}{

@@ -7,15 +7,15 @@ import (
 	"github.com/postrider/postrider/runtime/mail/bounce"
 )
 
-// Kind is the kind of outcome of an attempt.
-type Kind string
+// OutcomeKind is the kind of outcome of an attempt.
+type OutcomeKind string
 
 // The kinds, see the package comment.
 const (
-	Delivered Kind = "delivered"
-	Temporary Kind = "temporary"
-	Permanent Kind = "permanent"
-	Failed    Kind = "failed"
+	Delivered OutcomeKind = "delivered"
+	Temporary OutcomeKind = "temporary"
+	Permanent OutcomeKind = "permanent"
+	Failed    OutcomeKind = "failed"
 )
 
 // FailureReason says why a Failed attempt could not succeed.
@@ -67,7 +67,7 @@ var ErrClosed = errors.New("smtp transport is closed")
 
 // Outcome is the result of one attempt, with everything worth recording.
 type Outcome struct {
-	Kind         Kind
+	Kind         OutcomeKind
 	Reason       FailureReason // Failed only
 	Phase        Phase         // where it ended
 	Code         int           // of the deciding reply; 0 if there was none

@@ -20,7 +20,7 @@ func TestRefusalsByPhase(t *testing.T) {
 		at       smtptest.Phase
 		code     int
 		enhanced string
-		kind     smtpclient.Kind
+		kind     smtpclient.OutcomeKind
 		reason   smtpclient.FailureReason
 		phase    smtpclient.Phase
 	}{

@@ -179,7 +179,7 @@ func TestParseSmarthost(t *testing.T) {
 func TestTheInboxInTheProcessTakesEnforcedMail(t *testing.T) {
 	t.Parallel()
 	server := smtptest.New(t, smtptest.Config{})
-	for inProcess, want := range map[bool]smtpclient.Kind{true: smtpclient.Delivered, false: smtpclient.Failed} {
+	for inProcess, want := range map[bool]smtpclient.OutcomeKind{true: smtpclient.Delivered, false: smtpclient.Failed} {
 		w := newWorld(t, 25, func(c *smtpclient.Config) {
 			host, err := smtpclient.ParseSmarthost(server.URL(""))
 			if err != nil {

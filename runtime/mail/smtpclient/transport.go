@@ -227,7 +227,7 @@ func (d *delivery) openSession(ctx context.Context, host target, addr netip.Addr
 	demand tlsDemand) (*session, *Outcome) {
 	d.addresses++
 	d.dialled = true
-	d.t.pool.trimIdle(d.lane, d.pass.Idle()-1)
+	d.t.pool.trimIdle(d.lane, d.pass.IdleLimit()-1)
 	s, out := d.t.openSession(ctx, d.rt, host, addr, demand)
 	d.greeted = d.greeted || out == nil || out.Code != 0 || out.Phase != PhaseConnect && out.Phase != PhaseGreeting
 	return s, out

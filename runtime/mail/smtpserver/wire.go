@@ -179,7 +179,7 @@ func (w *wire) armDeadline() (mode, error) {
 		end = earlierOf(end, w.bodyEnd)
 	}
 	if w.isPaced() {
-		end = earlierOf(end, time.Now().Add(w.meter.Left()))
+		end = earlierOf(end, time.Now().Add(w.meter.TimeLeft()))
 	}
 	w.woken = false
 	return w.mode, w.base.SetReadDeadline(earlierOf(end, w.end))
@@ -231,7 +231,7 @@ func (w *wire) waitEndReply() *Reply {
 func (w *wire) stallReply() *Reply {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.why == nil && w.isPaced() && w.meter.Left() == 0 {
+	if w.why == nil && w.isPaced() && w.meter.TimeLeft() == 0 {
 		w.why = replySlow
 	}
 	if w.why != nil {

@@ -98,7 +98,7 @@ func (suite suite) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range suite.Tests {
-		got, err := (&Evaluation{Source: resolver.Uncached()}).
+		got, err := (&Evaluation{Source: resolver.WithoutCache()}).
 			Check(t.Context(), Client{IP: net.ParseIP(c.Host), Hello: c.Helo, Sender: c.MailFrom})
 		reason, out := leftOut[name]
 		switch agrees := slices.Contains(c.Result, string(got)); {

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// Why explains why receivers stop with PermError at the record of name. err is the error of Check. The
+// ExplainError explains why receivers stop with PermError at the record of name. err is the error of Check. The
 // result is the second half of a sentence, without a full stop.
-func (e *Evaluation) Why(name string, err error) string {
+func (e *Evaluation) ExplainError(name string, err error) string {
 	var broken *SyntaxError
 	switch {
 	case errors.As(err, &broken):

@@ -232,7 +232,7 @@ func editFields(fields []HeaderField, with map[string]string) []HeaderField {
 		written := HeaderField{Name: name, Raw: []byte(name + ": " + foldParameters(value) + "\r\n")}
 		at := slices.IndexFunc(out, func(f HeaderField) bool { return f.Is(name) })
 		if at < 0 {
-			if !Has(out, "Mime-Version") &&
+			if !HasField(out, "Mime-Version") &&
 				slices.ContainsFunc(out, func(f HeaderField) bool { return f.Is("From") }) {
 				out = append(out, HeaderField{Name: "MIME-Version", Raw: []byte("MIME-Version: 1.0\r\n")})
 			}

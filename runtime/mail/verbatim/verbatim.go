@@ -159,8 +159,8 @@ func Get(fields []HeaderField, name string) string {
 	return ""
 }
 
-// Has reports whether there is such a field.
-func Has(fields []HeaderField, name string) bool {
+// HasField reports whether there is such a field.
+func HasField(fields []HeaderField, name string) bool {
 	for _, f := range fields {
 		if f.Is(name) {
 			return true

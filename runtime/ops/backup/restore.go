@@ -64,7 +64,7 @@ func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason str
 	if err := os.MkdirAll(at.DataDir, 0o700); err != nil {
 		return "", fmt.Errorf("restore: %w", err)
 	}
-	release, err := postgres.Own(ctx, at)
+	release, err := postgres.LockDataDir(ctx, at)
 	if err != nil {
 		return "", fmt.Errorf("restore: %w", err)
 	}
@@ -79,7 +79,7 @@ func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason str
 	if err := os.RemoveAll(staging); err != nil {
 		return "", fmt.Errorf("restore: %w", err)
 	}
-	if err := b.make(ctx, at, staging, reason); err != nil {
+	if err := b.createDatabase(ctx, at, staging, reason); err != nil {
 		return "", errors.Join(err, os.RemoveAll(staging))
 	}
 	if missing == nil {
@@ -94,8 +94,8 @@ func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason str
 	return aside, os.RemoveAll(staging)
 }
 
-// make runs a server on a folder until the backup is restored.
-func (b *Backup) make(ctx context.Context, at postgres.Config, folder, reason string) error {
+// createDatabase runs a server on a folder until the backup is restored.
+func (b *Backup) createDatabase(ctx context.Context, at postgres.Config, folder, reason string) error {
 	clients := at
 	at.DataDir = folder
 	server, err := postgres.Start(ctx, at)

@@ -37,10 +37,10 @@ var DatabaseURL = setting.Declare(setting.Setting[secret.String]{
 var DatabasePassword = setting.Declare(setting.Setting[secret.String]{
 	Name: "POSTRIDER_DATABASE_PASSWORD", Group: database, Secret: true, DefaultText: "none",
 	Help: "Password for DATABASE_URL and POSTRIDER_DATABASE_REPLICA_URL, if they contain none.",
-	Form: setting.Form[secret.String]{Placeholder: "PASSWORD",
+	Form: setting.Syntax[secret.String]{Placeholder: "PASSWORD",
 		Parse: func(text string) (secret.String, error) { return secret.New(text), nil }},
 	Check: func(v setting.Values, password secret.String) error {
-		if !password.IsZero() && Embedded(v) {
+		if !password.IsZero() && IsEmbedded(v) {
 			return errors.New("requires DATABASE_URL")
 		}
 		return nil
@@ -81,7 +81,7 @@ var ReplicaURL = setting.Declare(setting.Setting[secret.String]{
 		if url.IsZero() {
 			return nil
 		}
-		if Embedded(v) {
+		if IsEmbedded(v) {
 			return errors.New("requires DATABASE_URL: the embedded server has no standbys")
 		}
 		given, err := pq.NewConfig(url.Reveal())
@@ -101,18 +101,20 @@ var ReplicaURL = setting.Declare(setting.Setting[secret.String]{
 })
 
 // databaseAddress is the form of both.
-var databaseAddress = setting.Form[secret.String]{Placeholder: "URL", Parse: func(text string) (secret.String, error) {
-	if _, err := pq.NewConfig(text); err != nil { // err would reveal the password
-		return secret.String{}, errors.New("is not a PostgreSQL address; want postgres://user:password@host:5432/name")
-	}
-	return secret.New(text), nil
-}}
+var databaseAddress = setting.Syntax[secret.String]{Placeholder: "URL",
+	Parse: func(text string) (secret.String, error) {
+		if _, err := pq.NewConfig(text); err != nil { // err would reveal the password
+			return secret.String{},
+				errors.New("is not a PostgreSQL address; want postgres://user:password@host:5432/name")
+		}
+		return secret.New(text), nil
+	}}
 
 // DataDir is the folder for data that is not in the database.
 var DataDir = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_DATA_DIR", Group: database, DefaultText: "/var/lib/postrider; ./data in development",
 	Help: "Folder of the embedded PostgreSQL and of generated keys.",
-	Form: setting.Form[string]{Placeholder: "DIR",
+	Form: setting.Syntax[string]{Placeholder: "DIR",
 		Parse: func(text string) (string, error) { return filepath.Clean(text), nil }},
 	From: func(v setting.Values) string {
 		if v.Mode == setting.Dev {
@@ -139,7 +141,7 @@ var Standbys = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_STANDBYS", Group: database, Form: setting.Number(0, 9),
 	Help: "Standbys that must have each commit on their disks. A server that waits for fewer is rejected, and a process is not ready while fewer are connected (its role needs pg_monitor to see them).",
 	Check: func(v setting.Values, n int) error {
-		if n > 0 && Embedded(v) {
+		if n > 0 && IsEmbedded(v) {
 			return errors.New("requires DATABASE_URL: the embedded server has no standbys")
 		}
 		return nil
@@ -187,7 +189,7 @@ var SpoolDir = setting.Declare(setting.Setting[string]{
 	DefaultText: "spool in the data directory if the database is there too, else the system's temporary folder",
 	Help:        "Folder on a disk for large bodies and messages in transit.",
 	From: func(v setting.Values) string {
-		if Embedded(v) || v.Mode == setting.Dev {
+		if IsEmbedded(v) || v.Mode == setting.Dev {
 			return filepath.Join(DataDir.Of(v), "spool")
 		}
 		return ""
@@ -216,7 +218,7 @@ var MasterKey = setting.Declare(setting.Setting[[]secret.Key]{
 	Name: "POSTRIDER_MASTER_KEY", Group: database, Secret: true, DefaultText: "generated in development",
 	Help:     "Encrypts secrets at rest: 32 bytes in base64. With several, separated by commas, the first one encrypts. Set it in the environment, not on the command line.",
 	Required: "it encrypts secrets at rest; create one with `openssl rand -base64 32` and keep it safe",
-	Form: setting.Form[[]secret.Key]{Placeholder: "KEY,...", Parse: func(text string) ([]secret.Key, error) {
+	Form: setting.Syntax[[]secret.Key]{Placeholder: "KEY,...", Parse: func(text string) ([]secret.Key, error) {
 		keys, err := secret.ParseKeys(secret.New(text))
 		if err != nil {
 			return nil, errors.New("is wrong: " + strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -226,8 +228,8 @@ var MasterKey = setting.Declare(setting.Setting[[]secret.Key]{
 	Show: func(keys []secret.Key) slog.Value { return slog.GroupValue(slog.Int("keys", len(keys))) },
 })
 
-// Embedded reports whether Postrider runs its own PostgreSQL.
-func Embedded(v setting.Values) bool { return DatabaseURL.Of(v).IsZero() }
+// IsEmbedded reports whether Postrider runs its own PostgreSQL.
+func IsEmbedded(v setting.Values) bool { return DatabaseURL.Of(v).IsZero() }
 
 // showDatabase returns the location of the database for the log. The URL itself may contain a password in
 // several places.

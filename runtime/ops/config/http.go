@@ -38,7 +38,7 @@ var BaseURL = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_BASE_URL", Group: httpGroup, DefaultText: "derived from the address in development",
 	Help:     "The public URL, for links. Required in production.",
 	Required: "the public URL of this server, for example https://mail.example.com",
-	Form:     setting.Form[string]{Placeholder: "URL", Parse: parseBaseURL},
+	Form:     setting.Syntax[string]{Placeholder: "URL", Parse: parseBaseURL},
 	From: func(v setting.Values) string {
 		host, port, err := net.SplitHostPort(HTTPAddr.Of(v))
 		if v.Mode != setting.Dev || err != nil || port == "0" {

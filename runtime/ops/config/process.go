@@ -26,7 +26,7 @@ const MaxDrainDelay = 15 * time.Second
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,100}$`)
 
-var nameForm = setting.Form[string]{Placeholder: "NAME",
+var nameForm = setting.Syntax[string]{Placeholder: "NAME",
 	Takes: "1 to 100 letters, digits, dots, colons, hyphens or underscores", Parse: func(text string) (string, error) {
 		return text, CheckName(text)
 	}}
@@ -67,7 +67,7 @@ var DrainDelay = setting.Declare(setting.Setting[time.Duration]{
 var Modules = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_MODULES", Group: process, DefaultText: "all",
 	Help: "Modules to disable (-inbound,-tracking) or the list of modules to run.",
-	Form: setting.Form[string]{Placeholder: "NAME,...",
+	Form: setting.Syntax[string]{Placeholder: "NAME,...",
 		Parse: func(text string) (string, error) { return strings.TrimSpace(text), nil }},
 })
 
@@ -75,7 +75,7 @@ var Modules = setting.Declare(setting.Setting[string]{
 var DNSServer = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_DNS", Group: process, DefaultText: "the system's",
 	Help: "Resolver for all DNS queries.",
-	Form: setting.Form[string]{Placeholder: "IP:PORT", Parse: func(text string) (string, error) {
+	Form: setting.Syntax[string]{Placeholder: "IP:PORT", Parse: func(text string) (string, error) {
 		if addr, err := netip.ParseAddr(text); err == nil {
 			return netip.AddrPortFrom(addr, 53).String(), nil
 		}
@@ -113,7 +113,7 @@ var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelI
 var LogLevel = setting.Declare(setting.Setting[slog.Level]{
 	Name: "POSTRIDER_LOG_LEVEL", Group: logging, Default: slog.LevelInfo, DefaultText: "info",
 	Help: "Minimum level of log lines.",
-	Form: setting.Form[slog.Level]{Placeholder: "LEVEL", Takes: "debug, info, warn or error",
+	Form: setting.Syntax[slog.Level]{Placeholder: "LEVEL", Takes: "debug, info, warn or error",
 		Parse: func(text string) (slog.Level, error) {
 			level, known := levels[strings.ToLower(text)]
 			if !known {
@@ -127,7 +127,7 @@ var LogLevel = setting.Declare(setting.Setting[slog.Level]{
 var TraceEndpoint = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_OTLP_ENDPOINT", Also: "OTEL_EXPORTER_OTLP_ENDPOINT", Group: logging,
 	Help: "Collector of traces, OTLP over HTTP.",
-	Form: setting.Form[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
+	Form: setting.Syntax[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
 		u, err := url.Parse(text)
 		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" {
 			return "", errors.New("must be a URL of OTLP over HTTP, for example http://collector:4318")

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Of returns the free and total bytes of a folder's disk, as available to this process.
-func Of(dir string) (Room, error) {
+// Stat returns the free and total bytes of a folder's disk, as available to this process.
+func Stat(dir string) (Room, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return Room{}, fmt.Errorf("%s: %w", dir, err)

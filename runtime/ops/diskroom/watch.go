@@ -220,7 +220,7 @@ func (w *Sampler) measure(ctx context.Context) (Room, error) {
 	var r Room
 	if w.config.Dir != "" {
 		var err error
-		if r, err = Of(w.config.Dir); err != nil || w.config.Bytes == 0 {
+		if r, err = Stat(w.config.Dir); err != nil || w.config.Bytes == 0 {
 			return r, err
 		}
 	}

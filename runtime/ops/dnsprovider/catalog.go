@@ -44,7 +44,9 @@ type provider struct {
 	open        func(ctx context.Context, s *Service, c given) (backend, error)
 }
 
-func token(about string) []Credential { return []Credential{{Name: "api_token", About: about}} }
+func tokenCredential(about string) []Credential {
+	return []Credential{{Name: "api_token", About: about}}
+}
 
 // catalog lists the supported providers.
 var catalog = []provider{
@@ -61,7 +63,7 @@ var catalog = []provider{
 	{
 		// The library does not transmit priorities, but the API requires one.
 		name: "digitalocean", nameServers: []string{"digitalocean.com"}, noMX: true,
-		credentials: token("personal access token with the scopes domain:read, domain:create and domain:delete"),
+		credentials: tokenCredential("personal access token with the scopes domain:read, domain:create and domain:delete"),
 		open: func(_ context.Context, _ *Service, c given) (backend, error) {
 			return &digitalocean.Provider{APIToken: c["api_token"]}, nil
 		},
@@ -77,7 +79,7 @@ var catalog = []provider{
 	{
 		name: "hetzner", nameServers: []string{"ns.hetzner.com", "ns.hetzner.de", "ns.hetzner.net"},
 		style:       style{quoted: true, relativeTargets: true, ownTTL: true},
-		credentials: token("API token of the Hetzner Cloud project, with read and write access"),
+		credentials: tokenCredential("API token of the Hetzner Cloud project, with read and write access"),
 		open: func(_ context.Context, _ *Service, c given) (backend, error) {
 			return hetzner.New(c["api_token"]), nil
 		},

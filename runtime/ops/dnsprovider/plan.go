@@ -105,21 +105,21 @@ func (i *Item) record() Record {
 func (i *Item) applyTo(there []Record) []Record {
 	next := make([]Record, 0, len(there)+1)
 	for _, r := range there {
-		if i.replaces == nil || !r.is(*i.replaces) {
+		if i.replaces == nil || !r.equals(*i.replaces) {
 			next = append(next, r)
 		}
 	}
 	return append(next, i.record())
 }
 
-func (i *Item) refuse(format string, args ...any) verdict {
+func (i *Item) markConflict(format string, args ...any) verdict {
 	i.Reason = fmt.Sprintf(format, args...)
 	return conflict
 }
 
 func (i *Item) decide(zone string, there []Record) verdict {
 	if i.Name != zone && !strings.HasSuffix(i.Name, "."+zone) {
-		return i.refuse("%s is outside of the zone %s.", i.Name, zone)
+		return i.markConflict("%s is outside of the zone %s.", i.Name, zone)
 	}
 	if v, decided := i.decideDelegation(zone, there); decided {
 		return v
@@ -136,7 +136,8 @@ func (i *Item) decide(zone string, there []Record) verdict {
 			i.Before = []string{"CNAME " + here[alias].Value}
 			return unchanged
 		}
-		return i.refuse("Remove the CNAME record at %s, which points to %s: no other record can have this name.", i.Name,
+		return i.markConflict("Remove the CNAME record at %s, which points to %s: no other record can have this name.",
+			i.Name,
 			here[alias].Value)
 	}
 	same := slices.DeleteFunc(slices.Clone(here), func(r Record) bool { return r.Type != i.Type })
@@ -148,7 +149,7 @@ func (i *Item) decide(zone string, there []Record) verdict {
 	case Alone:
 		return i.decideAlone(same)
 	default:
-		if slices.ContainsFunc(same, i.is) {
+		if slices.ContainsFunc(same, i.equals) {
 			return unchanged
 		}
 		return apply
@@ -162,9 +163,9 @@ func (i *Item) decideDelegation(zone string, there []Record) (verdict, bool) {
 		covers := i.Name == r.Name || strings.HasSuffix(i.Name, "."+r.Name)
 		switch {
 		case r.Type == "NS" && r.Name != zone && covers:
-			return i.refuse("%s is delegated to other name servers; publish the record there.", r.Name), true
+			return i.markConflict("%s is delegated to other name servers; publish the record there.", r.Name), true
 		case r.Type == "DNAME" && i.Name != r.Name && covers:
-			return i.refuse("Everything below %s is an alias of %s (DNAME); publish the record there.", r.Name,
+			return i.markConflict("Everything below %s is an alias of %s (DNAME); publish the record there.", r.Name,
 				r.Value), true
 		}
 	}
@@ -174,13 +175,13 @@ func (i *Item) decideDelegation(zone string, there []Record) (verdict, bool) {
 func (i *Item) decideAlias(here []Record) verdict {
 	for _, r := range here {
 		switch {
-		case r.is(i.Record):
+		case r.equals(i.Record):
 			return unchanged
 		case r.Type == "CNAME":
-			return i.refuse("%s is an alias of %s; change that CNAME record to %s, or remove it.", i.Name,
+			return i.markConflict("%s is an alias of %s; change that CNAME record to %s, or remove it.", i.Name,
 				r.Value, i.Value)
 		case r.Type != "RRSIG" && r.Type != "NSEC" && r.Type != "NSEC3":
-			return i.refuse("Remove the %s record at %s: a CNAME record cannot share its name with other records.", r.Type, i.Name)
+			return i.markConflict("Remove the %s record at %s: a CNAME record cannot share its name with other records.", r.Type, i.Name)
 		}
 	}
 	return apply
@@ -189,14 +190,15 @@ func (i *Item) decideAlias(here []Record) verdict {
 func (i *Item) decideAlone(same []Record) verdict {
 	var others []string
 	for _, r := range same {
-		if r.is(i.Record) || i.Type == "TXT" && sameTags(r.Value, i.Value) {
+		if r.equals(i.Record) || i.Type == "TXT" && sameTags(r.Value, i.Value) {
 			continue
 		}
 		others = append(others, r.Text())
 	}
 	switch {
 	case len(others) > 0:
-		return i.refuse("%s has another %s record already (%s); remove it if mail no longer depends on it.", i.Name,
+		return i.markConflict("%s has another %s record already (%s); remove it if mail no longer depends on it.",
+			i.Name,
 			i.Type, clipText(others[0]))
 	case len(same) > 0:
 		return unchanged

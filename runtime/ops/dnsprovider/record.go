@@ -29,9 +29,9 @@ func (r Record) Text() string {
 	return r.Value
 }
 
-// is reports whether two records are equivalent. The TTL does not matter, nor does the priority of an MX if
+// equals reports whether two records are equivalent. The TTL does not matter, nor does the priority of an MX if
 // its host is the only one.
-func (r Record) is(other Record) bool {
+func (r Record) equals(other Record) bool {
 	return r.Type == other.Type && r.Name == other.Name && r.Value == other.Value
 }
 

@@ -60,7 +60,7 @@ func (s *Service) dialable(ctx context.Context, server string) (string, error) {
 		return "", noAnswer(err)
 	}
 	for _, addr := range addrs {
-		if s.guard.Allowed(addr) == nil {
+		if s.guard.CheckAddress(addr) == nil {
 			return netip.AddrPortFrom(addr, port).String(), nil
 		}
 	}

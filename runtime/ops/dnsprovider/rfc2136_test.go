@@ -24,7 +24,7 @@ func newService(t testing.TB, server string, allow ...netip.Prefix) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Resolver: resolver.Uncached(), Guard: egress.NewGuard(allow)})
+	s, err := New(Params{Resolver: resolver.WithoutCache(), Guard: egress.NewGuard(allow)})
 	if err != nil {
 		t.Fatal(err)
 	}

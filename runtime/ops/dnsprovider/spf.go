@@ -12,7 +12,7 @@ const maxSPFLookups = 10
 func (i *Item) decideSPF(same []Record) verdict {
 	var found []Record
 	for _, r := range same {
-		if isSPF(r.Value) && !slices.ContainsFunc(found, r.is) {
+		if isSPF(r.Value) && !slices.ContainsFunc(found, r.equals) {
 			found = append(found, r)
 		}
 	}
@@ -21,17 +21,17 @@ func (i *Item) decideSPF(same []Record) verdict {
 		return apply
 	case 1:
 	default:
-		return i.refuse("%s has %d SPF records, which receivers reject; merge them into one that contains include:%s.",
+		return i.markConflict("%s has %d SPF records, which receivers reject; merge them into one that contains include:%s.",
 			i.Name, len(found), i.Include)
 	}
 	if strings.Contains(found[0].Value, `\`) {
-		return i.refuse("The SPF record at %s contains characters that cannot be rewritten safely; add include:%s "+
+		return i.markConflict("The SPF record at %s contains characters that cannot be rewritten safely; add include:%s "+
 			"to it by hand.", i.Name, i.Include)
 	}
 	merged, reason := mergeSPF(found[0].Value, i.Include)
 	switch {
 	case reason != "":
-		return i.refuse("%s", reason)
+		return i.markConflict("%s", reason)
 	case merged == "":
 		return unchanged
 	}

@@ -99,8 +99,8 @@ func (z *Zone) readBack(ctx context.Context, p Plan) (Plan, error) {
 	}
 	done := Plan{Applied: []Item{}, Unchanged: p.Unchanged, Conflicts: slices.Clone(p.Conflicts)}
 	for _, item := range p.Applied {
-		written := slices.IndexFunc(now, item.record().is)
-		stuck := item.replaces != nil && slices.ContainsFunc(now, item.replaces.is)
+		written := slices.IndexFunc(now, item.record().equals)
+		stuck := item.replaces != nil && slices.ContainsFunc(now, item.replaces.equals)
 		switch {
 		case written < 0:
 			item.Reason = fmt.Sprintf("%s accepted the record but does not show it; check it there and try again "+

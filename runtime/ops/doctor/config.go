@@ -19,10 +19,10 @@ type Config struct {
 	TrackingHost   string
 	SandboxDomain  string
 
-	Addresses []Address // addresses that mail is sent from; defaults to the public ones of this machine
-	Direct    bool      // mail is sent to the receivers' servers, not through a smarthost
-	Receives  bool      // mail is received: bounces, complaints, inbound mail
-	MXPort    int       // port of receivers' servers; default 25
+	Addresses []SendingAddress // addresses that mail is sent from; defaults to the public ones of this machine
+	Direct    bool             // mail is sent to the receivers' servers, not through a smarthost
+	Receives  bool             // mail is received: bounces, complaints, inbound mail
+	MXPort    int              // port of receivers' servers; default 25
 	// ListenAddr is where this process listens for other servers. They connect to port 25, which may be
 	// forwarded to another port by a router.
 	ListenAddr string
@@ -31,8 +31,8 @@ type Config struct {
 	Folders      []Folder
 }
 
-// Address is an address that mail is sent from, with its EHLO name.
-type Address struct {
+// SendingAddress is an address that mail is sent from, with its EHLO name.
+type SendingAddress struct {
 	IP       netip.Addr
 	Hostname string // default: Config.Hostname
 }
@@ -63,19 +63,19 @@ func (c Config) baseHost() string {
 }
 
 // addresses returns the configured addresses, or else the public ones of this machine.
-func (c Config) addresses() []Address {
+func (c Config) addresses() []SendingAddress {
 	if len(c.Addresses) > 0 {
 		return c.Addresses
 	}
-	var all []Address
+	var all []SendingAddress
 	for _, ip := range publicAddresses() {
-		all = append(all, Address{IP: ip})
+		all = append(all, SendingAddress{IP: ip})
 	}
 	return all
 }
 
 // greets returns the EHLO name of mail from the address.
-func (c Config) greets(a Address) string {
+func (c Config) greets(a SendingAddress) string {
 	if a.Hostname != "" {
 		return a.Hostname
 	}

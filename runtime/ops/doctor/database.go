@@ -30,7 +30,7 @@ func Database(d *db.DB, c DatabaseConfig) Check {
 			&seen.standbys, &seen.autovacuum, &seen.readOnly,
 			&seen.skew, &seen.oldest, &seen.age, &seen.local, &seen.encrypted, &seen.throwAway)
 		if err != nil {
-			return Unusable(err)
+			return UnusableFindings(err)
 		}
 		all := seen.judge(c)
 		return slices.Concat(all, checkHosts(ctx, d), checkStandbys(ctx, d, c), lookAfter(ctx, d),
@@ -106,7 +106,7 @@ func checkStandbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	if c.Standbys == 0 {
 		return nil
 	}
-	if err := d.Replicated(ctx); err != nil {
+	if err := d.CheckReplication(ctx); err != nil {
 		return []Finding{s.finding(Error, err.Error(),
 			"Restore the standbys (pg_stat_replication): processes are not ready without them.")}
 	}
@@ -153,11 +153,11 @@ func checkNodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 func checkConnections(d *db.DB, processes, wanted int) Finding {
 	s := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each",
 		processes, wanted+1)}
-	room, _, _ := d.Room()
+	room, _, _ := d.ConnectionRoom()
 	found := fmt.Sprintf("room for %d connections", room)
-	if each := capacity.Each(room, processes, wanted); each < wanted {
+	if each := capacity.PerProcess(room, processes, wanted); each < wanted {
 		return s.finding(Warning, fmt.Sprintf("%s: each process opens at most %d", found, each+1),
-			"Set max_connections (and the connection limit of the role and of the database, if they have one) to %d or more, or lower POSTRIDER_DATABASE_CONNECTIONS. Under load requests wait for connections.", capacity.Needed(processes, wanted))
+			"Set max_connections (and the connection limit of the role and of the database, if they have one) to %d or more, or lower POSTRIDER_DATABASE_CONNECTIONS. Under load requests wait for connections.", capacity.NeededRoom(processes, wanted))
 	}
 	return s.ok(found)
 }

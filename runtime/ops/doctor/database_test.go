@@ -123,7 +123,8 @@ func TestReportsUnusableHosts(t *testing.T) {
 		t.Errorf("for a single host, the doctor reports %+v, want no findings", got)
 	}
 	split := failover.Judge("7", []failover.Sighting{old, primary})
-	if got := Unusable(fmt.Errorf("open database: %w", split)); len(got) != 1 || got[0].Check != "database.hosts" ||
+	if got := UnusableFindings(fmt.Errorf("open database: %w", split)); len(got) != 1 ||
+		got[0].Check != "database.hosts" ||
 		got[0].Level != Error {
 		t.Errorf("for a database that was rejected because of two primaries, the doctor reports %+v, want "+
 			"database.hosts", got)

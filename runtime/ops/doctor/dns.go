@@ -57,7 +57,7 @@ func (d *Doctor) host(ctx context.Context, h host) []Finding {
 			"Replace %s, which is not reachable from outside, with the public address.", found[i])}
 	}
 	if len(ours) == 0 || slices.ContainsFunc(found, func(ip netip.Addr) bool {
-		return slices.ContainsFunc(ours, func(a Address) bool { return a.IP == ip.Unmap() })
+		return slices.ContainsFunc(ours, func(a SendingAddress) bool { return a.IP == ip.Unmap() })
 	}) {
 		return []Finding{s.ok(texts(found))}
 	}
@@ -106,7 +106,8 @@ func (d *Doctor) spfOf(ctx context.Context, s subject, record RequiredRecord, ip
 	case spf.None:
 		return s.finding(Error, "no SPF record", "%s", publish)
 	case spf.PermError:
-		return s.finding(Error, fmt.Sprintf("%q: %s", asked.Record, asked.Why(record.Name, err)), "%s", publish)
+		return s.finding(Error, fmt.Sprintf("%q: %s", asked.Record, asked.ExplainError(record.Name, err)),
+			"%s", publish)
 	case spf.Pass:
 		if !listed {
 			return s.finding(Warning, fmt.Sprintf("%q, which passes every sender", asked.Record),
@@ -158,7 +159,8 @@ func (d *Doctor) returnPathMX(ctx context.Context) []Finding {
 		return []Finding{s.ok(strings.Join(names, ", "))}
 	}
 	if addresses, err := d.DNS.LookupIP(ctx, names[0]); err == nil &&
-		slices.ContainsFunc(d.Config.addresses(), func(a Address) bool { return slices.Contains(addresses, a.IP) }) {
+		slices.ContainsFunc(d.Config.addresses(),
+			func(a SendingAddress) bool { return slices.Contains(addresses, a.IP) }) {
 		return []Finding{s.ok(strings.Join(names, ", "))}
 	}
 	return []Finding{s.finding(Error, strings.Join(names, ", "), "%s", publish)}
@@ -179,7 +181,7 @@ func (d *Doctor) checkReverse(ctx context.Context) []Finding {
 	return all
 }
 
-func (d *Doctor) reverseOf(ctx context.Context, a Address) Finding {
+func (d *Doctor) reverseOf(ctx context.Context, a SendingAddress) Finding {
 	greets := d.Config.greets(a)
 	s := subject{"dns.ptr", fmt.Sprintf("the PTR record of %s is %s, which has the address %s", a.IP, greets, a.IP)}
 	set := fmt.Sprintf("Have the provider of the address set the reverse name of %s to %s", a.IP, greets)
@@ -228,7 +230,7 @@ func texts(all []netip.Addr) string {
 	return strings.Join(words, ", ")
 }
 
-func list(all []Address) string {
+func list(all []SendingAddress) string {
 	var words []string
 	for _, a := range all {
 		words = append(words, a.IP.String())

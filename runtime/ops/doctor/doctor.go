@@ -29,9 +29,9 @@ type Doctor struct {
 	Now   func() time.Time
 }
 
-// Look runs all checks concurrently and returns their findings in a fixed order. It ends within a minute,
+// Run runs all checks concurrently and returns their findings in a fixed order. It ends within a minute,
 // even if a check hangs.
-func (d *Doctor) Look(ctx context.Context) Report {
+func (d *Doctor) Run(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	checks := append(d.checks(), d.Others...)

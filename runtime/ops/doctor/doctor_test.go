@@ -53,7 +53,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 		t.Fatal(err)
 	}
 	w := &world{zone: zone, peers: map[string]func(net.Conn){}}
-	w.Doctor = &Doctor{DNS: resolver.Uncached(), Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
+	w.Doctor = &Doctor{DNS: resolver.WithoutCache(), Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
 		peer, ok := w.peers[addr]
 		if !ok {
 			return nil, errors.New("connection refused")
@@ -65,7 +65,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 		ReturnPathHost: "rp.mail.example.com", SPFInclude: "spf.mail.example.com",
 		SMTPHost: "smtp.mail.example.com", TrackingHost: "mail.example.com", Direct: true, Receives: true,
 		ListenAddr: ":25",
-		Addresses:  []Address{{IP: netip.MustParseAddr("203.0.113.9")}}}}
+		Addresses:  []SendingAddress{{IP: netip.MustParseAddr("203.0.113.9")}}}}
 	if change != nil {
 		change(&w.Config)
 	}
@@ -89,7 +89,7 @@ func greets(text string) func(net.Conn) {
 // find returns the finding of a check.
 func (w *world) find(t *testing.T, check string) Finding {
 	t.Helper()
-	report := w.Look(t.Context())
+	report := w.Run(t.Context())
 	for _, f := range report.Findings {
 		if f.Check == check {
 			return f
@@ -124,7 +124,7 @@ func TestChecksDNSRecords(t *testing.T) {
 			w.zone.Add(t, `spf.mail.example.com. TXT "v=spf1 -all"`)
 		}, Error, "there are 2 SPF records", "Publish"},
 		{"SPF with one of two addresses", "dns.spf", func(_ *testing.T, w *world) {
-			w.Config.Addresses = append(w.Config.Addresses, Address{IP: netip.MustParseAddr("2001:db8::9")})
+			w.Config.Addresses = append(w.Config.Addresses, SendingAddress{IP: netip.MustParseAddr("2001:db8::9")})
 		}, Error, "returns fail for 2001:db8::9", "Add ip6:2001:db8::9"},
 		{"a silent server", "dns.spf",
 			func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.Timeout) }, Error, "no answer",
@@ -175,7 +175,7 @@ func TestChecksDNSRecords(t *testing.T) {
 			func(_ *testing.T, w *world) { w.zone.Fault("9.113.0.203.in-addr.arpa", dnsxtest.ServFail) }, Error,
 			"no answer", "the reverse zone of 203.0.113.9"},
 		{"no address is known", "dns.ptr", func(_ *testing.T, w *world) {
-			w.Config.Addresses = []Address{}
+			w.Config.Addresses = []SendingAddress{}
 		}, Skipped, "no public address", "POSTRIDER_PUBLIC_ADDRESSES"},
 		{"an honest resolver", "dns.resolver", nil, OK, "it does", ""},
 	} {
@@ -217,7 +217,7 @@ func TestReportsBadResolver(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.DNS = silent
-	report := w.Look(t.Context())
+	report := w.Run(t.Context())
 	if report.ExitCode() != 2 {
 		t.Errorf("without any DNS answer, the exit code is %d, want 2: %+v", report.ExitCode(), report.Findings)
 	}
@@ -258,7 +258,7 @@ func TestPort25InBothDirections(t *testing.T) {
 		t.Errorf("without STARTTLS, got %+v, want a warning", got)
 	}
 	w.Config.Direct = false
-	for _, f := range w.Look(t.Context()).Findings {
+	for _, f := range w.Run(t.Context()).Findings {
 		if f.Check == "smtp.outward" || f.Check == "dns.ptr" {
 			t.Errorf("mail is sent through a smarthost, but %s was checked: %+v", f.Check, f)
 		}
@@ -385,7 +385,7 @@ func TestReportHasWorstLevel(t *testing.T) {
 			t.Errorf("with a finding of the level %s, the exit code is %d, want %d", step.add, r.ExitCode(), step.want)
 		}
 	}
-	if bad := r.Bad(); len(bad) != 3 || bad[0].Level != Error {
+	if bad := r.Problems(); len(bad) != 3 || bad[0].Level != Error {
 		t.Errorf("the bad findings are %+v, want the error and then two warnings", bad)
 	}
 	text, err := json.Marshal(r)

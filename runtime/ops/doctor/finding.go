@@ -69,8 +69,8 @@ func (r *Report) Count(l Level) int {
 	return n
 }
 
-// Bad lists the warnings and errors, errors first.
-func (r *Report) Bad() []Finding {
+// Problems lists the warnings and errors, errors first.
+func (r *Report) Problems() []Finding {
 	bad := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Level < Warning })
 	slices.SortStableFunc(bad, func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
 	return bad

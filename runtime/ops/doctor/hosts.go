@@ -14,8 +14,8 @@ var hostsSubject = subject{"database.hosts", "the hosts of DATABASE_URL are one 
 
 const doAboutSplit = "Stop the obsolete server (the one from before the failover, on the older timeline), or make it a standby with pg_rewind. Every process responds with 503 until then, because mail would be split between two servers."
 
-// Unusable returns the findings for a database that cannot be queried.
-func Unusable(err error) []Finding {
+// UnusableFindings returns the findings for a database that cannot be queried.
+func UnusableFindings(err error) []Finding {
 	var split *failover.SplitError
 	if errors.As(err, &split) {
 		return []Finding{hostsSubject.finding(Error, split.Error(), doAboutSplit)}
@@ -39,7 +39,7 @@ func judgeHosts(all []failover.Sighting, system string) (found []Finding) {
 	if len(all) < 2 {
 		return nil
 	}
-	s, newest := hostsSubject, failover.Newest(system, all)
+	s, newest := hostsSubject, failover.NewestTimeline(system, all)
 	split := failover.Judge(system, all)
 	if split != nil {
 		found = append(found, s.finding(Error, split.Error(), doAboutSplit))

@@ -24,7 +24,7 @@ func (d *Doctor) disks(context.Context) []Finding {
 	var all []Finding
 	for _, f := range d.Config.Folders {
 		s := subject{"disk." + f.Setting, "more than 20 % free, and more than 512 MiB"}
-		room, err := diskroom.Of(existingParent(f.Dir))
+		room, err := diskroom.Stat(existingParent(f.Dir))
 		if err != nil {
 			all = append(all, s.finding(Skipped, err.Error(), "Check the disk manually."))
 			continue

@@ -15,11 +15,11 @@ func tablesByMonth(ctx context.Context, d *db.DB) []Finding {
 	split := 0
 	var late []string
 	for _, t := range months.Tables() {
-		state, err := months.Look(ctx, d.SQL, t)
+		state, err := months.ReadTableState(ctx, d.SQL, t)
 		if err == nil && state.Split {
 			split++
 			var full bool
-			if full, err = state.Late(ctx, d.SQL); full {
+			if full, err = state.IsLate(ctx, d.SQL); full {
 				late = append(late, t.Name)
 			}
 		}

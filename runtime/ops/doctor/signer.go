@@ -7,14 +7,14 @@ import (
 )
 
 // Signer returns a check of the library that signs messages in a mode.
-func Signer(mode signer.Mode) Check {
+func Signer(mode signer.EngineMode) Check {
 	return func(context.Context) []Finding {
 		engine, err := signer.Open(mode)
 		return []Finding{judgeSigner(mode, engine, err)}
 	}
 }
 
-func judgeSigner(mode signer.Mode, engine *signer.Engine, err error) Finding {
+func judgeSigner(mode signer.EngineMode, engine *signer.Engine, err error) Finding {
 	s := subject{"signer", "libcrypto, which signs about four times as fast as Go"}
 	switch {
 	case err != nil:

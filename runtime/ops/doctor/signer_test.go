@@ -14,7 +14,7 @@ func TestSigner(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		mode   signer.Mode
+		mode   signer.EngineMode
 		engine *signer.Engine
 		err    error
 		level  Level

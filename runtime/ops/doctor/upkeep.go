@@ -57,10 +57,10 @@ func lookAfter(ctx context.Context, d *db.DB) []Finding {
 		return []Finding{s.finding(Skipped, err.Error(),
 			"Let the role of DATABASE_URL read pg_replication_slots and pg_stat_user_tables.")}
 	}
-	return []Finding{u.standbys(), u.slots(), u.dead()}
+	return []Finding{u.judgeStandbys(), u.judgeSlots(), u.judgeDeadRows()}
 }
 
-func (u upkeep) standbys() Finding {
+func (u upkeep) judgeStandbys() Finding {
 	s := subject{"database.standbys", "a synchronous standby is connected, if commits wait for one"}
 	switch {
 	case u.names == "":
@@ -76,7 +76,7 @@ func (u upkeep) standbys() Finding {
 	return s.ok(fmt.Sprintf("%d of %d standbys are synchronous", u.synchronous, u.connected))
 }
 
-func (u upkeep) slots() Finding {
+func (u upkeep) judgeSlots() Finding {
 	s := subject{"database.slots", fmt.Sprintf("no replication slot holds more than %d GB of the write-ahead log",
 		slotHolds>>30)}
 	switch {
@@ -89,7 +89,7 @@ func (u upkeep) slots() Finding {
 	return s.ok(fmt.Sprintf("%s holds %d MB", u.slot, u.held>>20))
 }
 
-func (u upkeep) dead() Finding {
+func (u upkeep) judgeDeadRows() Finding {
 	s := subject{"database.dead_rows", "no table has more dead rows than live ones"}
 	if u.table == "" {
 		return s.ok("none has")

@@ -18,15 +18,15 @@ func TestChecksUpkeep(t *testing.T) {
 		want  Level
 		found string
 	}{
-		"no synchronous standby required":     {upkeep.standbys, upkeep{told: true, connected: 1}, OK, "1 connected"},
-		"one required and connected":          {upkeep.standbys, upkeep{names: "a", told: true, connected: 2, synchronous: 1}, OK, "1 of 2"},
-		"one required but disconnected":       {upkeep.standbys, upkeep{names: "a", told: true, connected: 1}, Error, `wait for "a", and none of 1`},
-		"one required, but not visible to us": {upkeep.standbys, upkeep{names: "a", connected: 1}, Skipped, "not visible"},
-		"no slot":                             {upkeep.slots, upkeep{}, OK, "none"},
-		"a slot that is read":                 {upkeep.slots, upkeep{slot: "s", held: 5 << 20}, OK, "s holds 5 MB"},
-		"a slot without a consumer":           {upkeep.slots, upkeep{slot: "s", held: 11 << 30}, Warning, "s holds 11 GB"},
-		"healthy tables":                      {upkeep.dead, upkeep{}, OK, "none"},
-		"a table that cannot be vacuumed": {upkeep.dead, upkeep{table: "recipients", deadRows: 500_000, live: 10},
+		"no synchronous standby required":     {upkeep.judgeStandbys, upkeep{told: true, connected: 1}, OK, "1 connected"},
+		"one required and connected":          {upkeep.judgeStandbys, upkeep{names: "a", told: true, connected: 2, synchronous: 1}, OK, "1 of 2"},
+		"one required but disconnected":       {upkeep.judgeStandbys, upkeep{names: "a", told: true, connected: 1}, Error, `wait for "a", and none of 1`},
+		"one required, but not visible to us": {upkeep.judgeStandbys, upkeep{names: "a", connected: 1}, Skipped, "not visible"},
+		"no slot":                             {upkeep.judgeSlots, upkeep{}, OK, "none"},
+		"a slot that is read":                 {upkeep.judgeSlots, upkeep{slot: "s", held: 5 << 20}, OK, "s holds 5 MB"},
+		"a slot without a consumer":           {upkeep.judgeSlots, upkeep{slot: "s", held: 11 << 30}, Warning, "s holds 11 GB"},
+		"healthy tables":                      {upkeep.judgeDeadRows, upkeep{}, OK, "none"},
+		"a table that cannot be vacuumed": {upkeep.judgeDeadRows, upkeep{table: "recipients", deadRows: 500_000, live: 10},
 			Warning, "recipients has 500000 dead rows and 10 live rows"},
 	} {
 		if got := c.look(c.seen); got.Level != c.want || !strings.Contains(got.Found, c.found) {

@@ -58,26 +58,26 @@ type Recipients struct {
 type Drain func()
 
 // Repairs registers a constructor of a clockstep.Repair; its parameters are provided by Fx.
-func Repairs(constructor any) fx.Option { return give(constructor, "repairs") }
+func Repairs(constructor any) fx.Option { return provideInGroup(constructor, "repairs") }
 
 // Sweeps registers a constructor of a Sweep; its parameters are provided by Fx.
-func Sweeps(constructor any) fx.Option { return give(constructor, "sweeps") }
+func Sweeps(constructor any) fx.Option { return provideInGroup(constructor, "sweeps") }
 
 // Retains registers a constructor of PersonalData.
-func Retains(constructor any) fx.Option { return give(constructor, "kept") }
+func Retains(constructor any) fx.Option { return provideInGroup(constructor, "kept") }
 
 // Healths registers a constructor of a Health.
-func Healths(constructor any) fx.Option { return give(constructor, "health") }
+func Healths(constructor any) fx.Option { return provideInGroup(constructor, "health") }
 
 // Receives registers a constructor of Recipients.
-func Receives(constructor any) fx.Option { return give(constructor, "recipients") }
+func Receives(constructor any) fx.Option { return provideInGroup(constructor, "recipients") }
 
 // Drains registers a constructor of a Drain.
-func Drains(constructor any) fx.Option { return give(constructor, "drains") }
+func Drains(constructor any) fx.Option { return provideInGroup(constructor, "drains") }
 
 // DropRules registers a constructor of a months.DropRule.
-func DropRules(constructor any) fx.Option { return give(constructor, "unneeded") }
+func DropRules(constructor any) fx.Option { return provideInGroup(constructor, "unneeded") }
 
-func give(constructor any, group string) fx.Option {
+func provideInGroup(constructor any, group string) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"`+group+`"`)))
 }

@@ -23,7 +23,7 @@ const peekLimit = 10 * time.Second
 // The error is ErrNotRunning for an embedded database that no service runs.
 func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
 	url := config.DatabaseURL.Of(cfg).Reveal()
-	if config.Embedded(cfg) {
+	if config.IsEmbedded(cfg) {
 		if !HoldsData(config.DataDir.Of(cfg)) {
 			return nil, fmt.Errorf("%s has no database: %w", config.DataDir.Of(cfg), ErrNotRunning)
 		}

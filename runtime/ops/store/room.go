@@ -21,7 +21,7 @@ func shareRoom(ctx context.Context, cfg setting.Values, d *db.DB, log *slog.Logg
 		return
 	}
 	d.ShareWith(others + 1)
-	room, processes, each := d.Room()
+	room, processes, each := d.ConnectionRoom()
 	if wanted := config.Connections.Of(cfg); each < wanted {
 		log.WarnContext(ctx,
 			"database: processes open fewer connections than POSTRIDER_DATABASE_CONNECTIONS, because they share those of the server; raise max_connections (or the limit of the role or the database) if requests wait",

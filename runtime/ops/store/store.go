@@ -63,7 +63,7 @@ func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, er
 
 // OpenExisting is Open for commands. A missing database is an error, and nothing is created.
 func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
-	if config.Embedded(cfg) && !HoldsData(config.DataDir.Of(cfg)) {
+	if config.IsEmbedded(cfg) && !HoldsData(config.DataDir.Of(cfg)) {
 		if err := otherData(cfg); err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*S
 				errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was created: set the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
 		}
 	}
-	if config.Embedded(cfg) { // a service creates the tables
+	if config.IsEmbedded(cfg) { // a service creates the tables
 		return open(ctx, cfg, log, anyDatabase)
 	}
 	return open(ctx, cfg, log, hasTables)
@@ -107,7 +107,7 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger,
 	if s.Box, err = openBox(cfg); err != nil {
 		return nil, err
 	}
-	if config.Embedded(cfg) {
+	if config.IsEmbedded(cfg) {
 		if err := s.startServer(ctx, cfg, log); err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger,
 // does. It does not migrate. It fails if the data directory has no database (it creates none), or if no host
 // of DATABASE_URL may be used.
 func Reach(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
-	if !config.Embedded(cfg) {
+	if !config.IsEmbedded(cfg) {
 		url, err := HostInUse(ctx, cfg)
 		return &Store{URL: url}, err
 	}
@@ -208,7 +208,7 @@ func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.L
 // makeDataDir creates the data directory if it is needed: for the embedded database, or for the key of
 // development mode. No other user can access it. A scratch image has no place for it, and needs none.
 func makeDataDir(cfg setting.Values) error {
-	if !config.Embedded(cfg) && cfg.Mode != setting.Dev {
+	if !config.IsEmbedded(cfg) && cfg.Mode != setting.Dev {
 		return nil
 	}
 	if err := otherData(cfg); err != nil {
@@ -249,7 +249,7 @@ func databaseConfig(cfg setting.Values, url string) db.Config {
 func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger,
 	check func(context.Context, *db.DB) error) (*db.DB, error) {
 	limit, name := time.Now().Add(awayLimit), "DATABASE_URL"
-	if config.Embedded(cfg) {
+	if config.IsEmbedded(cfg) {
 		name = "embedded postgres"
 	}
 	for {
@@ -260,7 +260,7 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 			}
 			err = errors.Join(err, opened.Close())
 		}
-		refused := notLetIn(err) && !config.Embedded(cfg) // an embedded server is still being set up
+		refused := notLetIn(err) && !config.IsEmbedded(cfg) // an embedded server is still being set up
 		if !fault.IsDatabaseUnavailable(err) || refused || time.Now().After(limit) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -326,7 +326,7 @@ func keyFile(cfg setting.Values) string {
 	switch _, err := os.Stat(file); {
 	case cfg.Mode == setting.Dev:
 		return file
-	case cfg.Mode == setting.Tool && err == nil && config.Embedded(cfg):
+	case cfg.Mode == setting.Tool && err == nil && config.IsEmbedded(cfg):
 		return file
 	}
 	return ""

@@ -16,7 +16,7 @@ const Chapter = "Object store"
 var At = setting.Declare(setting.Setting[Config]{
 	Name: "POSTRIDER_BLOBS", Group: Chapter, Secret: true, DefaultText: "none: everything stays in the database",
 	Help: "S3-compatible object store that received messages are moved to, as s3://KEY:SECRET@host/bucket/prefix?region=…; tls=off is http, path_style=on|off puts the bucket in the path. Set it in the environment, not on the command line.",
-	Form: setting.Form[Config]{Placeholder: "URL", Parse: func(text string) (Config, error) {
+	Form: setting.Syntax[Config]{Placeholder: "URL", Parse: func(text string) (Config, error) {
 		c, err := ParseURL(secret.New(text))
 		if err != nil {
 			return c, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))

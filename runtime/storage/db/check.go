@@ -145,7 +145,7 @@ func (f *fitness) sameCluster(ctx context.Context, conn driver.Conn) (who failov
 	if hidden {
 		return who, nil, nil
 	}
-	who, err = failover.Ask(ctx, conn) // not under the mutex: it may take as long as an operation
+	who, err = failover.ReadIdentity(ctx, conn) // not under the mutex: it may take as long as an operation
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	switch {

@@ -151,9 +151,9 @@ func (d *DB) newConnector(config Config, on *dialer, parameters ...parameter) (c
 // including this one.
 func (d *DB) ShareWith(processes int) { d.share.SetProcesses(processes) }
 
-// Room returns the number of connections that all processes may open together, the number of processes that
+// ConnectionRoom returns the number of connections that all processes may open together, the number of processes that
 // share them, and the number that the pools of each may open.
-func (d *DB) Room() (connections, processes, each int) { return d.share.Figures() }
+func (d *DB) ConnectionRoom() (connections, processes, each int) { return d.share.Figures() }
 
 // ReadFrom makes Read use a replica from now on. Call it before the first Read.
 func (d *DB) ReadFrom(r Reader) { d.reader = r }

@@ -60,5 +60,5 @@
 // # Durability
 //
 // Open and each new connection reject a server that could lose confirmed data, a server of another cluster
-// than the first, and a former primary after a failover. Replicated reports whether enough standbys follow.
+// than the first, and a former primary after a failover. CheckReplication reports whether enough standbys follow.
 package db

@@ -31,7 +31,7 @@ func TestRoomIsLowestLimit(t *testing.T) {
 	server := dbtest.NewServer(t)
 	room := func(address string) int {
 		t.Helper()
-		connections, _, _ := openURL(t, db.Config{URL: address, OpTimeout: expect.Patience}).Room()
+		connections, _, _ := openURL(t, db.Config{URL: address, OpTimeout: expect.Patience}).ConnectionRoom()
 		return connections
 	}
 	free, limited := as(t, server, "free", ""), as(t, server, "limited", "CONNECTION LIMIT 40")
@@ -111,7 +111,7 @@ func TestShareFollowsNumberOfProcesses(t *testing.T) {
 		t.Errorf("alone, the pool has %d connections, want 15 of 30", got)
 	}
 	d.ShareWith(4)
-	if _, processes, each := d.Room(); processes != 4 || each != 8 {
+	if _, processes, each := d.ConnectionRoom(); processes != 4 || each != 8 {
 		t.Errorf("with %d processes, each has %d connections, want 8 with four", processes, each)
 	}
 	expect.Eventually(t, "connections above the share are closed", func() bool { return open() <= 4 })

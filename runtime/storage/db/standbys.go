@@ -26,9 +26,9 @@ type standbys struct {
 	found error
 }
 
-// Replicated returns an error unless Config.Standbys standbys follow the server and its commits wait for
+// CheckReplication returns an error unless Config.Standbys standbys follow the server and its commits wait for
 // them. It queries the server at most every two seconds.
-func (d *DB) Replicated(ctx context.Context) error {
+func (d *DB) CheckReplication(ctx context.Context) error {
 	s := &d.standbys
 	if s.wanted == 0 {
 		return nil

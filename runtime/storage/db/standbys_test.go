@@ -23,7 +23,7 @@ func replicated(t *testing.T, d *db.DB, want string) {
 		what = "standbys are missed: " + want
 	}
 	expect.EventuallyWithin(t, 15*time.Second, what, func() bool {
-		err := d.Replicated(t.Context())
+		err := d.CheckReplication(t.Context())
 		return want == "" && err == nil || want != "" && err != nil && strings.Contains(err.Error(), want)
 	})
 }

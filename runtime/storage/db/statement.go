@@ -47,7 +47,7 @@ func (s *Statement) parameterNumber(name string) int {
 		return i + 1
 	}
 	s.names = append(s.names, name)
-	s.missing = append(s.missing, Failing(fmt.Errorf("parameter @%s has no value", name)))
+	s.missing = append(s.missing, FailingArgument(fmt.Errorf("parameter @%s has no value", name)))
 	return len(s.names)
 }
 
@@ -144,9 +144,9 @@ func (s *Statement) setParameter(out []any, next int, name string, value any) ([
 	}
 	switch {
 	case next < 0:
-		return append(out, Failing(fmt.Errorf("there is no parameter @%s", name))), 0
+		return append(out, FailingArgument(fmt.Errorf("there is no parameter @%s", name))), 0
 	case out[next] != s.missing[next]:
-		value = Failing(fmt.Errorf("parameter @%s has two values", name))
+		value = FailingArgument(fmt.Errorf("parameter @%s has two values", name))
 	}
 	out[next] = value
 	return out, next + 1
@@ -155,8 +155,8 @@ func (s *Statement) setParameter(out []any, next int, name string, value any) ([
 // failing is an argument that makes its statement fail.
 type failing struct{ err error }
 
-// Failing returns an argument that makes its statement fail with err.
-func Failing(err error) driver.Valuer { return &failing{err} }
+// FailingArgument returns an argument that makes its statement fail with err.
+func FailingArgument(err error) driver.Valuer { return &failing{err} }
 
 func (f *failing) Value() (driver.Value, error) { return nil, f.err }
 

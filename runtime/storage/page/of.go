@@ -17,10 +17,10 @@ type Page[T any] struct {
 	Cursors     []string // the cursor of each item
 }
 
-// Of returns a page of the rows that a query for place.Rows() rows found, outwards from where the page
+// FromRows returns a page of the rows that a query for place.Rows() rows found, outwards from where the page
 // begins. A row beyond the limit only shows that there are more. mark returns the id of a row, after which
 // its cursor continues.
-func Of[T any](c *Codec, l List, rows []T, place Position, mark func(T) string) Page[T] {
+func FromRows[T any](c *Codec, l List, rows []T, place Position, mark func(T) string) Page[T] {
 	beyond := len(rows) > place.Limit
 	if beyond {
 		rows = rows[:place.Limit]
@@ -51,7 +51,7 @@ func Read[T any](c *Codec, l List, r Request, rows func(place Position) ([]T, er
 	if err != nil {
 		return Page[T]{}, fmt.Errorf("list %s: %w", l.Name, err)
 	}
-	return Of(c, l, found, place, mark), nil
+	return FromRows(c, l, found, place, mark), nil
 }
 
 // query is an Ent query for rows T.
@@ -62,16 +62,16 @@ type query[T any, P, O ~func(*sql.Selector), Q any] interface {
 	All(ctx context.Context) ([]T, error)
 }
 
-// Newest is Read for the rows of an Ent query, newest id first.
-func Newest[T any, P, O ~func(*sql.Selector), Q query[T, P, O, Q]](ctx context.Context, c *Codec, l List, r Request,
+// ReadNewest is Read for the rows of an Ent query, newest id first.
+func ReadNewest[T any, P, O ~func(*sql.Selector), Q query[T, P, O, Q]](ctx context.Context, c *Codec, l List, r Request,
 	q Q, mark func(T) string) (Page[T], error) {
 	return Read(c, l, r, func(at Position) ([]T, error) {
-		return q.Where(P(at.Newest("id"))).Order(O(at.Order("id"))).Limit(at.Rows()).All(ctx)
+		return q.Where(P(at.NewestFirst("id"))).Order(O(at.Order("id"))).Limit(at.Rows()).All(ctx)
 	}, mark)
 }
 
-// With returns the page with other items, one for each original item.
-func With[A, B any](p Page[A], items []B) Page[B] {
+// WithItems returns the page with other items, one for each original item.
+func WithItems[A, B any](p Page[A], items []B) Page[B] {
 	return Page[B]{Items: items, HasMore: p.HasMore, HasPrevious: p.HasPrevious, NextCursor: p.NextCursor,
 		Cursors: p.Cursors}
 }
@@ -82,5 +82,5 @@ func Map[A, B any](p Page[A], to func(A) B) Page[B] {
 	for i, item := range p.Items {
 		items[i] = to(item)
 	}
-	return With(p, items)
+	return WithItems(p, items)
 }

@@ -28,7 +28,7 @@ func TestForwardPages(t *testing.T) {
 			Page[int]{Items: []int{9, 8, 7}, HasMore: true, NextCursor: codec.Encode(list, "7"),
 				Cursors: cursors(9, 8, 7)}},
 	} {
-		if diff := cmp.Diff(c.want, Of(codec, list, c.rows, Position{Limit: 3}, strconv.Itoa)); diff != "" {
+		if diff := cmp.Diff(c.want, FromRows(codec, list, c.rows, Position{Limit: 3}, strconv.Itoa)); diff != "" {
 			t.Errorf("the page of %s differs (-want +got):\n%s", name, diff)
 		}
 	}
@@ -50,7 +50,7 @@ func TestBackwardPages(t *testing.T) {
 			Page[int]{Items: []int{9, 8}, HasMore: true, NextCursor: codec.Encode(list, "8")}},
 		"nothing in front": {nil, Position{Limit: 2, ID: "9", Back: true}, Page[int]{HasMore: true}},
 	} {
-		got := Of(codec, list, c.rows, c.at, strconv.Itoa)
+		got := FromRows(codec, list, c.rows, c.at, strconv.Itoa)
 		if len(got.Cursors) != len(got.Items) {
 			t.Errorf("the page of %s has %d cursors for %d items", name, len(got.Cursors), len(got.Items))
 		}

@@ -26,9 +26,9 @@ func (c *Codec) Open(l List, r Request) (Position, error) {
 // continues.
 func (p Position) Rows() int { return p.Limit + 1 }
 
-// Newest returns the query condition for a page of a list that is sorted by the column, highest value
+// NewestFirst returns the query condition for a page of a list that is sorted by the column, highest value
 // first.
-func (p Position) Newest(column string) func(*sql.Selector) {
+func (p Position) NewestFirst(column string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		switch {
 		case p.ID == "":

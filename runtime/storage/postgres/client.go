@@ -60,9 +60,9 @@ func clientVersion(ctx context.Context, path, program string) int {
 	return major
 }
 
-// Own locks the data directory against every other process until release is called, without running a
+// LockDataDir locks the data directory against every other process until release is called, without running a
 // server. It returns an *InUseError if another process holds it.
-func Own(ctx context.Context, config Config) (release func() error, err error) {
+func LockDataDir(ctx context.Context, config Config) (release func() error, err error) {
 	lock, err := acquireLock(filepath.Join(config.DataDir, "postgres.lock"))
 	if err != nil {
 		return nil, fmt.Errorf("embedded postgres: %w", err)

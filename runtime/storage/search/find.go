@@ -153,7 +153,7 @@ func (t Table) Find(ctx context.Context, on db.Execer, p PageRequest) ([]string,
 	r, missing := t.pageRange(p), p.Limit
 	near := r
 	if !r.back {
-		near.from = max(r.from, t.Recent(ctx, on, strings.TrimSuffix(r.below, everything)))
+		near.from = max(r.from, t.RecentBound(ctx, on, strings.TrimSuffix(r.below, everything)))
 	}
 	for rows := Window; rows > 0; {
 		p.Limit = missing

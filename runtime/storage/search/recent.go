@@ -20,11 +20,11 @@ const (
 	knownFor = time.Minute
 )
 
-// Recent returns the id from which to search first for a page of the newest rows before an id (before now
+// RecentBound returns the id from which to search first for a page of the newest rows before an id (before now
 // if below is empty). An empty result means to search everything at once. The server plans a statement for
 // each month that it may have to read, which takes longer than reading a page; and most pages are filled by
 // recent rows. The result is empty for a table that is not partitioned.
-func (t Table) Recent(ctx context.Context, on db.Execer, below string) string {
+func (t Table) RecentBound(ctx context.Context, on db.Execer, below string) string {
 	if !splitTables.isSplit(ctx, on, t.Name) {
 		return ""
 	}
@@ -48,17 +48,17 @@ func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Position, f
 		}
 		return read(sql.FieldIn(column, found...))
 	case at.Back:
-		return read(at.Newest(column))
+		return read(at.NewestFirst(column))
 	}
 	return readRecent(ctx, on, t, at.ID, at.Rows(), func(from string) ([]R, error) {
-		return read(sql.AndPredicates(at.Newest(column), sql.FieldGTE(column, from)))
+		return read(sql.AndPredicates(at.NewestFirst(column), sql.FieldGTE(column, from)))
 	})
 }
 
 // readRecent returns the newest rows before an id from the recent period, if it has enough of them.
 func readRecent[R any](ctx context.Context, on db.Execer, t Table, below string, rows int,
 	read func(from string) ([]R, error)) ([]R, error) {
-	if recent := t.Recent(ctx, on, below); recent != "" {
+	if recent := t.RecentBound(ctx, on, below); recent != "" {
 		found, err := read(recent)
 		if err != nil || len(found) == rows {
 			return found, err

@@ -93,8 +93,8 @@ func (t Term) Date(wrong fault.Fields, name string) *time.Time {
 	return nil
 }
 
-// Once sets the value of a field, unless it is already set.
-func (t Term) Once(wrong fault.Fields, name string, into *string) {
+// SetOnce sets the value of a field, unless it is already set.
+func (t Term) SetOnce(wrong fault.Fields, name string, into *string) {
 	if *into != "" && *into != t.Value {
 		wrong.Add(name, "has at character %d %s: twice, or with a filter that contradicts it", t.At, t.Field)
 		return

@@ -28,9 +28,9 @@ func (a Axis) GrainRanges() (s GrainRanges) {
 	return s
 }
 
-// Covering returns the stretches that cover all periods, with an additional grain of so many minutes,
+// CoverPeriods returns the stretches that cover all periods, with an additional grain of so many minutes,
 // longer than a day.
-func (a Axis) Covering(longest int) (s GrainRanges) {
+func (a Axis) CoverPeriods(longest int) (s GrainRanges) {
 	s.takeGrains(a.Begin(), a.End, append([]int{longest}, grains...))
 	return s
 }

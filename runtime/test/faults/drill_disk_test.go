@@ -57,7 +57,7 @@ func TestDrillFullDiskStopsWritesInStages(t *testing.T) {
 		}
 	}
 	room := func() diskroom.Room {
-		r, err := diskroom.Of(folder)
+		r, err := diskroom.Stat(folder)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -143,7 +143,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 
 	// The provider is silent: mail and sign-in continue, requests that need it end in time, and afterwards
 	// the service catches up.
-	stripe.Silence(time.Hour)
+	stripe.DelayResponses(time.Hour)
 	begun := time.Now()
 	wantAnswer(t, "a change while it is silent", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pro"}),
 		http.StatusBadGateway, "delivery_upstream_error")
@@ -153,7 +153,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 		t.Errorf("an email in the meantime: %d %s", got.Status, got.Body)
 	}
 	app.SignedIn(t, app.Owner.Email, app.Owner.Password)
-	stripe.Silence(0)
+	stripe.DelayResponses(0)
 	stripe.Set(sub, "status", "canceled", "") // without an event
 	expect.Eventually(t, "it is queried again automatically", func() bool { return bill().Billing.Plan.ID == "free" })
 
@@ -170,7 +170,8 @@ func TestOnlyStripeReportsPayments(t *testing.T) {
 	t.Parallel()
 	stripe := stripetest.New(t)
 	app := harness.Start(t, func(s setting.RawValues) {
-		s["POSTRIDER_STRIPE_KEY"], s["POSTRIDER_STRIPE_WEBHOOK_SECRET"], s["POSTRIDER_STRIPE_URL"] = stripetest.Key, stripetest.Secret, stripe.URL
+		s["POSTRIDER_STRIPE_KEY"], s["POSTRIDER_STRIPE_WEBHOOK_SECRET"], s["POSTRIDER_STRIPE_URL"] = stripetest.Key,
+			stripetest.Secret, stripe.URL
 	})
 	url := app.BaseURL + "/api/billing/stripe"
 	event, err := json.Marshal(map[string]any{"id": "evt_1", "object": "event", "type": "x", "data": nil})

@@ -28,7 +28,7 @@ const goneAfter = 20 * time.Second
 func withAddresses(addresses ...string) func(*app.Options) {
 	var has machine.Networks
 	for _, text := range addresses {
-		has = append(has, machine.Single(netip.MustParseAddr(text)))
+		has = append(has, machine.SingleNetwork(netip.MustParseAddr(text)))
 	}
 	return func(o *app.Options) {
 		o.Machine = has

@@ -100,14 +100,14 @@ func TestOldDeliveriesAreDroppedWithTheirMonth(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = d.Close() }()
-	tables, err := months.Named("webhook_deliveries")
+	tables, err := months.FindTables("webhook_deliveries")
 	if err == nil {
 		err = months.Move(t.Context(), d, tables[0], slog.New(slog.DiscardHandler), func(string) {})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := months.Look(t.Context(), d.SQL, tables[0])
+	state, err := months.ReadTableState(t.Context(), d.SQL, tables[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,8 @@ func TestOldDeliveriesAreDroppedWithTheirMonth(t *testing.T) {
 	told := make(chan struct{}, 10)
 	endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told <- struct{}{} }))
 	t.Cleanup(endpoint.Close)
-	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": endpoint.URL, "events": []string{"email.delivered"}})
+	app.Do(t, http.MethodPost, "/api/webhooks",
+		map[string]any{"url": endpoint.URL, "events": []string{"email.delivered"}})
 	send(t, app, `{"from":"ada@dev.test","to":["bob@example.net"],"subject":"x","text":"Hi"}`)
 	select {
 	case <-told:

@@ -11,7 +11,7 @@ import (
 func ExampleGuard() {
 	guard := egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")})
 	for _, a := range []string{"192.168.1.1", "10.1.2.3", "93.184.215.14"} {
-		fmt.Println(a, guard.Allowed(netip.MustParseAddr(a)) == nil)
+		fmt.Println(a, guard.CheckAddress(netip.MustParseAddr(a)) == nil)
 	}
 	// Output:
 	// 192.168.1.1 false

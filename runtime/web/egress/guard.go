@@ -103,8 +103,8 @@ func (g *Guard) refuseTunnelled(addr netip.Addr) error {
 	return nil
 }
 
-// Allowed checks an address before it is dialed.
-func (g *Guard) Allowed(addr netip.Addr) error {
+// CheckAddress checks an address before it is dialed.
+func (g *Guard) CheckAddress(addr netip.Addr) error {
 	if !addr.IsValid() {
 		return &RefusedError{Address: "no address", cause: ErrRefused}
 	}

@@ -50,7 +50,7 @@ func TestGuardRejectsSpecialPurposeRanges(t *testing.T) {
 	for what, addrs := range refused {
 		for _, a := range addrs {
 			addr := netip.MustParseAddr(a)
-			if err := g.Allowed(addr); !errors.Is(err, ErrRefused) {
+			if err := g.CheckAddress(addr); !errors.Is(err, ErrRefused) {
 				t.Errorf("%s: %s was allowed (%v)", what, a, err)
 			}
 			address := netip.AddrPortFrom(addr, 25).String()
@@ -91,7 +91,7 @@ func TestGuardRejectsInvalidAddresses(t *testing.T) {
 			t.Errorf("%s %q was allowed (%v)", network, address, err)
 		}
 	}
-	if err := g.Allowed(netip.Addr{}); !errors.Is(err, ErrRefused) {
+	if err := g.CheckAddress(netip.Addr{}); !errors.Is(err, ErrRefused) {
 		t.Errorf("the zero address was allowed (%v)", err)
 	}
 }
@@ -103,7 +103,7 @@ func TestGuardAllowsOnlyConfiguredPrefixes(t *testing.T) {
 	for addr, want := range map[string]bool{"127.0.0.1": true, "::1": true, "10.9.255.1": true,
 		"10.8.0.1": false, "::2": false, "169.254.169.254": false, "::ffff:127.0.0.1": false, "8.8.8.8": true,
 		"2606:4700::5efe:7f00:1": true, "2606:4700:1::5efe:7f00:1": false} {
-		if got := g.Allowed(netip.MustParseAddr(addr)) == nil; got != want {
+		if got := g.CheckAddress(netip.MustParseAddr(addr)) == nil; got != want {
 			t.Errorf("%s is allowed: %v, want %v", addr, got, want)
 		}
 	}

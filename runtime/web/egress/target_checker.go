@@ -36,7 +36,7 @@ func (c *TargetChecker) Problem(ctx context.Context, text string) string {
 		return problem
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {
-		if c.guard.Allowed(addr) != nil {
+		if c.guard.CheckAddress(addr) != nil {
 			return PrivateTarget
 		}
 		return ""
@@ -48,7 +48,7 @@ func (c *TargetChecker) Problem(ctx context.Context, text string) string {
 		return ""
 	}
 	for _, addr := range addrs {
-		if c.guard.Allowed(addr.Unmap()) == nil {
+		if c.guard.CheckAddress(addr.Unmap()) == nil {
 			return ""
 		}
 	}

@@ -34,8 +34,8 @@ type File struct {
 	Size        int64  // decoded size in bytes
 }
 
-// Content is an attachment that is being read, until Close.
-type Content struct {
+// AttachmentContent is an attachment that is being read, until Close.
+type AttachmentContent struct {
 	File
 
 	Held    []*intake.Content // releases the memory of a response

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical returns the form in which bodies are compared: no white space, members sorted by name (of
+// CanonicalBody returns the form in which bodies are compared: no white space, members sorted by name (of
 // duplicates the last one counts, as in decoders), strings without unnecessary escapes, and equal numbers
 // alike. An empty body is canonical.
 //
@@ -20,7 +20,7 @@ import (
 //
 // The form is only for comparison. A long string, such as the data of an attachment, is replaced by its
 // SHA-256, so that a large body is not held in memory twice.
-func Canonical(jsonBody []byte, form *Form) ([]byte, error) {
+func CanonicalBody(jsonBody []byte, form *Form) ([]byte, error) {
 	if len(jsonBody) == 0 {
 		return nil, nil
 	}

@@ -17,7 +17,7 @@ func BenchmarkCanonical2K(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := idempotency.Canonical(body, form); err != nil {
+		if _, err := idempotency.CanonicalBody(body, form); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -31,7 +31,7 @@ func BenchmarkCanonical1M(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := idempotency.Canonical(body, form); err != nil {
+		if _, err := idempotency.CanonicalBody(body, form); err != nil {
 			b.Fatal(err)
 		}
 	}

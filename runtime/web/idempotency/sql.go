@@ -29,7 +29,7 @@ WITH setting AS MATERIALIZED (
 	FROM (SELECT current_setting('lock_timeout') AS before OFFSET 0) session
 ), stored AS (
 	INSERT INTO idempotency_keys AS held (` + answerRows.Columns() + `)
-	SELECT ` + answerRows.Values() + ` FROM setting, ` + answerRows.Numbered("place") + ` ORDER BY n.place
+	SELECT ` + answerRows.Values() + ` FROM setting, ` + answerRows.NumberedSource("place") + ` ORDER BY n.place
 	ON CONFLICT (account_id, key) DO UPDATE
 	SET request_hash = excluded.request_hash, operation = excluded.operation, status = excluded.status, body = excluded.body,
 	    created_at = excluded.created_at, expires_at = excluded.expires_at
@@ -47,8 +47,8 @@ var answerRows = batch.New("n",
 	batch.Text("operation", func(a *ClaimedResponse) string { return a.Claim.operation }),
 	batch.Int("status", (*ClaimedResponse).storedStatus),
 	batch.Bytes("body", func(a *ClaimedResponse) []byte { return a.Answer.Body }),
-	batch.Computed[*ClaimedResponse]("created_at", "now()"),
-	batch.Computed[*ClaimedResponse]("expires_at", "now() + interval '24 hours'"),
+	batch.ComputedColumn[*ClaimedResponse]("created_at", "now()"),
+	batch.ComputedColumn[*ClaimedResponse]("expires_at", "now() + interval '24 hours'"),
 )
 
 const findSQL = `
@@ -241,7 +241,8 @@ func findResponse(ctx context.Context, on Execer, c *Claim) (*Response, error) {
 		hash      []byte
 		operation string
 	}
-	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.hash, &r.operation, &r.Status, &r.Body} }, findSQL,
+	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.hash, &r.operation, &r.Status, &r.Body} },
+		findSQL,
 		c.accountID, c.key)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -84,7 +84,7 @@ func New(p Params) *Server {
 	base, cut := context.WithCancelCause(context.Background()) // lives as long as the server
 	g := &gate{places: intake.NewGate(p.Budget.Connections(), 0), pace: p.Budget.MinRate(), proxies: p.Proxies,
 		secured: p.TLS != nil, refused: p.Budget.CountRefused}
-	handler := p.Budget.Bound(p.Handler,
+	handler := p.Budget.LimitHandler(p.Handler,
 		func(r *http.Request) intake.Tenant { return intake.Tenant{Remote: clientip.From(r, p.Proxies)} },
 		func(w http.ResponseWriter) {
 			refuseRequest(w, "Too many large responses are being sent. Retry in 5 seconds.")

@@ -88,9 +88,9 @@ SELECT least(statement_timestamp(), min(xact_start)) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND (backend_xid IS NOT NULL OR application_name = current_setting('application_name'))`
 
-// Settled returns the time before which every transaction of the installation has ended, whether it publishes
+// SettledTime returns the time before which every transaction of the installation has ended, whether it publishes
 // or not.
-func (l *Log) Settled(ctx context.Context) (time.Time, error) {
+func (l *Log) SettledTime(ctx context.Context) (time.Time, error) {
 	var at time.Time
 	if err := l.db.SQL.QueryRowContext(ctx, selectOldest).Scan(&at); err != nil {
 		return time.Time{}, fmt.Errorf("read the oldest transaction: %w", err)
@@ -101,8 +101,8 @@ func (l *Log) Settled(ctx context.Context) (time.Time, error) {
 const selectActive = `
 SELECT a FROM unnest($3::text[]) AS a, LATERAL (SELECT FROM facts WHERE account_id = a AND id >= $1 AND id < $2 LIMIT 1) f`
 
-// Active returns those of the accounts that have a fact between two horizons.
-func (l *Log) Active(ctx context.Context, since, before time.Time, accountIDs []string) ([]string, error) {
+// ActiveAccounts returns those of the accounts that have a fact between two horizons.
+func (l *Log) ActiveAccounts(ctx context.Context, since, before time.Time, accountIDs []string) ([]string, error) {
 	active, err := db.All(ctx, l.db.SQL, db.Value[string], selectActive, id.Since(id.Fact, since),
 		id.Since(id.Fact, before), db.Array(accountIDs))
 	if err != nil {

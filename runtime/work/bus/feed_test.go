@@ -137,7 +137,7 @@ func TestOpenTransactionIsNotSettled(t *testing.T) {
 	b := newBench(t)
 	on := b.bus(bus.Options{})
 	settled := func() time.Time {
-		at, err := on.Log().Settled(t.Context())
+		at, err := on.Log().SettledTime(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestReaderSeesFactsOfSlowPublishersOnce(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			on := b.bus(bus.Options{})
-			facts, err := months.Named("facts")
+			facts, err := months.FindTables("facts")
 			if err != nil {
 				t.Fatal(err)
 			}

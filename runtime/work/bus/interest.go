@@ -40,8 +40,8 @@ func (i *Interest) Wants(accountID string) bool {
 	return i.accounts == nil || i.accounts[accountID] > 0
 }
 
-// Appeared must be called after the commit that makes an account want its facts.
-func (i *Interest) Appeared(accountID string) {
+// MarkWanted must be called after the commit that makes an account want its facts.
+func (i *Interest) MarkWanted(accountID string) {
 	i.mutex.Lock()
 	if i.accounts != nil {
 		i.accounts[accountID]++

@@ -29,7 +29,7 @@ type groupMessage struct{ group, factID string }
 
 var factRows = rows.New("fact",
 	rows.Text("id", func(m *message.Message) string { return m.UUID }).SourceOnly(),
-	rows.Computed[*message.Message]("id", idTimeSQL("fact.id")),
+	rows.ComputedColumn[*message.Message]("id", idTimeSQL("fact.id")),
 	rows.Text("account_id", func(m *message.Message) string { return m.Metadata[metaAccount] }),
 	rows.Text("type", func(m *message.Message) string { return m.Metadata[metaType] }),
 	rows.Text("subject_id", func(m *message.Message) string { return m.Metadata[metaSubject] }),
@@ -40,7 +40,7 @@ var factRows = rows.New("fact",
 var messageRows = rows.New("message",
 	rows.Text("consumer", func(w groupMessage) string { return w.group }),
 	rows.Text("fact_id", func(w groupMessage) string { return w.factID }).SourceOnly(),
-	rows.Computed[groupMessage]("fact_id", idTimeSQL("message.fact_id")),
+	rows.ComputedColumn[groupMessage]("fact_id", idTimeSQL("message.fact_id")),
 )
 
 var (

@@ -51,13 +51,13 @@ type Entry struct {
 	Sample Payload // a filled example, for documentation and test events
 }
 
-// Public reports whether webhooks, the event log and its stream contain events of the type. Other events
+// IsPublic reports whether webhooks, the event log and its stream contain events of the type. Other events
 // appear only on the timeline of their subject.
-func (e Entry) Public() bool { return e.Type != EmailRescheduled && e.Type != AutomationCancelled }
+func (e Entry) IsPublic() bool { return e.Type != EmailRescheduled && e.Type != AutomationCancelled }
 
 // Catalog lists every public event type, sorted by name.
 func Catalog() []Entry {
-	return slices.DeleteFunc(slices.Clone(catalog), func(e Entry) bool { return !e.Public() })
+	return slices.DeleteFunc(slices.Clone(catalog), func(e Entry) bool { return !e.IsPublic() })
 }
 
 // Names lists every public event type, sorted.
@@ -89,7 +89,7 @@ var catalog = []Entry{
 	{DomainClaimStarted, "The account started a claim for a domain that another account has verified",
 		DomainClaim{
 			ClaimID: "clm_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com",
-			ExpiresAt: At(sampleTime.AddDate(0, 0, 7))}},
+			ExpiresAt: NewTime(sampleTime.AddDate(0, 0, 7))}},
 	{DomainClaimed, "The account completed a claim and now owns the domain, which has new keys", sampleDomain("pending")},
 	{DomainDeleted, "A domain was deleted and can no longer send", sampleDomain("verified")},
 	{DomainDKIMRotated, "A new key now signs the domain's mail", DomainKey{
@@ -129,7 +129,7 @@ var catalog = []Entry{
 	{EmailDeliveryDelayed, "Delivery is delayed or temporarily held",
 		sampleEmail(EmailDeliveryDelayed, "sent", func(d *Email) {
 			d.Recipient = "bob@example.net"
-			d.Delay = &Delay{Attempt: 1, NextAttemptAt: At(sampleTime.Add(time.Minute)),
+			d.Delay = &Delay{Attempt: 1, NextAttemptAt: NewTime(sampleTime.Add(time.Minute)),
 				Diagnostic: "451 4.7.1 Greylisted, try again later"}
 		})},
 	{EmailFailed, "Delivery is impossible for a reason other than a bounce",

@@ -84,7 +84,7 @@ type Complaint struct {
 
 const sampleAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15"
 
-var sampleSchedule = At(sampleTime.Add(time.Hour))
+var sampleSchedule = NewTime(sampleTime.Add(time.Hour))
 
 // statusAfter is the status in each type of event about an email: that of the recipient in the data, or of the
 // email if the data has none.
@@ -107,7 +107,7 @@ func sampleEmail(t Type, status string, change func(*Email)) Email {
 	e := Email{EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Ada <ada@example.com>",
 		To: []string{"bob@example.net"}, CC: []string{},
 		Subject: "Your receipt", EmailStatus: status, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}},
-		CreatedAt: At(sampleTime)}
+		CreatedAt: NewTime(sampleTime)}
 	if change != nil {
 		change(&e)
 	}

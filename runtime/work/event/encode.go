@@ -17,7 +17,7 @@ func Encode(id string, typ Type, at time.Time, data json.RawMessage) ([]byte, er
 		Type      Type            `json:"type"`
 		CreatedAt Time            `json:"created_at"`
 		Data      json.RawMessage `json:"data"`
-	}{id, typ, At(at), data})
+	}{id, typ, NewTime(at), data})
 	if err != nil {
 		return nil, err
 	}

@@ -36,5 +36,5 @@ func sampleInbound() Inbound {
 		MessageID: "20260115093000.1042@example.net",
 		InReplyTo: &answered, References: []string{answered}, SpamStatus: "ham", AttachmentCount: 1,
 		Attachments: []AttachmentInfo{{Filename: "invoice.pdf", ContentType: "application/pdf", Size: 48213}},
-		ReceivedAt:  At(sampleTime)}
+		ReceivedAt:  NewTime(sampleTime)}
 }

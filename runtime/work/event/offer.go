@@ -25,7 +25,7 @@ func (o Offer) Types() []string {
 // Refusal returns the reason why an endpoint cannot have a type, or "".
 func (o Offer) Refusal(t Type) string {
 	switch entry, known := Lookup(t); {
-	case !known || !entry.Public():
+	case !known || !entry.IsPublic():
 		return "is not an event type; available types are " + strings.Join(o.Types(), ", ")
 	case !o.canHappen(t):
 		return "is an event of the module " + moduleOf(t) + ", which is disabled; available types are " +

@@ -10,8 +10,8 @@ type Time struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// At returns a time in payload precision.
-func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
+// NewTime returns a time in payload precision.
+func NewTime(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
 // MarshalJSON encodes the time in the format of the API.
 func (t Time) MarshalJSON() ([]byte, error) {

@@ -45,7 +45,7 @@ func (o *ownAddresses) addressList() machine.Networks {
 	var all machine.Networks
 	for addr, has := range o.tried {
 		if has && !o.found.Has(addr) {
-			all = append(all, machine.Single(addr))
+			all = append(all, machine.SingleNetwork(addr))
 		}
 	}
 	slices.SortFunc(all, func(a, b netip.Prefix) int { return a.Addr().Compare(b.Addr()) })

@@ -60,7 +60,7 @@ type changing struct {
 func (c *changing) set(addresses ...string) {
 	var list machine.Networks
 	for _, text := range addresses {
-		list = append(list, machine.Single(netip.MustParseAddr(text)))
+		list = append(list, machine.SingleNetwork(netip.MustParseAddr(text)))
 	}
 	c.now.Store(&list)
 }

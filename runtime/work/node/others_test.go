@@ -56,7 +56,7 @@ func TestRowListsMachineAddresses(t *testing.T) {
 	}
 	var many machine.Networks
 	for i := range 300 {
-		many = append(many, machine.Single(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})))
+		many = append(many, machine.SingleNetwork(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})))
 	}
 	now.now.Store(&many)
 	within(t, "the row has 256 addresses", func() bool {

@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
-// Rooms contains accepting, delivery and records over one database. No worker runs.
-type Rooms struct {
+// Harness contains accepting, delivery and records over one database. No worker runs.
+type Harness struct {
 	*sendingtest.Parts
 
 	Sending  *sending.Service
@@ -33,21 +33,21 @@ type Rooms struct {
 	work worker.Queue[delivery.Job, smtpclient.Outcome]
 }
 
-// New returns new Rooms. They are stopped when the test ends.
-func New(t *testing.T) *Rooms {
+// New returns a new Harness, which is stopped when the test ends.
+func New(t *testing.T) *Harness {
 	t.Helper()
 	return WithObjects(t, nil, bodies.Config{})
 }
 
-// WithObjects returns new Rooms with an object store.
-func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
+// WithObjects returns a new Harness with an object store.
+func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Harness {
 	t.Helper()
 	p := sendingtest.New(t)
 	paths, err := returnpath.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Rooms{Parts: p}
+	r := &Harness{Parts: p}
 	if r.Mover, err = bodies.New(bodies.Params{Config: c, DB: p.DB, Objects: objects, Budget: p.Budget,
 		Logger: p.Logger}); err != nil {
 		t.Fatal(err)
@@ -68,8 +68,9 @@ func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
 	}
 	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus,
 		Accounts: p.Near, Composer: r.Composer, Ways: p.Near,
-		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
-		Signals: sendingtest.NoSignals{}, Logger: p.Logger}); err != nil {
+		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer,
+		ReturnPaths: paths,
+		Signals:     sendingtest.NoSignals{}, Logger: p.Logger}); err != nil {
 		t.Fatal(err)
 	}
 	r.work = r.Delivery.Work()
@@ -87,8 +88,8 @@ func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
 	return r
 }
 
-// Simple returns a message to the given recipients.
-func Simple(to ...string) sending.Message {
+// SimpleMessage returns a message to the given recipients.
+func SimpleMessage(to ...string) sending.Message {
 	m := sending.Message{From: sending.Mailbox{Text: "Ada <ada@example.com>"}, Subject: "Hello", Text: "Hello"}
 	for _, a := range to {
 		m.To = append(m.To, sending.Mailbox{Text: a})
@@ -97,7 +98,7 @@ func Simple(to ...string) sending.Message {
 }
 
 // Send submits a message and returns its id.
-func (r *Rooms) Send(t *testing.T, m sending.Message) string {
+func (r *Harness) Send(t *testing.T, m sending.Message) string {
 	t.Helper()
 	receipt, err := r.Sending.Send(t.Context(), r.Caller(), sending.Request{Message: m})
 	if err != nil {
@@ -107,13 +108,13 @@ func (r *Rooms) Send(t *testing.T, m sending.Message) string {
 }
 
 // State returns an email, its recipients, their attempts and the types of its facts.
-func (r *Rooms) State(t *testing.T, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {
+func (r *Harness) State(t *testing.T, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {
 	t.Helper()
 	return sendingtest.State(t, r.Records, id)
 }
 
 // ClaimAll claims all due deliveries.
-func (r *Rooms) ClaimAll(t *testing.T) []delivery.Job {
+func (r *Harness) ClaimAll(t *testing.T) []delivery.Job {
 	t.Helper()
 	jobs, err := r.work.Claim(t.Context(), 100, time.Minute)
 	if err != nil {
@@ -123,7 +124,7 @@ func (r *Rooms) ClaimAll(t *testing.T) []delivery.Job {
 }
 
 // SettleWith settles claimed deliveries, all with the same outcome.
-func (r *Rooms) SettleWith(t *testing.T, jobs []delivery.Job, out smtpclient.Outcome) {
+func (r *Harness) SettleWith(t *testing.T, jobs []delivery.Job, out smtpclient.Outcome) {
 	t.Helper()
 	var results []worker.Result[delivery.Job, smtpclient.Outcome]
 	for _, j := range jobs {
@@ -135,7 +136,7 @@ func (r *Rooms) SettleWith(t *testing.T, jobs []delivery.Job, out smtpclient.Out
 }
 
 // Extend extends the leases of claimed deliveries and reports which are still held.
-func (r *Rooms) Extend(t *testing.T, jobs []delivery.Job) []bool {
+func (r *Harness) Extend(t *testing.T, jobs []delivery.Job) []bool {
 	t.Helper()
 	held, err := r.work.Extend(t.Context(), jobs, time.Minute)
 	if err != nil {

@@ -42,8 +42,8 @@ func (b *Batch[R]) Rows(rows []R) db.Argument {
 // Source returns the rows as an item for FROM.
 func (b *Batch[R]) Source() string { return b.sourceSQL("", "") }
 
-// Numbered is Source with the number of each row, from 1, in an additional column.
-func (b *Batch[R]) Numbered(number string) string {
+// NumberedSource is Source with the number of each row, from 1, in an additional column.
+func (b *Batch[R]) NumberedSource(number string) string {
 	return b.sourceSQL(" WITH ORDINALITY", ", "+pq.QuoteIdentifier(number))
 }
 

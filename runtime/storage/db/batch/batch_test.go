@@ -37,7 +37,7 @@ var samples = batch.New("v",
 	batch.Bool("yes", func(s *sample) bool { return s.Yes }),
 	batch.Time("at", func(s *sample) time.Time { return s.At }),
 	batch.JSON("list", func(s *sample) []string { return s.List }),
-	batch.Computed[*sample]("upper_kind", `upper(v.kind)`),
+	batch.ComputedColumn[*sample]("upper_kind", `upper(v.kind)`),
 )
 
 const samplesTable = `CREATE TABLE samples (n bigserial, "from" text NOT NULL, optional varchar, data bytea, count int, score float8, yes bool, at timestamptz, list jsonb, upper_kind varchar)`
@@ -82,7 +82,7 @@ func TestRowsAreNumbered(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	words := batch.New("w", batch.Text("word", func(s string) string { return s }))
-	s := db.Compile(`SELECT place || w.word FROM ` + words.Numbered("place") + ` ORDER BY w.word`)
+	s := db.Compile(`SELECT place || w.word FROM ` + words.NumberedSource("place") + ` ORDER BY w.word`)
 	got, err := db.All(t.Context(), d.Hot, db.Value[string], s.Text, s.Args(words.Rows([]string{"b", "a"}))...)
 	if diff := cmp.Diff([]string{"2a", "1b"}, got); err != nil || diff != "" {
 		t.Errorf("the numbered rows are wrong: %v (-want +got)\n%s", err, diff)
@@ -117,7 +117,7 @@ func Example() {
 		batch.Text("page", func(v visit) string { return v.Page }),
 		batch.Text("visitor", func(v visit) string { return v.Visitor }).OrNull(),
 		batch.Int("took_ms", func(v visit) int64 { return v.Took.Milliseconds() }).As("int"),
-		batch.Computed[visit]("seen_at", `now()`),
+		batch.ComputedColumn[visit]("seen_at", `now()`),
 	)
 	insert := db.Compile(visits.Insert("visits") + ` ON CONFLICT DO NOTHING`)
 	fmt.Println(insert.Text)

@@ -73,7 +73,7 @@ func JSON[R any, V any](name string, value func(R) V) Column[R] {
 		for i, r := range rows {
 			text, err := json.Marshal(value(r))
 			if err != nil {
-				return db.Failing(fmt.Errorf("column %s: %w", name, err))
+				return db.FailingArgument(fmt.Errorf("column %s: %w", name, err))
 			}
 			texts[i] = string(text)
 		}
@@ -81,9 +81,9 @@ func JSON[R any, V any](name string, value func(R) V) Column[R] {
 	}}
 }
 
-// Computed is a column that the statement computes: value is its SQL, which may use columns of the same
+// ComputedColumn is a column that the statement computes: value is its SQL, which may use columns of the same
 // batch.
-func Computed[R any](name, value string) Column[R] { return Column[R]{name: name, value: value} }
+func ComputedColumn[R any](name, value string) Column[R] { return Column[R]{name: name, value: value} }
 
 // OrNull stores NULL instead of the empty text, empty bytes, 0 and false.
 func (c Column[R]) OrNull() Column[R] {

@@ -26,15 +26,15 @@ func TestConnectionShares(t *testing.T) {
 		"a process with few configured connections": {97, 4, 10, 10},
 		"more processes than connections":           {20, 30, 40, 2},
 	} {
-		if got := capacity.Each(c.room, c.processes, c.configured); got != c.want {
+		if got := capacity.PerProcess(c.room, c.processes, c.configured); got != c.want {
 			t.Errorf("%s: each process has %d connections, want %d", name, got, c.want)
 		}
 		if all := c.processes * (c.want + 1); c.want > 2 && all > c.room {
 			t.Errorf("%s: all processes have %d connections, but the server has %d", name, all, c.room)
 		}
 	}
-	needed := capacity.Needed(4, 40)
-	if capacity.Each(needed, 4, 40) != 40 || capacity.Each(needed-1, 4, 40) == 40 {
+	needed := capacity.NeededRoom(4, 40)
+	if capacity.PerProcess(needed, 4, 40) != 40 || capacity.PerProcess(needed-1, 4, 40) == 40 {
 		t.Errorf("four processes with 40 connections each need %d, want the minimum", needed)
 	}
 }

@@ -49,18 +49,18 @@ func (s *Share) connectionsPerProcess() int {
 	if s.room == 0 {
 		return s.configured
 	}
-	return Each(s.room, s.processes, s.configured)
+	return PerProcess(s.room, s.processes, s.configured)
 }
 
-// Each returns how many connections the pools of each process may open. One more connection listens.
-func Each(room, processes, configured int) int {
+// PerProcess returns how many connections the pools of each process may open. One more connection listens.
+func PerProcess(room, processes, configured int) int {
 	return max(min((room-reservedConnections(room))/processes-1, configured), 2) // each pool has at least one
 }
 
-// Needed returns the room that processes need in order to open all configured connections.
-func Needed(processes, configured int) int {
+// NeededRoom returns the room that processes need in order to open all configured connections.
+func NeededRoom(processes, configured int) int {
 	room := processes * (configured + 1)
-	for Each(room, processes, configured) < configured {
+	for PerProcess(room, processes, configured) < configured {
 		room++
 	}
 	return room

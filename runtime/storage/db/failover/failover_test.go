@@ -51,8 +51,9 @@ func TestMultiplePrimariesAreRejected(t *testing.T) {
 			}
 		}
 	}
-	if got := failover.Newest("7", []failover.Sighting{old, standby, sighting("db9:5432", "8", "00000009", "900"),
-		{Host: "x", Err: io.EOF}}); got != "00000002" {
+	if got := failover.NewestTimeline("7",
+		[]failover.Sighting{old, standby, sighting("db9:5432", "8", "00000009", "900"),
+			{Host: "x", Err: io.EOF}}); got != "00000002" {
 		t.Errorf("the newest timeline is %s, want that of the standby", got)
 	}
 }

@@ -32,8 +32,8 @@ SELECT system_identifier::text, CASE WHEN pg_is_in_recovery() THEN upper(lpad(to
 	extract(epoch FROM pg_postmaster_start_time())::text, pg_is_in_recovery()::text, current_setting('default_transaction_read_only')
 FROM pg_control_system()`
 
-// Ask returns the identity of a connection's server.
-func Ask(ctx context.Context, conn driver.Conn) (Identity, error) {
+// ReadIdentity returns the identity of a connection's server.
+func ReadIdentity(ctx context.Context, conn driver.Conn) (Identity, error) {
 	said, err := Row(ctx, conn, identitySQL)
 	var refused *pq.Error
 	switch {

@@ -54,8 +54,8 @@ func Judge(system string, all []Sighting) error {
 	return nil
 }
 
-// Newest returns the newest timeline of a cluster.
-func Newest(system string, all []Sighting) (timeline string) {
+// NewestTimeline returns the newest timeline of a cluster.
+func NewestTimeline(system string, all []Sighting) (timeline string) {
 	for _, s := range all {
 		if s.Err == nil && s.System == system {
 			timeline = max(timeline, s.Timeline)

@@ -157,7 +157,7 @@ func (s *Survey) runQuery(p *peer, host int, began time.Time) {
 // connection to keep: only for a standby, because the primary has none to spare.
 func (s *Survey) identifyHost(ctx context.Context, host int, kept driver.Conn) (Identity, driver.Conn, error) {
 	if kept != nil {
-		who, err := Ask(ctx, kept)
+		who, err := ReadIdentity(ctx, kept)
 		if err == nil && who.Standby {
 			return who, kept, nil
 		}
@@ -167,7 +167,7 @@ func (s *Survey) identifyHost(ctx context.Context, host int, kept driver.Conn) (
 	if err != nil {
 		return Identity{}, nil, err
 	}
-	who, err := Ask(ctx, conn)
+	who, err := ReadIdentity(ctx, conn)
 	if err != nil {
 		return Identity{}, nil, errors.Join(err, conn.Close())
 	}

@@ -100,7 +100,7 @@ func (w *Watch) queryHosts(ctx context.Context, since time.Time, but int) error 
 
 func (w *Watch) judgeSightings(all []Sighting) error {
 	system := w.cluster.System()
-	w.cluster.Learn(Newest(system, all))
+	w.cluster.Learn(NewestTimeline(system, all))
 	return Judge(system, all)
 }
 

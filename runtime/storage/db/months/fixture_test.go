@@ -33,7 +33,7 @@ func quiet(string) {}
 
 func named(t *testing.T, name string) months.Table {
 	t.Helper()
-	found, err := months.Named(name)
+	found, err := months.FindTables(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func move(t *testing.T, d *db.DB, table months.Table) {
 
 func look(t *testing.T, d *db.DB, table months.Table) months.TableState {
 	t.Helper()
-	state, err := months.Look(t.Context(), d.SQL, table)
+	state, err := months.ReadTableState(t.Context(), d.SQL, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func at(table months.Table, when time.Time, n int) string {
 	if table.Prefix == "" {
 		return when.UTC().Truncate(time.Microsecond).Add(time.Duration(n) * time.Microsecond).Format(time.RFC3339Nano)
 	}
-	low := table.At(when)
+	low := table.SmallestKey(when)
 	return fmt.Sprintf("%s%06d", low[:len(low)-6], n)
 }
 

@@ -48,7 +48,7 @@ func Maintain(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...DropR
 	}
 	var failed []error
 	for _, t := range tables {
-		state, err := Look(ctx, d.SQL, t)
+		state, err := ReadTableState(ctx, d.SQL, t)
 		if err == nil && (state.Split || state.limit != "") {
 			err = runInSession(ctx, d, log, keepPatience,
 				func(s session) error { return s.keepTable(ctx, t, now, &kept, unneeded) })
@@ -63,17 +63,17 @@ func Maintain(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...DropR
 	return kept, errors.Join(failed...)
 }
 
-// Late reports whether rows are, or soon will be, past the last month of a split table.
-func (s *TableState) Late(ctx context.Context, on db.Execer) (bool, error) {
+// IsLate reports whether rows are, or soon will be, past the last month of a split table.
+func (s *TableState) IsLate(ctx context.Context, on db.Execer) (bool, error) {
 	now, err := db.Now(ctx, on)
-	if err != nil || s.restPart().From <= s.Table.At(now.AddDate(0, 0, 7)) {
+	if err != nil || s.restPart().From <= s.Table.SmallestKey(now.AddDate(0, 0, 7)) {
 		return err == nil, err
 	}
 	return hasRows(ctx, on, s.restPart().Name)
 }
 
 func (s session) keepTable(ctx context.Context, t Table, now time.Time, kept *Maintenance, unneeded []DropRule) error {
-	state, err := Look(ctx, s.conn, t)
+	state, err := ReadTableState(ctx, s.conn, t)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (s session) dropOld(ctx context.Context, state *TableState, now time.Time, 
 	var gone, empty []string
 	below := ""
 	for _, m := range state.Months[:len(state.Months)-1] {
-		if m.Below > t.At(now.Add(-youngest)) {
+		if m.Below > t.SmallestKey(now.Add(-youngest)) {
 			break
 		}
 		used, err := hasRows(ctx, s.conn, m.Name)

@@ -58,7 +58,7 @@ func TestMonthsAreCreatedAndDropped(t *testing.T) {
 			if place := placeOf(t, d, table, row); month > 1 && !strings.HasSuffix(place, now.Format("2006_01")) {
 				t.Errorf("a row of %s is stored in %s", now.Format(time.DateOnly), place)
 			}
-			if ahead := state.Months[len(state.Months)-1].From; ahead < table.At(now.AddDate(0, 1, 0)) {
+			if ahead := state.Months[len(state.Months)-1].From; ahead < table.SmallestKey(now.AddDate(0, 1, 0)) {
 				t.Errorf("in month %d the default partition begins at %s", month, table.Time(ahead))
 			}
 		}
@@ -97,8 +97,8 @@ func TestMonthsAreCreatedAndDropped(t *testing.T) {
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
 		kept, err = months.KeepAt(t.Context(), d, table, later)
 		young := look(t, d, table).Months[1]
-		if err != nil || young.Below < table.At(later.AddDate(0, -1, -1)) ||
-			young.From > table.At(later.AddDate(0, -1, 0)) {
+		if err != nil || young.Below < table.SmallestKey(later.AddDate(0, -1, -1)) ||
+			young.From > table.SmallestKey(later.AddDate(0, -1, 0)) {
 			t.Errorf("of an empty table, %v were dropped and %+v remain: %v", kept.Dropped, young, err)
 		}
 		store(t, d, table, newRow(table))

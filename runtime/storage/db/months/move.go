@@ -96,7 +96,7 @@ func (step MoveStep) runStep(ctx context.Context, on db.Execer) error {
 
 // stepsOf returns the remaining steps to a split table.
 func stepsOf(ctx context.Context, on db.Execer, t Table) (steps []MoveStep, err error) {
-	state, err := Look(ctx, on, t)
+	state, err := ReadTableState(ctx, on, t)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (t Table) dateOf(bound string) string { return t.Time(bound).UTC().Format(t
 // Undo makes a split table plain again. It fails unless only its first month has rows.
 func Undo(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) error {
 	err := runInSession(ctx, d, log, movePatience, func(s session) error {
-		state, err := Look(ctx, s.conn, t)
+		state, err := ReadTableState(ctx, s.conn, t)
 		if err != nil || !state.Split {
 			return err
 		}

@@ -54,8 +54,8 @@ var tables = []Table{{Name: "facts", Column: "id", Prefix: id.Fact},
 // those that it refers to.
 func Tables() []Table { return slices.Clone(tables) }
 
-// Named returns the tables with the given names, or all of them.
-func Named(names ...string) ([]Table, error) {
+// FindTables returns the tables with the given names, or all of them.
+func FindTables(names ...string) ([]Table, error) {
 	if len(names) == 0 {
 		return Tables(), nil
 	}
@@ -79,11 +79,11 @@ func allNames() string {
 }
 
 // monthBound returns the smallest value of the month that contains a time.
-func (t Table) monthBound(at time.Time) string { return t.At(Begin(at)) }
+func (t Table) monthBound(at time.Time) string { return t.SmallestKey(Begin(at)) }
 
-// At returns the smallest value of the column for a time: an id, or the time itself in RFC 3339 format, in
+// SmallestKey returns the smallest value of the column for a time: an id, or the time itself in RFC 3339 format, in
 // UTC and whole seconds.
-func (t Table) At(at time.Time) string {
+func (t Table) SmallestKey(at time.Time) string {
 	if t.Prefix == "" {
 		return at.UTC().Format(time.RFC3339)
 	}
@@ -109,7 +109,7 @@ func (t Table) parseValue(text string) string {
 	if t.Prefix != "" || text == "" {
 		return text
 	}
-	return t.At(t.Time(text))
+	return t.SmallestKey(t.Time(text))
 }
 
 // Begin returns the start of the month that contains a time, in UTC.
@@ -127,9 +127,9 @@ func (t Table) monthName(from string) string {
 func (t Table) pastName() string { return t.Name + "_past" }
 func (t Table) restName() string { return t.Name + "_rest" }
 
-// Needs returns the version of the migration that programs need for the table once it is split; may be
+// RequiredMigration returns the version of the migration that programs need for the table once it is split; may be
 // empty.
-func (t Table) Needs(d *db.DB) string {
+func (t Table) RequiredMigration(d *db.DB) string {
 	if t.needs == "" {
 		return ""
 	}
@@ -184,8 +184,8 @@ func Split(ctx context.Context, on db.Execer, table string) (bool, error) {
 	return db.One(ctx, on, db.Value[bool], `SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass($1)`, table)
 }
 
-// Look returns the current form of a table.
-func Look(ctx context.Context, on db.Execer, t Table) (TableState, error) {
+// ReadTableState returns the current form of a table.
+func ReadTableState(ctx context.Context, on db.Execer, t Table) (TableState, error) {
 	s, err := db.One(ctx, on, func(s *TableState) []any { return []any{&s.Split, &s.Bytes} }, kindSQL, t.Name)
 	s.Table = t
 	switch {

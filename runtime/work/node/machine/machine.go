@@ -60,7 +60,7 @@ func (Interfaces) List() (Networks, error) {
 			case i.Flags&net.FlagLoopback != 0 && addr.Is4() && prefix.Bits() <= addr.BitLen():
 				all = append(all, netip.PrefixFrom(addr, prefix.Bits()).Masked())
 			default:
-				all = append(all, Single(addr))
+				all = append(all, SingleNetwork(addr))
 			}
 		}
 	}
@@ -93,8 +93,8 @@ func bindsToAny(addr netip.Addr) bool {
 	return err == nil && strings.TrimSpace(string(set)) == "1"
 }
 
-// Single returns the network of one address.
-func Single(addr netip.Addr) netip.Prefix { return netip.PrefixFrom(addr, addr.BitLen()) }
+// SingleNetwork returns the network of one address.
+func SingleNetwork(addr netip.Addr) netip.Prefix { return netip.PrefixFrom(addr, addr.BitLen()) }
 
 // List returns them in order.
 func (n Networks) List() (Networks, error) { return slices.Clone(n).inOrder(), nil }
@@ -127,7 +127,7 @@ func (n *Networks) UnmarshalJSON(text []byte) error {
 	*n = nil
 	for _, entry := range list {
 		if addr, err := netip.ParseAddr(entry); err == nil {
-			*n = append(*n, Single(addr))
+			*n = append(*n, SingleNetwork(addr))
 		} else if p, err := netip.ParsePrefix(entry); err == nil {
 			*n = append(*n, p)
 		}
