@@ -99,7 +99,7 @@ func (e *Error) WithCause(cause error) *Error {
 // DetailChangedAt is the detail of a conflict that says when another writer changed the resource.
 const DetailChangedAt = "changed_at"
 
-// DetailUsedBy is the detail of a conflict that lists the names of what uses the resource.
+// DetailUsedBy is the detail of a conflict that lists the names of the objects that use the resource.
 const DetailUsedBy = "used_by"
 
 // With attaches one machine-readable detail.
@@ -209,7 +209,7 @@ func OrUnavailable(err error) error {
 	return err
 }
 
-// Wrap adds what was being done to an error. It returns nil for nil.
+// Wrap adds a description of the failed operation to an error. It returns nil for nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -54,7 +54,7 @@ func (t *Reservation) End() {
 	})
 }
 
-// Paused returns until when, and why, nothing is attempted for a destination.
+// Paused returns until when a destination is paused, and why.
 func (r *Registry) Paused(way, destination string) (until time.Time, reason string, paused bool) {
 	r.mu.Lock()
 	defer r.unlockAndNotify()
