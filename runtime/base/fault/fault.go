@@ -1,8 +1,8 @@
 // Package fault defines the errors that a request can end with.
 //
 // Services return an *Error. The edges (REST, GraphQL, SMTP) translate its Kind into their own protocol and
-// nothing else. Any other error is either an unavailable database (see Unavailable) or a defect: its text
-// never reaches a client.
+// nothing else. Any other error is either an unavailable database (see Unavailable) or a bug: its text never reaches a
+// client.
 package fault
 
 import (
@@ -96,7 +96,7 @@ func (e *Error) WithCause(cause error) *Error {
 	return e
 }
 
-// DetailChangedAt is the detail of a conflict that says when another writer changed the resource.
+// DetailChangedAt is the detail of a conflict that contains the time when another writer changed the resource.
 const DetailChangedAt = "changed_at"
 
 // DetailUsedBy is the detail of a conflict that lists the names of the objects that use the resource.
@@ -158,7 +158,7 @@ func InvalidField(path, format string, args ...any) error {
 	return f.Err()
 }
 
-// Unauthenticated is the same answer for every credential that does not work.
+// Unauthenticated returns the same error for every invalid credential.
 func Unauthenticated() *Error {
 	return &Error{Kind: Unauthorized, Message: "Unauthorized"}
 }
