@@ -74,7 +74,7 @@ func TestGETsCountForTheRate(t *testing.T) {
 	}
 }
 
-// The cookie of a session reads by GET what it reads by POST, for this installation's own pages. It changes nothing.
+// A session cookie can run the same queries with GET as with POST, on pages of this installation. GET changes nothing.
 func TestGETWithASession(t *testing.T) {
 	t.Parallel()
 	const mutation = `mutation { retryDelivery(selection: {all: true}) { changed } }`

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// A response with large bodies holds no memory while and after its client reads it.
+// A response with large bodies uses no memory while its client reads it, or afterwards.
 func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 5, html: strings.Repeat("x", 6<<20/5)})

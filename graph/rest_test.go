@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/admission"
 )
 
-// fakeREST answers every request alike, and remembers them.
+// fakeREST returns the same response to every request, and records the requests.
 type fakeREST struct {
 	status int
 	answer string
@@ -119,7 +119,7 @@ func TestMutationsReportTheProblemsOfTheRESTAPI(t *testing.T) {
 	}
 }
 
-// The first mutation of a request is counted with the request, every other one as a request of its own.
+// The first mutation is part of the request for the rate limit; every other one counts as a separate request.
 func TestSeveralMutationsCountAsSeveralRequests(t *testing.T) {
 	t.Parallel()
 	rest := &fakeREST{status: 200, answer: `{"id":"msg_001","status":"sent"}`}

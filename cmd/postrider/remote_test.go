@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Strangers write subjects and names. In a table they stay on their line, and move no cursor.
+// Outside parties write subjects and names. In a table, they stay on one line and cannot move the cursor.
 func TestCellsHaveNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

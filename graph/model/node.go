@@ -1,4 +1,4 @@
 package model
 
-// Node is an object with an ID of its own: any of the types that implement Node in the schema.
+// Node is an object with an ID: any of the types that implement Node in the schema.
 type Node any

@@ -277,9 +277,8 @@ func TestIdempotentReplay(t *testing.T) {
 	expect.Golden(t, "answers/idempotency_conflict.json", other.body)
 }
 
-// A request that was refused did nothing. The same request under the same key is judged
-// again, and so is another one: a domain may have been verified meanwhile, and a job
-// with a fixed key must be able to send then.
+// A refused request has no effect. The same request with the same key is processed again, and so is a different one:
+// the domain may have been verified in the meantime, and a job with a fixed key must then be able to send.
 func TestARefusalIsNotKeptUnderItsKey(t *testing.T) {
 	t.Parallel()
 	q := request{method: "POST", path: "/api/emails", body: simple, header: map[string]string{"Idempotency-Key": "k1"}}
@@ -310,8 +309,8 @@ func TestARefusalIsNotKeptUnderItsKey(t *testing.T) {
 	}
 }
 
-// Of two equal requests the slower one may be refused because of what the faster one did.
-// It answers as that one.
+// Of two identical requests, the slower one can be refused because of the effect of the faster one. It returns the
+// response of the faster one.
 func TestARefusalGivesWayToAnEqualRequestThatWasFaster(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -348,7 +347,7 @@ func TestDomainIsAddedOncePerKey(t *testing.T) {
 	}
 }
 
-// The record of the list says what the record of the single resource says.
+// The record in a list has the same content as the record of the single resource.
 func TestEmailListShowsTheSameRecord(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

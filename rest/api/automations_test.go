@@ -344,7 +344,7 @@ func TestDefinitionsAreRefusedByThePathsOfTheirFields(t *testing.T) {
 	}
 }
 
-// fieldsOf returns the names of the wrong fields of an answer.
+// fieldsOf returns the names of the invalid fields in a response.
 func fieldsOf(t *testing.T, answer string) []string {
 	t.Helper()
 	var read struct {
@@ -361,7 +361,7 @@ func fieldsOf(t *testing.T, answer string) []string {
 	return names
 }
 
-// A run that waits because a step could not be finished says why, and so does its timeline.
+// A run that waits because a step could not be completed shows the reason, and so does its timeline.
 func TestARunSaysWhyItWaits(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -423,7 +423,7 @@ func TestEventsArePosted(t *testing.T) {
 	}
 }
 
-// An event that is posted again under the other name of name is the same request.
+// An event that is posted again with the alias of name is the same request.
 func TestEventsUnderEitherNameAreEqual(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

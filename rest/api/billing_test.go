@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// fakeBilling is of an account that pays.
+// fakeBilling is the billing of a paying account.
 type fakeBilling struct {
 	fail   error
 	off    bool

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// keepsBlank lists the optional fields to which an empty string is a value of its own.
+// keepsBlank lists the optional fields for which an empty string is a distinct value.
 var keepsBlank = map[string]string{
 	"POST /emails: text":                 "prevents that a text part is generated from html",
 	"POST /emails/check: text":           "as in POST /emails",
@@ -30,7 +30,7 @@ func TestEmptyTextsFollowOneRule(t *testing.T) {
 	for name, form := range bodies {
 		q := asked[name]
 		if q[1] == "" {
-			continue // without a body, or asked elsewhere
+			continue // without a body, or tested elsewhere
 		}
 		method, _, _ := strings.Cut(name, " ")
 		send := func(body any) answer {
@@ -78,7 +78,7 @@ var numbers = regexp.MustCompile(`[0-9]+`)
 // maskNumbers hides what differs between two equal requests: times, secrets and ids.
 func maskNumbers(body string) string { return numbers.ReplaceAllString(body, "0") }
 
-// schema is the part of a schema of the document that says which fields are texts.
+// schema is the part of a schema in the document that shows which fields are texts.
 type schema struct {
 	Ref          string `json:"$ref"`
 	Type         any

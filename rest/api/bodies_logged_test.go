@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
-// Whoever may read the log may read every body in it elsewhere; people leave none where they get in.
+// A caller that can read the log can also read every logged body elsewhere. Bodies of sign-in operations are not logged.
 func TestPeopleLeaveNoBodies(t *testing.T) {
 	t.Parallel()
 	for _, needs := range rights.Operations() {

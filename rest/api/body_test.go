@@ -97,8 +97,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// An upload that fills the share of its account makes the next one of that account wait
-// and then try again; small requests are served all the while.
+// While an upload uses the whole share of its account, the next upload of the account waits and is then refused with
+// Retry-After. Small requests are served in the meantime.
 func TestBodyBudget(t *testing.T) {
 	t.Parallel()
 	held := budget(t, intake.Config{Spool: 4 * 20 << 20, Patience: 300 * time.Millisecond})
@@ -128,7 +128,7 @@ func TestBodyBudget(t *testing.T) {
 	}
 }
 
-// What is declared holds nothing: only what has come does.
+// Memory is only used for bytes that have arrived, not for the declared length.
 func TestADeclaredBodyHoldsNothing(t *testing.T) {
 	t.Parallel()
 	held := budget(t, intake.Config{})
@@ -147,7 +147,7 @@ func TestADeclaredBodyHoldsNothing(t *testing.T) {
 	}
 }
 
-// The key is checked, and rejected, before the client is asked to send its body.
+// An invalid key is rejected before the client is asked to send its body.
 func TestBodyIsNotReadBeforeTheCallerIsKnown(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/emails")

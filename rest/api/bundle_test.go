@@ -44,7 +44,7 @@ const (
 	domainID  = "dom_01kf0m4w7he6x8q2v5b3n9c1ta"
 )
 
-// bundle is the whole API over fakes of its services.
+// bundle is the whole API with fake services.
 type bundle struct {
 	*httptest.Server
 	api         *api.API
@@ -70,8 +70,8 @@ type bundle struct {
 	turns       *fakeTurns
 }
 
-// routes are all that there are; the runtime compares the golden document, which
-// is made of them, with the registry of modules.
+// routes contains all routes. A test in the runtime compares the golden document, which is generated from them, with the
+// registry of modules.
 func (b *bundle) routes() []api.Routes {
 	var all []api.Routes
 	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts",
@@ -82,7 +82,7 @@ func (b *bundle) routes() []api.Routes {
 	return all
 }
 
-// routesBelow are those of one module, by the first segment of their paths.
+// routesBelow returns the routes of one module, by the first segment of their paths.
 func (b *bundle) routesBelow(resource string) []api.Routes {
 	switch resource {
 	case "domains":
@@ -132,8 +132,8 @@ func newBundle(t *testing.T, change ...func(*api.Options)) *bundle {
 	return b
 }
 
-// newBundleFor has the routes of the module that a path belongs to only: making
-// the document of all of them for each of hundreds of requests takes long.
+// newBundleFor returns a bundle with only the routes of the module that a path belongs to, because building the
+// document of all routes for each of hundreds of requests takes too long.
 func newBundleFor(t *testing.T, path string) *bundle {
 	t.Helper()
 	b := newFakes(t)
@@ -184,7 +184,7 @@ func (b *bundle) start(t *testing.T, routes []api.Routes, change ...func(*api.Op
 	t.Cleanup(b.Close)
 }
 
-// answer is a response, read.
+// answer is a response with its body.
 type answer struct {
 	status int
 	header http.Header
@@ -234,7 +234,7 @@ func send(t *testing.T, r *http.Request) answer {
 	return answer{response.StatusCode, response.Header, string(body)}
 }
 
-// budget makes one for a test; zero sizes are the usual ones.
+// budget creates a budget for a test. Zero sizes use the defaults.
 func budget(t *testing.T, c intake.Config) *intake.Budget {
 	t.Helper()
 	c.Dir, c.Logger = t.TempDir(), slog.New(slog.DiscardHandler)

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shownBy names a golden body for each error code, and its members other than the message.
+// shownBy contains a golden body for each error code, and its fields other than the message.
 var shownBy = map[string]struct{ file, beside string }{
 	"validation_error":              {"wrong_everywhere", "details"},
 	"insufficient_scope":            {file: "scope_read"},
@@ -48,7 +48,7 @@ var shownBy = map[string]struct{ file, beside string }{
 	"body_unavailable":              {file: "body_away"},
 }
 
-// Programs decide by the code: each one that there is has a body that is looked at.
+// Programs depend on the error codes, so a golden body covers each of them.
 func TestEveryErrorCodeIsShown(t *testing.T) {
 	t.Parallel()
 	declared := append(codesIn(t, "../../runtime/base/fault/fault.go", "Code"),
@@ -74,7 +74,7 @@ func TestEveryErrorCodeIsShown(t *testing.T) {
 	}
 }
 
-// codesIn returns the string constants of a file whose names begin so.
+// codesIn returns the string constants of a file whose names start with Code.
 func codesIn(t *testing.T, file, prefix string) []string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)

@@ -12,8 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// fakeContacts has written to bob@example.net and to bob+x@example.net, and judges
-// addresses as the real one does.
+// fakeContacts has sent to bob@example.net and to bob+x@example.net, and validates addresses like the real service.
 type fakeContacts struct {
 	fail  error
 	asked []string

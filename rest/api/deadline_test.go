@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// slowRate takes its time, as a database that is overloaded.
+// slowRate is slow, like an overloaded database.
 type slowRate struct {
 	rate
 
@@ -31,7 +31,7 @@ func (r *slowRate) Admit(ctx context.Context, a accounts.Account, header http.He
 	return r.rate.Admit(ctx, a, header)
 }
 
-// wait is work that takes so long and heeds its context.
+// wait simulates work of a given duration that stops when its context ends.
 func wait(ctx context.Context, takes time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -41,7 +41,7 @@ func wait(ctx context.Context, takes time.Duration) error {
 	}
 }
 
-// Whatever a request waits for, it is answered within six seconds, and with when to come again.
+// Whatever a request waits for, the response arrives within six seconds and contains Retry-After.
 func TestARequestIsAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestARequestIsAnsweredInTime(t *testing.T) {
 	}
 }
 
-// A large body waits for memory for longer than the work may take, and the work has all of its time then.
+// A large body can wait for memory for longer than the time limit of the work. Afterwards, the work has its full time.
 func TestALargeBodyWaitsForItsRoomBeforeItsTimeBegins(t *testing.T) {
 	t.Parallel()
 	took := make(chan time.Duration, 1)

@@ -162,8 +162,7 @@ func TestApplyIsAnsweredOncePerKey(t *testing.T) {
 	}
 }
 
-// forgetful loses the first answer that it is given, as a crash does which comes
-// between the work and the storing of its answer.
+// forgetful loses the first response, like a crash between the work and storing its response.
 type forgetful struct {
 	fakeStore
 
@@ -179,8 +178,7 @@ func (f *forgetful) Record(ctx context.Context, c *idempotency.Claim,
 	return f.fakeStore.Record(ctx, c, a)
 }
 
-// The work is asked for again, and finds what it did the first time (see
-// dnsprovider's TestUpdatesAddEverythingOnce for that).
+// The work runs again, and finds the result of the first run (see dnsprovider's TestUpdatesAddEverythingOnce).
 func TestApplyWhoseAnswerWasLostIsDoneAgain(t *testing.T) {
 	t.Parallel()
 	dns := &fakeDNS{}

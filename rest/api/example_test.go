@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// note is what the service makes, noteRecord how the API shows it.
+// note is an object of the service, and noteRecord is its representation in the API.
 type note struct{ id, title string }
 
 type noteRecord struct {
@@ -23,10 +23,10 @@ type noteRecord struct {
 
 func newNoteRecord(n note) noteRecord { return noteRecord{ID: n.id, Title: n.title} }
 
-// newNote is what a request asks for.
+// newNote is the content of a request.
 type newNote struct{ title string }
 
-// newNoteBody declares the body once: it decodes, names aliases and makes the schema.
+// newNoteBody declares the body once, for decoding, aliases and the schema.
 func newNoteBody(in *newNote) body.Object {
 	return body.Object{Name: "AddNote", Fields: []body.Field{
 		{Name: "title", Aliases: []string{"name"}, Type: body.Text(&in.title).Length(1, 80), Need: body.Required, About: "A human-readable name."},
@@ -58,8 +58,7 @@ func noteRoutes(service notes) api.Routes {
 	})
 }
 
-// Example declares a resource with a list and a body, and shows what the document says
-// of them.
+// Example declares a resource with a list and a body, and shows how the document describes them.
 func Example() {
 	document, err := api.DocumentOf("1.0.0", "https://mail.example.org", noteRoutes(notes{}))
 	if err != nil {

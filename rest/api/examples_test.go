@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/ent"
 )
 
-// asked has one request for each operation, whose answer has every field that its
-// example has: the path below /api as it is asked for, and the body.
+// asked contains one request for each operation: the path below /api, and the body. The response has every field of the
+// example in the document.
 var asked = map[string][2]string{
 	"GET /emails":                          {"/emails"},
 	"POST /emails":                         {"/emails", simple},
@@ -159,7 +159,7 @@ var asked = map[string][2]string{
 	"GET /events/{id}/explanation":                 {"/events/" + customEventID + "/explanation"},
 	"GET /automation-runs/{id}/timeline":           {"/automation-runs/" + runID + "/timeline"},
 
-	// Of people: asked of a real server, by the clients that are made of the document.
+	// Operations of signed-in users. The generated clients test them with a real server.
 	"GET /members":                  {},
 	"PATCH /members/{id}":           {},
 	"DELETE /members/{id}":          {},
@@ -205,13 +205,13 @@ var asked = map[string][2]string{
 	"DELETE /user/oidc":             {},
 }
 
-// described is an operation as the document has it.
+// described is an operation in the document.
 type described struct {
 	RequestBody struct{ Content map[string]media }
 	Responses   map[string]struct{ Content map[string]media }
 }
 
-// success is the status of the answer of an operation that succeeds, and what the answer has.
+// success returns the status and the content of the successful response.
 func (d described) success() (string, map[string]media) {
 	for _, status := range []string{"202", "200"} {
 		if answer, has := d.Responses[status]; has {
@@ -257,7 +257,7 @@ func TestExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
 	for name, q := range asked {
 		method, _, _ := strings.Cut(name, " ")
 		if q[0] == "" {
-			continue // asked elsewhere; of the stream, what it says are events of the log
+			continue // tested elsewhere; the stream contains events of the log
 		}
 		got := b.do(t, request{method: method, path: "/api" + q[0], body: q[1]})
 		want, success := operations[name].success()
@@ -325,8 +325,8 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 	}
 }
 
-// undeclared lists the fields of a value that none of some schemas declares. JSON Schema
-// calls them unevaluated properties.
+// undeclared lists the fields of a value that none of the schemas declares. JSON Schema calls them unevaluated
+// properties.
 func undeclared(components map[string]*huma.Schema, schemas []*huma.Schema, at string, v any) (all []string) {
 	schemas = branches(components, schemas)
 	switch v := v.(type) {
@@ -361,7 +361,7 @@ func undeclared(components map[string]*huma.Schema, schemas []*huma.Schema, at s
 	return all
 }
 
-// branches follows references and alternatives. A schema that says nothing takes anything.
+// branches follows references and alternatives. An empty schema accepts any value.
 func branches(components map[string]*huma.Schema, schemas []*huma.Schema) (all []*huma.Schema) {
 	for _, s := range schemas {
 		if s.Ref != "" {

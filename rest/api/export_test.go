@@ -23,7 +23,7 @@ func (a *API) Against(schema *huma.Schema, v any) []error {
 // Schemas returns the components of the document.
 func (a *API) Schemas() map[string]*huma.Schema { return a.huma.OpenAPI().Components.Schemas.Map() }
 
-// StoresOf says, for each operation that may change something of an account, what it counts against the byte quota.
+// StoresOf returns, for each operation that can change an account, what it charges to the byte quota.
 func (a *API) StoresOf() map[string]string {
 	found := map[string]string{}
 	for _, op := range a.operations {

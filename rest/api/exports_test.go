@@ -28,8 +28,8 @@ type fakeTurns struct {
 	mu    sync.Mutex
 	taken bool
 	kept  int
-	lost  error         // what Keep answers
-	ended chan struct{} // has one for each End
+	lost  error         // returned by Keep
+	ended chan struct{} // receives a value for each End
 }
 
 func newTurns() *fakeTurns { return &fakeTurns{ended: make(chan struct{}, 10)} }
@@ -72,7 +72,7 @@ func exporting(t *testing.T, turns *fakeTurns,
 	})
 }
 
-// suppressedFor are suppressions whose email ids, which nothing judges here, are the texts.
+// suppressedFor returns suppressions with the texts as email IDs, which are not validated here.
 func suppressedFor(texts ...string) (all []*ent.Suppression) {
 	for _, text := range texts {
 		s := (&fakeSuppression{}).sample()
@@ -257,7 +257,7 @@ func TestAnExportEndsWhenItsClientLeaves(t *testing.T) {
 	}
 }
 
-// The filters of the list arrive, and pages are as large as they may be.
+// The service receives the filters of the list, and pages have the maximum size.
 func TestFiltersOfExportsArrive(t *testing.T) {
 	t.Parallel()
 	f := &fakeSuppression{}

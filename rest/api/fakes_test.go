@@ -60,7 +60,7 @@ func (f *fakeLimits) Account(_ context.Context, id string) (accounts.Account, er
 	return accounts.Account{ID: id, Unmetered: f.unmetered, Plan: accounts.Plan{RequestsPerSecond: f.perSecond}}, nil
 }
 
-// rate counts as the real limiter does, without its clock.
+// rate counts like the real limiter, without its clock.
 type rate struct {
 	mu   sync.Mutex
 	used int
@@ -84,11 +84,11 @@ func (r *rate) Admit(_ context.Context, a accounts.Account, header http.Header) 
 	return nil
 }
 
-// fakeSending validates as the real one does, and records its calls.
+// fakeSending validates like the real service, and records its calls.
 type fakeSending struct {
 	mu   sync.Mutex
 	sent []sending.Request
-	fail error // answered instead, when set
+	fail error // returned instead, if set
 	page page.Page[*ent.Email]
 	list records.ListQuery
 }
@@ -103,7 +103,7 @@ func (f *fakeSending) Send(_ context.Context, _ accounts.Caller, r sending.Reque
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r.Message.Attachments = slices.Clone(r.Message.Attachments)
-	for i, a := range r.Message.Attachments { // they lie in the body, which goes with the request
+	for i, a := range r.Message.Attachments { // they point into the body, which is released with the request
 		r.Message.Attachments[i].Data = bytes.Clone(a.Data)
 	}
 	f.sent = append(f.sent, r)
@@ -124,7 +124,7 @@ func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller,
 			results[i] = sending.BatchResult{Err: &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit,
 				Message: "The plan Free allows 100 emails a day, and they are sent", UpgradeURL: "/settings/billing"}}
 		}
-		if len(item.Message.BCC) > 0 { // and for a defect
+		if len(item.Message.BCC) > 0 { // simulates a bug
 			results[i] = sending.BatchResult{Err: errors.New("pq: secret detail")}
 		}
 	}
@@ -290,13 +290,13 @@ func sampleDomain() *ent.Domain {
 			{Selector: "pr1", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, CreatedAt: created, ActivatedAt: &created}}}}
 }
 
-// fakeStore is the idempotency store in memory, by the contract of the real one.
+// fakeStore is an in-memory idempotency store with the contract of the real one.
 type fakeStore struct {
 	mu      sync.Mutex
 	answers map[string]idempotency.Response // by key
 	bodies  map[string]string
 	busy    bool                  // the first request with any key is still running
-	winner  *idempotency.Response // of an equal request that was faster than any that is refused
+	winner  *idempotency.Response // of an identical request that was faster than a refused one
 }
 
 func (f *fakeStore) Begin(_ context.Context, _, _, key string,
@@ -322,7 +322,7 @@ func (f *fakeStore) Begin(_ context.Context, _, _, key string,
 	return &idempotency.Claim{}, nil, nil
 }
 
-// Keep is what a service's transaction calls.
+// Keep is called in the transaction of a service.
 func (f *fakeStore) Keep(_ context.Context, _ idempotency.Execer, _ *idempotency.Claim, a idempotency.Response) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -330,13 +330,12 @@ func (f *fakeStore) Keep(_ context.Context, _ idempotency.Execer, _ *idempotency
 	return nil
 }
 
-// Replay has nothing to give: the fake never loses a key to another request.
+// Replay returns nothing: the fake never loses a key to another request.
 func (f *fakeStore) Replay(context.Context, *idempotency.Claim) (*idempotency.Response, error) {
 	return nil, errors.New("no other request had the key")
 }
 
-// Lookup is asked after a refusal: the keys that have begun and have no answer are free
-// again.
+// Lookup is called after a refusal. It releases the keys that were claimed and have no response.
 func (f *fakeStore) Lookup(context.Context, *idempotency.Claim) (*idempotency.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -348,7 +347,7 @@ func (f *fakeStore) Lookup(context.Context, *idempotency.Claim) (*idempotency.Re
 	return f.winner, nil
 }
 
-// Record keeps an answer for every key that has begun and has none.
+// Record stores a response for every claimed key that has none.
 func (f *fakeStore) Record(_ context.Context, _ *idempotency.Claim,
 	a idempotency.Response) (idempotency.Response, error) {
 	f.mu.Lock()

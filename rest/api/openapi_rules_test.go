@@ -71,7 +71,8 @@ func servedSchemas(t *testing.T) (all []schemaNode, components map[string]any) {
 	return all, document.Components.Schemas
 }
 
-// openapi-typescript and others make a field with the keyword default a required one. The description has the default.
+// openapi-typescript and other generators make a field with the keyword default required. The description contains the
+// default instead.
 func TestFieldsOfBodiesHaveNoDefaultKeyword(t *testing.T) {
 	t.Parallel()
 	schemas, components := servedSchemas(t)
@@ -87,8 +88,8 @@ func TestFieldsOfBodiesHaveNoDefaultKeyword(t *testing.T) {
 	}
 }
 
-// Generators derive identifiers from names of fields, so html_body and htmlBody collide. An alias is accepted, and
-// named in the description of its field.
+// Generators derive identifiers from field names, so html_body and htmlBody collide. Aliases are accepted, but the
+// document names them only in the description of their field.
 func TestAliasesAreOnlyDescribed(t *testing.T) {
 	t.Parallel()
 	schemas, components := servedSchemas(t)
@@ -125,8 +126,8 @@ func TestAliasesAreOnlyDescribed(t *testing.T) {
 	}
 }
 
-// Generators name the type of an alternative after its component; for others they invent names, or give up. A union of
-// objects needs a discriminator, and anyOf is not understood by all.
+// Generators name the type of an alternative after its component. For other alternatives they invent names, or fail. A
+// union of objects needs a discriminator, and not all generators support anyOf.
 func TestUnionsAreNamed(t *testing.T) {
 	t.Parallel()
 	schemas, components := servedSchemas(t)
@@ -166,7 +167,7 @@ func TestUnionsAreNamed(t *testing.T) {
 	}
 }
 
-// Editors show the description of a field alone.
+// Editors show the description of a field without any context.
 func TestFieldsAreDescribed(t *testing.T) {
 	t.Parallel()
 	schemas, _ := servedSchemas(t)

@@ -19,8 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// The document of everything. TestGoldenDocumentHasAllOperations of
-// runtime fails when the routes of a module are not in it.
+// The document with all routes. TestGoldenDocumentHasAllOperations in runtime fails if it lacks the routes of a module.
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	routes := (&bundle{}).routes()
@@ -66,11 +65,11 @@ func TestDocumentsAreServed(t *testing.T) {
 	}
 }
 
-// documents are the paths of the document in each form, and of the reference page.
+// documents are the paths of the document in each format, and of the reference page.
 var documents = []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/openapi-3.0.yaml",
 	"/api/docs"}
 
-// on is a change of options: the requests come at a moment.
+// on returns a change of options that sets the time of the requests.
 func on(moment string) func(*api.Options) {
 	return func(o *api.Options) {
 		o.Now = func() time.Time {
@@ -83,7 +82,7 @@ func on(moment string) func(*api.Options) {
 	}
 }
 
-// A program that has run for years serves examples whose times are not over, in each form.
+// Even a program that has run for years serves examples with future times, in each format.
 func TestTimesInExamplesOfRequestsAreOfTheDayAfterTheRequest(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, on("2031-05-31T23:59:59Z"))
@@ -107,7 +106,7 @@ func TestTimesInExamplesOfRequestsAreOfTheDayAfterTheRequest(t *testing.T) {
 	}
 }
 
-// nowhere takes an answer and keeps nothing of it.
+// nowhere is a response writer that discards the response.
 type nowhere struct {
 	header http.Header
 	status int
@@ -163,7 +162,7 @@ func TestTheTextsOfADayAreShared(t *testing.T) { //nolint:paralleltest // as abo
 	}
 }
 
-// timesIn are the texts of some fields anywhere in a value.
+// timesIn returns the texts of some fields anywhere in a value.
 func timesIn(v any, fields ...string) (all []string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -181,8 +180,7 @@ func timesIn(v any, fields ...string) (all []string) {
 	return all
 }
 
-// Nothing on the reference page comes from elsewhere, and nothing runs but its own script,
-// which the policy names by its hash.
+// The reference page loads no external resources and runs only its own script, which the policy allows by its hash.
 func TestReferencePageIsSelfContained(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, on("9999-12-30T12:00:00Z"))
@@ -209,7 +207,7 @@ func TestReferencePageIsSelfContained(t *testing.T) {
 	expect.Golden(t, "docs.html", got.body)
 }
 
-// In development the samples send from the sender that is verified there.
+// In development mode, the samples send from the verified sender of that mode.
 func TestSamplesSendFromTheSenderOfTheInstallation(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, func(o *api.Options) { o.Sender = "hello@dev.test" })
@@ -226,8 +224,8 @@ func TestSamplesSendFromTheSenderOfTheInstallation(t *testing.T) {
 	}
 }
 
-// The document describes every event of the catalog, with a payload that has every field
-// of the sample, and its 3.0 form has them too.
+// The document describes every event of the catalog, with a payload that has every field of the sample. The document in
+// OpenAPI 3.0 does too.
 func TestWebhooksOfTheDocument(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -261,7 +259,7 @@ func TestWebhooksOfTheDocument(t *testing.T) {
 	}
 }
 
-// Every reference of the document leads to something, in both versions of OpenAPI.
+// Every reference in the document can be resolved, in both versions of OpenAPI.
 func TestReferencesResolve(t *testing.T) {
 	t.Parallel()
 	document := newBundle(t).api.Document()

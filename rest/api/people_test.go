@@ -86,7 +86,7 @@ func as(who, method, path, body string, more ...string) request {
 	return q
 }
 
-// What people are refused, and why.
+// Requests that signed-in users are refused, with the reasons.
 func TestPeopleAreRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	b, log := newPeopleBundle(t)
@@ -136,7 +136,7 @@ func TestPeopleAreRefusedWithAReason(t *testing.T) {
 	})
 }
 
-// What changes something is written down with who did it, also by a key, and what only reads is not.
+// Changes are recorded with their actor, including API keys. Reads are not recorded.
 func TestChangesAreInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	b, log := newPeopleBundle(t)
@@ -150,12 +150,12 @@ func TestChangesAreInTheAuditLog(t *testing.T) {
 	}
 }
 
-// operation is one of the document.
+// operation is an operation in the document.
 type operation struct {
 	method, path, id string
 	roles, scopes    []string
 	public           bool
-	operators        bool // for those who run the installation, whatever their role is
+	operators        bool // for operators of the installation, whatever their role
 }
 
 // operations reads the required rights of each operation from the document.
@@ -240,7 +240,7 @@ func judge(t *testing.T, op operation, who string, may bool, code string, got an
 	}
 }
 
-// No page of another site changes anything by a cookie, whatever its browser says or keeps to itself.
+// A page of another site cannot change anything with a cookie, whichever header fields its browser sends or omits.
 func TestCookiesCountOnPagesOfTheInstallationOnly(t *testing.T) {
 	t.Parallel()
 	b, _ := newPeopleBundle(t)

@@ -19,13 +19,13 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{}
 	for class, ids := range map[string][]string{
-		// What the body says is stored, with a row of its own.
+		// Stores the content of the body in a new row.
 		"body": {"addTemplate", "updateTemplate", "publishTemplate", "rollbackTemplate", "duplicateTemplate",
 			"createAutomation", "updateAutomation", "postCustomEvent",
 			"addSuppression", "addSuppressions", "addDomain", "startDomainClaim", "createWebhook", "createAPIKey",
 			"createSMTPCredential", "putAddressRules",
 			"setDomainTrackingHost", "rotateDomainDKIM", "applyDomainDNSRecords", "testEvent"},
-		// The service knows better how much.
+		// The service knows the exact number of bytes.
 		"itself": {"sendEmail", "sendBatch", "resendEmail", "replyToReceivedEmail", "forwardReceivedEmail"},
 		// Deletes, reads, controls, or replaces one row: works when the quota is used up.
 		"nothing": {"updateEmail", "checkEmail", "renderTemplate", "actOnAutomation", "simulateAutomation", "backtestAutomation",
@@ -45,7 +45,7 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 	}
 }
 
-// ledger is the double of the byte quotas.
+// ledger is a fake of the byte quotas.
 type ledger struct {
 	mutex sync.Mutex
 	bytes int64

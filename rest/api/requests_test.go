@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// fakeRequests is a log of one request, which records its calls.
+// fakeRequests is a log with one request. It records its calls.
 type fakeRequests struct{ asked apilog.Filter }
 
 var oneRequest = apilog.LoggedRequest{ID: "req_1", AccountID: accountID, Method: "POST", Path: "/api/emails",
@@ -98,7 +98,7 @@ func (s *seen) Add(r *apilog.Seen) {
 	s.list = append(s.list, r)
 }
 
-// last is the newest that came; a client may have its answer a moment before.
+// last returns the newest entry. A client can receive its response slightly before the entry is added.
 func (s *seen) last(t *testing.T, n int) *apilog.Seen {
 	t.Helper()
 	var got *apilog.Seen

@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights/rightstest"
 )
 
-// Every operation of the document has a rule in docs/permissions.md, and answers every role, scope and
-// bounded key as the rule says. See TestOperationsAreForTheRolesThatTheDocumentNames for the parameter zzz.
+// Every operation of the document has a rule in docs/permissions.md, and responds to every role, scope and limited key
+// according to the rule. See TestOperationsAreForTheRolesThatTheDocumentNames for the parameter zzz.
 func TestEveryOperationFollowsItsRule(t *testing.T) {
 	t.Parallel()
 	b, _ := newPeopleBundle(t)

@@ -83,7 +83,7 @@ func TestSMSSettingsAreReadWhole(t *testing.T) {
 	}
 }
 
-// The reply link lets its owner post replies for the account, so it needs the same right as changing the settings.
+// A client with the reply link can post replies for the account, so reading it requires the right to change the settings.
 func TestTheReplyURLNeedsTheRightToWrite(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

@@ -89,8 +89,8 @@ func TestSMTPCredentialAnswers(t *testing.T) {
 	}
 }
 
-// A replay shows the same password, which lies nowhere in the clear meanwhile; the key
-// that asks bounds what is made.
+// A replay returns the same password, which is never stored in plain text. The limits of the calling key apply to the
+// new credential.
 func TestASMTPCredentialIsMadeOncePerKey(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/smtp-credentials")

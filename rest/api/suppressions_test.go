@@ -24,10 +24,9 @@ const (
 	optOutID      = "opt_01kf0m4w7he6x8q2v5b3n9c1ta"
 )
 
-// fakeSuppression judges addresses as the real one does, and remembers what it
-// was asked for.
+// fakeSuppression validates addresses like the real service, and records its calls.
 type fakeSuppression struct {
-	fail    error // answered instead, when set
+	fail    error // returned instead, if set
 	erased  bool
 	filter  suppression.Filter
 	optOuts suppression.OptOutFilter

@@ -41,14 +41,13 @@ func withEvents(t *testing.T, delivery restwebhooks.Delivery) *bundle {
 	})
 }
 
-// untimed is an answer without the moment it was made at.
+// untimed returns a response without its time.
 func untimed(body string) string {
 	return regexp.MustCompile(`"created_at":"20[0-9T:.-]+Z","data"`).
 		ReplaceAllString(body, `"created_at":"2026-01-15T09:30:00.000Z","data"`)
 }
 
-// What a receiver of each event type has to be ready for: as a sample, and with
-// the fields of an email.
+// The payload of each event type, with sample values and with the fields of an email.
 func TestTestEventOfEveryType(t *testing.T) {
 	t.Parallel()
 	b := withEvents(t, nil)

@@ -13,8 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// fakeHosts knows one domain, example.com, whose host was set and never looked at
-// unless status says otherwise.
+// fakeHosts has one domain, example.com. Its host was set but never checked, unless status is set.
 type fakeHosts struct {
 	fail   error
 	status trackinghost.Status

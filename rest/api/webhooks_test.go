@@ -185,7 +185,8 @@ func TestWebhookAnswers(t *testing.T) {
 	}
 }
 
-// Under a key there is one endpoint, the same answer, and the secret nowhere in the clear.
+// Requests with the same key create one endpoint and return the same response, and the secret is never stored in plain
+// text.
 func TestWebhookSecretIsReplayedAndStoredSealed(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/webhooks")

@@ -77,7 +77,7 @@ func TestBodiesAreReadOrRefused(t *testing.T) {
 	}
 }
 
-// The response to a service names its own mistake, and reveals no internal error.
+// The response to a service describes the mistake of the service, and reveals no internal error.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the cause")

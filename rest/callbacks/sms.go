@@ -53,7 +53,7 @@ func NewSMS(o SMSOptions) http.Handler {
 	return &smsHandler{SMSOptions: o, turn: intake.NewPool(smsConcurrency)}
 }
 
-// emptyReply is the response that Twilio expects if no reply is to be sent (TwiML).
+// emptyReply is the response that Twilio expects if there is no reply (TwiML).
 const emptyReply = `<?xml version="1.0" encoding="UTF-8"?><Response/>`
 
 // ServeHTTP implements http.Handler.

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// fakeMessages believes the token "good".
+// fakeMessages accepts the token "good".
 type fakeMessages struct {
 	receipts, replies []callback.ProviderRequest
 	fail              error

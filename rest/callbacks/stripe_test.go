@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// serve is the handler over the module, with billing on where there is a key.
+// serve starts the handler with the module. Billing is enabled if there is a key.
 func serve(t *testing.T, key string) (url string, d *db.DB) {
 	t.Helper()
 	double, log, cursors := stripetest.New(t), slog.New(slog.DiscardHandler), page.NewCodec([]byte("0123456789abcdef"))

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// ownKeys knows one key.
+// ownKeys accepts one key.
 type ownKeys struct{}
 
 func (ownKeys) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {

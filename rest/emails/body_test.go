@@ -75,8 +75,7 @@ func TestEveryFormOfASendRequest(t *testing.T) {
 	}
 }
 
-// With tags as an object sending's own reasons are given under the names that the
-// caller wrote.
+// If tags are an object, errors of package sending use the names that the caller sent.
 func TestTagsAsAnObject(t *testing.T) {
 	t.Parallel()
 	good := `{"from":"a@example.com","to":"b@example.com","subject":"s","text":"t","tags":{"z":"1","a":"2"}}`
@@ -94,7 +93,7 @@ func TestTagsAsAnObject(t *testing.T) {
 	}
 }
 
-// However much is wrong, the answer stays small.
+// However many errors a request has, the response stays small.
 func TestReasonsAreBounded(t *testing.T) {
 	t.Parallel()
 	unknown := func(n int) string {

@@ -17,7 +17,7 @@ func canonicalSend(t *testing.T, text string, o body.Object) string {
 	return string(got)
 }
 
-// A retry may be written differently by another version of a client, and is still the same request.
+// A retry by another version of a client can be encoded differently, and is still the same request.
 func TestSendsThatMeanTheSameAreEqual(t *testing.T) {
 	t.Parallel()
 	const plain = `{"from":"a@dev.test","to":"b@dev.test","subject":"s","text":"t"}`

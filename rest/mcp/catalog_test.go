@@ -7,7 +7,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Every tool has a name, a title, words for the model and a schema that the protocol accepts.
+// Every tool has a name, a title, a description for the model, and a schema that the protocol accepts.
 func TestCatalogIsComplete(t *testing.T) {
 	t.Parallel()
 	server := sdk.NewServer(&sdk.Implementation{Name: "test"}, nil)

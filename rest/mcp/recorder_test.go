@@ -50,7 +50,8 @@ func TestRecorderCutsLongStrings(t *testing.T) {
 	}
 }
 
-// A response of any size uses bounded memory, and is an error instead of a part that looks complete.
+// A response of any size uses bounded memory. If it is too large, the result is an error instead of a part that looks
+// complete.
 func TestRecorderBoundsResponses(t *testing.T) {
 	t.Parallel()
 	r := &recorder{header: http.Header{}}
@@ -69,7 +70,7 @@ func TestRecorderBoundsResponses(t *testing.T) {
 	}
 }
 
-// The words of a refusal name the wrong fields and say what to do.
+// The message of a refusal lists the invalid fields and the next step.
 func TestRefusalsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := &session{}

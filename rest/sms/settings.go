@@ -124,7 +124,7 @@ func Routes(chosen Settings, messages Messages) api.Routes {
 
 func (e *edge) getSettings(ctx context.Context, c *api.Call, _ *api.None) (settingsAnswer, error) {
 	out, err := api.As(newSettings)(e.chosen.Settings(ctx, c.AccountID))
-	if c.Authorize(rights.Write) != nil { // anyone with the URL can post replies for the account
+	if c.Authorize(rights.Write) != nil { // a client with the URL can post replies for the account
 		out.Settings.ReplyURL = nil
 	}
 	return out, err

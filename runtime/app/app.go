@@ -50,7 +50,7 @@ type Foundation struct {
 	Fail     func(error)  // stops the service after a required part has failed
 }
 
-// New assembles the enabled modules in five steps. Hooks only start and stop parts. Fx runs the stops in
+// New assembles the enabled modules in five steps. Hooks only start and stop parts. Fx runs the stop hooks in
 // reverse order, so HTTP, which is added last, stops first.
 func New(f Foundation, more ...fx.Option) *fx.App {
 	logged := fx.WithLogger(func() fxevent.Logger {

@@ -20,7 +20,8 @@ import (
 var compatAPIs = fx.Options(provideCompat(resend.API), provideCompat(sendgrid.API), provideCompat(postmark.API),
 	provideCompat(mailgun.API))
 
-// compatPrefixes are served even without the module: the dashboard would refuse the method of a request to them.
+// compatPrefixes are served even without the module. Otherwise the dashboard would serve them, and refuse other methods
+// than GET.
 var compatPrefixes = []string{resend.Prefix, sendgrid.Prefix, postmark.Prefix, mailgun.Prefix}
 
 func provideCompat(constructor any) fx.Option {

@@ -45,8 +45,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// edgeParams are the edges of the enabled modules and the parts that serve them. A disabled module adds
-// nothing to the groups, so nothing of it is served.
+// edgeParams are the edges of the enabled modules and the parts that serve them. A disabled module adds nothing to the
+// groups, so none of its paths are served.
 type edgeParams struct {
 	fx.In
 
@@ -76,7 +76,7 @@ type edgeParams struct {
 	Pages     []webPage          `group:"pages"`
 	Links     []link             `group:"links"`
 	Agents    agentTools         `optional:"true"`
-	LinkRules *linkrules.Rules   `optional:"true"` // of tracked links; nil if the module is off
+	LinkRules *linkrules.Rules   `optional:"true"` // of tracked links; nil if the module is disabled
 
 	Health []module.Health `group:"health"`
 	Drains []module.Drain  `group:"drains"`

@@ -18,12 +18,11 @@ import (
 )
 
 const (
-	// factsKept is how long messages wait for a disabled module, and how long facts that are about no email
-	// are kept. Facts about an email are deleted with it (modules/retention), a year after it was sent at
-	// the latest.
+	// factsKept is how long messages wait for a disabled module, and how long facts that do not concern an email are kept.
+	// Facts about an email are deleted with it (modules/retention), at the latest a year after it was sent.
 	factsKept = 400 * 24 * time.Hour
 
-	firstSweep = 5 * time.Minute // leaves time for the start
+	firstSweep = 5 * time.Minute // after the startup work
 	sweepEvery = time.Hour
 )
 
@@ -32,8 +31,8 @@ type factSweeper interface {
 	Sweep(ctx context.Context, keep time.Duration) (facts int64, err error)
 }
 
-// housekeeping deletes old rows in tables that belong to no module, and in those of modules that ask for it.
-// Every process runs it; processes do not touch each other's rows.
+// housekeeping deletes old rows in tables that belong to no module, and in those of modules that request it. Every
+// process runs it; processes skip rows that another process is deleting.
 type housekeeping struct {
 	facts  factSweeper
 	sweeps []module.Sweep
@@ -92,7 +91,7 @@ func (h *housekeeping) keepMonths(ctx context.Context) error {
 	return err
 }
 
-// sweep runs every sweep. A failed one does not stop the others, and is repeated by the next call.
+// sweep runs all sweeps. A failed sweep does not stop the others, and the next call repeats it.
 func (h *housekeeping) sweep(ctx context.Context) error {
 	facts := module.Sweep{What: "facts",
 		Run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// strictTransport makes browsers use TLS only for a year (RFC 6797). Subdomains are excluded: they may
-// belong to another party.
+// strictTransport makes browsers use only TLS for a year (RFC 6797). Subdomains are excluded, because they can belong
+// to another party.
 const strictTransport = "max-age=31536000"
 
 // serveHTTP serves the handler on the plain listener and, where there is one, over TLS.
@@ -48,8 +48,8 @@ func (p edgeParams) serve(f Foundation, l net.Listener, c *tls.Config, handler h
 	p.Lifecycle.Append(hookOf(s))
 }
 
-// toTLS redirects requests to HTTPS. Requests from this machine and probes are served here as well, and so
-// are the links of tracking hosts, which have their own certificates or none.
+// toTLS redirects requests to HTTPS. Requests from this machine, probes, and the links of tracking hosts, which have
+// their own certificates or none, are also served over plain HTTP.
 func (p edgeParams) toTLS(served http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || clientip.IsLocalRequest(r) || !p.isOurs(r) &&

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/rspamd"
 )
 
-// inboundPeers are the dependencies of the module inbound for judging messages.
+// inboundPeers are the dependencies of the module inbound for checking messages.
 var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {

@@ -24,8 +24,8 @@ const (
 // (docs/performance.md).
 const gcPercent = 150
 
-// boundMemory sets both, unless the operator has (GOMEMLIMIT, GOGC). Go manages two thirds of the memory of
-// the process. The rest is for kernel stacks, files in memory and libcrypto.
+// boundMemory sets both, unless the operator has set them (GOMEMLIMIT, GOGC). Go manages two thirds of the memory of the
+// process. The rest is for kernel stacks, files in memory and libcrypto.
 func boundMemory(ctx context.Context, log *slog.Logger) {
 	memory := machine.Memory()
 	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
@@ -55,6 +55,6 @@ func usableMemory() int64 {
 	return memory
 }
 
-// returnMemory returns the memory of the start to the system: migrations, the schema and the templates take
-// some 40 MiB that are no longer needed, and the first collection of an idle process comes late.
+// returnMemory returns the memory used at startup to the system: migrations, the schema and the templates use about
+// 40 MiB that are no longer needed, and an idle process would free them late.
 func returnMemory() { go debug.FreeOSMemory() }

@@ -59,7 +59,7 @@ func (p edgeParams) metrics(local *localMetrics) http.Handler {
 	})
 }
 
-// localMetrics is where metrics are served to this machine instead of the main listener. An empty address
+// localMetrics is the address where metrics are served to this machine instead of the main listener. An empty address
 // means that they are served at POSTRIDER_METRICS_ADDR.
 type localMetrics struct{ address string }
 

@@ -77,7 +77,7 @@ import (
 // about a domain module. To add a module, add its folder, its edge files in rest and graph, and a row here.
 type Module struct {
 	Name     string
-	Line     string   // what the module does
+	Line     string   // a description in one line
 	Requires []string // must be enabled too
 	Uses     []string // used if enabled
 	Always   bool     // cannot be disabled
@@ -86,7 +86,7 @@ type Module struct {
 	// Routes are its REST routes. Constructed without services, they still describe the same operations for
 	// the OpenAPI document.
 	Routes []route
-	// Beside are further REST routes that require another enabled module, by that module.
+	// Beside contains additional REST routes that require another enabled module, by the name of that module.
 	Beside map[string][]route
 	// Graph are the services that resolve its GraphQL fields.
 	Graph []part

@@ -46,7 +46,7 @@ type webPage struct {
 type link struct {
 	prefix  string
 	handler http.Handler
-	tracked bool // is served under the tracking hosts of accounts too
+	tracked bool // also served under the tracking hosts of accounts
 }
 
 func providePages(constructor any) fx.Option {
@@ -57,7 +57,7 @@ func provideLinks(constructor any) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"links"`)))
 }
 
-// inboxPages show the messages that development mode has caught.
+// inboxPages show the messages that development mode has captured.
 var inboxPages = providePages(func(s *devinbox.Service, cfg setting.Values, log *slog.Logger) webPage {
 	return webPage{paths: []string{inboxpages.Prefix, inboxpages.Prefix + "/", inboxpages.JSONPath},
 		handler: inboxpages.New(s, log, config.BaseHost(cfg)),
@@ -96,7 +96,7 @@ var stripeEvents = provideLinks(func(s *billing.Service, log *slog.Logger) link 
 	return link{prefix: callbacks.StripePath, handler: callbacks.NewStripe(s, log)}
 })
 
-// textReceipts receives delivery reports of text message providers.
+// textReceipts receives delivery reports from SMS providers.
 var textReceipts = provideLinks(func(s *callback.Service, log *slog.Logger) link {
 	return link{prefix: callbacks.SMSPrefix, handler: callbacks.NewSMS(callbacks.SMSOptions{Messages: s, Logger: log})}
 })
@@ -127,7 +127,7 @@ func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) 
 // isCallback reports whether a link is a path below the API that another service posts to.
 func (l link) isCallback() bool { return strings.HasPrefix(l.prefix, api.Prefix+"/") }
 
-// hooksFirst handles callbacks of other services before the API, whose clients need a key or a session.
+// hooksFirst handles callbacks of other services before the API, which requires a key or a session.
 func (p edgeParams) hooksFirst(others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, l := range p.Links {
@@ -156,8 +156,8 @@ func (p edgeParams) linksFirst(others http.Handler) http.Handler {
 	})
 }
 
-// trackingHostsFirst serves tracked links and nothing else under the tracking hosts of accounts, so that no
-// page of the installation or of another account appears under a customer's name.
+// trackingHostsFirst serves only tracked links under the tracking hosts of accounts, so that no page of the
+// installation or of another account appears under a customer's name.
 func (p edgeParams) trackingHostsFirst(others http.Handler) http.Handler {
 	if p.LinkRules == nil {
 		return others

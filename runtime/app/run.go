@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Version   string
 	ReadyFile string                    // development mode: written after all listeners have started
-	OnReady   func(development.Ready)   // development mode: called then; may be nil
+	OnReady   func(development.Ready)   // development mode: called at the same time; can be nil
 	Out       io.Writer                 // for people
 	Log       io.Writer                 // for the log
 	Strays    []setting.UnknownVariable // unknown environment variables to warn about
@@ -118,9 +118,9 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	return errors.Join(failed, stopApp(app, drainTimeout-delay))
 }
 
-// ignoreCancellation filters the error of a step of the start. It returns nil once parent is done: the interrupted
-// step reports the cancellation in its own words (PostgreSQL a canceled statement, initdb a signal), and the
-// next start repeats it. The error is logged.
+// ignoreCancellation filters the error of a startup step. It returns nil once parent is done: an interrupted step
+// reports the cancellation in different ways (PostgreSQL a canceled statement, initdb a signal), and the next start
+// repeats the step. The error is logged.
 func ignoreCancellation(parent context.Context, log *slog.Logger, err error) error {
 	if parent.Err() == nil {
 		return err
@@ -132,7 +132,7 @@ func ignoreCancellation(parent context.Context, log *slog.Logger, err error) err
 // ending is the last phase of a run: it logs when it starts and when it is over.
 type ending struct {
 	log   *slog.Logger
-	began time.Time // zero if the start did not succeed
+	began time.Time // zero if the start failed
 }
 
 func (e *ending) begin() {

@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Select returns the modules to run: all that exist in the mode, less the disabled ones. The error contains
-// every reason why the set cannot run.
+// Select returns the modules to run: all modules of the mode except the disabled ones. The error contains every reason
+// why the set cannot run.
 func Select(on []string, dev bool) ([]Module, error) {
 	var chosen []Module
 	var wrong setting.Mistakes

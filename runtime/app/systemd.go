@@ -59,7 +59,7 @@ func watchdogInterval() time.Duration {
 }
 
 // reportToSystemd reports that the service is ready, then three keep-alives per watchdog interval until ctx ends, then
-// that the service stops. It depends only on the process itself: a slow database is no reason to be killed.
+// that the service stops. It depends only on the process itself: a slow database is not a reason to kill the service.
 func reportToSystemd(ctx context.Context, log *slog.Logger) {
 	tell := func(message string) {
 		if err := notifySystemd(context.WithoutCancel(ctx), message); err != nil {

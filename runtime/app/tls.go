@@ -25,8 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// secured has the HTTPS listeners and the keeper of their certificates. A part is nil if the settings do not
-// ask for it.
+// secured contains the HTTPS listeners and the keeper of their certificates. A part is nil if it is not configured.
 type secured struct {
 	https    net.Listener        // of the base URL: POSTRIDER_HTTP_TLS_ADDR
 	files    *tls.Config         // its certificate, from files; if nil, the keeper has it
@@ -103,7 +102,7 @@ func listenTLS(lc fx.Lifecycle, name, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// certificatesOf avoids an interface that contains a nil pointer and is therefore not nil.
+// certificatesOf returns a nil interface for a nil keeper, instead of an interface that contains a nil pointer.
 func certificatesOf(s *secured) hosts.Certificates {
 	if s.keeper == nil {
 		return nil
@@ -114,7 +113,7 @@ func certificatesOf(s *secured) hosts.Certificates {
 // keeperOf returns nil without an authority.
 func keeperOf(s *secured) *certificate.Keeper { return s.keeper }
 
-// portOf returns the port where this process itself serves HTTP.
+// portOf returns the port on which this process serves HTTP.
 func portOf(cfg setting.Values) int {
 	_, text, err := net.SplitHostPort(config.HTTPAddr.Of(cfg))
 	if port, wrong := strconv.Atoi(text); err == nil && wrong == nil {
@@ -131,8 +130,8 @@ func (p edgeParams) challenges(others http.Handler) http.Handler {
 	return p.Secured.keeper.Challenge(others)
 }
 
-// serveTrackingHosts serves the public links of messages under tracking hosts, and nothing else: neither the
-// API nor pages that require sign-in.
+// serveTrackingHosts serves only the public links of messages under tracking hosts, and neither the API nor pages that
+// require sign-in.
 func (p edgeParams) serveTrackingHosts(observed *telemetry.HTTP) {
 	if p.Secured.tracking == nil {
 		return

@@ -26,7 +26,7 @@ func newAnnouncer(near module.Optional[records.Service]) tracking.Announcer {
 	return announcer{near.Service}
 }
 
-// announcer reports opens and clicks with the email's own data, which the records have.
+// announcer reports opens and clicks along with the data of the email, which it reads from the records.
 type announcer struct{ records *records.Service }
 
 func (a announcer) Announce(ctx context.Context, tx db.Execer, seen []tracking.Announcement) (int, error) {

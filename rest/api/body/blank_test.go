@@ -13,7 +13,7 @@ import (
 
 type mailbox struct{ Text, Email, Name string }
 
-// form has a field of each kind that takes a string, and some that do not.
+// form has a field of each type that accepts a string, and some that do not.
 type form struct {
 	Title, Word, Secret, Color string
 	Reply                      mailbox

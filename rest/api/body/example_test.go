@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/rest/api/body"
 )
 
-// contact is what a request asks for.
+// contact is the content of a request.
 type contact struct {
 	email string
 	tags  []string
@@ -25,7 +25,7 @@ func contactBody(in *contact) body.Object {
 	}}
 }
 
-// A body is declared by a function that points each field at what it fills.
+// A function declares the body, and connects each field with the variable that it sets.
 func ExampleDecode() {
 	for _, text := range []string{
 		`{"emailAddress": "bob@example.net", "tags": ["new"], "score": 7}`,

@@ -85,7 +85,7 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-// tree builds what encoding/json builds.
+// tree builds the same value as encoding/json.
 func tree(v Value) any {
 	switch v.Kind() {
 	case KindNull:

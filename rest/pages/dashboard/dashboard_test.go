@@ -35,7 +35,7 @@ func newTestApp(t *testing.T, files fstest.MapFS) http.Handler {
 	return h
 }
 
-// newBoundApp is the app within a budget, as the service serves it.
+// newBoundApp returns the app within a budget, as in the service.
 func newBoundApp(t *testing.T, files fstest.MapFS, c intake.Config) (http.Handler, *intake.Budget) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -53,7 +53,7 @@ func newBoundApp(t *testing.T, files fstest.MapFS, c intake.Config) (http.Handle
 		func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }), budget
 }
 
-// byCookie authenticates the person named in a cookie, and any key.
+// byCookie authenticates the user named in a cookie, and any key.
 type byCookie struct{}
 
 func (byCookie) Authenticate(r *http.Request) (accounts.Caller, error) {
@@ -243,7 +243,7 @@ func post(t *testing.T, h http.Handler, fields map[string]string, header http.He
 	return w.Result()
 }
 
-// here is the header of a request from the dashboard of a signed-in user.
+// here returns the header of a request from the dashboard of a signed-in user.
 var here = http.Header{"Sec-Fetch-Site": {"same-origin"}, "Cookie": {"postrider=usr_1"}}
 
 func TestAPreviewCanDoNothing(t *testing.T) {
@@ -294,7 +294,7 @@ func TestPreviewsAreForWhoIsSignedIn(t *testing.T) {
 	}
 }
 
-// An upload that does not come holds up no other preview, and ends with the pace.
+// An upload that stalls does not delay other previews, and is ended by the minimum rate.
 func TestPreviewsThatDoNotComeHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	h, budget := newBoundApp(t, built(t), intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 2 * time.Second}})
@@ -317,7 +317,7 @@ func TestPreviewsThatDoNotComeHoldUpNobody(t *testing.T) {
 	expect.Eventually(t, "the silent uploads are ended", func() bool { return budget.Usage() == intake.Usage{} })
 }
 
-// What strangers write takes time and memory in proportion to its size, and is never shown blank.
+// Untrusted content takes time and memory in proportion to its size, and the preview is never blank.
 func TestHostileEmailsTakeLittle(t *testing.T) { //nolint:paralleltest // it counts allocations
 	h := newTestApp(t, built(t))
 	const size = 3 << 20
@@ -347,14 +347,14 @@ func TestHostileEmailsTakeLittle(t *testing.T) { //nolint:paralleltest // it cou
 			name != "scripts in scripts" {
 			t.Errorf("%s: got %d and %d bytes, want what is seen in them", name, r.StatusCode, len(body))
 		}
-		// The request, its form and its answer are in it, which the test has in memory.
+		// This includes the request, its form and its response, which the test keeps in memory.
 		if took := int64(after.TotalAlloc-before.TotalAlloc) / size; took > mostAllocated {
 			t.Errorf("%s: %d bytes were allocated for each byte, want at most %d", name, took, mostAllocated)
 		}
 	}
 }
 
-// What reaches the network past a policy is not in a preview; how an email looks is.
+// A preview omits the parts that could use the network in spite of the policy, and keeps the appearance of the email.
 func TestAnEmailIsShownAsItLooks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -405,8 +405,8 @@ func TestAnEmailIsShownAsItLooks(t *testing.T) {
 	}
 }
 
-// Whatever a stranger writes, each tag of the result is one that was judged: also for a reader that takes
-// the whole for something else than markup, as browsers do within some elements.
+// For any input, each tag of the result was checked, even for a parser that treats the whole as something other than
+// markup, as browsers do within some elements.
 func FuzzPreviewsHaveJudgedTagsOnly(f *testing.F) {
 	for _, email := range []string{`<svg><style><link rel=x></style>`, `<title><a b="</title><base>">`,
 		`<noscript><link></noscript>`, `<xmp></xmp><script>`, `<!--><link>-->`, `<p a<link b>`,

@@ -37,7 +37,7 @@ const sample = "From: =?utf-8?q?Gr=C3=BCn?= <gruen@dev.test>\r\n" +
 // fakeInbox holds mails newest last.
 type fakeInbox struct {
 	mails  []*ent.CapturedMail
-	wanted []inbox.LatestQuery // what Latest was asked for
+	wanted []inbox.LatestQuery // arguments of Latest
 
 	messages []*ent.CapturedSMS // newest first
 	fail     error              // of Latest

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// problemOf reads the answer of an error.
+// problemOf reads an error response.
 func problemOf(t *testing.T, body string) (code string, details map[string]string) {
 	t.Helper()
 	var answer struct {
@@ -56,7 +56,7 @@ func TestLatestForTests(t *testing.T) {
 	}
 }
 
-// In a query a plus sign is a space, and people write it as it is.
+// In a query, a plus sign means a space, but users write plus signs in addresses literally.
 func TestLatestForAPlusThatIsNotEscaped(t *testing.T) {
 	t.Parallel()
 	f := newInbox(1)

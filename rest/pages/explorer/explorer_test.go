@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// doorOf admits requests with a cookie.
+// doorOf accepts requests with a cookie.
 type doorOf struct{}
 
 func (doorOf) Authenticate(r *http.Request) (accounts.Caller, error) {

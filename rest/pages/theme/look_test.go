@@ -14,7 +14,7 @@ var (
 	pair  = regexp.MustCompile(`^light-dark\(([^,()]+), ([^,()]+)\)$`)
 )
 
-// The pages have the dashboard's tokens: each one that they name has its value there, in both themes.
+// The pages use the tokens of the dashboard: each token that they define has the same value there, in both themes.
 func TestTheTokensAreTheDashboards(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../dashboard/src/app/tokens.css")
@@ -45,7 +45,7 @@ func TestTheTokensAreTheDashboards(t *testing.T) {
 	}
 }
 
-// Every token that a style uses exists, and pages have no colors of their own.
+// Every token that a style uses exists, and pages define no colors.
 func TestStylesUseTheTokens(t *testing.T) {
 	t.Parallel()
 	named := map[string]bool{}

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/rest/pages/track"
 )
 
-// tracker believes one token of each kind.
+// tracker accepts one token of each kind.
 type tracker struct{ visits []tracking.Visit }
 
 func (*tracker) Read(_ context.Context, kind tracking.TokenKind, token, _ string) (tracking.LinkToken, error) {
@@ -116,7 +116,7 @@ func TestWhatIsNotGenuineIsNotFound(t *testing.T) {
 	}
 }
 
-// A withheld link is a page in the client's language that leads nowhere and counts nothing.
+// A withheld link shows a page in the client's language without a link, and counts nothing.
 func TestAWithheldLinkShowsANeutralPageInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

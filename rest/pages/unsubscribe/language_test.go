@@ -18,7 +18,7 @@ import (
 
 var places = regexp.MustCompile(`\{[^}]*\}`)
 
-// Each language says everything, with the same values in its sentences as English.
+// Each language has all sentences, with the same values as in English.
 func TestWordsAreWhole(t *testing.T) {
 	t.Parallel()
 	english := reflect.ValueOf(*spoken["en"])
@@ -78,7 +78,7 @@ func TestEachLanguageOnItsPages(t *testing.T) {
 	}
 }
 
-// RFC 8058 knows no language: a mail program's POST works the same with any.
+// RFC 8058 does not depend on a language: the POST of a mail program works with any.
 func TestOneClickInAnyLanguage(t *testing.T) {
 	t.Parallel()
 	for _, accept := range []string{"de", "ja", "*", "\xff", strings.Repeat("x", 5000)} {

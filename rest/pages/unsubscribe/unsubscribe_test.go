@@ -24,7 +24,7 @@ import (
 
 const form = "application/x-www-form-urlencoded"
 
-// fakeLinks knows three links, and records its calls.
+// fakeLinks has three links, and records its calls.
 type fakeLinks struct {
 	mu    sync.Mutex
 	fail  error
@@ -62,8 +62,8 @@ func (f *fakeLinks) Unsubscribe(_ context.Context, u suppression.Unsubscribe, ev
 	return f.fail
 }
 
-// hostile is what a sender may call itself: markup, a value of our sentences, and
-// characters that turn round what follows.
+// hostile is a name that a sender could choose: markup, a value in our sentences, and characters that reverse the text
+// direction.
 const hostile = "\"><script>alert(1)</script>{email}\u202e\u2066 'evil'\u0000\u0007\n\n<b>Bank</b>"
 
 func (*fakeLinks) Sender(_ context.Context, _, emailID string) (name, domain string, err error) {
@@ -193,8 +193,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	}
 }
 
-// The page must work without anything from elsewhere, and its policy must allow
-// what it has.
+// The page must work without external resources, and its policy must allow its own.
 func TestPageIsSelfContained(t *testing.T) {
 	t.Parallel()
 	body := ask(t, newPages(&fakeLinks{}), http.MethodGet, "/u/category", "", "").Body.String()

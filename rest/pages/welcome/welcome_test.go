@@ -32,7 +32,7 @@ const (
 	adasPassword = "green paper horses run"
 )
 
-// site is an installation with the pages alone, whose operator is ada.
+// site is an installation that serves only these pages. Its operator is ada.
 type site struct {
 	*httptest.Server
 
@@ -83,7 +83,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// answer is a page, and where it sends the browser.
+// answer is a page, and the redirect of the response.
 type answer struct {
 	status   int
 	location string
@@ -122,7 +122,7 @@ func (s *site) browser(t *testing.T) func(method, path string, form url.Values) 
 
 var carried = regexp.MustCompile(`<input type="hidden" name="next" value="([^"]*)">`)
 
-// next is where the form of a page says that its person wants to go.
+// next returns the return path in the form of a page.
 func (a answer) next() string {
 	found := carried.FindStringSubmatch(a.page)
 	if found == nil {
@@ -133,7 +133,7 @@ func (a answer) next() string {
 
 const wanted = `/emails/msg_1?q=status:failed to:"a b"&tab=log`
 
-// wantedPath is wanted as a browser writes it.
+// wantedPath is wanted as a browser encodes it.
 var wantedPath = strings.NewReplacer(" ", "%20", `"`, "%22").Replace(wanted)
 
 // Once a user can sign in, the setup page redirects to the dashboard, because its form can no longer succeed.
@@ -145,8 +145,8 @@ func TestSetUpPageRedirectsAfterSetUp(t *testing.T) {
 	}
 }
 
-// Somebody who was sent to the sign-in page lands where they wanted to go: after a wrong password, after
-// the second factor, and by each way in.
+// Somebody who was redirected to the sign-in page returns to the requested page: after a wrong password, after the second
+// factor, and with each sign-in method.
 func TestASignInEndsWhereItWasWanted(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

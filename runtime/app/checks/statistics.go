@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/doctor"
 )
 
-// checkStatistics checks how far statistics are behind the events.
+// checkStatistics checks how far the statistics are behind the events.
 func checkStatistics(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		f := doctor.Finding{Check: "statistics.behind",

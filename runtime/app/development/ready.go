@@ -39,7 +39,7 @@ type Owner struct {
 	link string // signs the owner in any number of times while the process runs
 }
 
-// Relay is how to submit mail over SMTP.
+// Relay contains the addresses and the credential for submitting mail over SMTP.
 type Relay struct {
 	Addr     string `json:"addr"`     // STARTTLS
 	TLSAddr  string `json:"tls_addr"` // TLS from the first byte
@@ -53,7 +53,7 @@ func (r Ready) write(file string) error {
 	var content bytes.Buffer
 	encoder := json.NewEncoder(&content)
 	encoder.SetIndent("", "  ")
-	// URLs must be readable by people too.
+	// URLs must also be readable by people.
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(r); err != nil { //nolint:gosec // the file exists to pass on the key
 		return err

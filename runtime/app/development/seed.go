@@ -27,15 +27,15 @@ import (
 const (
 	devEmail = "dev@dev.test"
 	devName  = "Development"
-	Domain   = "dev.test" // the account's domain, which counts as verified
+	Domain   = "dev.test" // the account's domain, which is already verified
 	devKey   = "development"
 	keyFile  = "api-key" // below the data directory: the database has only the key's hash
 
-	passwordFile = "smtp-password" // likewise
+	passwordFile = "smtp-password" // for the same reason
 	ownerFile    = "owner-password"
 )
 
-// Seeder has the services that development mode fills. The service of a disabled module is nil.
+// Seeder contains the services that development mode seeds. The service of a disabled module is nil.
 type Seeder struct {
 	fx.In
 
@@ -52,14 +52,14 @@ type Seeder struct {
 	Shown    *Seeded                 `optional:"true"`
 }
 
-// seeded is what development mode has made, or found.
+// seeded contains the objects that development mode has created or found.
 type seeded struct {
 	accountID, email, apiKey, domain string
 	owner                            *Owner // nil if sign-in is disabled
 	relay                            *Relay
 }
 
-// seed creates the account, a key and a domain that counts as verified, or finds the existing ones.
+// seed creates the account, a key and a verified domain, or finds the existing ones.
 func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 	account, err := s.Accounts.EnsureAccount(ctx,
 		accounts.NewAccount{Name: devName, Email: devEmail, OwnerName: devName,
@@ -124,7 +124,7 @@ func (s Seeder) ensureOwner(ctx context.Context, dataDir string) (*Owner, error)
 	return &Owner{Email: devEmail, Password: password.Reveal(), link: link}, nil
 }
 
-// suppress adds the addresses that count as suppressed to the account's list.
+// suppress adds the addresses that simulate suppression to the account's suppression list.
 func (s Seeder) suppress(ctx context.Context, accountID string) error {
 	if s.Listed == nil {
 		return nil
@@ -137,8 +137,7 @@ func (s Seeder) suppress(ctx context.Context, accountID string) error {
 	return nil
 }
 
-// devSecret reads a secret from its file. The first call creates the file with a secret that begins with
-// prefix.
+// devSecret reads a secret from its file. The first call creates the file with a secret that starts with prefix.
 func devSecret(file, prefix string) (secret.String, error) {
 	text, err := os.ReadFile(file)
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// playedConfig sets where development mode simulates failing receivers: at its own domain and at the sandbox
-// domain, while mail is caught.
+// playedConfig configures the domains at which development mode simulates failing receivers: its own domain and the
+// sandbox domain, as long as mail is captured.
 func playedConfig(cfg setting.Values) devinbox.Config {
 	if cfg.Mode != setting.Dev || outbound.MainExit.Of(cfg).How != outbound.Capture {
 		return devinbox.Config{}

@@ -19,13 +19,13 @@ import (
 	"time"
 )
 
-// lookAgain is how often the files of a certificate are checked for changes.
+// lookAgain is the interval at which the files of a certificate are checked for changes.
 const lookAgain = 10 * time.Second
 
 // certificateFiles are a certificate and its key. When another program renews them, no restart is needed.
 type certificateFiles struct {
 	certFile, keyFile string
-	changed           func(error) // after each change; may be nil
+	changed           func(error) // called after each change; can be nil
 
 	mu     sync.Mutex
 	loaded *tls.Certificate

@@ -18,8 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// relayPerAddress is how many connections one address may have: the pools of a few servers that share an
-// address.
+// relayPerAddress is the maximum number of connections of one address. It is enough for the connection pools of a few
+// servers that share an address.
 const relayPerAddress = 100
 
 // RelaySockets are the listeners for SMTP clients; nil if there are none.

@@ -21,8 +21,8 @@ import (
 // smtpserver.Config.TLS; a nil config means that TLS is not offered, and missing says how to fix that.
 //
 // The certificate comes from the files of POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, which are
-// reloaded when they change; else from the ACME authority of the tracking hosts, for POSTRIDER_HOSTNAME and
-// POSTRIDER_SMTP_HOST; else development mode creates a self-signed one.
+// reloaded when they change. Without these files, it comes from the ACME authority of the tracking hosts, for
+// POSTRIDER_HOSTNAME and POSTRIDER_SMTP_HOST. Otherwise development mode creates a self-signed one.
 type TLS struct {
 	config  *tls.Config
 	missing string

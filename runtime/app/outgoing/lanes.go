@@ -53,7 +53,7 @@ type laneMetrics struct {
 
 	mu    sync.Mutex
 	seen  map[laneID]laneAttempts // at the last scrape
-	other laneAttempts            // attempts of lanes while they were not named: it only grows
+	other laneAttempts            // attempts of lanes while they were not named; it only increases
 }
 
 type laneID struct{ way, name string }

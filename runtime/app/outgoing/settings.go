@@ -20,7 +20,7 @@ var MXAllow = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Help: "Private address ranges that receiving servers may have, separated by commas.",
 })
 
-// LanesFile has the limits per mailbox provider; if empty, the built-in ones apply.
+// LanesFile contains the limits per mailbox provider. If empty, the built-in limits apply.
 var LanesFile = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_LANES_FILE", Group: chapter, Form: setting.Text("PATH"),
 	Help: "File with limits per mailbox provider that replace or extend the built-in ones, in the format of runtime/mail/lane/profiles.txt.",

@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// transportParams decide where mail goes.
+// transportParams determine where mail is sent.
 type transportParams struct {
 	fx.In
 
@@ -38,7 +38,7 @@ type transportParams struct {
 
 var errNoInbox = errors.New("POSTRIDER_OUTBOUND: capture requires the module devinbox: enable it, or set another transport (mx, smtp://…)")
 
-// NewTransport creates the transport and the lanes that limit how much mail goes where.
+// NewTransport creates the transport and the lanes that limit the traffic to each destination.
 func NewTransport(p transportParams) (*smtpclient.Transport, *lane.Registry, error) {
 	c, err := p.config()
 	if err != nil {

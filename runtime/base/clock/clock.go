@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ahead is how far this machine's clock is ahead of the shared one.
+// ahead is the time by which this machine's clock is ahead of the shared one.
 var ahead atomic.Int64
 
 // SetOffset sets how far this machine's clock is ahead of the shared one; negative if it is behind.

@@ -1,6 +1,6 @@
 // Package expect has helpers for tests: conditions that become true eventually, golden files, logs that are
-// read while they are written, and addresses that refuse connections or never answer. It knows nothing of
-// the project, so that the tests of every package can use it; runtime/test/harness runs the whole service.
+// read while they are written, and addresses that refuse connections or never respond. It does not depend on other
+// packages, so that the tests of every package can use it; runtime/test/harness runs the whole service.
 package expect
 
 import (
@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // Patience is how long a test waits for an expected result. A machine that runs every test concurrently
-// stalls a process for many seconds now and then, and a long limit costs nothing if it is not reached.
+// occasionally stalls a process for many seconds, and a long limit costs nothing if it is not reached.
 // Assert a promised duration in addition to the wait. Durations that a benchmark measures are not asserted
 // by tests.
 const Patience = 2 * time.Minute

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// SilentPort returns a loopback port that accepts connections and never answers. It counts the connections in
-// met.
+// SilentPort returns a loopback port that accepts connections and never responds. It counts the connections in met.
 func SilentPort(t testing.TB, met *atomic.Int64) (port string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

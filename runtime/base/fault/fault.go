@@ -1,8 +1,8 @@
 // Package fault defines the errors that a request can end with.
 //
 // Services return an *Error. The edges (REST, GraphQL, SMTP) translate its Kind into their own protocol and
-// nothing else. Any other error is either an unavailable database (see Unavailable) or a defect: its text
-// never reaches a client.
+// nothing else. Any other error is either an unavailable database (see Unavailable) or a bug: its text never reaches a
+// client.
 package fault
 
 import (
@@ -96,10 +96,10 @@ func (e *Error) WithCause(cause error) *Error {
 	return e
 }
 
-// DetailChangedAt is the detail of a conflict that says when another writer changed the resource.
+// DetailChangedAt is the detail of a conflict that contains the time when another writer changed the resource.
 const DetailChangedAt = "changed_at"
 
-// DetailUsedBy is the detail of a conflict that lists the names of what uses the resource.
+// DetailUsedBy is the detail of a conflict that lists the names of the objects that use the resource.
 const DetailUsedBy = "used_by"
 
 // With attaches one machine-readable detail.
@@ -158,7 +158,7 @@ func InvalidField(path, format string, args ...any) error {
 	return f.Err()
 }
 
-// Unauthenticated is the same answer for every credential that does not work.
+// Unauthenticated returns the same error for every invalid credential.
 func Unauthenticated() *Error {
 	return &Error{Kind: Unauthorized, Message: "Unauthorized"}
 }
@@ -209,7 +209,7 @@ func OrUnavailable(err error) error {
 	return err
 }
 
-// Wrap adds what was being done to an error. It returns nil for nil.
+// Wrap adds a description of the failed operation to an error. It returns nil for nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil

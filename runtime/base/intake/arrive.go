@@ -108,7 +108,7 @@ func (a *upload) readIntoMemory() error {
 			return ErrTooLarge
 		case err != nil:
 			return err
-		case c.size == a.Size: // a reader that knows its length has announced it; do not read again
+		case c.size == a.Size: // all declared bytes have arrived; do not read again
 			return nil
 		}
 	}

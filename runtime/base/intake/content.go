@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Content holds bytes for an owner: in memory while they are few, else in a spool file. One goroutine at a
-// time may write; after that, any number may read. Close releases everything.
+// Content holds bytes for an owner: in memory while they are few, and otherwise in a spool file. One goroutine at a
+// time can write; after that, any number can read. Close releases everything.
 type Content struct {
 	budget *Budget
 	terms  Terms
@@ -240,7 +240,7 @@ func (c *Content) Finish() {
 func (c *Content) Close() {
 	c.unmap()
 	if c.file != nil {
-		c.file.Close() // it has no name any more
+		c.file.Close() // the file is already unlinked
 	}
 	c.memory, c.file, c.size = nil, nil, 0
 	c.near.leave()

@@ -33,7 +33,7 @@ func (b *Budget) RequestBody(w http.ResponseWriter, r *http.Request, o Tenant, l
 	deadline := readDeadline(w)
 	c := b.NewContent(Terms{Tenant: o, MaxMemory: smallContent, MaxSize: limit, Patience: b.patience})
 	err = c.Receive(ctx, Upload{From: from, Limit: limit, Size: r.ContentLength, Deadline: deadline, Within: bodyWithin,
-		Cut: func() { deadline(time.Unix(1, 0)) }}) //nolint:errcheck // a connection that is gone says so when it is read
+		Cut: func() { deadline(time.Unix(1, 0)) }}) //nolint:errcheck // the next read of a closed connection fails
 	if err != nil {
 		c.Close()
 		return nil, err
@@ -77,12 +77,12 @@ func (b *Budget) NewWriter(w http.ResponseWriter, made ...*Content) *PacedWriter
 func (b *Budget) newAnswer(w http.ResponseWriter, made ...*Content) *PacedWriter {
 	a := &PacedWriter{to: w, pace: b.floor, controller: http.NewResponseController(w), holding: made}
 	for _, c := range made {
-		c.AllowCut(func() { a.controller.SetWriteDeadline(time.Unix(1, 0)) }) //nolint:errcheck // a connection that is gone says so when it is written to
+		c.AllowCut(func() { a.controller.SetWriteDeadline(time.Unix(1, 0)) }) //nolint:errcheck // the next write to a closed connection fails
 	}
 	return a
 }
 
-// Write remembers the first error: the client has left, and the rest is skipped.
+// Write remembers the first error: the client has disconnected, and further writes are skipped.
 func (a *PacedWriter) Write(b []byte) (n int, err error) {
 	for len(b) > 0 && a.err == nil {
 		piece := b[:min(int64(len(b)), a.pace.Bytes)]

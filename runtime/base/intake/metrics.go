@@ -5,7 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 // Usage is the amount held of each part, in bytes or places.
 type Usage struct{ Arriving, Working, Spool, Bodies, Reads int64 }
 
-// Usage returns what is held now.
+// Usage returns the current usage.
 func (b *Budget) Usage() Usage {
 	used := func(p *Pool) (n int64) {
 		p.readLocked(func() float64 { n = p.used; return 0 })

@@ -75,7 +75,7 @@ func (b *requestBody) finishRead(err error) {
 		b.response.budget.slow.Add(1)
 		b.ended, b.err = false, ErrSlow
 	}
-	readDeadline(b.response.ResponseWriter)(time.Time{}) //nolint:errcheck // a connection that is gone says so when it is used
+	readDeadline(b.response.ResponseWriter)(time.Time{}) //nolint:errcheck // the next use of a closed connection fails
 	b.leave()
 }
 
@@ -91,7 +91,7 @@ func (b *requestBody) abandonRest() {
 	deadline := readDeadline(x.ResponseWriter)
 	if x.request.ContentLength <= smallContent && deadline(time.Now().Add(restTime)) == nil {
 		if _, err := io.CopyN(io.Discard, b.ReadCloser, smallContent+1); errors.Is(err, io.EOF) {
-			deadline(time.Time{}) //nolint:errcheck // a connection that is gone says so when it is used
+			deadline(time.Time{}) //nolint:errcheck // the next use of a closed connection fails
 			return
 		}
 	}

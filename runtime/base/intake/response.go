@@ -185,7 +185,7 @@ func (x *response) writeDirect(p []byte) (int, error) {
 
 // Flush implements http.Flusher.
 func (x *response) Flush() {
-	x.FlushError() //nolint:errcheck // the next write says so again
+	x.FlushError() //nolint:errcheck // the next write returns the error
 }
 
 // FlushError sends what was written, and everything that follows immediately.
@@ -255,7 +255,7 @@ func (x *response) startStreaming() {
 	x.direct = true
 }
 
-// release releases everything, also after a panic of the handler.
+// release releases everything, even after a panic of the handler.
 func (x *response) release() {
 	if x.content != nil {
 		x.content.Close()

@@ -109,7 +109,7 @@ func (q *Queue) waitForTicket(ctx context.Context, t *ticket) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case t.in && ctx.Err() != nil: // admitted after its caller had left
+	case t.in && ctx.Err() != nil: // admitted after its caller gave up
 		q.admitNext()
 		return context.Cause(ctx)
 	case t.in:
@@ -193,7 +193,7 @@ func (q *Queue) isBefore(a, b *ticket, now time.Time) bool {
 	return q.recentUsage(a.owner.Name, now).count < q.recentUsage(b.owner.Name, now).count
 }
 
-// displaceLast turns away the ticket that would be admitted last, in favor of one that goes before it.
+// displaceLast rejects the ticket that would be admitted last, in favor of one that would be admitted before it.
 func (q *Queue) displaceLast(t *ticket) bool {
 	worst := q.lastTicket()
 	if worst == nil || !q.isBefore(t, worst, time.Now()) {

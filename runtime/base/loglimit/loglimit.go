@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// KeyCount is the attribute of a collapsed line that says how many lines it replaces.
+// KeyCount is the attribute of a collapsed line that contains the number of lines it replaces.
 const KeyCount = "count"
 
 const (

@@ -1,4 +1,4 @@
-// Package setting declares what an operator can set.
+// Package setting declares the settings of an installation.
 //
 // A setting is declared once, as a variable next to the code that reads it:
 //

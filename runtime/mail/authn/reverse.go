@@ -9,7 +9,7 @@ import (
 	"github.com/mjl-/mox/dns"
 )
 
-// checkReverse returns whether a name of the address resolves back to it (RFC 8601, 3), and the first such
+// checkReverse reports whether a name of the address resolves back to it (RFC 8601, 3), and returns the first such
 // name. It replaces mox's function, which logs every lookup to standard error.
 func (v *Verifier) checkReverse(ctx context.Context, ip netip.Addr) (word, name string) {
 	names, _, err := v.resolver.LookupAddr(ctx, ip.Unmap().WithZone("").String())

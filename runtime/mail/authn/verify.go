@@ -64,7 +64,7 @@ func (v *Verifier) runIndependent(ctx context.Context, c Client, raw io.ReaderAt
 	methods.Wait()
 }
 
-// recoverPanic keeps a panic over a stranger's message from ending the process.
+// recoverPanic prevents a panic caused by an untrusted message from ending the process.
 func (v *Verifier) recoverPanic(method string, f func()) {
 	defer func() {
 		if problem := recover(); problem != nil {

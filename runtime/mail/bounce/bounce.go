@@ -35,15 +35,15 @@ const (
 	BadAddress  Class = "bad_address"  // hard: no such mailbox, closed, moved, or an invalid address
 	BadDomain   Class = "bad_domain"   // hard: the domain accepts no mail
 	MailboxFull Class = "mailbox_full" // soft: over quota
-	System      Class = "system"       // soft: the receiving system, or the route to it, is out of order
+	System      Class = "system"       // soft: the receiving system, or the route to it, does not work
 	Block       Class = "block"        // the sending address or domain has a bad reputation with the receiver
-	Throttle    Class = "throttle"     // too much in a short time
-	Greylist    Class = "greylist"     // retry in some minutes
+	Throttle    Class = "throttle"     // too many messages or connections in a short time
+	Greylist    Class = "greylist"     // retry in a few minutes
 	Size        Class = "size"         // the message is too large
 	// Content: the message is considered spam, contains a virus or a forbidden file, or cannot be converted.
 	Content   Class = "content"
 	Policy    Class = "policy"    // authentication (SPF, DKIM, DMARC), relaying, TLS, the receiver's own rules
-	Challenge Class = "challenge" // the receiver wants the sender to prove something first
+	Challenge Class = "challenge" // the receiver asks the sender for a confirmation
 	Unknown   Class = "unknown"   // rejected for an unknown reason
 )
 
@@ -87,10 +87,10 @@ type Verdict struct {
 	Bounces bool // the recipient bounces, otherwise the message failed
 }
 
-// Judge decides whether a final rejection bounces the recipient. A permanent rejection without a known reason
-// does only where it can be about the recipient: at RCPT, or in a report that does not name the phase, unless the
-// reply code is 554, which RFC 5321 (4.3.2) has for connections and messages, or the text says no more than that
-// something was rejected.
+// Judge decides whether a final rejection bounces the recipient. A permanent rejection without a known reason does so
+// only if it can be about the recipient: at RCPT, or in a report that does not name the phase. The exceptions are reply
+// code 554, which RFC 5321 (4.3.2) uses for connections and messages, and texts that only say that something was
+// rejected.
 func Judge(r Reply) Verdict {
 	class := Classify(r)
 	return Verdict{class, class.Bounces() || class == Unknown && (r.mayConcernRecipient() || !r.isPermanent())}

@@ -182,7 +182,7 @@ var basicCodes = []basic{
 	{0, System, "no reply"},
 }
 
-// byCode classifies what the other tables left.
+// byCode classifies the replies that the other tables do not.
 func byCode(r Reply) (class Class, row string) {
 	for _, wanted := range []int{r.Code, r.Code / 100} {
 		for _, b := range basicCodes {

@@ -26,14 +26,14 @@ func classTable() string {
 		BadAddress:  "the mailbox does not exist, is closed or has moved",
 		BadDomain:   "the domain does not exist or accepts no mail",
 		MailboxFull: "the mailbox is over its quota",
-		System:      "the receiving system or the route to it is out of order",
+		System:      "the receiving system or the route to it does not work",
 		Block:       "the sending address or domain has a bad reputation",
 		Throttle:    "too many messages or connections in a short time",
-		Greylist:    "the receiver wants a retry in some minutes",
+		Greylist:    "the receiver asks for a retry in a few minutes",
 		Size:        "the message is too large",
 		Content:     "spam, a virus, a forbidden file or a malformed message",
 		Policy:      "SPF, DKIM, DMARC, relaying, TLS or a rule of the receiver",
-		Challenge:   "the receiver wants the sender to prove something",
+		Challenge:   "the receiver asks the sender for a confirmation",
 		Unknown:     "no known reason",
 	}
 	var b strings.Builder
@@ -44,7 +44,7 @@ func classTable() string {
 			event, suppresses = "`email.bounced`", "yes"
 		}
 		if class == Unknown {
-			event, suppresses = "by the phase", "by the phase"
+			event, suppresses = "depends on the phase", "depends on the phase"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", class, meaning[class], event, suppresses)
 	}

@@ -7,7 +7,7 @@ type Phase string
 
 // The phases.
 const (
-	PhaseUnknown   Phase = ""          // a report does not say
+	PhaseUnknown   Phase = ""          // not named in a report
 	PhaseSession   Phase = "session"   // connection, greeting, EHLO, STARTTLS or AUTH
 	PhaseSender    Phase = "sender"    // MAIL
 	PhaseRecipient Phase = "recipient" // RCPT
@@ -34,7 +34,7 @@ func (r Reply) mayConcernRecipient() bool {
 }
 
 var (
-	// rejected is what servers say when they judge a message: an address that does not exist is not "refused".
+	// rejected matches the words that servers use for messages. They do not use them for addresses that do not exist.
 	rejected = regexp.MustCompile(`\b(?:reject(?:ed|ion)?|refuse[ds]?|denied|prohibited|not accept(?:ed|able|ing)?|not welcome|unwelcome|not wanted|unwanted|bounced by|disallowed|forbidden|` +
 		`abgelehnt|verweigert|zurückgewiesen|nicht (?:akzeptiert|angenommen)|rejet[eé]e?|refusée?|rechazado|denegado|rifiutat[oa]|geweigerd|odrzucon[aey]|zablokowan[aey])\b|отклонен|отклонён|отказано|заблокирован|拒绝|拒絕|拒否|차단|거부`)
 	recipientNoun = regexp.MustCompile(`\b(?:recipient|address|user|mailbox|account|alias|empfänger|adresse|destinataire|destinatario|użytkownik|adres)\b|получател|адрес|收件人|宛先|수신자`) //nolint:misspell // Dutch and Polish

@@ -212,7 +212,7 @@ var words = []word{
 	{System, "too many hops", false},
 	{Throttle, "too many", false},
 
-	// "Rejected" alone is said about addresses, after every word that would give a reason.
+	// "Rejected" alone refers to addresses. It comes after every word that would be a reason.
 	{BadAddress, "address rejected", false},
 	{BadAddress, "recipient rejected", false},
 

@@ -14,13 +14,13 @@ import (
 // maxChain is how many aliases are followed.
 const maxChain = 10
 
-// question is a cache key: the name in lower case with a trailing dot.
+// question is a cache key. The name is in lower case with a trailing dot.
 type question struct {
 	name  string
 	qtype uint16
 }
 
-// answer is what a server said to one question; an ErrNotFound is an answer too.
+// answer is the answer of a server to one question. ErrNotFound is an answer too.
 type answer struct {
 	records   []dns.RR // of the asked type, for the name at the end of the chain
 	alias     string   // where the chain in the reply ended without records; empty: it is complete
@@ -34,7 +34,7 @@ func newCache(size int) *cache.Cache[question, *answer] {
 	return cache.New(cache.Config[question, *answer]{Max: size, TTLOf: func(a *answer) time.Duration { return a.ttl }})
 }
 
-// names are looked up leniently: an underscore or a digit is the publisher's affair.
+// names accepts all characters, including underscores and leading digits, because publishers choose their names.
 var toASCII = idna.New(idna.MapForLookup(), idna.StrictDomainName(false))
 
 func newQuestion(name string, qtype uint16) (question, error) {
@@ -49,7 +49,7 @@ func newQuestion(name string, qtype uint16) (question, error) {
 			break
 		}
 	}
-	// No server knows a name that cannot be written; "." is the root.
+	// A name that cannot be encoded does not exist; "." is the root.
 	if labels, ok := dns.IsDomainName(name); !ok || labels == 0 && name != "." {
 		return q, notFound(q, "", true)
 	}

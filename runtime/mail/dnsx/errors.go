@@ -18,7 +18,7 @@ type Error struct {
 	Name, Type string // the query
 	Server     string // the server that answered or failed; empty if none was queried
 	NXDomain   bool   // with ErrNotFound: the name has no records of any type
-	Reason     string // for people who publish records
+	Reason     string // for the users who publish the records
 	kind       error
 	cause      error
 }

@@ -39,7 +39,7 @@ func (r *Resolver) readReply(q question, reply *dns.Msg, server string) (*answer
 		return a, nil
 	}
 	if !soa {
-		a.ttl = 0 // nothing says how long this holds
+		a.ttl = 0 // the reply does not contain a TTL for this
 	}
 	a.notFound = notFound(q, server, reply.Rcode == dns.RcodeNameError)
 	return a, nil

@@ -40,7 +40,7 @@ const (
 	Complaint MessageKind = "complaint"  // a feedback report, see Feedback
 	Receipt   MessageKind = "receipt"    // a mail program reports how the message was processed
 	AutoReply MessageKind = "auto_reply" // out of office and the like
-	Challenge MessageKind = "challenge"  // the receiver wants the sender to do something first
+	Challenge MessageKind = "challenge"  // the receiver asks the sender for a confirmation
 	Ordinary  MessageKind = "ordinary"   // none of these
 )
 
@@ -51,7 +51,7 @@ type Report struct {
 	Feedback   *Feedback // Complaint only
 	Original   Original  // empty when Ordinary
 
-	ReportingMTA string // who reports: a host name
+	ReportingMTA string // host name of the reporting system
 	EnvelopeID   string // ENVID of the MAIL command (RFC 3461, 4.4)
 	Structured   bool   // read from declared fields, not from a text for people
 	Inferred     bool   `json:",omitempty"` // read from reply codes near addresses: counts only for a recipient that is named
@@ -82,7 +82,7 @@ type RecipientReport struct {
 	Code            int          // of the SMTP reply; 0: none was quoted
 	Phase           bounce.Phase `json:",omitempty"` // of the transaction that failed, as far as the report names it
 	Diagnostic      string       // the reply or the reason, on one line
-	RemoteMTA       string       // the host that said so
+	RemoteMTA       string       // the host that sent the reply
 	WillRetryUntil  time.Time
 }
 

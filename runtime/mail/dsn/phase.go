@@ -48,7 +48,7 @@ var (
 	}
 )
 
-// findPhase returns the phase that a text names, or PhaseUnknown. The transcript of the session is surer than
+// findPhase returns the phase that a text names, or PhaseUnknown. The transcript of the session is more reliable than
 // words.
 func findPhase(text string) bounce.Phase {
 	text = text[:min(len(text), 16<<10)]
@@ -70,8 +70,8 @@ func findPhase(text string) bounce.Phase {
 	return phase
 }
 
-// addPhases completes the phases from the text for people. In a report about several recipients only what is
-// said about the recipient counts. scanned reports that the diagnostics are already all that the text says.
+// addPhases completes the phases from the text for people. In a report about several recipients, only the text about
+// the recipient counts. scanned means that the diagnostics already contain everything in the text.
 func (e *reportParser) addPhases(list []RecipientReport, scanned bool) {
 	var told map[string]bounce.Phase // by address
 	for i := range list {

@@ -80,7 +80,7 @@ func (e *reportParser) completeRecipients(r *Report) bool {
 		}
 	}
 	e.addPhases(r.Recipients, false)
-	// Nobody knows what happened to these.
+	// The outcome of these recipients is unknown.
 	r.Recipients = slices.DeleteFunc(r.Recipients, func(one RecipientReport) bool { return one.Action == "" })
 	if len(r.Recipients) == 0 {
 		r.Recipients = nil
@@ -264,8 +264,8 @@ var (
 	}
 )
 
-// otherNumbers are parts of texts whose digits are no codes: addresses of both kinds and links, dates and
-// times, versions of software, and ids.
+// otherNumbers matches parts of texts whose digits are not codes: email and IP addresses, links, dates and times,
+// software versions, and IDs.
 var otherNumbers = regexp.MustCompile(`(?i)\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b|\[?(?:ipv6:)?[0-9a-f]{0,4}:[0-9a-f]{0,4}:[0-9a-f:.]+\]?|https?://[^\s<>"]+|<[^<>\s]*@[^<>\s]*>` +
 	`|\b(?:19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}(?:t[0-9:.]+z?)?|\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:\.[0-9]+)?(?: ?[+-][0-9]{4})?\b` +
 	`|\b(?:exim|postfix|sendmail|opensmtpd|version|mdaemon|release|build)[ /]v?[0-9]+(?:\.[0-9]+)+|\bv[0-9]+(?:\.[0-9]+)+` +

@@ -20,8 +20,8 @@ type Pass struct {
 // waiter is a queued Enter. It receives a pass, or nil if the lane was paused.
 type waiter struct{ turn chan *Pass }
 
-// Enter waits for a connection of the window, and for the rate, for at most two seconds. The error is that
-// of the context, or ErrNoRoom: nothing may be attempted now.
+// Enter waits for a connection of the window, and for the rate, for at most two seconds. The error is that of the
+// context, or ErrNoRoom if no attempt may start now.
 func (r *Registry) Enter(ctx context.Context, way, destination string, set Set) (*Pass, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -126,7 +126,7 @@ func (r *Registry) arriveAt(way, destination string, set Set, now time.Time) *la
 	r.routes.Set(route{way, destination}, known)
 	if provisional := r.lanes[key{way: way, name: destination, provisional: true}]; provisional != nil {
 		r.setProven(provisional, l.proven)
-		if provisional.refused { // callers refused there now wait for this lane
+		if provisional.refused { // callers that it refused now wait for this lane
 			provisional.refused, l.refused = false, true
 		}
 		r.notifyRoom(l, now)

@@ -36,7 +36,7 @@ import (
 	"time"
 )
 
-// ErrNoRoom is the error of Enter if nothing may be attempted now.
+// ErrNoRoom is the error of Enter if no attempt may start now.
 var ErrNoRoom = errors.New("no room in the lane")
 
 const (
@@ -98,7 +98,7 @@ func SmarthostWay(address string) string { return smarthostPrefix + address }
 type Feedback struct {
 	Delivered   bool
 	Refused     bool   // the server rejected this recipient or message
-	Throttled   bool   // the server wants less traffic
+	Throttled   bool   // the server asked for less traffic
 	Unreachable bool   // there was no greeting
 	Reason      string // reply or network error, for Throttled and Unreachable
 }

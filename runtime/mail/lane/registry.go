@@ -144,7 +144,7 @@ func (r *Registry) divideShare(l *lane, now time.Time) {
 	}
 }
 
-// removeUnused forgets unused lanes: there are as many as domains in the world.
+// removeUnused forgets unused lanes, because there could be one for every domain in the world.
 func (r *Registry) removeUnused(now time.Time) {
 	if now.Sub(r.swept) < time.Minute {
 		return

@@ -54,7 +54,7 @@ func (t *Reservation) End() {
 	})
 }
 
-// PausedUntil returns until when, and why, nothing is attempted for a destination.
+// PausedUntil returns until when a destination is paused, and why.
 func (r *Registry) PausedUntil(way, destination string) (until time.Time, reason string, paused bool) {
 	r.mu.Lock()
 	defer r.unlockAndNotify()

@@ -8,7 +8,7 @@ import (
 // bodyNode is a text of the message, or a multipart with the texts in it.
 type bodyNode struct {
 	leaf        *body // nil for a multipart
-	alternative bool  // its parts say the same
+	alternative bool  // its parts have the same content
 	parts       []*bodyNode
 }
 

@@ -1,3 +1,3 @@
-// Package notes keeps one note for each account until somebody is erased. It is the
-// module that the test of the registry adds to a copy of the source tree.
+// Package notes stores one note for each account until a person is erased. The test of the registry adds this module to
+// a copy of the source tree.
 package notes

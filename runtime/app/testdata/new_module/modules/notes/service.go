@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Service keeps the notes. Safe for concurrent use.
+// Service stores the notes. It is safe for concurrent use.
 type Service struct {
 	mu   sync.Mutex
 	gone map[string]bool // accounts without their note
@@ -36,5 +36,5 @@ func (s *Service) Erase(_ context.Context, accountID, _ string) (int64, error) {
 // Purge deletes nothing: notes do not grow old.
 func (s *Service) Purge(context.Context, string, time.Time) (int64, error) { return 0, nil }
 
-// Sweep says that it has deleted three rows.
+// Sweep reports three deleted rows.
 func (s *Service) Sweep(context.Context) (int64, error) { return 3, nil }

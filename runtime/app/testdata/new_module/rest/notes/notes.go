@@ -1,4 +1,4 @@
-// Package notes is what the API shows of notes.
+// Package notes serves the resource notes.
 package notes
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/rest/api"
 )
 
-// Service is what these operations need of notes.
+// Service is the part of notes that these operations use.
 type Service interface {
 	List(ctx context.Context, accountID string) ([]string, error)
 }
