@@ -8,7 +8,7 @@ var _ = registerType(Condition, conditionStep{})
 type conditionStep struct{ plainStep }
 
 func (conditionStep) describe() string {
-	return "continues according to a CEL expression, such as `event.data.amount > 500`. An expression that cannot be evaluated is false, for example if a field is missing or a call exceeds its limits"
+	return "continues depending on a CEL expression, such as `event.data.amount > 500`. An expression that cannot be evaluated is false, for example if a field is missing or a call exceeds its limits"
 }
 
 func (conditionStep) members() []member {

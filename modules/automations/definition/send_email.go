@@ -15,7 +15,7 @@ var _ = registerType(SendEmail, emailStep{})
 type emailStep struct{ plainStep }
 
 func (emailStep) describe() string {
-	return "sends an email to the person, or to `to`. The content is Liquid over `event`, `run`, `steps` and `automation`, or a published `template`"
+	return "sends an email to the person, or to `to`. The content is a Liquid template with `event`, `run`, `steps` and `automation`, or a published `template`"
 }
 
 func (emailStep) members() []member {
