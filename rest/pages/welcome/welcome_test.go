@@ -145,7 +145,7 @@ func TestSetUpPageRedirectsAfterSetUp(t *testing.T) {
 	}
 }
 
-// Somebody who was redirected to the sign-in page returns to the requested page: after a wrong password, after the second
+// A user who was redirected to the sign-in page returns to the requested page: after a wrong password, after the second
 // factor, and with each sign-in method.
 func TestASignInEndsWhereItWasWanted(t *testing.T) {
 	t.Parallel()

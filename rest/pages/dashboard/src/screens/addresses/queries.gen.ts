@@ -18,11 +18,11 @@ export type AutomationRunStatus =
 
 /** The status of an email. */
 export type EmailStatus =
-  /** Released and about to be handed over. Emails of a suspended account also have this status. */
+  /** Released, and delivery is about to start. Emails of a suspended account also have this status. */
   | 'QUEUED'
   /** Waiting for its scheduled time. */
   | 'SCHEDULED'
-  /** Accepted and on its way. */
+  /** Accepted, and delivery is in progress. */
   | 'SENT'
   /** Accepted by every recipient's server. */
   | 'DELIVERED'
@@ -43,7 +43,7 @@ export type SuppressionReason =
   | 'COMPLAINT'
   /** The recipient unsubscribed from all mail. */
   | 'UNSUBSCRIBE'
-  /** It was added through the API. */
+  /** The address was added through the API. */
   | 'MANUAL';
 
 export type AddressEmailsQueryVariables = Exact<{

@@ -67,7 +67,7 @@ export type SuppressionReason =
   | 'COMPLAINT'
   /** The recipient unsubscribed from all mail. */
   | 'UNSUBSCRIBE'
-  /** It was added through the API. */
+  /** The address was added through the API. */
   | 'MANUAL';
 
 /** A kind of engagement with an email. */
