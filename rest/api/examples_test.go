@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/postrider/postrider/ent"
 )
@@ -222,9 +224,52 @@ func (d described) success() (string, map[string]media) {
 }
 
 type media struct {
-	Schema   *huma.Schema
+	Schema   json.RawMessage
 	Example  any
 	Examples map[string]struct{ Value any }
+}
+
+// component returns a reference to the component that the schema refers to, or the type of a schema without fields.
+func (m media) component(t *testing.T) *huma.Schema {
+	t.Helper()
+	var form struct {
+		Ref  string `json:"$ref"`
+		Type string
+	}
+	if err := json.Unmarshal(m.Schema, &form); err != nil || form.Ref == "" && form.Type != huma.TypeString {
+		t.Fatalf("the schema %.200s is neither a reference to a component nor a string (%v)", m.Schema, err)
+	}
+	return &huma.Schema{Ref: form.Ref, Type: form.Type}
+}
+
+// schemaChecker validates values by the JSON Schemas of a document.
+type schemaChecker struct{ components any }
+
+func newSchemaChecker(t *testing.T, document []byte) schemaChecker {
+	t.Helper()
+	read, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schemaChecker{read.(map[string]any)["components"]}
+}
+
+// validate returns an error if a decoded JSON value does not match a schema of the document.
+func (c schemaChecker) validate(schema json.RawMessage, value any) error {
+	form, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return fmt.Errorf("the schema %.200s is not JSON: %w", schema, err)
+	}
+	compiler := jsonschema.NewCompiler()
+	const at = "https://example.com/document.json"
+	if err := compiler.AddResource(at, map[string]any{"components": c.components, "schema": form}); err != nil {
+		return err
+	}
+	compiled, err := compiler.Compile(at + "#/schema")
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(value)
 }
 
 // operationsOf returns the operations of a document by method and path.
@@ -250,6 +295,7 @@ func TestExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.sending.page.Items = []*ent.Email{sampleEmail()}
+	checker := newSchemaChecker(t, b.api.Document().JSON)
 	operations := operationsOf(t, b.api.Document().JSON)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(operations)), slices.Sorted(maps.Keys(asked))); diff != "" {
 		t.Errorf("asked and the document (-) do not have the same operations:\n%s", diff)
@@ -276,7 +322,7 @@ func TestExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
 		if diff := cmp.Diff(paths("", answered), paths("", content.Example)); diff != "" {
 			t.Errorf("%s: the example (+) is not like the answer (-):\n%s", name, diff)
 		}
-		for _, wrong := range b.api.Against(content.Schema, answered) {
+		if wrong := checker.validate(content.Schema, answered); wrong != nil {
 			t.Errorf("%s: the answer is not of its schema: %s", name, wrong)
 		}
 	}
@@ -287,6 +333,7 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 	b := newBundle(t)
 	checked := 0
 	schemas := b.api.Schemas()
+	checker := newSchemaChecker(t, b.api.Document().JSON)
 	check := func(what string, m media) {
 		examples := map[string]any{}
 		for name, e := range m.Examples {
@@ -300,10 +347,10 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 		}
 		for name, example := range examples {
 			checked++
-			for _, wrong := range b.api.Against(m.Schema, example) {
+			if wrong := checker.validate(m.Schema, example); wrong != nil {
 				t.Errorf("%s: the example %s does not match its schema: %s", what, name, wrong)
 			}
-			for _, field := range undeclared(schemas, []*huma.Schema{m.Schema}, "", example) {
+			for _, field := range undeclared(schemas, []*huma.Schema{m.component(t)}, "", example) {
 				t.Errorf("%s: the example %s has the field %s, which the schema does not declare", what, name, field)
 			}
 		}
@@ -320,8 +367,8 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 	if checked < len(asked) {
 		t.Errorf("%d examples of %d operations", checked, len(asked))
 	}
-	if len(b.api.Against(&huma.Schema{Ref: "#/components/schemas/SendEmail"}, map[string]any{"from": 5})) == 0 {
-		t.Error("what is wrong passes")
+	if checker.validate([]byte(`{"$ref": "#/components/schemas/SendEmail"}`), map[string]any{"from": 5}) == nil {
+		t.Error("an invalid body passes")
 	}
 }
 
@@ -350,6 +397,9 @@ func undeclared(components map[string]*huma.Schema, schemas []*huma.Schema, at s
 	case []any:
 		var items []*huma.Schema
 		for _, s := range schemas {
+			if s.Type == "" && s.AdditionalProperties == true {
+				return nil // any value
+			}
 			if s.Items != nil {
 				items = append(items, s.Items)
 			}
@@ -361,14 +411,15 @@ func undeclared(components map[string]*huma.Schema, schemas []*huma.Schema, at s
 	return all
 }
 
-// branches follows references and alternatives. An empty schema accepts any value.
+// branches follows references and alternatives. An empty schema accepts any value, and an object without properties any
+// field.
 func branches(components map[string]*huma.Schema, schemas []*huma.Schema) (all []*huma.Schema) {
 	for _, s := range schemas {
 		if s.Ref != "" {
 			s = components[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
 		}
 		parts := slices.Concat(s.AllOf, s.AnyOf, s.OneOf)
-		if s.Type == "" && len(parts)+len(s.Properties)+len(s.Required) == 0 {
+		if (s.Type == "" || s.Type == huma.TypeObject) && len(parts)+len(s.Properties)+len(s.Required) == 0 {
 			s = &huma.Schema{AdditionalProperties: true}
 		}
 		all = append(append(all, s), branches(components, parts)...)

@@ -8,18 +8,6 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
-// Against lists the parts of a decoded JSON value that a schema of the document forbids.
-func (a *API) Against(schema *huma.Schema, v any) []error {
-	registry := a.huma.OpenAPI().Components.Schemas
-	schema.PrecomputeMessages()
-	for _, known := range registry.Map() {
-		known.PrecomputeMessages()
-	}
-	var found huma.ValidateResult
-	huma.Validate(registry, schema, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, v, &found)
-	return found.Errors
-}
-
 // Schemas returns the components of the document.
 func (a *API) Schemas() map[string]*huma.Schema { return a.huma.OpenAPI().Components.Schemas.Map() }
 
