@@ -192,11 +192,13 @@ func TestMistakesEndAWebSocket(t *testing.T) {
 
 func TestOperationsAndConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, setup{})
+	blocked := make(chan struct{})
+	defer close(blocked)
+	s := newServer(t, setup{hook: map[string]func() error{"domains.List": func() error { <-blocked; return nil }}})
 	c := s.open(t, "svc_full")
 	const most = 20
 	for i := range most + 1 {
-		c.send(t, subscribe(fmt.Sprint(i), `subscription { events { id } }`))
+		c.send(t, subscribe(fmt.Sprint(i), `{ domains { nodes { id } } }`))
 	}
 	if got := c.next(t); !strings.HasPrefix(got, fmt.Sprintf(`{"id":"%d","type":"error"`, most)) ||
 		!strings.Contains(got, "rate_limit_exceeded") {
