@@ -199,10 +199,13 @@ test-proxies: build postgres ## [before a commit] run Postrider behind nginx and
 chart: toolchain ## [daily] regenerate the schema and the README of the Helm chart, and the files that its tests compare with
 	cd deploy/check && GOFLAGS= $(GO) test -count=1 -run 'Chart' . -update
 
-.PHONY: check-deploy
-check-deploy: toolchain ## [release] validate deploy/ with Helm, Kubernetes types, Compose, promtool and systemd, and build and start the image
+.PHONY: check-chart
+check-chart: toolchain ## [before a commit] validate the chart, Compose files, alerts and the unit of deploy/
 	cd deploy/check && GOFLAGS= $(GO) test -count=1 ./...
 	@deploy/test/files
+
+.PHONY: check-deploy
+check-deploy: check-chart ## [release] validate deploy/, and build and start the image
 	@deploy/test/image
 
 .PHONY: clean
