@@ -2,6 +2,7 @@ package graph
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -31,11 +32,9 @@ func (f *fakeREST) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if admission.IsCounted(r.Context()) {
 		f.free++
 	}
-	for name, values := range f.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), f.header)
 	w.WriteHeader(f.status)
-	io.WriteString(w, f.answer) //nolint:errcheck // to memory
+	io.WriteString(w, f.answer)
 }
 
 const everySendField = `{from: "Ada <ada@example.com>", to: ["bob@example.net"], cc: ["c@example.net"], bcc: ["d@example.net"],

@@ -23,13 +23,13 @@ type socketClient struct {
 // dial connects with header fields.
 func (s *testServer) dial(t *testing.T, header http.Header) *socketClient {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), s.url, &websocket.DialOptions{HTTPHeader: header, //nolint:bodyclose // the connection
+	conn, _, err := websocket.Dial(t.Context(), s.url, &websocket.DialOptions{HTTPHeader: header,
 		Subprotocols: []string{"graphql-transport-ws"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	conn.SetReadLimit(16 << 20)
-	t.Cleanup(func() { conn.CloseNow() }) //nolint:errcheck // the test is over
+	t.Cleanup(func() { conn.CloseNow() })
 	return &socketClient{conn}
 }
 

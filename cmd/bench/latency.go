@@ -53,32 +53,11 @@ func measureLatency(ctx context.Context, o options, dir string) ([]result, error
 	fmt.Printf("%-8s %-30s %8s %10s %10s %12s %12s %8s\n", "clients", "binary", "per s", "p50", "p99",
 		"CPU server", "CPU Postgres", "WAL")
 	for _, clients := range clientCounts {
-		messages := map[int]int{1: o.messages / 5, 16: o.messages, 64: o.messages}[clients]
-		p50 := result{name: fmt.Sprintf("latency p50 (ms), %d clients", clients)}
-		ratio := result{name: fmt.Sprintf("latency p50 / that of the other binary, %d clients", clients)}
-		cpu := result{name: fmt.Sprintf("CPU / that of the other binary, %d clients", clients)}
-		wal := result{name: fmt.Sprintf("WAL / that of the other binary, %d clients", clients)}
-		for range o.rounds {
-			m := make([]measured, len(servers))
-			for i, s := range servers {
-				if m[i], err = postAndMeasure(ctx, s, sink, messages, clients); err != nil {
-					return nil, err
-				}
-				fmt.Printf("%-8d %-30s %8.0f %10s %10s %9.2f ms %9.2f ms %8.0f\n", clients, binaries[i],
-					m[i].perSecond, m[i].p50, m[i].p99, 1000*m[i].cost.server, 1000*m[i].cost.postgres, m[i].cost.wal)
-			}
-			p50.rounds = append(p50.rounds, m[0].p50.Seconds()*1000)
-			if len(m) > 1 {
-				ratio.rounds = append(ratio.rounds, m[0].p50.Seconds()/m[1].p50.Seconds())
-				cpu.rounds = append(cpu.rounds,
-					(m[0].cost.server+m[0].cost.postgres)/(m[1].cost.server+m[1].cost.postgres))
-				wal.rounds = append(wal.rounds, m[0].cost.wal/m[1].cost.wal)
-			}
+		measuredHere, err := compareLatency(ctx, o, servers, binaries, sink, clients)
+		if err != nil {
+			return nil, err
 		}
-		results = append(results, p50)
-		if len(servers) > 1 {
-			results = append(results, ratio, cpu, wal)
-		}
+		results = append(results, measuredHere...)
 	}
 	for i, s := range servers {
 		if err := s.printUpdates(ctx, binaries[i]); err != nil {
@@ -86,6 +65,38 @@ func measureLatency(ctx context.Context, o options, dir string) ([]result, error
 		}
 	}
 	return results, nil
+}
+
+// compareLatency measures the servers in turn with a number of clients.
+func compareLatency(ctx context.Context, o options, servers []*server, binaries []string, sink *receivers.Sink,
+	clients int) ([]result, error) {
+	messages := map[int]int{1: o.messages / 5, 16: o.messages, 64: o.messages}[clients]
+	p50 := result{name: fmt.Sprintf("latency p50 (ms), %d clients", clients)}
+	ratio := result{name: fmt.Sprintf("latency p50 / that of the other binary, %d clients", clients)}
+	cpu := result{name: fmt.Sprintf("CPU / that of the other binary, %d clients", clients)}
+	wal := result{name: fmt.Sprintf("WAL / that of the other binary, %d clients", clients)}
+	for range o.rounds {
+		m := make([]measured, len(servers))
+		for i, s := range servers {
+			var err error
+			if m[i], err = postAndMeasure(ctx, s, sink, messages, clients); err != nil {
+				return nil, err
+			}
+			fmt.Printf("%-8d %-30s %8.0f %10s %10s %9.2f ms %9.2f ms %8.0f\n", clients, binaries[i],
+				m[i].perSecond, m[i].p50, m[i].p99, 1000*m[i].cost.server, 1000*m[i].cost.postgres, m[i].cost.wal)
+		}
+		p50.rounds = append(p50.rounds, m[0].p50.Seconds()*1000)
+		if len(m) > 1 {
+			ratio.rounds = append(ratio.rounds, m[0].p50.Seconds()/m[1].p50.Seconds())
+			cpu.rounds = append(cpu.rounds,
+				(m[0].cost.server+m[0].cost.postgres)/(m[1].cost.server+m[1].cost.postgres))
+			wal.rounds = append(wal.rounds, m[0].cost.wal/m[1].cost.wal)
+		}
+	}
+	if len(servers) > 1 {
+		return []result{p50, ratio, cpu, wal}, nil
+	}
+	return []result{p50}, nil
 }
 
 const updatesSQL = `

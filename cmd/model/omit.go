@@ -54,25 +54,10 @@ func omitBuilders(next gen.Generator) gen.Generator {
 		omitted := omission{}
 		files := []string{"client.go", "mutation.go"}
 		for _, node := range g.Nodes {
-			omitted.add(node.Name + "GroupBy")
+			if err := omitted.addBuilders(g.Target, node); err != nil {
+				return err
+			}
 			builders := buildersOf(node)
-			if !builders.Create {
-				omitted.add(node.CreateName(), node.CreateBulkName())
-			}
-			if !builders.Update {
-				omitted.add(node.UpdateName(), node.UpdateOneName())
-			}
-			if !builders.Delete {
-				omitted.add(node.DeleteName(), node.DeleteOneName())
-			}
-			if !builders.Create && !builders.Update && !builders.Delete {
-				omitted.add(node.MutationName())
-			}
-			if !builders.Select {
-				if err := wrapQuery(g.Target, node); err != nil {
-					return err
-				}
-			}
 			written, err := removeBuilders(g.Target, node.PackageDir(), builders)
 			if err != nil {
 				return err
@@ -128,6 +113,30 @@ func (o omission) add(names ...string) {
 	for _, name := range names {
 		o[name] = true
 	}
+}
+
+// addBuilders adds the builders of an entity that were not asked for.
+func (o omission) addBuilders(target string, node *gen.Type) error {
+	o.add(node.Name + "GroupBy")
+	builders := buildersOf(node)
+	if !builders.Create {
+		o.add(node.CreateName(), node.CreateBulkName())
+	}
+	if !builders.Update {
+		o.add(node.UpdateName(), node.UpdateOneName())
+	}
+	if !builders.Delete {
+		o.add(node.DeleteName(), node.DeleteOneName())
+	}
+	if !builders.Create && !builders.Update && !builders.Delete {
+		o.add(node.MutationName())
+	}
+	if !builders.Select {
+		if err := wrapQuery(target, node); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // apply cuts every declaration, and every case of a switch, that mentions an omitted name out of a file.

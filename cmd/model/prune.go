@@ -34,31 +34,37 @@ func pruneMethods(next gen.Generator) gen.Generator {
 		if err != nil {
 			return err
 		}
-		for {
-			mentioned := maps.Clone(written)
-			for _, file := range files {
-				if err := mentioned.addFile(file); err != nil {
-					return err
-				}
-			}
-			removed := 0
-			for _, file := range files {
-				n, err := cutDeclarations(file, func(decl ast.Decl) []ast.Node {
-					if f, ok := decl.(*ast.FuncDecl); ok && !mentioned[f.Name.Name] && f.Name.Name != "init" {
-						return []ast.Node{decl}
-					}
-					return nil
-				})
-				if err != nil {
-					return err
-				}
-				removed += n
-			}
-			if removed == 0 {
-				return nil
+		for removed := -1; removed != 0; {
+			if removed, err = pruneFiles(files, written); err != nil {
+				return err
 			}
 		}
+		return nil
 	})
+}
+
+// pruneFiles removes the functions that neither the hand-written files nor the generated ones mention, and returns
+// their number.
+func pruneFiles(files []string, written mentions) (removed int, err error) {
+	mentioned := maps.Clone(written)
+	for _, file := range files {
+		if err := mentioned.addFile(file); err != nil {
+			return 0, err
+		}
+	}
+	for _, file := range files {
+		n, err := cutDeclarations(file, func(decl ast.Decl) []ast.Node {
+			if f, ok := decl.(*ast.FuncDecl); ok && !mentioned[f.Name.Name] && f.Name.Name != "init" {
+				return []ast.Node{decl}
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+		removed += n
+	}
+	return removed, nil
 }
 
 // hookCases returns the cases of the methods with which a hook reads and changes fields by name. The model has no

@@ -60,7 +60,7 @@ func checkHealth(s *session, texts setting.RawValues, live bool) error {
 	if err != nil {
 		return fmt.Errorf("the service does not respond: %w", err)
 	}
-	defer response.Body.Close() //nolint:errcheck // nothing was written
+	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	if err != nil {
 		return fmt.Errorf("the service does not respond: %w", err)

@@ -133,7 +133,7 @@ func (c *holdDropCommand) Run(s *session) error {
 func (c *holdDropCommand) dropWaiting(s *session, of services) (dropped shown.Waiting, err error) {
 	mail := of.queue()
 	queued, err := mail.Drop(s.ctx,
-		queue.QueueOperation{Selection: queue.Selection{All: true, DueBefore: c.DueBefore, Begun: true}}, c.Reason)
+		queue.Operation{Selection: queue.Selection{All: true, DueBefore: c.DueBefore, Begun: true}}, c.Reason)
 	if err != nil {
 		return dropped, err
 	}

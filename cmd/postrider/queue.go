@@ -127,10 +127,10 @@ func (c *queueChange) Validate() error {
 // run makes the change and prints its result. Services notice newly due recipients within their poll interval of a
 // second.
 func (c *queueChange) run(s *session, operation string,
-	do func(*queue.Service, context.Context, queue.QueueOperation) (queue.Result, error)) error {
+	do func(*queue.Service, context.Context, queue.Operation) (queue.Result, error)) error {
 	return c.withQueue(s, c.toolSettings, func(q *queue.Service, selection queue.Selection) error {
 		selection.All = c.All
-		done, err := do(q, s.ctx, queue.QueueOperation{Selection: selection, DryRun: c.DryRun,
+		done, err := do(q, s.ctx, queue.Operation{Selection: selection, DryRun: c.DryRun,
 			Progress: func(done, of int) {
 				if of > done || done > 1000 { // a single step is not worth reporting
 					fmt.Fprintf(s.log, "%s: %d of %d\n", operation, done, of)
@@ -169,7 +169,7 @@ type queueDropCommand struct {
 
 func (c *queueDropCommand) Run(s *session) error {
 	return c.run(s, "drop", func(q *queue.Service, ctx context.Context,
-		change queue.QueueOperation) (queue.Result, error) {
+		change queue.Operation) (queue.Result, error) {
 		return q.Drop(ctx, change, c.Reason)
 	})
 }

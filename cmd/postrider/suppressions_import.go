@@ -34,7 +34,7 @@ func (c *suppressionsImportCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		defer file.Close() //nolint:errcheck // it was only read
+		defer file.Close()
 		in = file
 	}
 	addresses, err := readAddresses(in, c.Column)

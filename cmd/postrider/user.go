@@ -18,7 +18,7 @@ type linkSettings struct {
 	Verbose bool `help:"Write log lines to stderr." name:"verbose"`
 }
 
-func (l linkSettings) tool() toolSettings { return toolSettings{l.settingFlags, l.Verbose} }
+func (l linkSettings) tool() toolSettings { return toolSettings(l) }
 
 type setUpLinkCommand struct{ linkSettings }
 

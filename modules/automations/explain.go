@@ -22,7 +22,7 @@ import (
 // Outcomes of automations that are not among the matches stored with the event.
 const (
 	ActivatedLater = "activated_later" // the automation began to listen after the event
-	// only the first matches are stored with the event, and this one was not among them
+	// NotKept means that only the first matches are stored with the event, and this one was not among them.
 	NotKept = "not_kept"
 )
 
@@ -33,7 +33,7 @@ const (
 	// WaitConditionFalse means that a run of the person waits for this event name, but its condition is not
 	// true.
 	WaitConditionFalse = "wait_condition_false"
-	// an event with this name has this address, but a different user id
+	// EventOfAnotherPerson means that an event with this name has this address, but a different user id.
 	EventOfAnotherPerson  = "event_of_another_person"
 	NameSpelledOtherwise  = "name_spelled_otherwise" // an automation listens to the name in different capitalization
 	maxNearMisses         = 50

@@ -116,7 +116,7 @@ func TestForgedReceipts(t *testing.T) {
 func TestGatewayReceipts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.saveSettings(t, ours, settings.SettingsChange{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: w.twilio.URL}})
 	w.exec(t, `UPDATE sms_settings SET config = config - 'nothing'`)
 	r := w.send(t, ours, german)
@@ -220,7 +220,7 @@ func TestStopToOperatorAppliesToItsAccounts(t *testing.T) {
 	w := newWorld(t)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindTwilio, SID: smstest.SID,
 		Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
-	w.saveSettings(t, ours, settings.SettingsChange{Provider: "operator", Countries: []string{"DE"}})
+	w.saveSettings(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.useTwilio(t, theirs)
 	target := w.URL(link.ReplyPath, link.OperatorName)
 	if c, err := w.queueCondition(t.Context()); err != nil || len(c.Details) != 1 ||
@@ -257,7 +257,7 @@ func TestOptOutsSurviveKeyRotation(t *testing.T) {
 		t.Fatalf("rehash: %v", err)
 	}
 	w.process = w.start(t, settings.Operator{})
-	w.saveSettings(t, ours, settings.SettingsChange{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: "https://sms.example.com"}})
 	if r := w.send(t, ours, german); !r.Suppressed {
 		t.Error("after the old key was removed, sending to the number succeeded; want it suppressed")

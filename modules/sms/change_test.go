@@ -22,45 +22,45 @@ func TestInvalidSettingsReportEveryField(t *testing.T) {
 	w := newWorld(t)
 	token := secret.New(smstest.Token)
 	for name, c := range map[string]struct {
-		change settings.SettingsChange
+		change settings.Change
 		want   []string
 	}{
-		"nothing": {settings.SettingsChange{}, []string{"provider"}},
-		"countries": {settings.SettingsChange{Provider: "operator", Countries: []string{"DE", "de", "XX", "Germany"}},
+		"nothing": {settings.Change{}, []string{"provider"}},
+		"countries": {settings.Change{Provider: "operator", Countries: []string{"DE", "de", "XX", "Germany"}},
 			[]string{"countries[1]", "countries[2]", "countries[3]"}},
-		"a cap":                      {settings.SettingsChange{Provider: "operator", DailyCap: -1}, []string{"daily_cap"}},
-		"a cap above the maximum":    {settings.SettingsChange{Provider: "operator", DailyCap: settings.MaxDailyCap + 1}, []string{"daily_cap"}},
-		"an unknown sender":          {settings.SettingsChange{Provider: "operator", From: "Shop"}, []string{"from"}},
-		"twilio without an account":  {settings.SettingsChange{Provider: "twilio"}, []string{"twilio"}},
-		"an account but no provider": {settings.SettingsChange{Provider: "none", Twilio: &settings.TwilioChange{}}, []string{"twilio"}},
-		"an empty twilio account": {settings.SettingsChange{Provider: "twilio", Twilio: &settings.TwilioChange{}},
+		"a cap":                      {settings.Change{Provider: "operator", DailyCap: -1}, []string{"daily_cap"}},
+		"a cap above the maximum":    {settings.Change{Provider: "operator", DailyCap: settings.MaxDailyCap + 1}, []string{"daily_cap"}},
+		"an unknown sender":          {settings.Change{Provider: "operator", From: "Shop"}, []string{"from"}},
+		"twilio without an account":  {settings.Change{Provider: "twilio"}, []string{"twilio"}},
+		"an account but no provider": {settings.Change{Provider: "none", Twilio: &settings.TwilioChange{}}, []string{"twilio"}},
+		"an empty twilio account": {settings.Change{Provider: "twilio", Twilio: &settings.TwilioChange{}},
 			[]string{"from", "twilio.account_sid", "twilio.auth_token"}},
-		"a sid with a path": {settings.SettingsChange{Provider: "twilio", From: "12345",
+		"a sid with a path": {settings.Change{Provider: "twilio", From: "12345",
 			Twilio: &settings.TwilioChange{AccountSID: "../x", AuthToken: token}}, []string{"twilio.account_sid"}},
-		"a private address": {settings.SettingsChange{Provider: "twilio", From: "12345",
+		"a private address": {settings.Change{Provider: "twilio", From: "12345",
 			Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "http://10.0.0.1"}},
 			[]string{"twilio.base_url"}},
-		"a private base": {settings.SettingsChange{Provider: "twilio", From: "12345",
+		"a private base": {settings.Change{Provider: "twilio", From: "12345",
 			Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "https://10.0.0.1"}},
 			[]string{"twilio.base_url"}},
-		"a private gateway": {settings.SettingsChange{Provider: "http",
+		"a private gateway": {settings.Change{Provider: "http",
 			HTTP: &settings.HTTPChange{URL: "https://[::ffff:10.0.0.1]/send"}}, []string{"http.url"}},
-		"a private name": {settings.SettingsChange{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://private.example/send"}}, []string{"http.url"}},
-		"a base with a query": {settings.SettingsChange{Provider: "twilio", From: "12345",
+		"a private name": {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://private.example/send"}}, []string{"http.url"}},
+		"a base with a query": {settings.Change{Provider: "twilio", From: "12345",
 			Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "https://x.example/?a=b"}},
 			[]string{"twilio.base_url"}},
-		"a token with a line break": {settings.SettingsChange{Provider: "twilio", From: "12345",
+		"a token with a line break": {settings.Change{Provider: "twilio", From: "12345",
 			Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: secret.New("a\r\nb")}},
 			[]string{"twilio.auth_token"}},
-		"http without a gateway": {settings.SettingsChange{Provider: "http"}, []string{"http"}},
-		"an empty gateway":       {settings.SettingsChange{Provider: "http", HTTP: &settings.HTTPChange{}}, []string{"http.url"}},
-		"a user in the URL":      {settings.SettingsChange{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://a:b@x.example"}}, []string{"http.url"}},
-		"headers": {settings.SettingsChange{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://x.example",
+		"http without a gateway": {settings.Change{Provider: "http"}, []string{"http"}},
+		"an empty gateway":       {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{}}, []string{"http.url"}},
+		"a user in the URL":      {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://a:b@x.example"}}, []string{"http.url"}},
+		"headers": {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://x.example",
 			Headers: map[string]string{"Idempotency-Key": "1", "A B": "1", "X": "1\r\nY: 2"}}},
 			[]string{"http.headers", "http.headers.Idempotency-Key", "http.headers.X"}},
-		"a body": {settings.SettingsChange{Provider: "http",
+		"a body": {settings.Change{Provider: "http",
 			HTTP: &settings.HTTPChange{URL: "https://x.example", Body: `{"a": "{{secret}}"}`}}, []string{"http.body"}},
-		"a path": {settings.SettingsChange{Provider: "http",
+		"a path": {settings.Change{Provider: "http",
 			HTTP: &settings.HTTPChange{URL: "https://x.example", IDPath: "a..b"}}, []string{"http.id_path"}},
 	} {
 		_, err := w.SetSettings(t.Context(), ours, c.change)
@@ -92,7 +92,7 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 	if _, err := w.Route(t.Context(), theirs); err == nil {
 		t.Error("another account can decrypt the secrets")
 	}
-	again := settings.SettingsChange{Provider: "twilio", From: "+15005550006", Countries: []string{"US"},
+	again := settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US"},
 		Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL + "/"}}
 	if s, err := w.SetSettings(t.Context(), ours, again); err != nil || !s.HasSecret || !s.Usable {
 		t.Errorf("after a change without the token: %+v, %v; want the token kept", s, err)
@@ -108,7 +108,7 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 	_, err = w.SetSettings(t.Context(), ours, again)
 	checkRefusal(t, "another account with the stored token", err, "validation_error")
 
-	gateway := settings.SettingsChange{Provider: "http",
+	gateway := settings.Change{Provider: "http",
 		HTTP: &settings.HTTPChange{URL: "https://sms.example.com", Headers: map[string]string{"X-Key": "s3cret"}}}
 	w.saveSettings(t, ours, gateway)
 	gateway.HTTP.Headers = nil

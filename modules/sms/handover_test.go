@@ -155,7 +155,7 @@ func TestUnansweredRequestIsNotRepeated(t *testing.T) {
 func TestRetriesIdempotentGateway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.saveSettings(t, ours, settings.SettingsChange{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true, IDPath: "data.0.id",
 			Headers: map[string]string{"X-Api-Key": "s3cret"}}})
 	keys := make(chan string, 3)
@@ -201,7 +201,7 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "unknown no_answer unknown")
 
-	w.saveSettings(t, theirs, settings.SettingsChange{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true}})
 	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool {
 		rw.WriteHeader(http.StatusAccepted)
@@ -215,7 +215,7 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 	// The gateway has been replaced. The new one is idempotent, but the old one may not be.
 	changed := w.send(t, theirs, german)
 	simulateCrash(t, w, changed.ID)
-	w.saveSettings(t, theirs, settings.SettingsChange{Provider: "http", Countries: []string{"DE"},
+	w.saveSettings(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: w.twilio.URL + "/other", Idempotent: true}})
 	w.drain(t)
 	w.checkMessage(t, theirs, changed.ID, "unknown no_answer unknown")
@@ -290,7 +290,7 @@ func TestCapture(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
-	w.saveSettings(t, ours, settings.SettingsChange{Provider: "operator", Countries: []string{"DE"}})
+	w.saveSettings(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.caught.away = true
 	r := w.send(t, ours, german)
 	w.drain(t)

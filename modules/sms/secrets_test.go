@@ -53,8 +53,8 @@ const (
 	sentBody   = `{"password":"` + bodySecret + `","to":"` + german + `","user":"ada"}`
 )
 
-func (g *gateway) newChange(url, body string) settings.SettingsChange {
-	return settings.SettingsChange{Provider: "http", Countries: []string{"DE"},
+func (g *gateway) newChange(url, body string) settings.Change {
+	return settings.Change{Provider: "http", Countries: []string{"DE"},
 		HTTP: &settings.HTTPChange{URL: g.URL + url, Body: body}}
 }
 
@@ -112,7 +112,7 @@ func TestMasksRequireSameAddress(t *testing.T) {
 	t.Parallel()
 	w, g, thief := newWorld(t), newGateway(t), newGateway(t)
 	for name, c := range map[string]struct {
-		change settings.SettingsChange
+		change settings.Change
 		want   []string
 	}{
 		"another host":      {thief.newChange("/send?key=********", shownBody), []string{"http.url", "http.body"}},

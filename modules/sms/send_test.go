@@ -79,11 +79,11 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "without any settings", err, CodeNoProvider)
 	problem("has no SMS provider")
-	w.saveSettings(t, ours, settings.SettingsChange{Provider: "none", Countries: []string{"DE"}})
+	w.saveSettings(t, ours, settings.Change{Provider: "none", Countries: []string{"DE"}})
 	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "disabled", err, CodeNoProvider)
 	problem("disabled")
-	w.saveSettings(t, ours, settings.SettingsChange{Provider: "twilio", From: "12345",
+	w.saveSettings(t, ours, settings.Change{Provider: "twilio", From: "12345",
 		Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
 	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "without a country", err, CodeCountry)
@@ -93,7 +93,7 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 
 	// The provider is removed while a message is queued.
 	r := w.send(t, ours, german)
-	w.saveSettings(t, ours, settings.SettingsChange{Provider: "none"})
+	w.saveSettings(t, ours, settings.Change{Provider: "none"})
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "failed no_provider")
 }
@@ -113,7 +113,7 @@ func TestCaps(t *testing.T) {
 	w.exec(t, `UPDATE sms_messages SET created_at = now() - interval '61 minutes'`)
 	w.send(t, ours, german)
 
-	w.saveSettings(t, theirs, settings.SettingsChange{Provider: "twilio", From: "+15005550006",
+	w.saveSettings(t, theirs, settings.Change{Provider: "twilio", From: "+15005550006",
 		Countries: []string{"US", "DE"},
 		DailyCap:  3, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL}})
 	w.send(t, theirs, american)
@@ -130,7 +130,7 @@ func TestPlanCapsOperatorMessages(t *testing.T) {
 	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
 	two := 2
 	w.owner.setAccount(func(a *accounts.Account) { a.Plan.DailySMS = &two })
-	w.saveSettings(t, ours, settings.SettingsChange{Provider: "operator", Countries: []string{"DE"}})
+	w.saveSettings(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.send(t, ours, german)
 	w.send(t, ours, german)
 	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
@@ -139,7 +139,7 @@ func TestPlanCapsOperatorMessages(t *testing.T) {
 	w.send(t, ours, german) // the cap does not apply to the account's own provider
 
 	w.owner.setAccount(func(a *accounts.Account) { a.Plan.Sandboxed = true })
-	w.saveSettings(t, theirs, settings.SettingsChange{Provider: "operator", Countries: []string{"DE"}})
+	w.saveSettings(t, theirs, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	_, err = w.trySend(t, theirs, Message{To: german, Text: "x"})
 	checkRefusal(t, "an account without production access", err, "production_not_unlocked")
 }

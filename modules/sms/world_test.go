@@ -160,13 +160,13 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 // useTwilio configures the fake Twilio as an account's provider.
 func (w *world) useTwilio(t testing.TB, accountID string) {
 	t.Helper()
-	w.saveSettings(t, accountID, settings.SettingsChange{Provider: "twilio", From: "+15005550006",
+	w.saveSettings(t, accountID, settings.Change{Provider: "twilio", From: "+15005550006",
 		Countries: []string{"US", "DE"},
 		Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token),
 			BaseURL: w.twilio.URL}})
 }
 
-func (w *world) saveSettings(t testing.TB, accountID string, c settings.SettingsChange) {
+func (w *world) saveSettings(t testing.TB, accountID string, c settings.Change) {
 	t.Helper()
 	if _, err := w.SetSettings(t.Context(), accountID, c); err != nil {
 		t.Fatalf("set the account's settings: %v", err)

@@ -20,7 +20,7 @@ const smsID = "sms_01kf0m4w7he6x8q2v5b3n9c1ta"
 
 // fakeSMS has one message, and records its calls.
 type fakeSMS struct {
-	change settings.SettingsChange
+	change settings.Change
 	filter sms.Filter
 }
 
@@ -31,7 +31,7 @@ func (f *fakeSMS) Settings(context.Context, string) (settings.Settings, error) {
 }
 
 func (f *fakeSMS) SetSettings(ctx context.Context, accountID string,
-	c settings.SettingsChange) (settings.Settings, error) {
+	c settings.Change) (settings.Settings, error) {
 	f.change = c
 	if c.Provider == "smoke" {
 		return settings.Settings{}, fault.InvalidField("provider", "must be one of operator, none, twilio and http")

@@ -13,7 +13,7 @@ import (
 )
 
 type eventExport struct {
-	export.ExportInput
+	export.Input
 	EventFilters
 }
 

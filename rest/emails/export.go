@@ -11,7 +11,7 @@ import (
 )
 
 type exportQuery struct {
-	export.ExportInput
+	export.Input
 	Filters
 }
 

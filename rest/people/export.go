@@ -13,7 +13,7 @@ import (
 )
 
 type auditExport struct {
-	export.ExportInput
+	export.Input
 	AuditFilters
 }
 

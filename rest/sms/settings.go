@@ -20,7 +20,7 @@ import (
 // Settings is the part of the settings of accounts that these operations use.
 type Settings interface {
 	Settings(ctx context.Context, accountID string) (settings.Settings, error)
-	SetSettings(ctx context.Context, accountID string, c settings.SettingsChange) (settings.Settings, error)
+	SetSettings(ctx context.Context, accountID string, c settings.Change) (settings.Settings, error)
 }
 
 // Messages is the part of stored messages that these operations use.
@@ -131,11 +131,11 @@ func (e *edge) getSettings(ctx context.Context, c *api.Call, _ *api.None) (setti
 }
 
 func (e *edge) putSettings(ctx context.Context, c *api.Call, _ *api.None,
-	change settings.SettingsChange) (settingsAnswer, error) {
+	change settings.Change) (settingsAnswer, error) {
 	return api.As(newSettings)(e.chosen.SetSettings(ctx, c.AccountID, change))
 }
 
-func changeBody(c *settings.SettingsChange) body.Object {
+func changeBody(c *settings.Change) body.Object {
 	return body.Object{Name: "PutSMSSettings", Fields: []body.Field{
 		{Name: "provider", Type: body.Choice(&c.Provider, "operator", "none", "twilio", "http"), Need: body.Required,
 			About: "Provider that sends the messages."},

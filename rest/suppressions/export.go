@@ -13,7 +13,7 @@ import (
 )
 
 type exportQuery struct {
-	export.ExportInput
+	export.Input
 	Filters
 }
 

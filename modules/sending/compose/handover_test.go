@@ -62,22 +62,20 @@ func TestHandedOverEmailEqualsTheLoadedOne(t *testing.T) {
 				"From: ada@example.com\nSubject: s\nMIME-Version: 1.0\nContent-Type: text/plain\n\nHello\n", "\n", "\r\n"))}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			offered.emails = nil
-			m := simpleMessage("Bob <bob@example.net>")
-			change(&m)
-			receipt, err := f.accepting.Send(t.Context(), f.Caller(), sending.Request{Message: m})
-			if err != nil {
-				t.Fatalf("the message was refused: %v", err)
-			}
-			loaded, err := Load(t.Context(), f.DB.Hot, []string{receipt.ID})
-			if err != nil || len(offered.emails) == 0 {
-				t.Fatalf("%d emails were offered, %v; want one", len(offered.emails), err)
-			}
-			if diff := cmp.Diff(loaded[receipt.ID], NewEmail(offered.emails[0]), cmp.AllowUnexported(StoredEmail{}),
-				cmpopts.IgnoreFields(StoredEmail{}, "mutex"), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("the email differs (-loaded +handed over):\n%s", diff)
-			}
-		})
+		offered.emails = nil
+		m := simpleMessage("Bob <bob@example.net>")
+		change(&m)
+		receipt, err := f.accepting.Send(t.Context(), f.Caller(), sending.Request{Message: m})
+		if err != nil {
+			t.Fatalf("%s: the message was refused: %v", name, err)
+		}
+		loaded, err := Load(t.Context(), f.DB.Hot, []string{receipt.ID})
+		if err != nil || len(offered.emails) == 0 {
+			t.Fatalf("%s: %d emails were offered, %v; want one", name, len(offered.emails), err)
+		}
+		if diff := cmp.Diff(loaded[receipt.ID], NewEmail(offered.emails[0]), cmp.AllowUnexported(StoredEmail{}),
+			cmpopts.IgnoreFields(StoredEmail{}, "mutex"), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: the email differs (-loaded +handed over):\n%s", name, diff)
+		}
 	}
 }

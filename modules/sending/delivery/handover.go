@@ -7,7 +7,6 @@ import (
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/handover"
-	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
@@ -15,9 +14,6 @@ import (
 // handover). The decision is that of judgeRow, made before the recipient is stored: this process has the way out, the
 // lane has room, and no recipient waits for it. In addition, the worker must have a free place, and the way out must not
 // be counted, because that takes a statement in the transaction.
-
-// placeReservation is a reservation of the worker.
-type placeReservation = worker.Reservation[Job, smtpclient.Outcome]
 
 // offered is a recipient that is claimed once it is stored.
 type offered struct {

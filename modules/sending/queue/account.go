@@ -65,7 +65,7 @@ func (s *Service) ChangeQueueOf(ctx context.Context, accountID string, c Account
 		c.Selection.RecipientIDs = append(c.Selection.RecipientIDs, recipient)
 	}
 	c.Selection.IDs = nil
-	change := QueueOperation{Selection: c.Selection, DryRun: c.DryRun}
+	change := Operation{Selection: c.Selection, DryRun: c.DryRun}
 	switch c.Operation {
 	case Hold:
 		return s.applyChange(ctx, "hold", change, s.updateStep(holdForAccountSQL))

@@ -84,7 +84,7 @@ func TestAccountCannotReleaseOperatorHolds(t *testing.T) {
 		return mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account,
 			AccountChange{Operation: op, Selection: all}))
 	}
-	mustChange(t)(q.Hold(t.Context(), QueueOperation{Selection: Selection{Destination: "example.net"}}))
+	mustChange(t)(q.Hold(t.Context(), Operation{Selection: Selection{Destination: "example.net"}}))
 	if got := ask(Hold); got != (Result{Matched: 2, Changed: 1}) {
 		t.Errorf("hold: %+v", got)
 	}
@@ -110,13 +110,13 @@ func TestAccountCannotReleaseOperatorHolds(t *testing.T) {
 	}
 	// The operator takes over recipients that the account holds, and releases both kinds.
 	ask(Hold)
-	if got := mustChange(t)(q.Hold(t.Context(), QueueOperation{Selection: all})); got.Changed != 1 {
+	if got := mustChange(t)(q.Hold(t.Context(), Operation{Selection: all})); got.Changed != 1 {
 		t.Errorf("taken over: %+v", got)
 	}
 	if got := ask(Release); got.Changed != 0 {
 		t.Errorf("release of recipients taken over by the operator: %+v", got)
 	}
-	if got := mustChange(t)(q.Release(t.Context(), QueueOperation{Selection: all})); got.Changed != 2 {
+	if got := mustChange(t)(q.Release(t.Context(), Operation{Selection: all})); got.Changed != 2 {
 		t.Errorf("release by the operator: %+v", got)
 	}
 }

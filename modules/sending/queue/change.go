@@ -12,9 +12,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// QueueOperation is an operation on the recipients of a selection. It works in steps of one transaction each, so that
+// Operation is an operation on the recipients of a selection. It works in steps of one transaction each, so that
 // a large change blocks nothing else. A committed step stays if a later one fails.
-type QueueOperation struct {
+type Operation struct {
 	Selection Selection
 	DryRun    bool
 	// Progress, if not nil, is called after each step with the number of recipients processed and in total.
@@ -74,18 +74,18 @@ FROM (SELECT r.email_id, r.id FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL OR
 
 // Retry makes recipients due now, in the common queue. Held recipients stay held; those that are already due
 // or running are not changed.
-func (s *Service) Retry(ctx context.Context, c QueueOperation) (Result, error) {
+func (s *Service) Retry(ctx context.Context, c Operation) (Result, error) {
 	return s.applyChange(ctx, "retry", c, s.updateStep(retrySQL))
 }
 
 // Hold keeps recipients from being tried until Release or Drop. Their deadlines stay: retries still end 72
 // hours after acceptance, and expires_at still applies.
-func (s *Service) Hold(ctx context.Context, c QueueOperation) (Result, error) {
+func (s *Service) Hold(ctx context.Context, c Operation) (Result, error) {
 	return s.applyChange(ctx, "hold", c, s.updateStep(holdSQL))
 }
 
 // Release releases recipients, whether the operator or the account holds them, and makes them due now.
-func (s *Service) Release(ctx context.Context, c QueueOperation) (Result, error) {
+func (s *Service) Release(ctx context.Context, c Operation) (Result, error) {
 	return s.applyChange(ctx, "release", c, s.updateStep(releaseHeldSQL))
 }
 
@@ -119,7 +119,7 @@ func stepArgs(all []found) (emails, ids any) {
 	return db.Array(emailIDs), db.Array(numbers)
 }
 
-func (s *Service) applyChange(ctx context.Context, name string, c QueueOperation, do step) (Result, error) {
+func (s *Service) applyChange(ctx context.Context, name string, c Operation, do step) (Result, error) {
 	if err := c.Selection.Validate().Err(); err != nil {
 		return Result{}, err
 	}
@@ -179,7 +179,7 @@ const maxReason = 500
 // Drop ends recipients permanently: they fail with the given reason, which the sender receives with
 // email.failed. It says nothing about the address, so the address is not suppressed. Error: Invalid naming
 // `reason` or `selection`.
-func (s *Service) Drop(ctx context.Context, c QueueOperation, reason string) (Result, error) {
+func (s *Service) Drop(ctx context.Context, c Operation, reason string) (Result, error) {
 	if err := validateReason(reason); err != nil {
 		return Result{}, err
 	}

@@ -141,12 +141,12 @@ func TestRetrySkipsRunningAndHeldRecipients(t *testing.T) {
 	f.Exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address ~ '^held'`)
 	q := f.Service
 	if got := mustChange(t)(q.Retry(t.Context(),
-		QueueOperation{Selection: Selection{All: true}, DryRun: true})); got != (Result{Matched: 4}) ||
+		Operation{Selection: Selection{All: true}, DryRun: true})); got != (Result{Matched: 4}) ||
 		len(f.ClaimAll(t)) != 0 {
 		t.Errorf("dry run: %+v", got)
 	}
 	if got := mustChange(t)(q.Retry(t.Context(),
-		QueueOperation{Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 4, Changed: 2}) {
+		Operation{Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 4, Changed: 2}) {
 		t.Errorf("retry: %+v", got)
 	}
 	var again []string
@@ -166,7 +166,7 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^idle'`)
 	running := f.ClaimAll(t)
 	q := f.Service
-	if got := mustChange(t)(q.Hold(t.Context(), QueueOperation{Selection: Selection{EmailID: id}})); got.Changed != 2 {
+	if got := mustChange(t)(q.Hold(t.Context(), Operation{Selection: Selection{EmailID: id}})); got.Changed != 2 {
 		t.Fatalf("hold: %+v", got)
 	}
 	// The running attempt ends as it would without the hold.
@@ -181,7 +181,7 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 		t.Fatalf("held recipients were claimed: %+v", jobs)
 	}
 	if got := mustChange(t)(q.Release(t.Context(),
-		QueueOperation{Selection: Selection{EmailID: id}})); got.Changed != 2 {
+		Operation{Selection: Selection{EmailID: id}})); got.Changed != 2 {
 		t.Errorf("release: %+v", got)
 	}
 	jobs := f.ClaimAll(t)
@@ -189,8 +189,8 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 		t.Fatalf("claimed %+v", jobs)
 	}
 	// A running recipient that is released keeps its lease.
-	mustChange(t)(q.Hold(t.Context(), QueueOperation{Selection: Selection{EmailID: id}}))
-	mustChange(t)(q.Release(t.Context(), QueueOperation{Selection: Selection{EmailID: id}}))
+	mustChange(t)(q.Hold(t.Context(), Operation{Selection: Selection{EmailID: id}}))
+	mustChange(t)(q.Release(t.Context(), Operation{Selection: Selection{EmailID: id}}))
 	if again := f.ClaimAll(t); len(again) != 0 {
 		t.Errorf("claimed twice: %+v", again)
 	}
@@ -208,7 +208,7 @@ func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 	f.SettleWith(t, jobs[:1], delivered)
 	q := f.Service
 	var steps []string
-	got := mustChange(t)(q.Drop(t.Context(), QueueOperation{Selection: Selection{EmailID: id},
+	got := mustChange(t)(q.Drop(t.Context(), Operation{Selection: Selection{EmailID: id},
 		Progress: func(done, of int) { steps = append(steps, fmt.Sprint(done, "/", of)) }},
 		"the customer asked for it"))
 	if got != (Result{Matched: 1, Changed: 1}) || len(steps) != 1 || steps[0] != "1/1" {
@@ -237,7 +237,7 @@ func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 		data.Failure.Reason != "the customer asked for it" || data.CC == nil {
 		t.Errorf("payload: %+v", data)
 	}
-	if again := mustChange(t)(q.Drop(t.Context(), QueueOperation{Selection: Selection{EmailID: id}},
+	if again := mustChange(t)(q.Drop(t.Context(), Operation{Selection: Selection{EmailID: id}},
 		"again")); again.Matched != 0 {
 		t.Errorf("dropped twice: %+v", again)
 	}
@@ -248,7 +248,7 @@ func TestDropKeepsOtherRecipientsOpen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.SimpleMessage("a@example.net", "b@example.org"))
-	mustChange(t)(f.Service.Drop(t.Context(), QueueOperation{Selection: Selection{Destination: "example.org"}},
+	mustChange(t)(f.Service.Drop(t.Context(), Operation{Selection: Selection{Destination: "example.org"}},
 		"no such customer"))
 	if e, _, _, _ := f.State(t, id); e.Status != email.StatusSent {
 		t.Errorf("email is %s while a recipient is open", e.Status)
@@ -267,7 +267,7 @@ func TestLargeChangesRunInSteps(t *testing.T) {
 		SELECT email_id, account_id, kind, n || address, destination, state, due_at + interval '1 hour', created_at FROM recipients, generate_series(1, 2500) n`)
 	var steps []int
 	q := f.Service
-	got := mustChange(t)(q.Retry(t.Context(), QueueOperation{Selection: Selection{AccountID: sendingtest.Account},
+	got := mustChange(t)(q.Retry(t.Context(), Operation{Selection: Selection{AccountID: sendingtest.Account},
 		Progress: func(done, of int) {
 			if of != 2501 {
 				t.Errorf("total is %d, want 2501", of)
@@ -277,7 +277,7 @@ func TestLargeChangesRunInSteps(t *testing.T) {
 	if diff := cmp.Diff([]int{1000, 2000, 2501}, steps); diff != "" || got != (Result{Matched: 2501, Changed: 2500}) {
 		t.Errorf("%+v, steps (-want +got):\n%s", got, diff)
 	}
-	if got := mustChange(t)(q.Drop(t.Context(), QueueOperation{Selection: Selection{EmailID: id}},
+	if got := mustChange(t)(q.Drop(t.Context(), Operation{Selection: Selection{EmailID: id}},
 		"enough")); got.Changed != 2501 {
 		t.Errorf("drop: %+v", got)
 	}
@@ -291,12 +291,12 @@ func TestQueueOperationsRequireASelectionAndDropAReason(t *testing.T) {
 	q := newFixture(t).Service
 	for name, s := range map[string]Selection{"nothing": {}, "all and some": {All: true, EmailID: "msg_1"},
 		"no such state": {State: "late"}} {
-		if _, err := q.Retry(t.Context(), QueueOperation{Selection: s}); fault.KindOf(err) != fault.Invalid {
+		if _, err := q.Retry(t.Context(), Operation{Selection: s}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: Retry returned %v, want kind Invalid", name, err)
 		}
 	}
 	for _, reason := range []string{"", strings.Repeat("x", 501)} {
-		if _, err := q.Drop(t.Context(), QueueOperation{Selection: Selection{All: true}},
+		if _, err := q.Drop(t.Context(), Operation{Selection: Selection{All: true}},
 			reason); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("reason of %d characters: %v", len(reason), err)
 		}
@@ -320,7 +320,7 @@ func TestDropIncludesAttemptsBegunBeforeAFailure(t *testing.T) {
 		t.Errorf("%d recipients were due or begun (%v), want 3: claimed, back and due", waiting.Recipients, err)
 	}
 	dropped, err := f.Service.Drop(t.Context(),
-		QueueOperation{Selection: Selection{All: true, DueBefore: failure, Begun: true}}, "restored")
+		Operation{Selection: Selection{All: true, DueBefore: failure, Begun: true}}, "restored")
 	if err != nil || dropped.Changed != 3 {
 		t.Errorf("%d recipients were dropped (%v), want 3: claimed, back and due", dropped.Changed, err)
 	}

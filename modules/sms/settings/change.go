@@ -19,8 +19,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// SettingsChange contains all settings of an account.
-type SettingsChange struct {
+// Change contains all settings of an account.
+type Change struct {
 	Provider  string
 	From      string
 	Countries []string
@@ -65,7 +65,7 @@ var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connec
 	"content-type", "idempotency-key", "x-idempotency-key", "user-agent", "accept"}
 
 // SetSettings replaces the settings of an account. The error is Invalid and lists every invalid field.
-func (s *Service) SetSettings(ctx context.Context, accountID string, c SettingsChange) (Settings, error) {
+func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (Settings, error) {
 	seals, err := s.canSeal(ctx)
 	if err != nil {
 		return Settings{}, fmt.Errorf("change settings of text messages: %w", err)
@@ -110,7 +110,7 @@ func (s *Service) SetSettings(ctx context.Context, accountID string, c SettingsC
 }
 
 // checkTargets returns the faults of the provider's URL and of its target address.
-func (s *Service) checkTargets(ctx context.Context, c SettingsChange) fault.Fields {
+func (s *Service) checkTargets(ctx context.Context, c Change) fault.Fields {
 	wrong := fault.Fields{}
 	if c.Provider == string(smssettings.ProviderTwilio) && c.Twilio != nil && c.Twilio.BaseURL != "" {
 		if problem := s.ways.targets.Problem(ctx, c.Twilio.BaseURL); problem != "" {
@@ -129,7 +129,7 @@ const storeSQL = `
 INSERT INTO sms_settings (id, provider, config, credentials, countries, daily_cap, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, now(), clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET provider = $2, config = $3, credentials = $4, countries = $5, daily_cap = $6, updated_at = clock_timestamp()`
 
-func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c SettingsChange, config shape.SMSProvider,
+func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c Change, config shape.SMSProvider,
 	held credentials) error {
 	described, sealed, err := s.encodeColumns(accountID, config, held)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Service) encodeColumns(accountID string, config shape.SMSProvider,
 }
 
 // validateChange validates a change and returns the values to store.
-func (s *Service) validateChange(c SettingsChange, before *ent.SMSSettings,
+func (s *Service) validateChange(c Change, before *ent.SMSSettings,
 	kept credentials) (config shape.SMSProvider, held credentials, wrong fault.Fields) {
 	wrong = fault.Fields{}
 	if err := smssettings.ProviderValidator(smssettings.Provider(c.Provider)); err != nil {
@@ -205,7 +205,7 @@ func (s *Service) validateChange(c SettingsChange, before *ent.SMSSettings,
 	return config, held, wrong
 }
 
-func (s *Service) validateTwilio(c SettingsChange, config *shape.SMSProvider, before shape.SMSProvider,
+func (s *Service) validateTwilio(c Change, config *shape.SMSProvider, before shape.SMSProvider,
 	kept credentials,
 	wrong fault.Fields) (held credentials) {
 	t := *c.Twilio

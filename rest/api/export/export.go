@@ -26,12 +26,12 @@ type Turns interface {
 
 var _ Turns = (*exports.Service)(nil)
 
-// ExportInput is the parameter that every export has. The input of an export embeds it, along with the filters of its list.
-type ExportInput struct {
+// Input is the parameter that every export has. The input of an export embeds it, along with the filters of its list.
+type Input struct {
 	Format string `query:"format" enum:"jsonl,csv" default:"jsonl" doc:"jsonl: JSON Lines, one record per line, as in the list. csv: CSV with a header line (RFC 4180)."`
 }
 
-func (i *ExportInput) exportFormat() string { return i.Format }
+func (i *Input) exportFormat() string { return i.Format }
 
 // List is a list that can be exported. I is the input of the export, T the type of the service, R its record.
 type List[I, T, R any] struct {

@@ -88,7 +88,7 @@ func (h *HTTP) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// startSpan starts the span of a request, with the attributes of OpenTelemetry's conventions for HTTP servers. Clients
+// startSpan starts the span of a request, which the caller ends, with the attributes of OpenTelemetry's conventions for HTTP servers. Clients
 // are untrusted: their trace is linked rather than continued, so that they do not control sampling.
 func (h *HTTP) startSpan(r *http.Request) (context.Context, trace.Span) {
 	scheme := "http"
@@ -97,7 +97,7 @@ func (h *HTTP) startSpan(r *http.Request) (context.Context, trace.Span) {
 	}
 	remote := trace.SpanContextFromContext(
 		propagation.TraceContext{}.Extract(context.Background(), propagation.HeaderCarrier(r.Header)))
-	return h.tracing.Provider().Tracer("http").Start(r.Context(), r.Method, trace.WithNewRoot(),
+	return h.tracing.Provider().Tracer("http").Start(r.Context(), r.Method, trace.WithNewRoot(), //nolint:spancheck // the caller ends it
 		trace.WithSpanKind(trace.SpanKindServer), trace.WithLinks(trace.Link{SpanContext: remote}),
 		trace.WithAttributes(semconv.HTTPRequestMethodKey.String(methodLabel(r)), semconv.URLPath(r.URL.Path),
 			semconv.URLScheme(scheme), semconv.ServerAddress(r.Host), semconv.NetworkPeerAddress(remoteHost(r)),

@@ -49,7 +49,7 @@ func (r *room) returnPlaces(n int) {
 }
 
 // reservePlaces takes up to n places, leaves at least keep, and returns how many it took. All reservations together
-// have at most most places.
+// never have more than most places.
 func (r *room) reservePlaces(n, keep, most int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

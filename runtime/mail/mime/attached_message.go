@@ -23,7 +23,7 @@ func attachMessage(file entity, seed [sha256.Size]byte) (entity, error) {
 	}
 	read, data := file.read, file.data
 	if read == nil {
-		read = func(use func(data []byte)) error { use(data); return nil }
+		read = func(use func(data []byte)) error { use(data); return nil } //nolint:unparam // the type of entity.read
 	}
 	if err := read(check); err != nil {
 		return file, err

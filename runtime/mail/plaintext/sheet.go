@@ -8,7 +8,7 @@ import (
 )
 
 // sheet has the names of classes (.x) and ids (#x) that the style sheets of a document hide.
-type sheet map[string]bool
+type sheet map[string]bool //nolint:recvcheck // read replaces the map
 
 // maxHidden bounds the names that a document can hide.
 const maxHidden = 1000

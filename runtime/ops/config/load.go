@@ -22,24 +22,7 @@ func Load(mode setting.Mode, machine string, given setting.RawValues) (setting.V
 	maps.Copy(texts, given)
 	wrong := readSecretFiles(texts)
 	if file := texts[File.Name]; file != "" {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			wrong.Add(File.Name, "cannot be read: %v", err)
-		} else {
-			inFile := setting.RawValues{}
-			wrong = append(wrong, inFile.Fill(file, content, File.Name)...)
-			for _, s := range setting.All() {
-				if s.File != "" && texts[s.Name] != "" {
-					delete(inFile, s.File) // flags and environment override the file
-				}
-			}
-			wrong = append(wrong, readSecretFiles(inFile)...)
-			for name, text := range inFile {
-				if texts[name] == "" {
-					texts[name] = text
-				}
-			}
-		}
+		wrong = append(wrong, readSettingsFile(file, texts)...)
 	}
 	values, err := setting.Read(mode, machine, texts)
 	var more setting.Mistakes
@@ -50,6 +33,31 @@ func Load(mode setting.Mode, machine string, given setting.RawValues) (setting.V
 		return setting.Values{}, err
 	}
 	return addPassword(values), nil
+}
+
+// readSettingsFile adds the settings of a file, and the secrets in the files that it names. Flags and environment
+// override them.
+func readSettingsFile(file string, texts setting.RawValues) setting.Mistakes {
+	var wrong setting.Mistakes
+	content, err := os.ReadFile(file)
+	if err != nil {
+		wrong.Add(File.Name, "cannot be read: %v", err)
+		return wrong
+	}
+	inFile := setting.RawValues{}
+	wrong = append(wrong, inFile.Fill(file, content, File.Name)...)
+	for _, s := range setting.All() {
+		if s.File != "" && texts[s.Name] != "" {
+			delete(inFile, s.File)
+		}
+	}
+	wrong = append(wrong, readSecretFiles(inFile)...)
+	for name, text := range inFile {
+		if texts[name] == "" {
+			texts[name] = text
+		}
+	}
+	return wrong
 }
 
 // readSecretFiles replaces the path of each file with the secret that it contains.

@@ -127,7 +127,7 @@ func (r idRange) beyondID(id string) idRange {
 	return r
 }
 
-// sorts after every id
+// everything sorts after every id.
 const everything = "~"
 
 // nextID returns the smallest possible id after another: the ids of a table have equal length.
