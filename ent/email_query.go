@@ -301,17 +301,6 @@ func (_q *EmailQuery) WithRecipients(opts ...func(*RecipientQuery)) *EmailQuery 
 	return _q
 }
 
-// WithAttachments tells the query-builder to eager-load the nodes that are connected to
-// the "attachments" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *EmailQuery) WithAttachments(opts ...func(*AttachmentQuery)) *EmailQuery {
-	query := (&AttachmentClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withAttachments = query
-	return _q
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //

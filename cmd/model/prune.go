@@ -102,7 +102,7 @@ func readMentions(root, target string) (mentions, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == ".git"):
+		case entry.IsDir() && path != root && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".")):
 			return fs.SkipDir
 		case entry.IsDir() && filepath.Dir(path) == target && entry.Name() != "schema":
 			return fs.SkipDir
