@@ -38,9 +38,9 @@ export function Head({ email }: { email: Email }) {
         {email.bcc.length > 0 && <Detail name="Bcc"><Addresses list={email.bcc} /></Detail>}
         {email.replyTo.length > 0 && <Detail name="Reply to"><Addresses list={email.replyTo} /></Detail>}
         {email.tags.length > 0 && <Detail name="Tags"><span className="flex flex-wrap gap-1">{email.tags.map((t) => <Link key={t.name} to="/emails" search={{ q: `tag:${t.name}=${t.value}` } as never} className="chip !h-auto !whitespace-normal wrap-anywhere">{t.name}=<b>{t.value}</b></Link>)}</span></Detail>}
-        {key && <Detail name="API key">{key.name} <code className="text-ink-3">{key.prefix}…</code>{has('apilog') && can('READ') && <> <Link className="link" to="/requests" search={{ q: `email:${email.id}` } as never}>View request</Link></>}</Detail>}
+        {key && <Detail name="API key">{key.name} <code className="text-ink-3">{key.prefix}…</code>{has('apilog') && can('READ') && <> <Link className="link under" to="/requests" search={{ q: `email:${email.id}` } as never}>View request</Link></>}</Detail>}
         {template && <Detail name="Template"><Link className="link" to={`/templates/${template.id}`}>{template.name}</Link></Detail>}
-        {automation && <Detail name="Automation"><Link className="link" to={`/automations/${automation.automationId}`}>{automation.automationName ?? automation.automationId}</Link>{automation.stepKey && <span className="text-ink-3"> step <code>{automation.stepKey}</code></span>} <Link className="link" to={`/automations/runs/${automation.runId}`}>run</Link></Detail>}
+        {automation && <Detail name="Automation"><Link className="link under" to={`/automations/${automation.automationId}`}>{automation.automationName ?? automation.automationId}</Link>{automation.stepKey && <span className="text-ink-3"> step <code>{automation.stepKey}</code></span>} <Link className="link under" to={`/automations/runs/${automation.runId}`}>run</Link></Detail>}
         <Detail name="Created"><Time at={email.createdAt} exact /></Detail>
         {email.scheduledAt && <Detail name="Scheduled"><Time at={email.scheduledAt} exact /></Detail>}
         {email.expiresAt && <Detail name="Expires"><Time at={email.expiresAt} exact /></Detail>}
@@ -55,5 +55,5 @@ function Addresses({ list }: { list: string[] }) {
   const [all, setAll] = useState(list.length <= mostAddresses)
   const shown = all ? list : list.slice(0, mostAddresses - 1)
   return <>{shown.map((address) => <span key={address} className="flex items-center gap-1"><AddressLink address={address} /><CopyButton text={address} label={`Copy ${address}`} className="-my-1" /></span>)}
-    {!all && <button type="button" className="link" onClick={() => setAll(true)}>and {list.length - shown.length} more</button>}</>
+    {!all && <button type="button" className="link under" onClick={() => setAll(true)}>and {list.length - shown.length} more</button>}</>
 }

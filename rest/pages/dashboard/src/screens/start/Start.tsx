@@ -20,7 +20,7 @@ export default function Start() {
   const bounced = useGraphQL(StartBounced, {}, { enabled: has('sending') && can('READ_SENT') && development !== null })
   const domains = useGraphQL(StartDomains, {}, { enabled: has('domains') && can('READ') })
   const webhooks = useGraphQL(StartWebhooks, {}, { enabled: has('webhooks') && can('READ') })
-  const figures = useFigures(has('statistics') && can('READ'))
+  const figures = useFigures(has('statistics') && has('sending') && can('READ'))
   const email = emails.data?.emails.nodes[0]
   const sent = email !== undefined
   useLive(['email.sent', 'email.bounced', 'domain.'], (e) => {
