@@ -56,7 +56,7 @@ func (w *world) withTexts(t *testing.T) textMessages {
 	w.Texts = texts
 	w.Service = w.newProcess(t)
 	if _, err := chosen.SetSettings(t.Context(), sendingtest.Account,
-		smssettings.SettingsChange{Provider: "operator", Countries: []string{"DE"}}); err != nil {
+		smssettings.Change{Provider: "operator", Countries: []string{"DE"}}); err != nil {
 		t.Fatal(err)
 	}
 	return textMessages{texts, chosen, numbers}
@@ -278,7 +278,7 @@ func TestCheckReportsUnavailableTextMessages(t *testing.T) {
 		t.Errorf("with a provider the problems are %q, want none", got)
 	}
 	if _, err := texts.chosen.SetSettings(t.Context(), sendingtest.Account,
-		smssettings.SettingsChange{Provider: "none"}); err != nil {
+		smssettings.Change{Provider: "none"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := problems(); !strings.Contains(got, "disabled for this account") {
