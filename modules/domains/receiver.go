@@ -63,7 +63,8 @@ func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error
 }
 
 // postmasterSQL finds the account that receives mail for the postmaster of the installation. $1 contains the name of
-// its host and its parents. The sandbox domain has no account, so it is the domain of operators without one of their own.
+// its host and its parents. The sandbox domain has no account, so it is the domain of operators without one of
+// their own.
 const postmasterSQL = `
 WITH operated AS (SELECT m.account_id AS id FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.role = 'owner' AND u.operator AND u.disabled_at IS NULL),

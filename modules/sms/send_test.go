@@ -45,7 +45,7 @@ func TestRejectsInvalidNumbersAndTexts(t *testing.T) {
 		"an empty text":          {Message{To: german, Text: " \n "}, CodeText},
 		"a NUL in the text":      {Message{To: german, Text: "a\x00b"}, CodeText},
 		"an escape in it":        {Message{To: german, Text: "a\x1bb"}, CodeText},
-		"octets":                 {Message{To: german, Text: "a\xff"}, CodeText},
+		"invalid UTF-8":          {Message{To: german, Text: "a\xff"}, CodeText},
 		"11 parts of GSM":        {Message{To: german, Text: strings.Repeat("a", 1531)}, CodeTooLong},
 		"11 parts of UTF-16":     {Message{To: german, Text: strings.Repeat("ж", 671)}, CodeTooLong},
 		"a megabyte":             {Message{To: german, Text: strings.Repeat("ж", 500_000)}, CodeTooLong},

@@ -131,6 +131,8 @@ func (h *handler) serve(c *Call) (*Response, error) {
 		return nil, err
 	}
 	switch {
+	case route != nil && isOperationName(params["id"]):
+		return nil, NotFound("object: " + params["id"])
 	case route != nil:
 		c.params, c.limit = params, route.Limit
 		return route.Handle(c)
@@ -174,6 +176,10 @@ func (h *handler) find(method string, at *url.URL) (found *Route, params map[str
 	}
 	return nil, nil, allowed
 }
+
+// isOperationName reports whether a value could be the name of an operation of our own API, such as export in
+// /emails/export. IDs contain an underscore and a number.
+func isOperationName(id string) bool { return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz-") == "" }
 
 func matchPath(pattern, given []string) (map[string]string, bool) {
 	params := map[string]string{}

@@ -116,6 +116,7 @@ func TestRoutesMatchInOrder(t *testing.T) {
 		{"GET", "/other/things/special", 200, `"special "`},
 		{"GET", "/other/things/7", 200, `"thing 7"`},
 		{"GET", "/other/things/a%2Fb", 200, `"thing a/b"`},
+		{"GET", "/other/things/export", 404, "No such object: export"}, // an operation of our own API
 		{"DELETE", "/other/things/7", 200, `"gone 7"`},
 		{"POST", "/other/things/7", 405, "use GET, DELETE"},
 		{"GET", "/other/things", 404, "not supported"},

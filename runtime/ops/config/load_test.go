@@ -37,7 +37,7 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 		given["POSTRIDER_DATABASE_PASSWORD_FILE"] = password
 		loaded, err := config.Load(setting.Tool, "", given)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Load with %s returned %v", name, err)
 			continue
 		}
 		got, err := pq.NewConfig(config.DatabaseURL.Of(loaded).Reveal())
