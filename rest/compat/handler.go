@@ -179,7 +179,9 @@ func (h *handler) find(method string, at *url.URL) (found *Route, params map[str
 
 // isOperationName reports whether a value could be the name of an operation of our own API, such as export in
 // /emails/export. IDs contain an underscore and a number.
-func isOperationName(id string) bool { return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz-") == "" }
+func isOperationName(id string) bool {
+	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz-") == ""
+}
 
 func matchPath(pattern, given []string) (map[string]string, bool) {
 	params := map[string]string{}
