@@ -12,8 +12,8 @@
 //   - 503 with Retry-After: the database is unavailable, and `data` can be partial
 //   - 200: everything else, even if individual fields have errors
 //
-// The extensions.code of an error is the same as in REST. There are also `query_too_complex` and `internal_error`, which
-// contains only the request ID.
+// The extensions.code of an error is the same as in REST. There are also `query_too_complex` and `internal_error`,
+// which contains only the request ID.
 //
 // # Nullability
 //

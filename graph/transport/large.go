@@ -35,8 +35,8 @@ func selectsBodies(operation *graphql.OperationContext) bool {
 		func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
 }
 
-// runBodies runs an operation that selects bodies. It returns the encoded response, which is not kept in memory if it is
-// large.
+// runBodies runs an operation that selects bodies. It returns the encoded response, which is not kept in memory if it
+// is large.
 func (h *handler) runBodies(ctx context.Context, owner intake.Tenant,
 	operation *graphql.OperationContext) (status int, answer *graphql.Response, release func()) {
 	release, err := h.budget.AcquireWork(ctx, owner, bodiesMemory, bodiesWait)

@@ -80,11 +80,11 @@ WITH operated AS (SELECT m.account_id AS id FROM memberships m JOIN users u ON u
 SELECT account_id, id, name FROM ranked WHERE rank IS NOT NULL
 ORDER BY rank, CASE rank WHEN 1 THEN -length(name) END, id LIMIT 1`
 
-// Postmaster returns the account and domain that receive mail for the postmaster of the installation, as addressed
-// by RCPT TO:<postmaster> (RFC 5321 section 4.5.1): the receiving domain of the host, or the nearest one above it; otherwise the oldest receiving
-// domain of an account that an operator owns; otherwise such an account without one, under its oldest verified domain
-// or the sandbox domain; otherwise, without operators, the only account that receives mail. Other accounts do not get
-// mail about an installation that is not theirs. Error: NotFound.
+// Postmaster returns the account and domain that receive mail for the postmaster of the installation, as addressed by
+// RCPT TO:<postmaster> (RFC 5321 section 4.5.1): the receiving domain of the host, or the nearest one above it;
+// otherwise the oldest receiving domain of an account that an operator owns; otherwise such an account without one,
+// under its oldest verified domain or the sandbox domain; otherwise, without operators, the only account that receives
+// mail. Other accounts do not get mail about an installation that is not theirs. Error: NotFound.
 func (l *lookups) Postmaster(ctx context.Context, host string) (Receiver, error) {
 	found, err := l.receivers.Get(ctx, postmasterKey+host, func(ctx context.Context, _ string) (receipt, error) {
 		var above []string

@@ -55,8 +55,8 @@ var addressedRows = batch.New("r",
 	batch.ComputedColumn[addressed]("settled_at", `CASE WHEN r.email_status = 'failed' THEN now() END`),
 )
 
-// insertSQL stores emails, their recipients, and the attempts of those that are stored as claimed, in one round trip. It
-// returns the claimed recipients. The foreign key is checked at the end of the statement.
+// insertSQL stores emails, their recipients, and the attempts of those that are stored as claimed, in one round trip.
+// It returns the claimed recipients. The foreign key is checked at the end of the statement.
 var insertSQL = db.Compile(`WITH stored AS (` + emailRows.Insert("emails") + `),
 addressed AS (` + addressedRows.Insert("recipients") + ` RETURNING ` + handover.StoredColumns + `),
 opened AS (` + handover.OpenSQL("addressed") + `)

@@ -7,7 +7,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
-// A caller that can read the log can also read every logged body elsewhere. Bodies of sign-in operations are not logged.
+// A caller that can read the log can also read every logged body elsewhere. Bodies of sign-in operations are not
+// logged.
 func TestPeopleLeaveNoBodies(t *testing.T) {
 	t.Parallel()
 	for _, needs := range rights.Operations() {

@@ -70,8 +70,8 @@ type bundle struct {
 	turns       *fakeTurns
 }
 
-// routes contains all routes. A test in the runtime compares the golden document, which is generated from them, with the
-// registry of modules.
+// routes contains all routes. A test in the runtime compares the golden document, which is generated from them, with
+// the registry of modules.
 func (b *bundle) routes() []api.Routes {
 	var all []api.Routes
 	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts",

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// There are four ways to register an operation: HandleBody, HandleClaimed, ListBy and Raw. The functions in shorthand.go are
-// short forms of the first three for common cases.
+// There are four ways to register an operation: HandleBody, HandleClaimed, ListBy and Raw. The functions in
+// shorthand.go are short forms of the first three for common cases.
 
 // HandleBody adds an operation that reads the body B. An invalid body is reported before an invalid path.
 func HandleBody[I, B, O any](g *TagGroup, op Operation, declare func(*B) body.Object,

@@ -15,8 +15,8 @@ func Handle[I, O any](g *TagGroup, op Operation, handle func(context.Context, *C
 	HandleBody(g, op, nil, func(ctx context.Context, c *Call, in *I, _ None) (O, error) { return handle(ctx, c, in) })
 }
 
-// OnceBody is HandleClaimed for a service that takes a callback instead of the claim. run calls StoreResponse in the transaction of
-// its effect, and the stored response is returned.
+// OnceBody is HandleClaimed for a service that takes a callback instead of the claim. run calls StoreResponse in the
+// transaction of its effect, and the stored response is returned.
 func OnceBody[I, B, O any](
 	g *TagGroup, op Operation, declare func(*B) body.Object,
 	run func(context.Context, *Call, *I, B, StoreResponse) (O, error),
@@ -52,8 +52,8 @@ func Once[I, O any](g *TagGroup, op Operation, run func(context.Context, *Call, 
 	})
 }
 
-// StoreResponse stores a response under the caller's Idempotency-Key, in the transaction of its effect. Without a key it does
-// nothing.
+// StoreResponse stores a response under the caller's Idempotency-Key, in the transaction of its effect. Without a key
+// it does nothing.
 type StoreResponse func(ctx context.Context, tx idempotency.Execer, answer any) error
 
 // AdaptStore adapts StoreResponse to the callback of a service, which passes the object that it created.

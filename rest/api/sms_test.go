@@ -83,7 +83,8 @@ func TestSMSSettingsAreReadWhole(t *testing.T) {
 	}
 }
 
-// A client with the reply link can post replies for the account, so reading it requires the right to change the settings.
+// A client with the reply link can post replies for the account, so reading it requires the right to change the
+// settings.
 func TestTheReplyURLNeedsTheRightToWrite(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

@@ -68,7 +68,8 @@ func (h *stripeHandler) takeEvent(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	// Unauthenticated clients can post. Wait for the turn after the body was read, so that a client that stalls does not occupy it.
+	// Unauthenticated clients can post. Wait for the turn after the body was read, so that a client that stalls does
+	// not occupy it.
 	release, err := h.turn.Take(r.Context(), intake.Tenant{Account: "stripe"}, 1, patience)
 	if err != nil {
 		return fault.DatabaseUnavailable(err)

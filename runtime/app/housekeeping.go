@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// factsKept is how long messages wait for a disabled module, and how long facts that do not concern an email are kept.
-	// Facts about an email are deleted with it (modules/retention), at the latest a year after it was sent.
+	// factsKept is how long messages wait for a disabled module, and how long facts that do not concern an email are
+	// kept. Facts about an email are deleted with it (modules/retention), at the latest a year after it was sent.
 	factsKept = 400 * 24 * time.Hour
 
 	firstSweep = 5 * time.Minute // after the startup work

@@ -24,8 +24,8 @@ const (
 // (docs/performance.md).
 const gcPercent = 150
 
-// boundMemory sets both, unless the operator has set them (GOMEMLIMIT, GOGC). Go manages two thirds of the memory of the
-// process. The rest is for kernel stacks, files in memory and libcrypto.
+// boundMemory sets both, unless the operator has set them (GOMEMLIMIT, GOGC). Go manages two thirds of the memory of
+// the process. The rest is for kernel stacks, files in memory and libcrypto.
 func boundMemory(ctx context.Context, log *slog.Logger) {
 	memory := machine.Memory()
 	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {

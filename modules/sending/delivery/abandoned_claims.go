@@ -40,8 +40,8 @@ func (a *abandonedClaims) take() []*handover.Claim {
 	return list
 }
 
-// undoAbandonedSQL undoes first claims as undoSQL does. Recipients that were not stored, or that have been claimed since,
-// match nothing.
+// undoAbandonedSQL undoes first claims as undoSQL does. Recipients that were not stored, or that have been claimed
+// since, match nothing.
 const undoAbandonedSQL = `
 WITH back AS (
 	UPDATE recipients r SET due_at = least(r.due_at, now()), attempts = 0, fence = r.fence + 1

@@ -12,8 +12,8 @@ import (
 
 // A fresh recipient needs no claim of its own: the transaction that stores it can store it as claimed (package
 // handover). The decision is that of judgeRow, made before the recipient is stored: this process has the way out, the
-// lane has room, and no recipient waits for it. In addition, the worker must have a free place, and the way out must not
-// be counted, because that takes a statement in the transaction.
+// lane has room, and no recipient waits for it. In addition, the worker must have a free place, and the way out must
+// not be counted, because that takes a statement in the transaction.
 
 // offered is a recipient that is claimed once it is stored.
 type offered struct {

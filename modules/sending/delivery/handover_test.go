@@ -94,8 +94,8 @@ func (f *fixture) receive(t *testing.T, m sending.Message) string {
 	return receipt.ID
 }
 
-// An accepted recipient is stored as claimed, with its attempt, and delivered without a claim. This is so for the single
-// statement and for the transaction.
+// An accepted recipient is stored as claimed, with its attempt, and delivered without a claim. This is so for the
+// single statement and for the transaction.
 func TestAcceptedRecipientsAreHandedOver(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string]int{"statement": -1, "transaction": 10} {

@@ -58,8 +58,8 @@ type Claimer interface {
 	Offer(ctx context.Context, list []Recipient) *Offer
 }
 
-// NewOffer returns a new offer with a claim, or nil, for each recipient. finish is called once, with the recipients that
-// were stored as claimed. doubtful means that any of them may have been stored.
+// NewOffer returns a new offer with a claim, or nil, for each recipient. finish is called once, with the recipients
+// that were stored as claimed. doubtful means that any of them may have been stored.
 func NewOffer(claims []*Claim, finish func(stored []Stored, doubtful bool)) *Offer {
 	return &Offer{claims: claims, finish: finish}
 }

@@ -21,8 +21,8 @@ type keptDeclaration struct {
 	wins, loses bool // against moved declarations of some element
 }
 
-// winningDeclaration is the declaration of a property that applies to an element, from the moved rules and its own style
-// attribute.
+// winningDeclaration is the declaration of a property that applies to an element, from the moved rules and its own
+// style attribute.
 type winningDeclaration struct {
 	*css.CSSStyleDeclaration
 
@@ -148,8 +148,8 @@ func promoteDeclarations(stay []keptDeclaration) {
 	}
 }
 
-// adjustImportance makes the declarations !important that must win over a promoted one in <style>, and removes !important
-// from those that must not win over another one there. It reports whether anything changed.
+// adjustImportance makes the declarations !important that must win over a promoted one in <style>, and removes
+// !important from those that must not win over another one there. It reports whether anything changed.
 func (s style) adjustImportance(stay []*keptDeclaration) (changed bool) {
 	for i, w := range s {
 		var above, below bool

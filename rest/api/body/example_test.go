@@ -43,7 +43,6 @@ func ExampleDecode() {
 		}
 		fmt.Println(read.email, read.tags, *read.score)
 	}
-	// Output:
-	// bob@example.net [new] 7
-	// Invalid fields: email, mail, score, tags (email: is required; mail: is not a known field; did you mean email?; score: must be at most 100; tags: must be an array, not a string)
+	// Output: bob@example.net [new] 7 Invalid fields: email, mail, score, tags (email: is required; mail: is not a
+	// known field; did you mean email?; score: must be at most 100; tags: must be an array, not a string)
 }

@@ -254,8 +254,8 @@ func (o OperationDoc) errorStatuses() []int {
 // Document is the OpenAPI document in the formats in which it is served.
 type Document struct {
 	JSON []byte
-	// YAML, and JSON30 and YAML30 (OpenAPI 3.0), are generated at the first request: they are rarely used, and would take
-	// most of the startup time.
+	// YAML, and JSON30 and YAML30 (OpenAPI 3.0), are generated at the first request: they are rarely used, and would
+	// take most of the startup time.
 	YAML, JSON30, YAML30 func() ([]byte, error)
 }
 

@@ -155,7 +155,8 @@ func addDomain(c *compat.Call) (*compat.Response, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	// Our delivery settings require a verified domain. Before the verification, a request can only contain their defaults.
+	// Our delivery settings require a verified domain. Before the verification, a request can only contain their
+	// defaults.
 	for field, given := range map[string]bool{"open_tracking": in.OpenTracking != nil && *in.OpenTracking,
 		"click_tracking": in.ClickTracking != nil && *in.ClickTracking, "tls": in.TLS != nil && *in.TLS != "opportunistic",
 		"tracking_subdomain": in.TrackingSubdomain != nil && *in.TrackingSubdomain != ""} {

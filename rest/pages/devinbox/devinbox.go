@@ -1,4 +1,5 @@
-// Package devinbox shows the mail that development mode has captured, as pages below /dev/inbox and as JSON for scripts.
+// Package devinbox shows the mail that development mode has captured, as pages below /dev/inbox and as JSON for
+// scripts.
 //
 // Development mode has no sign-in; these rules replace it. The pages require a Host that foreign DNS cannot point
 // to this machine: an IP address, localhost, a name below it, or a name passed to New. State changes by pages of

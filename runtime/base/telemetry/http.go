@@ -88,8 +88,9 @@ func (h *HTTP) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// startSpan starts the span of a request, which the caller ends, with the attributes of OpenTelemetry's conventions for HTTP servers. Clients
-// are untrusted: their trace is linked rather than continued, so that they do not control sampling.
+// startSpan starts the span of a request, which the caller ends, with the attributes of OpenTelemetry's conventions
+// for HTTP servers. Clients are untrusted: their trace is linked rather than continued, so that they do not control
+// sampling.
 func (h *HTTP) startSpan(r *http.Request) (context.Context, trace.Span) {
 	scheme := "http"
 	if r.TLS != nil {

@@ -7,8 +7,9 @@
 // id are related to the HTML that shows them, and all others are in an enclosing multipart/mixed. An invitation
 // (text/calendar with a method, RFC 6047) is also the last alternative.
 //
-// One thing cannot be 7-bit: an address whose local part is not ASCII. Only such an address is written
-// in UTF-8 in its header field (RFC 6532). Every server that receives the message must then support SMTPUTF8; Message.NeedsSMTPUTF8 reports this.
+// One thing cannot be 7-bit: an address whose local part is not ASCII. Only such an address is written in UTF-8 in its
+// header field (RFC 6532). Every server that receives the message must then support SMTPUTF8; Message.NeedsSMTPUTF8
+// reports this.
 //
 // Compose does not use enmime or go-message. enmime sorts the header (clients' fields must keep their
 // order), uses encoded words for file names instead of RFC 2231, sends ASCII text unencoded so that it may

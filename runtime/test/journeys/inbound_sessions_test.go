@@ -10,7 +10,8 @@ import (
 )
 
 // Sessions of other mail servers. To turn a report into a test, put its commands into testdata/sessions: a line that
-// begins with > is sent, one that begins with < is the beginning of the reply, and # is a comment. EHLO was sent before.
+// begins with > is sent, one that begins with < is the beginning of the reply, and # is a comment. EHLO was sent
+// before.
 func TestInboundSessions(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
