@@ -2281,6 +2281,7 @@ type AttemptMutation struct {
 	node            *int32
 	addnode         *int32
 	ahead           *bool
+	in_doubt_at     *time.Time
 	clearedFields   map[string]struct{}
 	done            bool
 	oldValue        func(context.Context) (*Attempt, error)
@@ -2634,6 +2635,15 @@ func (m *AttemptMutation) Ahead() (r bool, exists bool) {
 	return *v, true
 }
 
+// InDoubtAt returns the value of the "in_doubt_at" field in the mutation.
+func (m *AttemptMutation) InDoubtAt() (r time.Time, exists bool) {
+	v := m.in_doubt_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
 // Where appends a list predicates to the AttemptMutation builder.
 func (m *AttemptMutation) Where(ps ...predicate.Attempt) {
 	m.predicates = append(m.predicates, ps...)
@@ -2653,7 +2663,7 @@ func (m *AttemptMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AttemptMutation) Fields() []string {
-	fields := make([]string, 0, 21)
+	fields := make([]string, 0, 22)
 	if m.recipient_id != nil {
 		fields = append(fields, attempt.FieldRecipientID)
 	}
@@ -2716,6 +2726,9 @@ func (m *AttemptMutation) Fields() []string {
 	}
 	if m.ahead != nil {
 		fields = append(fields, attempt.FieldAhead)
+	}
+	if m.in_doubt_at != nil {
+		fields = append(fields, attempt.FieldInDoubtAt)
 	}
 	return fields
 }
@@ -2810,6 +2823,9 @@ func (m *AttemptMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(attempt.FieldNode) {
 		fields = append(fields, attempt.FieldNode)
+	}
+	if m.FieldCleared(attempt.FieldInDoubtAt) {
+		fields = append(fields, attempt.FieldInDoubtAt)
 	}
 	return fields
 }

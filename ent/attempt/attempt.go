@@ -53,6 +53,8 @@ const (
 	FieldNode = "node"
 	// FieldAhead holds the string denoting the ahead field in the database.
 	FieldAhead = "ahead"
+	// FieldInDoubtAt holds the string denoting the in_doubt_at field in the database.
+	FieldInDoubtAt = "in_doubt_at"
 	// Table holds the table name of the attempt in the database.
 	Table = "attempts"
 )
@@ -81,6 +83,7 @@ var Columns = []string{
 	FieldClass,
 	FieldNode,
 	FieldAhead,
+	FieldInDoubtAt,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).

@@ -144,6 +144,11 @@ func Ahead(v bool) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldAhead, v))
 }
 
+// InDoubtAt applies equality check predicate on the "in_doubt_at" field. It's identical to InDoubtAtEQ.
+func InDoubtAt(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldInDoubtAt, v))
+}
+
 // RecipientIDIn applies the In predicate on the "recipient_id" field.
 func RecipientIDIn(vs ...int64) predicate.Attempt {
 	return predicate.Attempt(sql.FieldIn(FieldRecipientID, vs...))

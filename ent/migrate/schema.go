@@ -193,6 +193,7 @@ var (
 		{Name: "class", Type: field.TypeString, Default: ""},
 		{Name: "node", Type: field.TypeInt32, Nullable: true},
 		{Name: "ahead", Type: field.TypeBool, Default: false},
+		{Name: "in_doubt_at", Type: field.TypeTime, Nullable: true},
 	}
 	// AttemptsTable holds the schema information for the "attempts" table.
 	AttemptsTable = &schema.Table{
@@ -211,11 +212,11 @@ var (
 				Columns: []*schema.Column{AttemptsColumns[1], AttemptsColumns[5]},
 			},
 			{
-				Name:    "attempt_unknown",
+				Name:    "attempt_in_doubt",
 				Unique:  false,
-				Columns: []*schema.Column{AttemptsColumns[7]},
+				Columns: []*schema.Column{AttemptsColumns[22]},
 				Annotation: &entsql.IndexAnnotation{
-					Where: "outcome = 'unknown'",
+					Where: "in_doubt_at IS NOT NULL",
 				},
 			},
 		},

@@ -46,6 +46,8 @@ func (Attempt) Fields() []ent.Field {
 		field.String("class").Default("").Comment("the classified reply, runtime/mail/bounce; empty when delivered"),
 		field.Int32("node").Optional().Nillable().Comment("id of the process that claimed it"),
 		field.Bool("ahead").Default(false).Comment("claimed before there was a connection for it"),
+		field.Time("in_doubt_at").Optional().Nillable().
+			Comment("when the outcome became unknown; an index of finished_at or outcome would change with every attempt"),
 	}
 }
 
@@ -53,6 +55,6 @@ func (Attempt) Fields() []ent.Field {
 func (Attempt) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("email_id"), index.Fields("recipient_id", "fence").Unique(),
-		index.Fields("finished_at").StorageKey("attempt_unknown").Annotations(entsql.IndexWhere("outcome = 'unknown'")),
+		index.Fields("in_doubt_at").StorageKey("attempt_in_doubt").Annotations(entsql.IndexWhere("in_doubt_at IS NOT NULL")),
 	}
 }

@@ -145,5 +145,8 @@ func (b *begunAttempts) forgetNode(ctx context.Context, nodeID int32) error {
 	return nil
 }
 
-// notStartedSQL is the outcome of attempt a, which was cut off without an outcome.
-const notStartedSQL = `CASE WHEN a.ahead AND EXISTS (SELECT FROM begun_attempts b WHERE b.node = a.node AND a.recipient_id <> ALL (b.recipients)) THEN 'not_started' ELSE 'unknown' END`
+// notStartedSQL is true if attempt a did not reach its final dot before it was cut off.
+const notStartedSQL = `a.ahead AND EXISTS (SELECT FROM begun_attempts b WHERE b.node = a.node AND a.recipient_id <> ALL (b.recipients))`
+
+// closeCutOffSQL sets the outcome of attempt a, which was cut off without an outcome.
+const closeCutOffSQL = `finished_at = now(), outcome = CASE WHEN ` + notStartedSQL + ` THEN 'not_started' ELSE 'unknown' END, in_doubt_at = CASE WHEN ` + notStartedSQL + ` THEN NULL ELSE now() END`

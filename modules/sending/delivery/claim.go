@@ -49,7 +49,7 @@ func (d Job) Address() string { return d.address }
 const (
 	takeSQL      = takeClaimedSQL + takeOpenedSQL
 	takeAgainSQL = takeClaimedSQL + `, cut_off AS (
-	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now()
+	UPDATE attempts a SET ` + closeCutOffSQL + `
 	FROM claimed c WHERE c.attempts > 1 AND a.email_id BETWEEN c.email_id AND c.email_id AND a.recipient_id = c.id AND a.fence < c.fence AND a.outcome IS NULL
 )` + takeOpenedSQL
 

@@ -17,7 +17,7 @@ WITH held AS (
 	WHERE r.due_at > now() AND r.due_at <= now() + interval '1 minute' AND r.lane IS NULL AND r.held_by IS NULL AND a.outcome IS NULL AND a.node = $1
 	ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
 ), closed AS (
-	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now() FROM held WHERE a.email_id BETWEEN held.email_id AND held.email_id AND a.recipient_id = held.id AND a.fence = held.fence
+	UPDATE attempts a SET ` + closeCutOffSQL + ` FROM held WHERE a.email_id BETWEEN held.email_id AND held.email_id AND a.recipient_id = held.id AND a.fence = held.fence
 ), back AS (
 	UPDATE recipients r SET due_at = now(), fence = r.fence + 1 FROM held WHERE r.email_id BETWEEN held.email_id AND held.email_id AND r.id = held.id RETURNING 1
 )

@@ -178,7 +178,8 @@ WITH done AS (
 	SELECT * FROM ` + finishedColumns.Source() + `
 ), tried AS (
 	UPDATE attempts a SET finished_at = clock_timestamp(), outcome = v.outcome, phase = v.phase, code = NULLIF(v.code, 0),
-		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls, tls_policy = v.tls_policy, local_addr = v.local_addr, class = v.class
+		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls, tls_policy = v.tls_policy, local_addr = v.local_addr, class = v.class,
+		in_doubt_at = CASE WHEN v.outcome = 'unknown' THEN now() END
 	FROM done v WHERE a.email_id BETWEEN v.email_id AND v.email_id AND a.recipient_id = v.id AND a.fence = v.fence
 )
 UPDATE recipients r SET state = v.state, fence = r.fence + 1, via = v.via, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),

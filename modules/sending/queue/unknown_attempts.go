@@ -7,9 +7,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// unknownSQL reads the index attempt_unknown, which contains only such attempts.
+// unknownSQL reads the index attempt_in_doubt, which contains only such attempts.
 const unknownSQL = `
-SELECT count(*) FROM (SELECT FROM attempts WHERE outcome = 'unknown' AND finished_at > now() - interval '24 hours' LIMIT $1) a`
+SELECT count(*) FROM (SELECT FROM attempts WHERE in_doubt_at > now() - interval '24 hours' LIMIT $1) a`
 
 // CountUnknown returns how many attempts of the last 24 hours ended without a known result, up to
 // MaxDepth. Each of their recipients may have received the email twice.
