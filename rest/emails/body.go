@@ -82,6 +82,10 @@ func sendExamples() map[string]any {
 const resentFields = "`from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, `unsubscribe` and " +
 	"`category`. Attachments and `expires_at` are not copied."
 
+// aboutHeaders is built once, because requests build their body declaration.
+var aboutHeaders = "Custom header fields. A value can have at most 998 characters; `References` and `In-Reply-To`, which " +
+	"are folded, at most 16,384. These fields are refused: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."
+
 // ContentFields are the fields of a send that a reply to received mail has too.
 func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]string) []body.Field {
 	return []body.Field{
@@ -97,7 +101,7 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 			"`html` if omitted. Send an empty string for no text part."},
 		{Name: "tags", Type: tagsType{&m.Tags, tagNames}, About: "Up to 10 pairs that are stored with the email."},
 		{Name: "headers", Type: headersType{&m.Headers},
-			About: "Custom header fields. A value can have at most 998 characters; `References` and `In-Reply-To`, which are folded, at most 16,384. These fields are refused: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."},
+			About: aboutHeaders},
 		{Name: "attachments", Type: body.List(&m.Attachments, attachment).Count(0, sending.MaxAttachments), About: "Up to 10 files of 10 MB each."},
 	}
 }
