@@ -63,13 +63,17 @@ type Service struct {
 	tasks    *worker.Tasks
 }
 
+// concurrentSteps is how many steps a process takes at the same time. Steps mostly wait: for a commit, which the emails
+// of concurrent steps share, or for the receiver of a webhook.
+const concurrentSteps = 96
+
 // New creates the service. Nothing runs until Start.
 func New(p Params) *Service {
 	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, signals: p.Signals, node: p.Node, versions: p.Versions,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.worker = worker.New(worker.Queue[*runs.ClaimedRun, result]{Name: "automations", Claim: s.Claim, Run: s.step,
 		Settle: s.settle, Release: s.release},
-		worker.Config{Lease: claimLease, Process: p.Node}, p.Logger, p.Workers)
+		worker.Config{Lease: claimLease, Process: p.Node, Concurrency: concurrentSteps}, p.Logger, p.Workers)
 	s.effects = newEffects(&services{Modules: p.Modules, config: p.Config, db: p.DB, bus: p.Bus, prover: p.Prover,
 		nudge: s.worker.Nudge})
 	return s
