@@ -16,12 +16,13 @@ import (
 
 const vacuumOptions = "autovacuum_vacuum_scale_factor=0.02,autovacuum_vacuum_threshold=1000"
 
-// The tables of mail keep their storage parameters when they are split and as months are added, and the migration that
-// sets the parameters reaches every month of a split table.
+// The tables of mail and webhooks keep their storage parameters when they are split and as months are added, and the
+// migrations that set the parameters reach every month of a split table.
 func TestMonthsHaveTheStorageOfTheirTable(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"emails": "fillfactor=50," + vacuumOptions, "recipients": vacuumOptions,
-		"attempts": vacuumOptions + ",fillfactor=40"} {
+		"attempts":           vacuumOptions + ",fillfactor=40",
+		"webhook_deliveries": "fillfactor=60," + vacuumOptions} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, table := plain(t), named(t, name)
@@ -37,9 +38,8 @@ func TestMonthsHaveTheStorageOfTheirTable(t *testing.T) {
 			for _, part := range partsOf(t, d, name) {
 				dbtest.Exec(t, d, `ALTER TABLE `+part+` RESET (fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold)`)
 			}
-			dbtest.Exec(t, d, migrationNamed(t, "storage_of_mail_tables"))
-			if name == "attempts" {
-				dbtest.Exec(t, d, migrationNamed(t, "attempts_in_doubt"))
+			for _, migration := range []string{"storage_of_mail_tables", "attempts_in_doubt", "storage_of_webhook_tables"} {
+				dbtest.Exec(t, d, migrationNamed(t, migration))
 			}
 			expectStorage(t, d, name, want)
 		})
