@@ -1,8 +1,6 @@
 package webhooks
 
 import (
-	"context"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/ent/webhookdelivery"
@@ -30,16 +28,11 @@ func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	gauge := func(name, help, statement string) prometheus.Collector {
-		return telemetry.NewQueryGauge(name, help, func(ctx context.Context) (float64, error) {
-			return db.One(ctx, d.Hot, db.Value[float64], statement)
-		})
-	}
 	return counters, telemetry.Register(reg,
-		gauge("webhook_queue_deliveries",
-			"Pending webhook deliveries, at most 100,000. All processes report the same database value: use the maximum in dashboards.", waitingCountSQL),
-		gauge("webhook_queue_late_seconds",
-			"How long the oldest webhook delivery has been due. All processes report the same database value: use the maximum in dashboards.", oldestPendingSQL))
+		db.NewGauge("webhook_queue_deliveries",
+			"Pending webhook deliveries, at most 100,000. All processes report the same database value: use the maximum in dashboards.", d.Hot, waitingCountSQL),
+		db.NewGauge("webhook_queue_late_seconds",
+			"How long the oldest webhook delivery has been due. All processes report the same database value: use the maximum in dashboards.", d.Hot, oldestPendingSQL))
 }
 
 const (

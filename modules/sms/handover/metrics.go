@@ -24,16 +24,11 @@ func newResults(reg prometheus.Registerer, d *db.DB) (outcomeCounters, error) {
 	if err != nil {
 		return nil, err
 	}
-	gauge := func(name, help, statement string) prometheus.Collector {
-		return telemetry.NewQueryGauge(name, help, func(ctx context.Context) (float64, error) {
-			return db.One(ctx, d.Hot, db.Value[float64], statement)
-		})
-	}
 	return counters, telemetry.Register(reg,
-		gauge("sms_queue_messages",
-			"Queued text messages, at most 100,000. All processes report the same database value: use the maximum in dashboards.", waitingSQL),
-		gauge("sms_queue_late_seconds",
-			"How long the oldest text message has been due. All processes report the same database value: use the maximum in dashboards.", lateSQL))
+		db.NewGauge("sms_queue_messages",
+			"Queued text messages, at most 100,000. All processes report the same database value: use the maximum in dashboards.", d.Hot, waitingSQL),
+		db.NewGauge("sms_queue_late_seconds",
+			"How long the oldest text message has been due. All processes report the same database value: use the maximum in dashboards.", d.Hot, lateSQL))
 }
 
 const (
