@@ -38,7 +38,11 @@ func (c *accountCreateCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+	return withServices(s.ctx, cfg, func(of services) error {
+		service, err := of.accounts()
+		if err != nil {
+			return err
+		}
 		made, err := service.CreateAccount(s.ctx, c.newAccount(cfg))
 		if err != nil {
 			return err
@@ -60,11 +64,7 @@ func createdAccount(made *ent.Account) any {
 type accountListCommand struct{ toolSettings }
 
 func (c *accountListCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+	return c.withAccounts(s, func(service *accounts.Service) error {
 		all, err := service.Accounts(s.ctx)
 		if err != nil {
 			return err
@@ -80,11 +80,7 @@ type accountShowCommand struct {
 }
 
 func (c *accountShowCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+	return c.withAccounts(s, func(service *accounts.Service) error {
 		found, err := service.Find(s.ctx, c.Account)
 		if err != nil {
 			return err
@@ -131,11 +127,7 @@ func (c *accountUpdateCommand) Validate() error {
 }
 
 func (c *accountUpdateCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+	return c.withAccounts(s, func(service *accounts.Service) error {
 		found, err := service.Find(s.ctx, c.Account)
 		if err != nil {
 			return err

@@ -19,11 +19,7 @@ import (
 type planListCommand struct{ toolSettings }
 
 func (c *planListCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withPlans(s.ctx, cfg, func(service *plans.Service) error {
+	return c.withPlans(s, func(service *plans.Service) error {
 		all, err := service.Plans(s.ctx)
 		if err != nil {
 			return err
@@ -71,11 +67,7 @@ func (c *planSetCommand) Validate() error {
 }
 
 func (c *planSetCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withPlans(s.ctx, cfg, func(service *plans.Service) error {
+	return c.withPlans(s, func(service *plans.Service) error {
 		changed, err := service.Set(s.ctx, c.Plan, c.PlanChange)
 		if err != nil {
 			return err
@@ -118,11 +110,7 @@ func (c *billingSetupCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withBilling(s.ctx, cfg, func(_ services, d *desk.Service) error {
+	return c.withBilling(s, func(_ services, d *desk.Service) error {
 		done, err := d.Setup(s.ctx, prices)
 		for _, made := range done.Made {
 			fmt.Fprintln(s.log, "created", made)
@@ -141,11 +129,7 @@ func (c *billingSetupCommand) Run(s *session) error {
 type billingCheckCommand struct{ moneySettings }
 
 func (c *billingCheckCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withBilling(s.ctx, cfg, func(_ services, d *desk.Service) error {
+	return c.withBilling(s, func(_ services, d *desk.Service) error {
 		found, err := d.Check(s.ctx)
 		if err != nil {
 			return err
@@ -167,11 +151,7 @@ type billingSyncCommand struct {
 }
 
 func (c *billingSyncCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withBilling(s.ctx, cfg, func(of services, d *desk.Service) error {
+	return c.withBilling(s, func(of services, d *desk.Service) error {
 		service, err := of.accounts()
 		if err != nil {
 			return err
@@ -187,11 +167,7 @@ func (c *billingSyncCommand) Run(s *session) error {
 type billingUsageCommand struct{ moneySettings }
 
 func (c *billingUsageCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withBilling(s.ctx, cfg, func(_ services, d *desk.Service) error {
+	return c.withBilling(s, func(_ services, d *desk.Service) error {
 		state, err := d.State(s.ctx)
 		if err != nil {
 			return err

@@ -57,15 +57,6 @@ func (c *holdShowCommand) Run(s *session) error {
 	return c.withStore(s, func(of services) error { return of.printHold(s) })
 }
 
-// withStore opens the services of the installation and passes them to do.
-func (t toolSettings) withStore(s *session, do func(services) error) error {
-	cfg, err := t.load()
-	if err != nil {
-		return err
-	}
-	return withServices(s.ctx, cfg, do)
-}
-
 type holdSetCommand struct {
 	toolSettings
 

@@ -20,15 +20,11 @@ type keyRevokeCommand struct {
 }
 
 func (c *keyRevokeCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
 	type key struct {
 		ID        string    `json:"id"`
 		RevokedAt time.Time `json:"revoked_at"`
 	}
-	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+	return c.withAccounts(s, func(service *accounts.Service) error {
 		revoked, err := service.RevokeKey(s.ctx, c.Account, c.Key)
 		if err != nil {
 			return err
@@ -53,11 +49,7 @@ func (c *keyCreateCommand) newKey() accounts.NewKey {
 }
 
 func (c *keyCreateCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+	return c.withAccounts(s, func(service *accounts.Service) error {
 		made, secret, err := service.CreateKey(s.ctx, c.newKey())
 		if err != nil {
 			return err

@@ -24,11 +24,7 @@ type emailListCommand struct {
 func (c *emailListCommand) Validate() error { return checkLimit(c.Limit, page.MaxLimit) }
 
 func (c *emailListCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withServices(s.ctx, cfg, func(of services) error {
+	return c.withStore(s, func(of services) error {
 		holders, err := of.accounts()
 		if err != nil {
 			return err
@@ -53,11 +49,7 @@ func (c *emailListCommand) Run(s *session) error {
 type statisticsRebuildCommand struct{ toolSettings }
 
 func (c *statisticsRebuildCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withServices(s.ctx, cfg, func(of services) error {
+	return c.withStore(s, func(of services) error {
 		service := statistics.New(statistics.Params{DB: of.store.DB, Facts: bus.NewLog(of.store.DB), Logger: of.log})
 		var shown time.Time
 		err := service.Rebuild(s.ctx, func(p statistics.Progress) {

@@ -32,16 +32,12 @@ type sourceAddCommand struct {
 }
 
 func (c *sourceAddCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
 	in := outbound.SourceInput{Address: c.Address, Node: c.Node, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account,
 		WarmUp: c.WarmUp, Unchecked: !c.Check}
 	if err := in.Validate(); err != nil { // before the database is touched
 		return err
 	}
-	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+	return c.withOutbound(s, func(service *outbound.Service) error {
 		added, err := service.AddSource(s.ctx, in)
 		if err != nil {
 			return err
@@ -53,11 +49,7 @@ func (c *sourceAddCommand) Run(s *session) error {
 type sourceListCommand struct{ toolSettings }
 
 func (c *sourceListCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+	return c.withOutbound(s, func(service *outbound.Service) error {
 		all, err := service.Sources(s.ctx)
 		if err != nil {
 			return err
@@ -90,11 +82,7 @@ func (c *oneSource) pause(s *session, pause bool) error {
 
 // change applies a change to the source and prints the result.
 func (c *oneSource) change(s *session, do func(*outbound.Service) (*ent.Source, error)) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+	return c.withOutbound(s, func(service *outbound.Service) error {
 		changed, err := do(service)
 		if err != nil {
 			return err
@@ -118,11 +106,7 @@ func (c *sourceMoveCommand) Run(s *session) error {
 }
 
 func (c *sourceRemoveCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withOutbound(s.ctx, cfg,
+	return c.withOutbound(s,
 		func(service *outbound.Service) error { return service.RemoveSource(s.ctx, c.Source) })
 }
 
@@ -151,14 +135,10 @@ type tlsReportCommand struct {
 }
 
 func (c *tlsReportCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
 	q := outbound.TLSReportQuery{Day: c.Day, Domain: c.Domain,
 		Organization: cmp.Or(c.Organization, s.machine, "localhost")}
 	q.Contact = cmp.Or(c.Contact, "postmaster@"+q.Organization)
-	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+	return c.withOutbound(s, func(service *outbound.Service) error {
 		reports, err := service.TLSReports(s.ctx, q)
 		if err != nil {
 			return err

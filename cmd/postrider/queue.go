@@ -31,11 +31,7 @@ type queueFilter struct {
 
 // withQueue opens the queue of the installation and passes it to do, along with the selection of the filter.
 func (f queueFilter) withQueue(s *session, of toolSettings, do func(*queue.Service, queue.Selection) error) error {
-	cfg, err := of.load()
-	if err != nil {
-		return err
-	}
-	return withServices(s.ctx, cfg, func(of services) error {
+	return of.withStore(s, func(of services) error {
 		selection := queue.Selection{Destination: f.Destination, EmailID: f.Email, RecipientIDs: f.Recipient,
 			DueBefore: f.DueBefore}
 		if f.Account != "" {

@@ -24,8 +24,9 @@ import (
 
 // services contains the services that a command needs, on an open store. They run nothing in the background.
 type services struct {
-	store *store.Store
-	log   *slog.Logger
+	config setting.Values
+	store  *store.Store
+	log    *slog.Logger
 }
 
 // withServices opens the existing store, passes its services to do, and closes the store.
@@ -36,12 +37,21 @@ func withServices(ctx context.Context, cfg setting.Values, do func(services) err
 		return err
 	}
 	defer s.Close(log, store.StopLimit)
-	return do(services{store: s, log: log})
+	return do(services{config: cfg, store: s, log: log})
 }
 
-// withAccounts is withServices for commands that need only accounts.
-func withAccounts(ctx context.Context, cfg setting.Values, do func(*accounts.Service) error) error {
-	return withServices(ctx, cfg, func(of services) error {
+// withStore is withServices with the settings of the command.
+func (t toolSettings) withStore(s *session, do func(services) error) error {
+	cfg, err := t.load()
+	if err != nil {
+		return err
+	}
+	return withServices(s.ctx, cfg, do)
+}
+
+// withAccounts is withStore for commands that need only accounts.
+func (t toolSettings) withAccounts(s *session, do func(*accounts.Service) error) error {
+	return t.withStore(s, func(of services) error {
 		service, err := of.accounts()
 		if err != nil {
 			return err
@@ -54,9 +64,9 @@ func (of services) accounts() (*accounts.Service, error) {
 	return accounts.New(accounts.Params{DB: of.store.DB, Logger: of.log, Cursors: of.store.Cursors()})
 }
 
-// withPlans is withServices for commands about plans.
-func withPlans(ctx context.Context, cfg setting.Values, do func(*plans.Service) error) error {
-	return withServices(ctx, cfg, func(of services) error {
+// withPlans is withStore for commands about plans.
+func (t toolSettings) withPlans(s *session, do func(*plans.Service) error) error {
+	return t.withStore(s, func(of services) error {
 		service, err := of.accounts()
 		if err != nil {
 			return err
@@ -66,8 +76,12 @@ func withPlans(ctx context.Context, cfg setting.Values, do func(*plans.Service) 
 }
 
 // withBilling is withServices for the operator's billing commands.
-func withBilling(ctx context.Context, cfg setting.Values, do func(services, *desk.Service) error) error {
-	return withServices(ctx, cfg, func(of services) error {
+func (m moneySettings) withBilling(s *session, do func(services, *desk.Service) error) error {
+	cfg, err := m.load()
+	if err != nil {
+		return err
+	}
+	return withServices(s.ctx, cfg, func(of services) error {
 		service, err := of.accounts()
 		if err != nil {
 			return err
@@ -92,24 +106,32 @@ func (of services) webhooks() (*webhooks.Service, error) {
 		Cursors: of.store.Cursors(), Logger: of.log})
 }
 
-// withOutbound opens the outbound service, which needs accounts and domains.
-func withOutbound(ctx context.Context, cfg setting.Values, do func(*outbound.Service) error) error {
-	// no DNS lookups
-	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
-	}
-	return withServices(ctx, cfg, func(of services) error {
-		holders, err := of.accounts()
+// withOutbound is withStore for commands about outgoing connections.
+func (t toolSettings) withOutbound(s *session, do func(*outbound.Service) error) error {
+	return t.withStore(s, func(of services) error {
+		service, err := of.outbound()
 		if err != nil {
 			return err
 		}
-		names, err := domains.New(domains.Params{Config: domains.ConfigOf(cfg), DB: of.store.DB,
-			Bus:      bus.New(of.store.DB, of.log, bus.Options{}),
-			Accounts: holders, Resolver: resolver, Box: of.store.Box, Cursors: of.store.Cursors(), Logger: of.log})
-		if err != nil {
-			return err
-		}
-		return do(outbound.New(outbound.Params{DB: of.store.DB, Accounts: holders, Domains: names, Box: of.store.Box}))
+		return do(service)
 	})
+}
+
+func (of services) outbound() (*outbound.Service, error) {
+	holders, err := of.accounts()
+	if err != nil {
+		return nil, err
+	}
+	// no DNS lookups
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(of.config), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	names, err := domains.New(domains.Params{Config: domains.ConfigOf(of.config), DB: of.store.DB,
+		Bus:      bus.New(of.store.DB, of.log, bus.Options{}),
+		Accounts: holders, Resolver: resolver, Box: of.store.Box, Cursors: of.store.Cursors(), Logger: of.log})
+	if err != nil {
+		return nil, err
+	}
+	return outbound.New(outbound.Params{DB: of.store.DB, Accounts: holders, Domains: names, Box: of.store.Box}), nil
 }

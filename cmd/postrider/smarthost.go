@@ -60,7 +60,11 @@ func (c *smarthostSetCommand) Run(s *session) error {
 		return setting.Mistakes{{Setting: "POSTRIDER_MASTER_KEY",
 			Problem: "is required: set it to the key of the service, which encrypts passwords"}}
 	}
-	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+	return withServices(s.ctx, cfg, func(of services) error {
+		service, err := of.outbound()
+		if err != nil {
+			return err
+		}
 		stored, err := service.SetSmarthost(s.ctx, in)
 		if err != nil {
 			return err
@@ -76,11 +80,7 @@ type smarthostListCommand struct {
 }
 
 func (c *smarthostListCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+	return c.withOutbound(s, func(service *outbound.Service) error {
 		all, err := service.Smarthosts(s.ctx, c.Account)
 		if err != nil {
 			return err
@@ -96,10 +96,6 @@ type smarthostRemoveCommand struct {
 }
 
 func (c *smarthostRemoveCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	return withOutbound(s.ctx, cfg,
+	return c.withOutbound(s,
 		func(service *outbound.Service) error { return service.RemoveSmarthost(s.ctx, c.ID) })
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/runtime/base/setting"
 )
 
 // linkSettings are toolSettings of commands that print a link.
@@ -117,12 +116,8 @@ type peopleServices struct {
 }
 
 func (t toolSettings) withPeople(s *session, do func(peopleServices) error) error {
-	cfg, err := t.load()
-	if err != nil {
-		return err
-	}
-	return withServices(s.ctx, cfg, func(of services) error {
-		people, err := of.openPeople(cfg)
+	return t.withStore(s, func(of services) error {
+		people, err := of.openPeople()
 		if err != nil {
 			return err
 		}
@@ -130,13 +125,13 @@ func (t toolSettings) withPeople(s *session, do func(peopleServices) error) erro
 	})
 }
 
-func (of services) openPeople(cfg setting.Values) (out peopleServices, err error) {
+func (of services) openPeople() (out peopleServices, err error) {
 	holders, err := of.accounts()
 	if err != nil {
 		return out, err
 	}
 	out.teams = team.New(team.Params{DB: of.store.DB, Accounts: holders})
-	out.signIn, err = signin.New(signin.Params{Config: signin.ConfigOf(cfg), DB: of.store.DB, Accounts: holders,
+	out.signIn, err = signin.New(signin.Params{Config: signin.ConfigOf(of.config), DB: of.store.DB, Accounts: holders,
 		Teams: out.teams, Box: of.store.Box, Logger: of.log})
 	return out, err
 }

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/ent/apikey"
-	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
@@ -43,25 +42,14 @@ func (b keyBounds) checkKey(in NewKey, owned []string) fault.Fields {
 
 // checkBounds checks the new key against the limits of the key that creates it and the account's domains, and
 // returns the creating key, if any.
-func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey, err error) {
-	var b keyBounds
-	if in.MakerKeyID != "" {
-		maker, err = tx.APIKey.Query().Where(apikey.ID(in.MakerKeyID), apikey.AccountID(in.AccountID),
-			apikey.RevokedAtIsNil()).Only(ctx)
-		switch {
-		case ent.IsNotFound(err):
-			return nil, fault.Unauthenticated() // revoked a moment ago
-		case err != nil:
-			return nil, err
-		}
-		b = keyBounds{domainIDs: maker.DomainIds, expiresAt: maker.ExpiresAt}
+func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) (*ent.APIKey, error) {
+	maker, owned, err := credentials.FindBounds(ctx, tx, in.AccountID, in.MakerKeyID, in.DomainIDs)
+	if err != nil {
+		return nil, err
 	}
-	var owned []string
-	if len(in.DomainIDs) > 0 {
-		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).
-			IDs(ctx); err != nil {
-			return nil, err
-		}
+	var b keyBounds
+	if maker != nil {
+		b = keyBounds{domainIDs: maker.DomainIds, expiresAt: maker.ExpiresAt}
 	}
 	return maker, b.checkKey(in, owned).Err()
 }

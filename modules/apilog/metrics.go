@@ -17,8 +17,5 @@ func newCounters(reg prometheus.Registerer) (counters, error) {
 			"room in memory; lost: could not be stored."}, []string{"result"})
 	c := counters{all.WithLabelValues("stored"), all.WithLabelValues("sampled"), all.WithLabelValues("full"),
 		all.WithLabelValues("lost")}
-	if reg == nil {
-		return c, nil
-	}
-	return c, reg.Register(all)
+	return c, telemetry.Register(reg, all)
 }

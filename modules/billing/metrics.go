@@ -38,15 +38,7 @@ func newMetricSet() metricSet {
 }
 
 func (f metricSet) registerMetrics(reg prometheus.Registerer) error {
-	if reg == nil {
-		return nil
-	}
-	for _, c := range []prometheus.Collector{f.events, f.due, f.hours, f.oldestHours} {
-		if err := reg.Register(c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return telemetry.Register(reg, f.events, f.due, f.hours, f.oldestHours)
 }
 
 func (s *events) countEvent(result string) { s.metrics.events.WithLabelValues(result).Inc() }

@@ -123,34 +123,20 @@ func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	return c, nil
 }
 
-const scrapeLimit = 3 * time.Second
-
 // measure registers the metrics. They exist even without an export, so that one alert rule works for all
 // installations.
 func (s *Service) measure(reg prometheus.Registerer) error {
 	s.sent = prometheus.NewCounter(prometheus.CounterOpts{Namespace: telemetry.Namespace,
 		Name: "event_export_facts_total", Help: "Events that the stream has acknowledged to this process."})
-	if reg == nil {
-		return nil
-	}
-	if err := reg.Register(s.sent); err != nil {
-		return err
-	}
-	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
-		Name: "event_export_oldest_seconds",
-		Help: "Age of the oldest event that was not exported. Normally about 2; 0 if no event is waiting or " +
-			"nothing is exported. All processes report the same database, so dashboards should use the maximum " +
-			"over processes."},
-		func() float64 {
+	return telemetry.Register(reg, s.sent, telemetry.NewQueryGauge("event_export_oldest_seconds",
+		"Age of the oldest event that was not exported. Normally about 2; 0 if no event is waiting or "+
+			"nothing is exported. All processes report the same database, so dashboards should use the maximum "+
+			"over processes.",
+		func(ctx context.Context) (float64, error) {
 			if !s.isEnabled() {
-				return 0
+				return 0, nil
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
-			defer cancel()
 			is, err := readState(ctx, s.db, 0)
-			if err != nil {
-				return math.NaN()
-			}
-			return is.Behind.Seconds()
+			return is.Behind.Seconds(), err
 		}))
 }

@@ -43,7 +43,9 @@ type criteria struct {
 
 func (f Filter) parse() (*criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, &criteria{domainIDs: f.DomainIDs}
-	words, subject := readText(&f, wrong)
+	values := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}
+	c.ReadText(wrong, f.Q, textFields, &f.Since, &f.Until,
+		func(t search.Term) { t.SetOnce(wrong, "q", values[t.Field]) })
 	c.addMark(wrong, "to", markTo, f.To)
 	c.addMark(wrong, "from", markFrom, f.From)
 	switch {
@@ -57,28 +59,8 @@ func (f Filter) parse() (*criteria, fault.Fields) {
 		}
 		c.Marks = append(c.Marks, markDomain+name)
 	}
-	c.Words, c.Subject = words, subject
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
-}
-
-// readText applies the fields in the search text to f, and returns its words and those of the subject.
-func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
-	words, terms := search.ReadText(wrong, f.Q, textFields...)
-	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}
-	for _, t := range terms {
-		switch t.Field {
-		case "after":
-			f.Since = t.Date(wrong, "q")
-		case "before":
-			f.Until = t.Date(wrong, "q")
-		case "subject":
-			subject = append(subject, search.ReadWords(wrong, t.Value)...)
-		default:
-			t.SetOnce(wrong, "q", texts[t.Field])
-		}
-	}
-	return words, subject
 }
 
 func (c *criteria) addMark(wrong fault.Fields, field, mark, text string) {

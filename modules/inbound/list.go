@@ -2,7 +2,6 @@ package inbound
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"entgo.io/ent/dialect/sql"
@@ -21,37 +20,19 @@ type ListQuery struct {
 	Filter Filter
 }
 
-const listName = "received_emails"
-
 // List returns one page. It returns Invalid for `limit`, `cursor` or a filter.
 func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.ReceivedEmail], error) {
-	list := page.List{Name: listName, AccountID: accountID}
-	at, err := s.pages.Open(list, q.Page)
-	if err != nil {
-		return page.Page[*ent.ReceivedEmail]{}, err
-	}
-	c, wrong := q.Filter.parse()
-	if err := wrong.Err(); err != nil {
-		return page.Page[*ent.ReceivedEmail]{}, err
-	}
-	var rows []*ent.ReceivedEmail
-	err = s.db.Read(ctx, func(on *ent.Client) error {
-		var matching func() ([]string, error)
-		if !c.isEmpty() {
-			matching = func() ([]string, error) { return findRecords(ctx, on, accountID, c, at, at.Rows()) }
-		}
-		rows, err = search.Rows(ctx, on, records, at, matching,
-			func(condition func(*sql.Selector)) ([]*ent.ReceivedEmail, error) {
-				query := on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID), condition).
-					Order(at.Order(receivedemail.FieldID)).Limit(at.Rows())
-				return query.Select(listColumns...).All(ctx)
-			})
-		return err
-	})
-	if err != nil {
-		return page.Page[*ent.ReceivedEmail]{}, fmt.Errorf("list received mail: %w", err)
-	}
-	return page.FromRows(s.pages, list, rows, at, func(e *ent.ReceivedEmail) string { return e.ID }), nil
+	return s.listing().Page(ctx, accountID, q.Page, q.Filter.search)
+}
+
+func (s *Service) listing() search.Listing[*ent.ReceivedEmail] {
+	return search.Listing[*ent.ReceivedEmail]{DB: s.db, Pages: s.pages,
+		Table: search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"},
+		ID:    func(e *ent.ReceivedEmail) string { return e.ID },
+		Read: func(ctx context.Context, on *ent.Client, condition, order func(*sql.Selector),
+			limit int) ([]*ent.ReceivedEmail, error) {
+			return on.ReceivedEmail.Query().Where(condition).Order(order).Limit(limit).Select(listColumns...).All(ctx)
+		}}
 }
 
 var listColumns = slices.DeleteFunc(slices.Clone(receivedemail.Columns),
@@ -59,34 +40,20 @@ var listColumns = slices.DeleteFunc(slices.Clone(receivedemail.Columns),
 
 // Cursor returns the cursor that continues the list after the given email.
 func (s *Service) Cursor(accountID, emailID string) string {
-	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
+	return s.listing().Cursor(accountID, emailID)
 }
 
 // Count counts the records that match a filter, up to most. It returns Invalid for a filter.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
-	c, wrong := f.parse()
-	if err := wrong.Err(); err != nil {
-		return 0, err
-	}
-	var found []string
-	err := s.db.Read(ctx, func(on *ent.Client) (err error) {
-		if c.isEmpty() {
-			found, err = on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Limit(most).IDs(ctx)
-		} else {
-			found, err = findRecords(ctx, on, accountID, c, page.Position{}, most)
-		}
-		return err
-	})
-	return len(found), err
+	return s.listing().Count(ctx, accountID, f.search, most)
 }
 
-var records = search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
-
-// findRecords returns the ids of up to n records from a position on.
-func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteria, at page.Position,
-	n int) ([]string, error) {
-	return records.Find(ctx, on, search.PageRequest{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n,
-		Terms: c.Terms, Conditions: c.conditions})
+func (f Filter) search(string) (*search.PageRequest, error) {
+	c, wrong := f.parse()
+	if err := wrong.Err(); err != nil || c.isEmpty() {
+		return nil, err
+	}
+	return &search.PageRequest{Terms: c.Terms, Conditions: c.conditions}, nil
 }
 
 func (c *criteria) conditions(q *db.Query) (all []string) {

@@ -3,7 +3,6 @@ package notices
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"maps"
@@ -11,14 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/language"
-
 	"github.com/postrider/postrider/modules/accounts/naming"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
-
-// Languages are the languages of notices. The first is the fallback.
-var Languages = []string{"en", "de", "fr", "es", "pt", "it", "nl", "pl", "ja"}
 
 // words are the texts of notices in one language, from words/<language>.json. Names in braces are
 // placeholders.
@@ -54,51 +49,12 @@ var wordFiles embed.FS
 
 var wordsByLanguage = loadWords()
 
-// loadWords parses the texts of all languages.
 func loadWords() map[string]*words {
-	all := make(map[string]*words, len(Languages))
-	for _, name := range Languages {
-		text, err := wordFiles.ReadFile("words/" + name + ".json")
-		w := &words{Language: name}
-		if err == nil {
-			decoder := json.NewDecoder(bytes.NewReader(text))
-			decoder.DisallowUnknownFields()
-			err = decoder.Decode(w)
-		}
-		if err != nil {
-			panic(fmt.Sprintf("notices: words of %s: %v", name, err)) // the files are embedded
-		}
-		all[name] = w
+	all := theme.LoadWords[words](wordFiles)
+	for name, w := range all {
+		w.Language = name
 	}
 	return all
-}
-
-const maxAccept = 1000 // bytes of Accept-Language; browsers send fewer than 200
-
-var matcher = language.NewMatcher(languageTags())
-
-func languageTags() (list []language.Tag) {
-	for _, name := range Languages {
-		list = append(list, language.MustParse(name))
-	}
-	return list
-}
-
-// LanguageOf returns the supported language that a browser prefers (RFC 9110 section 12.5.4), or "" if it
-// accepts none.
-func LanguageOf(accept string) string {
-	if accept == "" || len(accept) > maxAccept {
-		return ""
-	}
-	wanted, _, err := language.ParseAcceptLanguage(accept)
-	if err != nil {
-		return ""
-	}
-	_, best, confidence := matcher.Match(wanted...)
-	if confidence == language.No {
-		return ""
-	}
-	return Languages[best]
 }
 
 // fill replaces each {name} with its value.
@@ -141,7 +97,7 @@ func wordsFor(name string) *words {
 	if w := wordsByLanguage[name]; w != nil {
 		return w
 	}
-	return wordsByLanguage[Languages[0]]
+	return wordsByLanguage[theme.Languages()[0]]
 }
 
 // placeholderValues returns the values of all placeholders.

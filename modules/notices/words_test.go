@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 // allKinds are the kinds of notices that the product sends.
@@ -33,11 +34,8 @@ func findPlaceholders(texts ...string) []string {
 // Each language has texts for every notice, with the same placeholders as English.
 func TestEveryLanguageHasEveryNotice(t *testing.T) {
 	t.Parallel()
-	if len(Languages) != 9 {
-		t.Errorf("%d languages, want 9", len(Languages))
-	}
 	english := wordsFor("en")
-	for _, name := range Languages {
+	for _, name := range theme.Languages() {
 		w := wordsFor(name)
 		if w.Language != name {
 			t.Errorf("the file of the language %s has the texts of %s", name, w.Language)
@@ -78,7 +76,7 @@ func TestSanitizesNamesInNotices(t *testing.T) {
 	hostile := []string{"URGENT: open https://evil.example now", "x\r\nBcc: eve@evil.example", "see evil.com today",
 		"{{unsubscribe_url}}", "a\u202eb", strings.Repeat("long ", 40), `<a href="https://evil.example">x</a>`,
 		"{role}"}
-	for _, name := range Languages {
+	for _, name := range theme.Languages() {
 		for _, kind := range allKinds {
 			for _, bad := range hostile {
 				n := Notice{To: "bob@example.com", Kind: kind, Language: name, BaseURL: "https://mail.example.com",
@@ -110,7 +108,7 @@ func TestSanitizesNamesInNotices(t *testing.T) {
 // Team names are quoted, so that they cannot be mistaken for text of the installation.
 func TestQuotesTeamNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range Languages {
+	for _, name := range theme.Languages() {
 		for kind, s := range wordsFor(name).Kinds {
 			for _, text := range append(slices.Clone(s.Lines), s.Subject) {
 				before, _, found := strings.Cut(text, "{team}")
@@ -123,16 +121,6 @@ func TestQuotesTeamNames(t *testing.T) {
 					t.Errorf("%s, %s: the team name is not quoted in %q", name, kind, text)
 				}
 			}
-		}
-	}
-}
-
-func TestMatchesBrowserLanguage(t *testing.T) {
-	t.Parallel()
-	for accept, want := range map[string]string{"": "", "de-CH,de;q=0.9,en;q=0.5": "de", "sv, ja;q=0.5": "ja",
-		"en-US": "en", "pt-BR": "pt", "xx": "", "*": "", ";;;": "", strings.Repeat("de,", 1000): ""} {
-		if got := LanguageOf(accept); got != want && (want != "" || got != "en") {
-			t.Errorf("LanguageOf(%.40q) = %q, want %q", accept, got, want)
 		}
 	}
 }

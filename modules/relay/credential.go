@@ -10,10 +10,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
-	"github.com/postrider/postrider/ent/apikey"
-	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
@@ -94,7 +93,7 @@ func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCr
 
 // checkBounds checks the domains against the account and the API key that makes the request, and returns
 // the key.
-func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey, err error) {
+func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (*ent.APIKey, error) {
 	known, err := tx.Account.Query().Where(account.ID(in.AccountID)).Exist(ctx)
 	if err != nil {
 		return nil, err
@@ -102,24 +101,13 @@ func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent
 	if !known {
 		return nil, fault.NoSuch("account", in.AccountID)
 	}
-	var allowed []string
-	if in.MadeBy != "" {
-		maker, err = tx.APIKey.Query().
-			Where(apikey.ID(in.MadeBy), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
-		switch {
-		case ent.IsNotFound(err):
-			return nil, fault.Unauthenticated() // revoked a moment ago
-		case err != nil:
-			return nil, err
-		}
-		allowed = maker.DomainIds
+	maker, owned, err := credentials.FindBounds(ctx, tx, in.AccountID, in.MadeBy, in.DomainIDs)
+	if err != nil {
+		return nil, err
 	}
-	var owned []string
-	if len(in.DomainIDs) > 0 {
-		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).
-			IDs(ctx); err != nil {
-			return nil, err
-		}
+	var allowed []string
+	if maker != nil {
+		allowed = maker.DomainIds
 	}
 	return maker, boundDomains(in.DomainIDs, owned, allowed).Err()
 }

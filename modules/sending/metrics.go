@@ -7,23 +7,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// acceptedEmails counts stored emails. All its counters exist from the start, so counting is one atomic
-// addition.
+// acceptedEmails counts stored emails.
 type acceptedEmails map[email.Status]prometheus.Counter
 
 // newAcceptedEmails creates the counters and registers them with reg unless it is nil.
 func newAcceptedEmails(reg prometheus.Registerer) (acceptedEmails, error) {
-	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace,
-		Name: "emails_accepted_total",
-		Help: "Emails accepted, by status: sent is being delivered, scheduled is waiting for its time, failed has a suppressed recipient."}, []string{"status"})
-	counters := acceptedEmails{}
-	for _, status := range []email.Status{email.StatusSent, email.StatusScheduled, email.StatusFailed} {
-		counters[status] = all.WithLabelValues(string(status))
-	}
-	if reg == nil {
-		return counters, nil
-	}
-	return counters, reg.Register(all)
+	return telemetry.NewCounters(reg, "emails_accepted_total",
+		"Emails accepted, by status: sent is being delivered, scheduled is waiting for its time, failed has a suppressed recipient.",
+		"status", email.StatusSent, email.StatusScheduled, email.StatusFailed)
 }
 
 // count counts the stored emails of one submission.

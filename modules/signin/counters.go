@@ -14,17 +14,9 @@ type counters map[string]prometheus.Counter
 
 // newCounters registers the counters. A nil registry leaves them unregistered.
 func newCounters(reg prometheus.Registerer) (counters, error) {
-	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sign_in_total",
-		Help: "Sign-in attempts by result: code: correct password without the second factor; " +
-			"limited: too many attempts; busy: no free slot to hash."}, []string{"result"})
-	r := counters{}
-	for _, name := range []string{"signed_in", "refused", "code", "limited", "busy", "failed"} {
-		r[name] = all.WithLabelValues(name)
-	}
-	if reg == nil {
-		return r, nil
-	}
-	return r, reg.Register(all)
+	return telemetry.NewCounters(reg, "sign_in_total",
+		"Sign-in attempts by result: code: correct password without the second factor; limited: too many attempts; "+
+			"busy: no free slot to hash.", "result", "signed_in", "refused", "code", "limited", "busy", "failed")
 }
 
 // count counts an attempt by its error, which is nil for a success.

@@ -15,12 +15,12 @@ import (
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/accounts/team"
-	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/runtime/base/cache"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 // Lifetimes of a session: since its last use, and in total.
@@ -185,7 +185,7 @@ func (s *Service) startSessionWithoutAlert(ctx context.Context, tx *ent.Tx, who 
 	if err != nil {
 		return NewSession{}, err
 	}
-	if err := s.teams.SignedIn(ctx, tx, who.ID, notices.LanguageOf(o.Languages)); err != nil {
+	if err := s.teams.SignedIn(ctx, tx, who.ID, theme.FindLanguage(o.Languages)); err != nil {
 		return NewSession{}, err
 	}
 	if err := audit.Write(ctx, tx,

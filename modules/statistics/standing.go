@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -44,9 +45,6 @@ func ReadState(ctx context.Context, on db.Execer) (is CountingState, err error) 
 	return is, err
 }
 
-// standingLimit limits the time of the query during a scrape.
-const standingLimit = 3 * time.Second
-
 // health returns a line of GET /readyz.
 func (s *Service) health() module.Health {
 	return module.Health{Name: "statistics", Ask: func(ctx context.Context) (module.Condition, error) {
@@ -63,26 +61,17 @@ func (s *Service) health() module.Health {
 // register adds the state of counting to the metrics. It is queried at each scrape, and is NaN while the
 // database does not respond.
 func (s *Service) register(registry prometheus.Registerer) error {
-	gauge := func(name, help string, value func(CountingState) float64) error {
-		return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), standingLimit)
-			defer cancel()
+	gauge := func(name, help string, value func(CountingState) float64) prometheus.Collector {
+		return telemetry.NewQueryGauge(name, help, func(ctx context.Context) (float64, error) {
 			is, err := ReadState(ctx, s.db.SQL)
-			if err != nil {
-				return math.NaN()
-			}
-			return value(is)
-		}))
+			return value(is), err
+		})
 	}
-	if err := registry.Register(s.outcomes.recipients); err != nil {
-		return err
-	}
-	if err := gauge("postrider_statistics_behind_seconds",
-		"Age of the oldest event that statistics have not counted. Normally less than 90.",
-		func(is CountingState) float64 { return is.Behind.Seconds() }); err != nil {
-		return err
-	}
-	return gauge("postrider_statistics_skipped_events",
-		"Events that statistics skipped because they could not be counted.",
-		func(is CountingState) float64 { return float64(is.Skipped) })
+	return telemetry.Register(registry, s.outcomes.recipients,
+		gauge("statistics_behind_seconds",
+			"Age of the oldest event that statistics have not counted. Normally less than 90.",
+			func(is CountingState) float64 { return is.Behind.Seconds() }),
+		gauge("statistics_skipped_events",
+			"Events that statistics skipped because they could not be counted.",
+			func(is CountingState) float64 { return float64(is.Skipped) }))
 }

@@ -105,17 +105,12 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 		return page.Page[Template]{}, err
 	}
 	list := page.List{Name: "templates", AccountID: accountID}
-	at, err := s.cursors.Open(list, q.Page)
+	query := s.db.Ent.Template.Query().Where(template.AccountID(accountID)).Where(q.filters()...)
+	query.Select(withoutBodies(template.Columns)...)
+	found, err := page.ReadNewest(ctx, s.cursors, list, q.Page, query, func(t *ent.Template) string { return t.ID })
 	if err != nil {
 		return page.Page[Template]{}, err
 	}
-	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), at.NewestFirst(template.FieldID)).
-		Where(q.filters()...).
-		Order(at.Order(template.FieldID)).Limit(at.Rows()).Select(withoutBodies(template.Columns)...).All(ctx)
-	if err != nil {
-		return page.Page[Template]{}, fmt.Errorf("list templates: %w", err)
-	}
-	found := page.FromRows(s.cursors, list, rows, at, func(t *ent.Template) string { return t.ID })
 	whole, err := s.loadTemplates(ctx, s.db.SQL, accountID, found.Items)
 	if err != nil {
 		return page.Page[Template]{}, err

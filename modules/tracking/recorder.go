@@ -52,12 +52,7 @@ func newRecorder(store func(context.Context, []hit) error, log *slog.Logger,
 			[]string{"reason"}),
 	}
 	r.storeCtx, r.cut = context.WithCancel(context.Background()) // lives as long as the recorder
-	if registry != nil {
-		if err := registry.Register(r.dropped); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
+	return r, telemetry.Register(registry, r.dropped)
 }
 
 func (r *recorder) start() { go r.run() }

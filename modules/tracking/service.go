@@ -73,10 +73,8 @@ func New(p Params) (*Service, error) {
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking",
 			Name: "refused_total",
 			Help: "Authentic links that did not redirect: requested on another host, of a suspended account, or flagged."}, []string{"reason"})}
-	if p.Registry != nil {
-		if err := p.Registry.Register(s.refused); err != nil {
-			return nil, err
-		}
+	if err := telemetry.Register(p.Registry, s.refused); err != nil {
+		return nil, err
 	}
 	if s.recorder, err = newRecorder(s.storeHits, p.Logger, p.Registry); err != nil {
 		return nil, err

@@ -1,10 +1,6 @@
 package webhooks
 
 import (
-	"context"
-	"math"
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/ent/webhookdelivery"
@@ -23,42 +19,20 @@ const (
 // results counts settled attempts, with one counter per result.
 type results map[string]prometheus.Counter
 
-const scrapeLimit = 3 * time.Second
-
 // newResults registers the counters and the gauges of the queue. Without a registry, the counters are not
 // exported.
 func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
-	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace,
-		Name: "webhook_attempts_total",
-		Help: "Attempts to deliver to webhook endpoints, by result: retried (another attempt follows), failed (no further attempt), cut (interrupted because this process stopped)."}, []string{"result"})
-	counters := results{}
-	for _, name := range []string{resultDelivered, resultRetried, resultFailed, resultCut} {
-		counters[name] = all.WithLabelValues(name)
+	counters, err := telemetry.NewCounters(reg, "webhook_attempts_total",
+		"Attempts to deliver to webhook endpoints, by result: retried (another attempt follows), failed (no further attempt), cut (interrupted because this process stopped).",
+		"result", resultDelivered, resultRetried, resultFailed, resultCut)
+	if err != nil {
+		return nil, err
 	}
-	if reg == nil {
-		return counters, nil
-	}
-	gauge := func(name, help, statement string) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: name, Help: help}, func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
-			defer cancel()
-			value, err := db.One(ctx, d.Hot, db.Value[float64], statement)
-			if err != nil {
-				return math.NaN()
-			}
-			return value
-		})
-	}
-	for _, c := range []prometheus.Collector{all,
-		gauge("webhook_queue_deliveries",
-			"Pending webhook deliveries, at most 100,000. All processes report the same database value: use the maximum in dashboards.", waitingCountSQL),
-		gauge("webhook_queue_late_seconds",
-			"How long the oldest webhook delivery has been due. All processes report the same database value: use the maximum in dashboards.", oldestPendingSQL)} {
-		if err := reg.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	return counters, nil
+	return counters, telemetry.Register(reg,
+		db.NewGauge("webhook_queue_deliveries",
+			"Pending webhook deliveries, at most 100,000. All processes report the same database value: use the maximum in dashboards.", d.Hot, waitingCountSQL),
+		db.NewGauge("webhook_queue_late_seconds",
+			"How long the oldest webhook delivery has been due. All processes report the same database value: use the maximum in dashboards.", d.Hot, oldestPendingSQL))
 }
 
 const (

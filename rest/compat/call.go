@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/netip"
@@ -22,6 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/web/idempotency"
+	"github.com/postrider/postrider/runtime/web/loopback"
 )
 
 const (
@@ -208,25 +208,27 @@ func (c *Call) Do(ask Request, into any) error {
 	if err != nil {
 		return err
 	}
+	out := loopback.Call{Client: loopback.CopyClient(c.r, "User-Agent", "X-Forwarded-For", "Accept-Language"),
+		RequestID: c.innerID(), Method: ask.Method, Path: api.Prefix + ask.Path, Query: ask.Query,
+		Header: map[string]string{"Authorization": "Bearer " + c.key}}
+	if ask.Key != "" {
+		out.Header[idempotency.Header] = ask.Key
+	}
 	if body != nil {
 		defer body.Close()
+		out.Body = body.Reader()
 	}
-	request, err := c.newRequest(ctx, ask, body)
-	if err != nil {
-		return err
-	}
-	answer := &capture{ctx: ctx, header: http.Header{}, content: c.h.Budget.NewContent(intake.Terms{Tenant: c.owner(),
-		MaxMemory: answerMemory, MaxSize: answerLimit, Patience: patience})}
-	defer answer.content.Close()
-	answer.header.Set(telemetry.RequestIDHeader, c.innerID())
-	c.h.API.ServeHTTP(answer, request)
+	content := c.h.Budget.NewContent(intake.Terms{Tenant: c.owner(), MaxMemory: answerMemory, MaxSize: answerLimit,
+		Patience: patience})
+	defer content.Close()
+	response, err := out.Do(ctx, c.h.API, content.Writer(ctx))
 	telemetry.SetRoute(ctx, c.route)
-	c.passHeaders(answer.header)
-	if answer.err != nil {
-		return api.RoomError(ctx, answer.err)
+	c.passHeaders(response.Header())
+	if err != nil {
+		return api.RoomError(ctx, err)
 	}
-	answer.content.Finish()
-	return c.readAnswer(answer, into)
+	content.Finish()
+	return c.readAnswer(response, content, into)
 }
 
 // innerID returns the request ID of the next call of our own API. The first call has the ID of the request.
@@ -264,81 +266,16 @@ func (c *Call) encode(of any) (*intake.Content, error) {
 	return content, nil
 }
 
-// newRequest returns a request from the same client, with the key in the format of our own API.
-func (c *Call) newRequest(ctx context.Context, ask Request, body *intake.Content) (*http.Request, error) {
-	target := api.Prefix + ask.Path
-	if len(ask.Query) > 0 {
-		target += "?" + ask.Query.Encode()
-	}
-	var from io.Reader
-	if body != nil {
-		from = body.Reader()
-	}
-	request, err := http.NewRequestWithContext(ctx, ask.Method, target, from)
-	if err != nil {
-		return nil, fmt.Errorf("call our own API: %w", err)
-	}
-	for _, name := range []string{"User-Agent", "X-Forwarded-For", "Accept-Language"} {
-		if values := c.r.Header.Values(name); len(values) > 0 {
-			request.Header[name] = values
-		}
-	}
-	request.Header.Set("Authorization", "Bearer "+c.key)
-	if body != nil {
-		request.ContentLength = body.Size()
-		request.Header.Set("Content-Type", "application/json")
-	}
-	if ask.Key != "" {
-		request.Header.Set(idempotency.Header, ask.Key)
-	}
-	request.RemoteAddr, request.Host, request.TLS, request.RequestURI = c.r.RemoteAddr, c.r.Host, c.r.TLS, target
-	return request, nil
-}
-
-func (c *Call) readAnswer(answer *capture, into any) error {
-	release, err := c.h.Budget.WorkOnBody(c.r.Context(), c.owner(), answer.content)
+func (c *Call) readAnswer(response *loopback.Response, content *intake.Content, into any) error {
+	release, err := c.h.Budget.WorkOnBody(c.r.Context(), c.owner(), content)
 	if err != nil {
 		return api.RoomError(c.r.Context(), err)
 	}
 	defer release()
-	return c.readContent(answer.content, func(text []byte) error {
-		if answer.status < http.StatusOK || answer.status >= http.StatusMultipleChoices {
-			return decodeRefusal(answer.status, answer.header, text)
+	return c.readContent(content, func(text []byte) error {
+		if !response.IsSuccess() {
+			return decodeRefusal(response.Status, response.Header(), text)
 		}
-		if into == nil {
-			return nil
-		}
-		if err := json.Unmarshal(text, into); err != nil {
-			return fmt.Errorf("decode a response of our own API: %w", err)
-		}
-		return nil
+		return loopback.Decode(text, into)
 	})
-}
-
-// capture is the writer of a response that a handler translates.
-type capture struct {
-	ctx     context.Context //nolint:containedctx // of the request that it responds to
-	header  http.Header
-	status  int
-	content *intake.Content
-	err     error
-}
-
-func (w *capture) Header() http.Header { return w.header }
-
-func (w *capture) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK {
-		w.status = status
-	}
-}
-
-func (w *capture) Write(p []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	if w.err == nil {
-		w.err = w.content.Append(w.ctx, p)
-	}
-	if w.err != nil {
-		return 0, w.err
-	}
-	return len(p), nil
 }

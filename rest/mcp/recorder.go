@@ -3,10 +3,11 @@ package mcp
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/postrider/postrider/runtime/web/loopback"
 )
 
 const (
@@ -17,9 +18,7 @@ const (
 // recorder keeps a JSON response of the API in bounded memory: it cuts long strings, such as the contents of
 // attachments, while the response is written.
 type recorder struct {
-	header http.Header
-	status int
-	body   []byte
+	body []byte
 
 	quoted bool // inside a string
 	length int  // of the string so far
@@ -28,19 +27,8 @@ type recorder struct {
 	over   bool // the response is larger than maxResponse
 }
 
-// Header implements http.ResponseWriter.
-func (r *recorder) Header() http.Header { return r.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 && status >= http.StatusOK {
-		r.status = status
-	}
-}
-
-// Write implements http.ResponseWriter.
+// Write implements io.Writer.
 func (r *recorder) Write(p []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
 	for _, c := range p {
 		if r.keep(c) {
 			if len(r.body) >= maxResponse {
@@ -90,25 +78,19 @@ func (r *recorder) followEscape(c byte) {
 	}
 }
 
-// decode decodes the response, or returns a *callError if it is not a success.
-func (r *recorder) decode(into any) error {
-	if r.over {
+// decode decodes the body of a response, or returns a *callError if the response is not a success.
+func (r *recorder) decode(response *loopback.Response, into any) error {
+	switch {
+	case r.over:
 		return &callError{Status: http.StatusRequestEntityTooLarge,
 			Message: "The result is too large for this tool. Ask for fewer entries or use the REST API"}
+	case response.IsSuccess():
+		return loopback.Decode(r.body, into)
 	}
-	if r.status >= http.StatusMultipleChoices {
-		return r.problem()
-	}
-	if into == nil {
-		return nil
-	}
-	if err := json.Unmarshal(r.body, into); err != nil {
-		return fmt.Errorf("decode the response of the API: %w", err)
-	}
-	return nil
+	return r.problem(response)
 }
 
-func (r *recorder) problem() error {
+func (r *recorder) problem(response *loopback.Response) error {
 	var answer struct {
 		Error struct {
 			Message string         `json:"message"`
@@ -123,13 +105,13 @@ func (r *recorder) problem() error {
 		} `json:"errors"`
 	}
 	_ = json.Unmarshal(r.body, &answer) // if the problem is unreadable, the status remains
-	e := &callError{Status: r.status, Code: answer.Error.Code, Message: answer.Error.Message,
-		RetryAfter: r.header.Get("Retry-After")}
+	e := &callError{Status: response.Status, Code: answer.Error.Code, Message: answer.Error.Message,
+		RetryAfter: response.Header().Get("Retry-After")}
 	if len(answer.Errors) > 0 {
 		e.Message = cmp.Or(e.Message, answer.Errors[0].Message)
 		e.Code = cmp.Or(e.Code, strings.ToLower(answer.Errors[0].Extensions.Code))
 	}
-	e.Message = cmp.Or(e.Message, http.StatusText(r.status))
+	e.Message = cmp.Or(e.Message, http.StatusText(response.Status))
 	for field, reason := range answer.Error.Details {
 		if text, is := reason.(string); is {
 			e.Fields = append(e.Fields, field+" "+text)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/postrider/postrider/runtime/web/loopback"
 )
 
 // A long string is cut wherever it is, whatever its escapes, and the text around it stays valid JSON.
@@ -25,7 +27,7 @@ func TestRecorderCutsLongStrings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &recorder{header: http.Header{}}
+		r := &recorder{}
 		for len(encoded) > 0 { // in pieces, as handlers write
 			piece := encoded[:min(len(encoded), 4099)]
 			if n, err := r.Write(piece); n != len(piece) || err != nil {
@@ -37,7 +39,7 @@ func TestRecorderCutsLongStrings(t *testing.T) {
 			A, Long string
 			Z       []any
 		}
-		if err := r.decode(&got); err != nil {
+		if err := r.decode(&loopback.Response{Status: http.StatusOK}, &got); err != nil {
 			t.Errorf("%s: the cut response cannot be decoded: %v", name, err)
 			continue
 		}
@@ -54,7 +56,7 @@ func TestRecorderCutsLongStrings(t *testing.T) {
 // complete.
 func TestRecorderBoundsResponses(t *testing.T) {
 	t.Parallel()
-	r := &recorder{header: http.Header{}}
+	r := &recorder{}
 	piece := []byte(`["` + strings.Repeat("x", 1000) + `"],`)
 	for range 2 * maxResponse / len(piece) {
 		if _, err := r.Write(piece); err != nil {
@@ -65,7 +67,7 @@ func TestRecorderBoundsResponses(t *testing.T) {
 		t.Errorf("the recorder keeps %d bytes, want at most %d", len(r.body), maxResponse)
 	}
 	var into any
-	if err := r.decode(&into); err == nil || !strings.Contains(err.Error(), "too large") {
+	if err := r.decode(&loopback.Response{Status: http.StatusOK}, &into); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("decode returned %v, want an error about the size", err)
 	}
 }
@@ -87,8 +89,16 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{http.StatusUnauthorized, `{"error":{"message":"Unauthorized"}}`, []string{"create a new one"}},
 		{http.StatusBadGateway, `no JSON`, []string{"Bad Gateway"}},
 	} {
-		r := &recorder{header: http.Header{"Retry-After": {"3"}}, status: c.status, body: []byte(c.body)}
-		words := s.adviseOn(t.Context(), "test", r.decode(nil)).Error()
+		r, call := &recorder{}, loopback.Call{Client: &http.Request{Header: http.Header{}}, Path: "/"}
+		response, err := call.Do(t.Context(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "3")
+			w.WriteHeader(c.status)
+			_, _ = w.Write([]byte(c.body))
+		}), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := s.adviseOn(t.Context(), "test", r.decode(response, nil)).Error()
 		for _, want := range c.want {
 			if !strings.Contains(words, want) {
 				t.Errorf("%d %s: the tool says %q, want %q in it", c.status, c.body, words, want)

@@ -1,11 +1,9 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/web/loopback"
 )
 
 type sessionKey struct{}
@@ -29,23 +28,16 @@ func sessionOf(ctx context.Context) *session {
 type session struct {
 	handler *Handler
 	caller  accounts.Caller
-	origin  *http.Request // only its headers and addresses; the request may be over
+	client  *http.Request
 }
 
 // forwarded are the header fields that identify the caller and its origin.
-var forwarded = []string{"Authorization", "Cookie", "Origin", "Sec-Fetch-Site", admission.HeaderAccount, "Forwarded",
-	"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-Ip", "Accept-Language"}
+var forwarded = append([]string{admission.HeaderAccount}, loopback.ClientFields...)
 
 func newSession(h *Handler, caller accounts.Caller, r *http.Request) *session {
-	origin := &http.Request{Host: r.Host, RemoteAddr: r.RemoteAddr, TLS: r.TLS, Proto: r.Proto,
-		ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, Header: http.Header{}}
-	for _, name := range forwarded {
-		if values := r.Header.Values(name); len(values) > 0 {
-			origin.Header[http.CanonicalHeaderKey(name)] = values
-		}
-	}
-	origin.Header.Set("User-Agent", strings.TrimSpace(r.UserAgent()+" (MCP)"))
-	return &session{handler: h, caller: caller, origin: origin}
+	client := loopback.CopyClient(r, forwarded...)
+	client.Header.Set("User-Agent", strings.TrimSpace(r.UserAgent()+" (MCP)"))
+	return &session{handler: h, caller: caller, client: client}
 }
 
 // request is a call of a REST operation.
@@ -70,16 +62,14 @@ func (s *session) call(ctx context.Context, q request, into any) (http.Header, e
 		// Neither an ID nor an address: it could be the name of another operation, such as export.
 		return nil, &callError{Status: http.StatusNotFound, Code: fault.CodeNotFound, Message: "No such object"}
 	}
-	target := &url.URL{Path: api.Prefix + strings.Replace(op.Path, "{id}", q.id, 1)}
-	target.RawPath = api.Prefix + strings.Replace(op.Path, "{id}", url.PathEscape(q.id), 1)
 	query := url.Values{}
 	for name, values := range q.query {
 		if len(values) == 1 && values[0] != "" {
 			query[name] = values
 		}
 	}
-	target.RawQuery = query.Encode()
-	return s.roundTrip(ctx, s.handler.options.API, op.Method, target, q, into)
+	return s.roundTrip(ctx, s.handler.options.API, loopback.Call{Client: s.client, Method: op.Method, Query: query,
+		Path: api.Prefix + strings.Replace(op.Path, "{id}", url.PathEscape(q.id), 1), Header: q.header, Body: q.body}, into)
 }
 
 // queryGraph runs one of the documents of this package and decodes its data.
@@ -90,9 +80,9 @@ func (s *session) queryGraph(ctx context.Context, d document, variables map[stri
 			Message string `json:"message"`
 		} `json:"errors"`
 	}
-	q := request{body: map[string]any{"documentId": d.id(), "variables": variables}}
-	if _, err := s.roundTrip(ctx, s.handler.options.GraphQL, http.MethodPost, &url.URL{Path: "/graphql"}, q,
-		&answer); err != nil {
+	call := loopback.Call{Client: s.client, Method: http.MethodPost, Path: "/graphql",
+		Body: map[string]any{"documentId": d.id(), "variables": variables}}
+	if _, err := s.roundTrip(ctx, s.handler.options.GraphQL, call, &answer); err != nil {
 		return err
 	}
 	if len(answer.Errors) > 0 {
@@ -101,29 +91,15 @@ func (s *session) queryGraph(ctx context.Context, d document, variables map[stri
 	return json.Unmarshal(answer.Data, into)
 }
 
-func (s *session) roundTrip(ctx context.Context, to http.Handler, method string, target *url.URL, q request,
-	into any) (http.Header, error) {
-	// The API records the route and the caller of a request in its context. This one has neither: the message
-	// that the context belongs to may be over before the tool.
-	inner, cancel := context.WithCancel(context.Background())
+func (s *session) roundTrip(ctx context.Context, to http.Handler, call loopback.Call, into any) (http.Header, error) {
+	inner, cancel := loopback.Detach(ctx)
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
-	r := s.origin.Clone(inner)
-	r.Method, r.URL, r.RequestURI, r.Body = method, target, target.RequestURI(), http.NoBody
-	for name, value := range q.header {
-		r.Header.Set(name, value)
+	text := &recorder{}
+	response, err := call.Do(inner, to, text)
+	if err != nil {
+		return nil, err
 	}
-	if q.body != nil {
-		encoded, err := json.Marshal(q.body)
-		if err != nil {
-			return nil, fmt.Errorf("encode request: %w", err)
-		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(encoded)), int64(len(encoded))
-	}
-	w := &recorder{header: http.Header{}}
-	to.ServeHTTP(w, r)
-	return w.header, w.decode(into)
+	return response.Header(), text.decode(response, into)
 }
 
 // mayQuery reports whether the caller may read a root field of GraphQL.

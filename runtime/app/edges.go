@@ -27,7 +27,6 @@ import (
 	"github.com/postrider/postrider/rest/pages/dashboard"
 	"github.com/postrider/postrider/rest/pages/explorer"
 	"github.com/postrider/postrider/rest/pages/manual"
-	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/app/development"
 	"github.com/postrider/postrider/runtime/app/probes"
 	"github.com/postrider/postrider/runtime/base/intake"
@@ -42,6 +41,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 	"github.com/postrider/postrider/runtime/web/ratelimit"
 	"github.com/postrider/postrider/runtime/web/static"
+	"github.com/postrider/postrider/runtime/web/theme"
 	"github.com/postrider/postrider/runtime/work/node"
 )
 

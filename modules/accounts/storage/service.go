@@ -102,10 +102,7 @@ func New(p Params) (*Service, error) {
 	for _, reason := range []string{capStored, capDaily, refusedShare, refusedDisk} {
 		s.refused.WithLabelValues(reason) // initialized, so that it is reported as 0
 	}
-	if p.Registry == nil {
-		return s, nil
-	}
-	return s, p.Registry.Register(s.refused)
+	return s, telemetry.Register(p.Registry, s.refused)
 }
 
 // Start starts reporting allowances and measuring.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -64,27 +63,15 @@ func (s *Service) Backlog(ctx context.Context) (time.Duration, error) {
 	return max(r.now.Sub(id.Time(oldest))-s.config.After, 0), nil
 }
 
-// gaugeTime is the maximum time that a scrape waits.
-const gaugeTime = 2 * time.Second
-
 // registerGauge registers the gauge even if bodies do not move, so that one alert rule fits all installations.
 func (s *Service) registerGauge(reg prometheus.Registerer) error {
-	if reg == nil {
-		return nil
-	}
-	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
-		Name: "sent_bodies_behind_seconds",
-		Help: "How long the oldest finished email whose body is still in the database has been old enough to move to the object store. 0 if none is waiting or bodies do not move. All processes report the same database value: use the maximum in dashboards."},
-		func() float64 {
+	return telemetry.Register(reg, telemetry.NewQueryGauge("sent_bodies_behind_seconds",
+		"How long the oldest finished email whose body is still in the database has been old enough to move to the object store. 0 if none is waiting or bodies do not move. All processes report the same database value: use the maximum in dashboards.",
+		func(ctx context.Context) (float64, error) {
 			if !s.movesBodies() {
-				return 0
+				return 0, nil
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), gaugeTime)
-			defer cancel()
 			behind, err := s.Backlog(ctx)
-			if err != nil {
-				return math.NaN()
-			}
-			return behind.Seconds()
+			return behind.Seconds(), err
 		}))
 }

@@ -30,10 +30,7 @@ func newResults(reg prometheus.Registerer) (results, error) {
 			counters[result{state, class}] = all.WithLabelValues(string(state), string(class))
 		}
 	}
-	if reg == nil {
-		return counters, nil
-	}
-	return counters, reg.Register(all)
+	return counters, telemetry.Register(reg, all)
 }
 
 // count counts attempts whose outcome is stored.

@@ -45,24 +45,17 @@ func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string,
 	if err != nil {
 		return page.Page[RecipientAttempt]{}, err
 	}
-	list := page.List{Name: "emails/" + emailID + "/attempts", AccountID: accountID}
-	at, err := s.pages.Open(list, r)
+	found, err := page.ReadNewest(ctx, s.pages, page.List{Name: "emails/" + emailID + "/attempts", AccountID: accountID}, r,
+		s.db.Ent.Attempt.Query().Where(attempt.AccountID(accountID), attempt.EmailID(emailID)),
+		func(a *ent.Attempt) string { return strconv.FormatInt(a.ID, 10) })
 	if err != nil {
 		return page.Page[RecipientAttempt]{}, err
-	}
-	rows, err := s.db.Ent.Attempt.Query().Where(attempt.AccountID(accountID), attempt.EmailID(emailID),
-		at.NewestFirst(attempt.FieldID)).
-		Order(at.Order(attempt.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[RecipientAttempt]{}, fmt.Errorf("list attempts: %w", err)
 	}
 	addresses := make(map[int64]string, len(recipients))
 	for _, r := range recipients {
 		addresses[r.ID] = r.Address
 	}
-	found := page.FromRows(s.pages, list, rows, at, func(a *ent.Attempt) string { return strconv.FormatInt(a.ID, 10) })
 	return page.Map(found, func(a *ent.Attempt) RecipientAttempt {
-		return RecipientAttempt{a,
-			addresses[a.RecipientID]}
+		return RecipientAttempt{a, addresses[a.RecipientID]}
 	}), nil
 }

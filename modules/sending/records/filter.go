@@ -77,7 +77,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	case *f.Version < 1 || *f.Version > math.MaxInt32:
 		wrong.Add("template_version", "must be between 1 and %d", math.MaxInt32)
 	}
-	words, subject := readText(&f, wrong)
+	c.ReadText(wrong, f.Q, textFields, &f.Since, &f.Until, func(t search.Term) { f.readField(wrong, t) })
 	c.domainIDs = f.DomainIDs
 	c.apiKeyID, c.templateID, c.version, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.Version,
 		f.AutomationID, f.Opened, f.Clicked
@@ -107,32 +107,18 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	} else {
 		c.domainID = domainID
 	}
-	c.Words, c.Subject = words, subject
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
 }
 
-// readText copies the fields of the search text into the filter, and returns the remaining words and those of
-// the subject.
-func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
-	words, terms := search.ReadText(wrong, f.Q, textFields...)
-	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status,
-		"template": &f.TemplateID, "automation": &f.AutomationID}
-	for _, t := range terms {
-		switch t.Field {
-		case "after":
-			f.Since = t.Date(wrong, "q")
-		case "before":
-			f.Until = t.Date(wrong, "q")
-		case "subject":
-			subject = append(subject, search.ReadWords(wrong, t.Value)...)
-		case "is":
-			readIs(f, wrong, t)
-		default:
-			t.SetOnce(wrong, "q", texts[t.Field])
-		}
+// readField copies a field of the search text into the filter.
+func (f *Filter) readField(wrong fault.Fields, t search.Term) {
+	if t.Field == "is" {
+		readIs(f, wrong, t)
+		return
 	}
-	return words, subject
+	t.SetOnce(wrong, "q", map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag,
+		"status": &f.Status, "template": &f.TemplateID, "automation": &f.AutomationID}[t.Field])
 }
 
 // readIs applies an is: term: opened, clicked, or a status.

@@ -22,8 +22,6 @@ type ListQuery struct {
 	Filter Filter
 }
 
-const listName = "emails"
-
 // Lists finds emails by filters. Safe for concurrent use.
 type Lists struct {
 	db    *db.DB
@@ -36,33 +34,18 @@ func NewLists(d *db.DB, pages *page.Codec) *Lists { return &Lists{d, pages} }
 // List returns one page of an account's emails without their bodies: HTML and Text are nil.
 // Error: Invalid naming `limit`, `cursor` or a filter.
 func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.Email], error) {
-	list := page.List{Name: listName, AccountID: accountID}
-	at, err := s.pages.Open(list, q.Page)
-	if err != nil {
-		return page.Page[*ent.Email]{}, err
-	}
-	c, wrong := q.Filter.parse()
-	if err := wrong.Err(); err != nil {
-		return page.Page[*ent.Email]{}, err
-	}
-	var rows []*ent.Email
-	err = s.db.Read(ctx, func(on *ent.Client) error {
-		var matching func() ([]string, error)
-		if !c.isEmpty() {
-			matching = func() ([]string, error) { return findEmails(ctx, on, accountID, c, at, at.Rows()) }
-		}
-		rows, err = search.Rows(ctx, on, emails, at, matching,
-			func(condition func(*sql.Selector)) ([]*ent.Email, error) {
-				query := on.Email.Query().Where(email.AccountID(accountID), condition).Order(at.Order(email.FieldID)).
-					Limit(at.Rows())
-				return query.Select(ListColumns...).All(ctx)
-			})
-		return err
-	})
-	if err != nil {
-		return page.Page[*ent.Email]{}, fmt.Errorf("list emails: %w", err)
-	}
-	return page.FromRows(s.pages, list, rows, at, func(e *ent.Email) string { return e.ID }), nil
+	return s.listing().Page(ctx, accountID, q.Page, q.Filter.search)
+}
+
+func (s *Lists) listing() search.Listing[*ent.Email] {
+	return search.Listing[*ent.Email]{DB: s.db, Pages: s.pages,
+		Table: search.Table{Name: "emails", Prefix: id.Email, Time: "created_at",
+			Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"},
+		ID: func(e *ent.Email) string { return e.ID },
+		Read: func(ctx context.Context, on *ent.Client, condition, order func(*sql.Selector),
+			limit int) ([]*ent.Email, error) {
+			return on.Email.Query().Where(condition).Order(order).Limit(limit).Select(ListColumns...).All(ctx)
+		}}
 }
 
 // GetMany returns emails of the account by their ids, oldest first and without their bodies. Unknown ids are
@@ -85,36 +68,21 @@ var ListColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column str
 
 // Cursor continues the list after the given email.
 func (s *Lists) Cursor(accountID, emailID string) string {
-	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
+	return s.listing().Cursor(accountID, emailID)
 }
 
 // Count counts the emails that match a filter, up to a maximum. Error: Invalid naming a filter.
 func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
-	c, wrong := f.parse()
-	if err := wrong.Err(); err != nil {
-		return 0, err
-	}
-	var found []string
-	err := s.db.Read(ctx, func(on *ent.Client) (err error) {
-		if c.isEmpty() {
-			found, err = on.Email.Query().Where(email.AccountID(accountID)).Limit(most).IDs(ctx)
-		} else {
-			found, err = findEmails(ctx, on, accountID, c, page.Position{}, most)
-		}
-		return err
-	})
-	return len(found), err
+	return s.listing().Count(ctx, accountID, f.search, most)
 }
 
-var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at",
-	Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
-
-// findEmails returns the ids of up to n emails in a range.
-func findEmails(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Position,
-	n int) ([]string, error) {
-	return emails.Find(ctx, on, search.PageRequest{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n,
-		Terms:      c.Terms,
-		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rareConditions(q, accountID) }})
+func (f Filter) search(accountID string) (*search.PageRequest, error) {
+	c, wrong := f.parse()
+	if err := wrong.Err(); err != nil || c.isEmpty() {
+		return nil, err
+	}
+	return &search.PageRequest{Terms: c.Terms, Conditions: c.conditions,
+		Index: func(q *db.Query) []string { return c.rareConditions(q, accountID) }}, nil
 }
 
 func (c criteria) conditions(q *db.Query) (all []string) {

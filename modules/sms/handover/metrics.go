@@ -16,41 +16,19 @@ import (
 // outcomeCounters counts settled claims by the resulting status of the message.
 type outcomeCounters map[string]prometheus.Counter
 
-const scrapeLimit = 3 * time.Second
-
 // newResults registers the counters and the queue gauges. Without a registry, the counters are not exported.
 func newResults(reg prometheus.Registerer, d *db.DB) (outcomeCounters, error) {
-	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sms_attempts_total",
-		Help: "Attempts to submit text messages, by the resulting status: queued will be retried, unknown may have been sent."}, []string{"result"})
-	counters := outcomeCounters{}
-	for _, name := range []string{"queued", "sent", "delivered", "failed", "unknown"} {
-		counters[name] = all.WithLabelValues(name)
+	counters, err := telemetry.NewCounters(reg, "sms_attempts_total",
+		"Attempts to submit text messages, by the resulting status: queued will be retried, unknown may have been sent.",
+		"result", "queued", "sent", "delivered", "failed", "unknown")
+	if err != nil {
+		return nil, err
 	}
-	if reg == nil {
-		return counters, nil
-	}
-	gauge := func(name, help string, statement string) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: name, Help: help},
-			func() float64 {
-				ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
-				defer cancel()
-				value, err := db.One(ctx, d.Hot, db.Value[float64], statement)
-				if err != nil {
-					return math.NaN()
-				}
-				return value
-			})
-	}
-	for _, c := range []prometheus.Collector{all,
-		gauge("sms_queue_messages",
-			"Queued text messages, at most 100,000. All processes report the same database value: use the maximum in dashboards.", waitingSQL),
-		gauge("sms_queue_late_seconds",
-			"How long the oldest text message has been due. All processes report the same database value: use the maximum in dashboards.", lateSQL)} {
-		if err := reg.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	return counters, nil
+	return counters, telemetry.Register(reg,
+		db.NewGauge("sms_queue_messages",
+			"Queued text messages, at most 100,000. All processes report the same database value: use the maximum in dashboards.", d.Hot, waitingSQL),
+		db.NewGauge("sms_queue_late_seconds",
+			"How long the oldest text message has been due. All processes report the same database value: use the maximum in dashboards.", d.Hot, lateSQL))
 }
 
 const (

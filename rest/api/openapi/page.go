@@ -12,7 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/postrider/postrider/rest/pages/theme"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 // The reference page is generated from the document once: HTML with an inline style sheet and script, and no

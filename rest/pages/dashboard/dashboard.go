@@ -16,9 +16,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 var (

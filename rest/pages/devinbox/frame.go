@@ -10,9 +10,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 //go:embed inbox.css

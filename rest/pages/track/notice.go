@@ -3,13 +3,11 @@ package track
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
-	"fmt"
 	"html/template"
 	"net/http"
 	"strings"
 
-	"github.com/postrider/postrider/rest/pages/theme"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 // words are the texts of the pages in one language, from words/<language>.json.
@@ -25,25 +23,7 @@ type words struct {
 //go:embed words/*.json
 var wordFiles embed.FS
 
-var translations = loadWords()
-
-func loadWords() map[string]words {
-	all := map[string]words{}
-	for _, name := range theme.Languages() {
-		text, err := wordFiles.ReadFile("words/" + name + ".json")
-		var w words
-		if err == nil {
-			decoder := json.NewDecoder(bytes.NewReader(text))
-			decoder.DisallowUnknownFields()
-			err = decoder.Decode(&w)
-		}
-		if err != nil {
-			panic(fmt.Sprintf("track: words of %s: %v", name, err)) // the files are ours
-		}
-		all[name] = w
-	}
-	return all
-}
+var translations = theme.LoadWords[words](wordFiles)
 
 const noticeStyle = "body { padding: 16px; } main { max-width: 480px; margin: 8vh auto 0; padding: 28px; } h1 { margin-bottom: 8px; }\n"
 
@@ -69,7 +49,7 @@ var (
 
 // writeNotice writes a page without links, in the language that the client prefers.
 func (l links) writeNotice(w http.ResponseWriter, r *http.Request, status int,
-	choose func(words) (title, advice string)) {
+	choose func(*words) (title, advice string)) {
 	name := theme.MatchLanguage(strings.Join(r.Header.Values("Accept-Language"), ","))
 	title, advice := choose(translations[name])
 	var out bytes.Buffer
@@ -87,16 +67,16 @@ func (l links) writeNotice(w http.ResponseWriter, r *http.Request, status int,
 }
 
 func (l links) notFound(w http.ResponseWriter, r *http.Request) {
-	l.writeNotice(w, r, http.StatusNotFound, func(s words) (string, string) { return s.NotFound, s.NotFoundAdvice })
+	l.writeNotice(w, r, http.StatusNotFound, func(s *words) (string, string) { return s.NotFound, s.NotFoundAdvice })
 }
 
 // answerWithheld responds to a click that must not redirect. The page does not show the reason.
 func (l links) answerWithheld(w http.ResponseWriter, r *http.Request) {
-	l.writeNotice(w, r, http.StatusForbidden, func(s words) (string, string) { return s.Withheld, s.WithheldAdvice })
+	l.writeNotice(w, r, http.StatusForbidden, func(s *words) (string, string) { return s.Withheld, s.WithheldAdvice })
 }
 
 func (l links) answerUnavailable(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "30")
 	l.writeNotice(w, r, http.StatusServiceUnavailable,
-		func(s words) (string, string) { return s.Failed, s.FailedAdvice })
+		func(s *words) (string, string) { return s.Failed, s.FailedAdvice })
 }

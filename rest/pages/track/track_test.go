@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/rest/pages/track"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 // tracker accepts one token of each kind.

@@ -1,12 +1,9 @@
 package unsubscribe
 
 import (
-	"bytes"
 	"embed"
-	"encoding/json"
-	"fmt"
 
-	"github.com/postrider/postrider/rest/pages/theme"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 // words are the texts of the pages in one language, from words/<language>.json. page.say replaces the values in
@@ -45,21 +42,10 @@ var wordFiles embed.FS
 
 var spoken = loadWords()
 
-// loadWords reads the words of each language.
 func loadWords() map[string]*words {
-	all := map[string]*words{}
-	for _, name := range theme.Languages() {
-		text, err := wordFiles.ReadFile("words/" + name + ".json")
-		w := &words{Language: name}
-		if err == nil {
-			decoder := json.NewDecoder(bytes.NewReader(text))
-			decoder.DisallowUnknownFields()
-			err = decoder.Decode(w)
-		}
-		if err != nil {
-			panic(fmt.Sprintf("unsubscribe: words of %s: %v", name, err)) // the files are ours
-		}
-		all[name] = w
+	all := theme.LoadWords[words](wordFiles)
+	for name, w := range all {
+		w.Language = name
 	}
 	return all
 }

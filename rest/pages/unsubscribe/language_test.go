@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 var places = regexp.MustCompile(`\{[^}]*\}`)

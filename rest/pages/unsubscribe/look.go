@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/postrider/postrider/modules/accounts/brand"
-	shared "github.com/postrider/postrider/rest/pages/theme"
+	shared "github.com/postrider/postrider/runtime/web/theme"
 )
 
 // look is the sender's brand on a page; a zero brand shows nothing.

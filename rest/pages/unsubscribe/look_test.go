@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/accounts/brand"
-	shared "github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/expect"
+	shared "github.com/postrider/postrider/runtime/web/theme"
 )
 
 // fakeBrands returns the same brand for every account.

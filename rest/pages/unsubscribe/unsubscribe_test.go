@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/suppression"
-	shared "github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
+	shared "github.com/postrider/postrider/runtime/web/theme"
 )
 
 const form = "application/x-www-form-urlencoded"

@@ -19,13 +19,13 @@ import (
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/loglimit"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/web/clientip"
 	"github.com/postrider/postrider/runtime/web/static"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 // Service is the part of signin that the pages use.

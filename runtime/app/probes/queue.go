@@ -2,7 +2,6 @@ package probes
 
 import (
 	"context"
-	"errors"
 	"math"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
@@ -36,35 +36,19 @@ var Queue = fx.Options(
 // gaugeQueue exports how late the queue is. It queries at each scrape, and reports NaN while the database
 // does not respond.
 func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
-	if err := registry.Register(queueDepth{q}); err != nil {
-		return err
-	}
-	late := registerGauge("postrider_queue_late_seconds",
+	late := telemetry.NewQueryGauge("queue_late_seconds",
 		"How long the oldest due recipient has waited for its delivery to start, without held recipients and those that wait for a lane.",
 		func(ctx context.Context) (float64, error) {
 			late, err := q.MeasureLag(ctx)
 			return late.Seconds(), err
 		})
-	unknown := registerGauge("postrider_attempts_unknown",
+	unknown := telemetry.NewQueryGauge("attempts_unknown",
 		"Attempts of the last 24 hours without a known result, up to 100,000. Each of their recipients may have received the email twice. It describes the database: use the maximum across processes.",
 		func(ctx context.Context) (float64, error) {
 			n, err := q.CountUnknown(ctx)
 			return float64(n), err
 		})
-	return errors.Join(registry.Register(late), registry.Register(unknown))
-}
-
-// registerGauge registers a gauge that is NaN while the database does not respond.
-func registerGauge(name, help string, ask func(ctx context.Context) (float64, error)) prometheus.GaugeFunc {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
-		defer cancel()
-		value, err := ask(ctx)
-		if err != nil {
-			return math.NaN()
-		}
-		return value
-	})
+	return telemetry.Register(registry, queueDepth{q}, late, unknown)
 }
 
 // queueDepth exports how many recipients are queued. They are counted at each scrape; the metric is absent

@@ -1,6 +1,10 @@
 package intake
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
 
 // Usage is the amount held of each part, in bytes or places.
 type Usage struct{ Arriving, Working, Spool, Bodies, Reads int64 }
@@ -57,12 +61,7 @@ func (b *Budget) Register(reg prometheus.Registerer) error {
 			gauge("waiting", "How many wait for each part of the budget.", name,
 				func() float64 { return p.readLocked(func() float64 { return float64(len(p.queue)) }) }))
 	}
-	for _, c := range all {
-		if err := reg.Register(c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return telemetry.Register(reg, all...)
 }
 
 func (p *Pool) readLocked(at func() float64) float64 {

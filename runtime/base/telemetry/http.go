@@ -66,12 +66,7 @@ func NewHTTP(p HTTPParams) (*HTTP, error) {
 	for _, route := range p.Quiet {
 		h.quiet[route] = true
 	}
-	for _, c := range []prometheus.Collector{h.requests, h.duration, h.inFlight} {
-		if err := p.Registry.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	return h, nil
+	return h, Register(p.Registry, h.requests, h.duration, h.inFlight)
 }
 
 // Wrap observes the requests to next, which must be the outermost mux: the route is the pattern that it

@@ -1,9 +1,12 @@
 package telemetry
 
 import (
+	"context"
 	"log/slog"
+	"math"
 	"net/http"
 	"runtime"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -24,6 +27,48 @@ func NewRegistry(version string) *prometheus.Registry {
 	registry.MustRegister(build, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return registry
+}
+
+// Register registers collectors with reg, unless it is nil.
+func Register(reg prometheus.Registerer, all ...prometheus.Collector) error {
+	if reg == nil {
+		return nil
+	}
+	for _, c := range all {
+		if err := reg.Register(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NewCounters creates a counter for each value of a label, and registers them with reg unless it is nil. They
+// exist from the start, so that counting is one atomic addition.
+func NewCounters[V ~string](reg prometheus.Registerer, name, help, label string,
+	values ...V) (map[V]prometheus.Counter, error) {
+	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: Namespace, Name: name, Help: help}, []string{label})
+	counters := make(map[V]prometheus.Counter, len(values))
+	for _, v := range values {
+		counters[v] = all.WithLabelValues(string(v))
+	}
+	return counters, Register(reg, all)
+}
+
+// scrapeLimit limits the time that a gauge takes during a scrape.
+const scrapeLimit = 3 * time.Second
+
+// NewQueryGauge creates a gauge that calls read at each scrape. Its value is NaN if read returns an error,
+// for example while the database does not respond.
+func NewQueryGauge(name, help string, read func(ctx context.Context) (float64, error)) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: Namespace, Name: name, Help: help}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
+		defer cancel()
+		value, err := read(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return value
+	})
 }
 
 // MetricsHandler serves a registry in the Prometheus text formats. If a collector fails, only its own

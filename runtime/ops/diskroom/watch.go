@@ -106,9 +106,6 @@ func New(p Params) (*Sampler, error) {
 	if w.config.SizeEvery == 0 {
 		w.config.SizeEvery = 30 * time.Second
 	}
-	if p.Registry == nil {
-		return w, nil
-	}
 	gauge := func(name, help string, value func(Room) float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Subsystem: "database_disk",
 			Name: name, Help: help}, func() float64 {
@@ -118,20 +115,14 @@ func New(p Params) (*Sampler, error) {
 			return -1
 		})
 	}
-	for _, c := range []prometheus.Collector{
+	return w, telemetry.Register(p.Registry,
 		gauge("free_bytes", "Free bytes of the database's disk; -1 if unknown.",
 			func(r Room) float64 { return float64(r.Free) }),
 		gauge("total_bytes", "Size of the database's disk in bytes; -1 if unknown.",
 			func(r Room) float64 { return float64(r.Total) }),
 		gauge("level",
 			"Data that is still stored: 0 all, 1 all except that of free accounts, 2 only mail, 3 none; -1 if the "+
-				"disk is unknown.", func(Room) float64 { return float64(w.level.Load()) }),
-	} {
-		if err := p.Registry.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	return w, nil
+				"disk is unknown.", func(Room) float64 { return float64(w.level.Load()) }))
 }
 
 // Start samples the disk once, then starts monitoring it.

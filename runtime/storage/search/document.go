@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -46,31 +47,38 @@ const (
 	maxWords = 10
 )
 
-// ReadText parses a search text, the field q, into words and terms for fields.
-func ReadText(wrong fault.Fields, q string, fields ...string) (words []string, terms []Term) {
+// ReadText parses a search text, the field q. It sets Words and Subject, stores the times of the fields after and before
+// in since and until, and passes the other fields to read.
+func (t *Terms) ReadText(wrong fault.Fields, q string, fields []string, since, until **time.Time, read func(Term)) {
 	if utf8.RuneCountInString(q) > maxText || !utf8.ValidString(q) || strings.ContainsFunc(q, unicode.IsControl) {
-		return ReadWords(wrong, q), nil
+		t.Words = readWords(wrong, q)
+		return
 	}
 	all, err := Fields(q, fields...)
 	if err != nil {
 		wrong.Add("q", "%s", err)
-		return nil, nil
+		return
 	}
-	for _, t := range all {
-		if t.Field != "" {
-			terms = append(terms, t)
-		} else {
-			words = append(words, t.Value)
+	var words []string
+	for _, term := range all {
+		switch term.Field {
+		case "":
+			words = append(words, term.Value)
+		case "after":
+			*since = term.Date(wrong, "q")
+		case "before":
+			*until = term.Date(wrong, "q")
+		case "subject":
+			t.Subject = append(t.Subject, readWords(wrong, term.Value)...)
+		default:
+			read(term)
 		}
 	}
-	if len(words) == 0 && len(terms) > 0 {
-		return nil, terms
-	}
-	return ReadWords(wrong, strings.Join(words, " ")), terms
+	t.Words = readWords(wrong, strings.Join(words, " "))
 }
 
-// ReadWords parses the words of a search, the field q. Words without a letter or a digit are dropped.
-func ReadWords(wrong fault.Fields, q string) []string {
+// readWords parses the words of a search, the field q. Words without a letter or a digit are dropped.
+func readWords(wrong fault.Fields, q string) []string {
 	words := strings.Fields(q)
 	switch {
 	case q == "":

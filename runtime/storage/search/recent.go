@@ -2,15 +2,11 @@ package search
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
-	"entgo.io/ent/dialect/sql"
-
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
-	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 const (
@@ -33,38 +29,6 @@ func (t Table) RecentBound(ctx context.Context, on db.Execer, below string) stri
 		from = id.Time(below)
 	}
 	return id.Since(t.Prefix, from.Add(-recently))
-}
-
-// Rows reads a page of a list sorted from the newest row to the oldest: the rows whose ids find returns, or
-// all rows if find is nil. read returns the rows of the page, in its order, that meet a condition.
-func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Position, find func() ([]string, error),
-	read func(condition func(*sql.Selector)) ([]R, error)) ([]R, error) {
-	const column = "id"
-	switch {
-	case find != nil:
-		found, err := find()
-		if err != nil {
-			return nil, fmt.Errorf("search: %w", err)
-		}
-		return read(sql.FieldIn(column, found...))
-	case at.Back:
-		return read(at.NewestFirst(column))
-	}
-	return readRecent(ctx, on, t, at.ID, at.Rows(), func(from string) ([]R, error) {
-		return read(sql.AndPredicates(at.NewestFirst(column), sql.FieldGTE(column, from)))
-	})
-}
-
-// readRecent returns the newest rows before an id from the recent period, if it has enough of them.
-func readRecent[R any](ctx context.Context, on db.Execer, t Table, below string, rows int,
-	read func(from string) ([]R, error)) ([]R, error) {
-	if recent := t.RecentBound(ctx, on, below); recent != "" {
-		found, err := read(recent)
-		if err != nil || len(found) == rows {
-			return found, err
-		}
-	}
-	return read("")
 }
 
 // splitTables remembers which tables are partitioned. A wrong entry costs time and nothing else.

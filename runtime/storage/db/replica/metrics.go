@@ -1,9 +1,10 @@
 package replica
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // Register registers the metrics of reads. With a nil replica all values are 0.
@@ -28,7 +29,7 @@ func (r *Replica) Register(reg prometheus.Registerer) error {
 		}
 		return of
 	}
-	for _, c := range []prometheus.Collector{
+	return fault.Wrap("replica", telemetry.Register(reg,
 		reads("replica", count(func() int64 { return r.answered.Load() })),
 		reads("primary", count(func() int64 { return r.elsewhere.Load() })),
 		gauge("postrider_replica_lag_seconds", "Age of the oldest write that the replica lacks, to within a second.",
@@ -40,10 +41,5 @@ func (r *Replica) Register(reg prometheus.Registerer) error {
 				}
 				return 0
 			}),
-	} {
-		if err := reg.Register(c); err != nil {
-			return fmt.Errorf("replica: %w", err)
-		}
-	}
-	return nil
+	))
 }

@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import type { Document } from './document'
 import { buildQueryKey, query } from './query'
 
@@ -37,4 +38,13 @@ export function usePages<Data, V extends { after?: string | null }, Node>(docume
     placeholderData: options.keepPrevious ? keepPreviousData : undefined,
   })
   return { ...pages, rows: pages.data?.pages.flatMap((p) => p.nodes) ?? [] }
+}
+
+export type Pages<Node> = ReturnType<typeof usePages<unknown, { after?: string | null }, Node>>
+
+// useAllPages reads the remaining pages of a list while it is enabled, for example for a filter in the browser.
+export function useAllPages({ hasNextPage, isFetching, error, fetchNextPage }: Pages<unknown>, enabled: boolean) {
+  useEffect(() => {
+    if (enabled && hasNextPage && !isFetching && !error) void fetchNextPage()
+  }, [enabled, hasNextPage, isFetching, error])
 }

@@ -1,7 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Globe, Plus } from 'lucide-react'
-import { useEffect } from 'react'
-import { usePages } from '@/api/graphql'
+import { useAllPages, usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
 import { useOpenParam, useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
@@ -53,9 +52,7 @@ export default function List() {
   useLive(['domain.'], () => void list.refetch())
   const q = address.q ?? ''
   const rows = q ? list.rows.filter((d) => matches(d, q)) : list.rows
-  useEffect(() => {
-    if (q && list.hasNextPage && !list.isFetching && !list.error) void list.fetchNextPage()
-  }, [q, list.hasNextPage, list.isFetching, list.error])
+  useAllPages(list, q !== '')
 
   const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add a domain</button> : undefined
   const empty = q

@@ -1,6 +1,5 @@
 import { MailPlus } from 'lucide-react'
-import { useEffect } from 'react'
-import { usePages } from '@/api/graphql'
+import { useAllPages, usePages } from '@/api/graphql'
 import { useOpenParam } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { ErrorAlert } from '@/parts/ErrorAlert'
@@ -17,9 +16,8 @@ export default function Team() {
   const [inviting, setInviting] = useOpenParam('invite')
   const members = usePages(TeamMembers, {}, (d) => d.members)
   const invitations = usePages(TeamInvitations, {}, (d) => d.invitations, { enabled: can('TEAM') })
-  useEffect(() => { // all of them: who is the last owner is seen of the whole
-    for (const list of [members, invitations]) if (list.hasNextPage && !list.isFetching && !list.error) void list.fetchNextPage()
-  })
+  useAllPages(members, true) // only the whole list shows who is the last owner
+  useAllPages(invitations, true)
   const rows = members.data && members.rows
   return (
     <>

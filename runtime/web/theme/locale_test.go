@@ -1,9 +1,11 @@
 package theme
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 func TestLanguageOfTheReader(t *testing.T) {
@@ -36,6 +38,36 @@ func TestLanguageOfTheReader(t *testing.T) {
 			t.Errorf("Accept-Language %.60q is answered in %q, want %q", accept, got, want)
 		}
 	}
+}
+
+func TestFindsNoLanguage(t *testing.T) {
+	t.Parallel()
+	for _, accept := range []string{"", "xx", ";;;", "de;q=x", strings.Repeat("de,", maxAccept)} {
+		if got := FindLanguage(accept); got != "" {
+			t.Errorf("FindLanguage(%.40q) = %q, want none", accept, got)
+		}
+	}
+}
+
+func TestWordsOfEveryLanguage(t *testing.T) {
+	t.Parallel()
+	type words struct{ Hello string }
+	files := fstest.MapFS{}
+	for _, name := range Languages() {
+		files["words/"+name+".json"] = &fstest.MapFile{Data: []byte(`{"hello":"` + name + `"}`)}
+	}
+	for name, w := range LoadWords[words](files) {
+		if w.Hello != name {
+			t.Errorf("the words of %s are those of %s", name, w.Hello)
+		}
+	}
+	files["words/de.json"].Data = []byte(`{"hallo":"x"}`)
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "words of de") {
+			t.Errorf("an unknown field causes %q, want a panic about the words of de", got)
+		}
+	}()
+	LoadWords[words](files)
 }
 
 func FuzzLanguage(f *testing.F) {

@@ -1,5 +1,6 @@
-// Package theme contains the shared parts of all public pages: the style, the favicon and the language selection. The
-// style uses the same tokens as the dashboard, which has its own style, and the color scheme follows the system.
+// Package theme contains the shared parts of everything that people read outside of the dashboard: the style and the
+// favicon of public pages, and the languages of these pages and of the emails of the service. The style uses the same
+// tokens as the dashboard, which has its own style, and the color scheme follows the system.
 package theme
 
 import (

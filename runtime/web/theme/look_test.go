@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/rest/pages/theme"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 var (
@@ -17,7 +17,7 @@ var (
 // The pages use the tokens of the dashboard: each token that they define has the same value there, in both themes.
 func TestTheTokensAreTheDashboards(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../dashboard/src/app/tokens.css")
+	text, err := os.ReadFile("../../../rest/pages/dashboard/src/app/tokens.css")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +53,8 @@ func TestStylesUseTheTokens(t *testing.T) {
 		named[found[1]] = true
 	}
 	used, hex := regexp.MustCompile(`var\((--(?:color|font|radius)-[\w-]+)`), regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b`)
-	for _, file := range []string{"look.css", "../welcome/page.css", "../unsubscribe/page.css",
-		"../../api/openapi/docs.css", "../devinbox/inbox.css"} {
+	for _, file := range []string{"look.css", "../../../rest/pages/welcome/page.css", "../../../rest/pages/unsubscribe/page.css",
+		"../../../rest/api/openapi/docs.css", "../../../rest/pages/devinbox/inbox.css"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
