@@ -9,9 +9,9 @@ VERSION := $(shell cat VERSION)
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 # The date of the commit, so that two builds of it are identical.
 BUILD_DATE := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
-# Omit the symbol table and the debug information, which are a third of the file.
-# Stack traces keep their names and lines.
-LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.buildDate=$(BUILD_DATE)
+# Omit the symbol table and the debug information, which are a third of the file. Stack traces keep their names and lines.
+# Align functions to 16 bytes, like C compilers, instead of 32: the padding is 1 % of the file.
+LDFLAGS := -s -w -funcalign=16 -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.buildDate=$(BUILD_DATE)
 
 # The folder for PostgreSQL if the machine has none. As root, the server runs as an
 # unprivileged user, which must be able to read the folder.

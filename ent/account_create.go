@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,31 +40,9 @@ func (_c *AccountCreate) SetPlanID(v string) *AccountCreate {
 	return _c
 }
 
-// SetNillablePlanID sets the "plan_id" field if the given value is not nil.
-func (_c *AccountCreate) SetNillablePlanID(v *string) *AccountCreate {
-	if v != nil {
-		_c.SetPlanID(*v)
-	}
-	return _c
-}
-
 // SetProductionUnlocked sets the "production_unlocked" field.
 func (_c *AccountCreate) SetProductionUnlocked(v bool) *AccountCreate {
 	_c.mutation.SetProductionUnlocked(v)
-	return _c
-}
-
-// SetNillableProductionUnlocked sets the "production_unlocked" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableProductionUnlocked(v *bool) *AccountCreate {
-	if v != nil {
-		_c.SetProductionUnlocked(*v)
-	}
-	return _c
-}
-
-// SetPaymentMethodAt sets the "payment_method_at" field.
-func (_c *AccountCreate) SetPaymentMethodAt(v time.Time) *AccountCreate {
-	_c.mutation.SetPaymentMethodAt(v)
 	return _c
 }
 
@@ -75,25 +52,9 @@ func (_c *AccountCreate) SetBodyRetentionDays(v int) *AccountCreate {
 	return _c
 }
 
-// SetNillableBodyRetentionDays sets the "body_retention_days" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableBodyRetentionDays(v *int) *AccountCreate {
-	if v != nil {
-		_c.SetBodyRetentionDays(*v)
-	}
-	return _c
-}
-
 // SetRecordRetentionDays sets the "record_retention_days" field.
 func (_c *AccountCreate) SetRecordRetentionDays(v int) *AccountCreate {
 	_c.mutation.SetRecordRetentionDays(v)
-	return _c
-}
-
-// SetNillableRecordRetentionDays sets the "record_retention_days" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableRecordRetentionDays(v *int) *AccountCreate {
-	if v != nil {
-		_c.SetRecordRetentionDays(*v)
-	}
 	return _c
 }
 
@@ -103,105 +64,15 @@ func (_c *AccountCreate) SetUnmetered(v bool) *AccountCreate {
 	return _c
 }
 
-// SetSuspendedAt sets the "suspended_at" field.
-func (_c *AccountCreate) SetSuspendedAt(v time.Time) *AccountCreate {
-	_c.mutation.SetSuspendedAt(v)
-	return _c
-}
-
 // SetSystem sets the "system" field.
 func (_c *AccountCreate) SetSystem(v bool) *AccountCreate {
 	_c.mutation.SetSystem(v)
 	return _c
 }
 
-// SetRequireSecondFactor sets the "require_second_factor" field.
-func (_c *AccountCreate) SetRequireSecondFactor(v bool) *AccountCreate {
-	_c.mutation.SetRequireSecondFactor(v)
-	return _c
-}
-
-// SetNillableRequireSecondFactor sets the "require_second_factor" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableRequireSecondFactor(v *bool) *AccountCreate {
-	if v != nil {
-		_c.SetRequireSecondFactor(*v)
-	}
-	return _c
-}
-
-// SetMonthlyLimit sets the "monthly_limit" field.
-func (_c *AccountCreate) SetMonthlyLimit(v int) *AccountCreate {
-	_c.mutation.SetMonthlyLimit(v)
-	return _c
-}
-
-// SetStoredBytes sets the "stored_bytes" field.
-func (_c *AccountCreate) SetStoredBytes(v int) *AccountCreate {
-	_c.mutation.SetStoredBytes(v)
-	return _c
-}
-
-// SetNillableStoredBytes sets the "stored_bytes" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableStoredBytes(v *int) *AccountCreate {
-	if v != nil {
-		_c.SetStoredBytes(*v)
-	}
-	return _c
-}
-
-// SetDailyBytes sets the "daily_bytes" field.
-func (_c *AccountCreate) SetDailyBytes(v int) *AccountCreate {
-	_c.mutation.SetDailyBytes(v)
-	return _c
-}
-
-// SetNillableDailyBytes sets the "daily_bytes" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableDailyBytes(v *int) *AccountCreate {
-	if v != nil {
-		_c.SetDailyBytes(*v)
-	}
-	return _c
-}
-
-// SetPaymentDueAt sets the "payment_due_at" field.
-func (_c *AccountCreate) SetPaymentDueAt(v time.Time) *AccountCreate {
-	_c.mutation.SetPaymentDueAt(v)
-	return _c
-}
-
-// SetChangedAt sets the "changed_at" field.
-func (_c *AccountCreate) SetChangedAt(v time.Time) *AccountCreate {
-	_c.mutation.SetChangedAt(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *AccountCreate) SetCreatedAt(v time.Time) *AccountCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *AccountCreate) SetUpdatedAt(v time.Time) *AccountCreate {
-	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *AccountCreate) SetID(v string) *AccountCreate {
 	_c.mutation.SetID(v)
-	return _c
-}
-
-// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
-func (_c *AccountCreate) AddMembershipIDs(ids ...int64) *AccountCreate {
-	_c.mutation.AddMembershipIDs(ids...)
-	return _c
-}
-
-// AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by IDs.
-func (_c *AccountCreate) AddAPIKeyIDs(ids ...string) *AccountCreate {
-	_c.mutation.AddAPIKeyIDs(ids...)
 	return _c
 }
 
@@ -563,11 +434,4 @@ func (_c *AccountCreateBulk) Save(ctx context.Context) ([]*Account, error) {
 func (_c *AccountCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *AccountCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -48,12 +48,6 @@ func (_q *AccountQuery) Limit(limit int) *AccountQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *AccountQuery) Offset(offset int) *AccountQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *AccountQuery) Unique(unique bool) *AccountQuery {
@@ -65,72 +59,6 @@ func (_q *AccountQuery) Unique(unique bool) *AccountQuery {
 func (_q *AccountQuery) Order(o ...account.OrderOption) *AccountQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryMemberships chains the current query on the "memberships" edge.
-func (_q *AccountQuery) QueryMemberships() *MembershipQuery {
-	query := (&MembershipClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(account.Table, account.FieldID, selector),
-			sqlgraph.To(membership.Table, membership.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, account.MembershipsTable, account.MembershipsColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// QueryAPIKeys chains the current query on the "api_keys" edge.
-func (_q *AccountQuery) QueryAPIKeys() *APIKeyQuery {
-	query := (&APIKeyClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(account.Table, account.FieldID, selector),
-			sqlgraph.To(apikey.Table, apikey.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, account.APIKeysTable, account.APIKeysColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// QueryPlan chains the current query on the "plan" edge.
-func (_q *AccountQuery) QueryPlan() *PlanQuery {
-	query := (&PlanClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(account.Table, account.FieldID, selector),
-			sqlgraph.To(plan.Table, plan.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, account.PlanTable, account.PlanColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
 }
 
 // First returns the first Account entity from the query.
@@ -178,15 +106,6 @@ func (_q *AccountQuery) Only(ctx context.Context) (*Account, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AccountQuery) OnlyX(ctx context.Context) *Account {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only Account ID in the query.
 // Returns a *NotSingularError when more than one Account ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -216,15 +135,6 @@ func (_q *AccountQuery) All(ctx context.Context) ([]*Account, error) {
 	return withInterceptors[[]*Account](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *AccountQuery) AllX(ctx context.Context) []*Account {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of Account IDs.
 func (_q *AccountQuery) IDs(ctx context.Context) (ids []string, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -246,15 +156,6 @@ func (_q *AccountQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*AccountQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *AccountQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *AccountQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -266,39 +167,6 @@ func (_q *AccountQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// Clone returns a duplicate of the AccountQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *AccountQuery) Clone() *AccountQuery {
-	if _q == nil {
-		return nil
-	}
-	return &AccountQuery{
-		config:          _q.config,
-		ctx:             _q.ctx.Clone(),
-		order:           append([]account.OrderOption{}, _q.order...),
-		inters:          append([]Interceptor{}, _q.inters...),
-		predicates:      append([]predicate.Account{}, _q.predicates...),
-		withMemberships: _q.withMemberships.Clone(),
-		withAPIKeys:     _q.withAPIKeys.Clone(),
-		withPlan:        _q.withPlan.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// WithMemberships tells the query-builder to eager-load the nodes that are connected to
-// the "memberships" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *AccountQuery) WithMemberships(opts ...func(*MembershipQuery)) *AccountQuery {
-	query := (&MembershipClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withMemberships = query
-	return _q
 }
 
 // WithPlan tells the query-builder to eager-load the nodes that are connected to
@@ -330,11 +198,6 @@ func (_q *AccountQuery) Select(fields ...string) *AccountSelect {
 	sbuild.label = account.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a AccountSelect configured with the given aggregations.
-func (_q *AccountQuery) Aggregate(fns ...AggregateFunc) *AccountSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *AccountQuery) prepareQuery(ctx context.Context) error {
@@ -610,35 +473,10 @@ func (_q *AccountQuery) ForUpdate(opts ...sql.LockOption) *AccountQuery {
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *AccountQuery) ForShare(opts ...sql.LockOption) *AccountQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AccountQuery) Modify(modifiers ...func(s *sql.Selector)) *AccountSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // AccountSelect is the builder for selecting fields of Account entities.
 type AccountSelect struct {
 	*AccountQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *AccountSelect) Aggregate(fns ...AggregateFunc) *AccountSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -669,10 +507,4 @@ func (_s *AccountSelect) sqlScan(ctx context.Context, root *AccountQuery, v any)
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AccountSelect) Modify(modifiers ...func(s *sql.Selector)) *AccountSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
@@ -38,260 +37,9 @@ func (_u *AccountUpdate) SetName(v string) *AccountUpdate {
 	return _u
 }
 
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableName(v *string) *AccountUpdate {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
-// SetEmail sets the "email" field.
-func (_u *AccountUpdate) SetEmail(v string) *AccountUpdate {
-	_u.mutation.SetEmail(v)
-	return _u
-}
-
-// SetNillableEmail sets the "email" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableEmail(v *string) *AccountUpdate {
-	if v != nil {
-		_u.SetEmail(*v)
-	}
-	return _u
-}
-
 // SetPlanID sets the "plan_id" field.
 func (_u *AccountUpdate) SetPlanID(v string) *AccountUpdate {
 	_u.mutation.SetPlanID(v)
-	return _u
-}
-
-// SetNillablePlanID sets the "plan_id" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillablePlanID(v *string) *AccountUpdate {
-	if v != nil {
-		_u.SetPlanID(*v)
-	}
-	return _u
-}
-
-// SetProductionUnlocked sets the "production_unlocked" field.
-func (_u *AccountUpdate) SetProductionUnlocked(v bool) *AccountUpdate {
-	_u.mutation.SetProductionUnlocked(v)
-	return _u
-}
-
-// SetNillableProductionUnlocked sets the "production_unlocked" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableProductionUnlocked(v *bool) *AccountUpdate {
-	if v != nil {
-		_u.SetProductionUnlocked(*v)
-	}
-	return _u
-}
-
-// SetPaymentMethodAt sets the "payment_method_at" field.
-func (_u *AccountUpdate) SetPaymentMethodAt(v time.Time) *AccountUpdate {
-	_u.mutation.SetPaymentMethodAt(v)
-	return _u
-}
-
-// ClearPaymentMethodAt clears the value of the "payment_method_at" field.
-func (_u *AccountUpdate) ClearPaymentMethodAt() *AccountUpdate {
-	_u.mutation.ClearPaymentMethodAt()
-	return _u
-}
-
-// SetBodyRetentionDays sets the "body_retention_days" field.
-func (_u *AccountUpdate) SetBodyRetentionDays(v int) *AccountUpdate {
-	_u.mutation.ResetBodyRetentionDays()
-	_u.mutation.SetBodyRetentionDays(v)
-	return _u
-}
-
-// SetNillableBodyRetentionDays sets the "body_retention_days" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableBodyRetentionDays(v *int) *AccountUpdate {
-	if v != nil {
-		_u.SetBodyRetentionDays(*v)
-	}
-	return _u
-}
-
-// AddBodyRetentionDays adds value to the "body_retention_days" field.
-func (_u *AccountUpdate) AddBodyRetentionDays(v int) *AccountUpdate {
-	_u.mutation.AddBodyRetentionDays(v)
-	return _u
-}
-
-// SetRecordRetentionDays sets the "record_retention_days" field.
-func (_u *AccountUpdate) SetRecordRetentionDays(v int) *AccountUpdate {
-	_u.mutation.ResetRecordRetentionDays()
-	_u.mutation.SetRecordRetentionDays(v)
-	return _u
-}
-
-// SetNillableRecordRetentionDays sets the "record_retention_days" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableRecordRetentionDays(v *int) *AccountUpdate {
-	if v != nil {
-		_u.SetRecordRetentionDays(*v)
-	}
-	return _u
-}
-
-// AddRecordRetentionDays adds value to the "record_retention_days" field.
-func (_u *AccountUpdate) AddRecordRetentionDays(v int) *AccountUpdate {
-	_u.mutation.AddRecordRetentionDays(v)
-	return _u
-}
-
-// SetUnmetered sets the "unmetered" field.
-func (_u *AccountUpdate) SetUnmetered(v bool) *AccountUpdate {
-	_u.mutation.SetUnmetered(v)
-	return _u
-}
-
-// SetSuspendedAt sets the "suspended_at" field.
-func (_u *AccountUpdate) SetSuspendedAt(v time.Time) *AccountUpdate {
-	_u.mutation.SetSuspendedAt(v)
-	return _u
-}
-
-// ClearSuspendedAt clears the value of the "suspended_at" field.
-func (_u *AccountUpdate) ClearSuspendedAt() *AccountUpdate {
-	_u.mutation.ClearSuspendedAt()
-	return _u
-}
-
-// SetSystem sets the "system" field.
-func (_u *AccountUpdate) SetSystem(v bool) *AccountUpdate {
-	_u.mutation.SetSystem(v)
-	return _u
-}
-
-// SetRequireSecondFactor sets the "require_second_factor" field.
-func (_u *AccountUpdate) SetRequireSecondFactor(v bool) *AccountUpdate {
-	_u.mutation.SetRequireSecondFactor(v)
-	return _u
-}
-
-// SetNillableRequireSecondFactor sets the "require_second_factor" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableRequireSecondFactor(v *bool) *AccountUpdate {
-	if v != nil {
-		_u.SetRequireSecondFactor(*v)
-	}
-	return _u
-}
-
-// SetMonthlyLimit sets the "monthly_limit" field.
-func (_u *AccountUpdate) SetMonthlyLimit(v int) *AccountUpdate {
-	_u.mutation.ResetMonthlyLimit()
-	_u.mutation.SetMonthlyLimit(v)
-	return _u
-}
-
-// AddMonthlyLimit adds value to the "monthly_limit" field.
-func (_u *AccountUpdate) AddMonthlyLimit(v int) *AccountUpdate {
-	_u.mutation.AddMonthlyLimit(v)
-	return _u
-}
-
-// ClearMonthlyLimit clears the value of the "monthly_limit" field.
-func (_u *AccountUpdate) ClearMonthlyLimit() *AccountUpdate {
-	_u.mutation.ClearMonthlyLimit()
-	return _u
-}
-
-// SetStoredBytes sets the "stored_bytes" field.
-func (_u *AccountUpdate) SetStoredBytes(v int) *AccountUpdate {
-	_u.mutation.ResetStoredBytes()
-	_u.mutation.SetStoredBytes(v)
-	return _u
-}
-
-// SetNillableStoredBytes sets the "stored_bytes" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableStoredBytes(v *int) *AccountUpdate {
-	if v != nil {
-		_u.SetStoredBytes(*v)
-	}
-	return _u
-}
-
-// AddStoredBytes adds value to the "stored_bytes" field.
-func (_u *AccountUpdate) AddStoredBytes(v int) *AccountUpdate {
-	_u.mutation.AddStoredBytes(v)
-	return _u
-}
-
-// ClearStoredBytes clears the value of the "stored_bytes" field.
-func (_u *AccountUpdate) ClearStoredBytes() *AccountUpdate {
-	_u.mutation.ClearStoredBytes()
-	return _u
-}
-
-// SetDailyBytes sets the "daily_bytes" field.
-func (_u *AccountUpdate) SetDailyBytes(v int) *AccountUpdate {
-	_u.mutation.ResetDailyBytes()
-	_u.mutation.SetDailyBytes(v)
-	return _u
-}
-
-// SetNillableDailyBytes sets the "daily_bytes" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableDailyBytes(v *int) *AccountUpdate {
-	if v != nil {
-		_u.SetDailyBytes(*v)
-	}
-	return _u
-}
-
-// AddDailyBytes adds value to the "daily_bytes" field.
-func (_u *AccountUpdate) AddDailyBytes(v int) *AccountUpdate {
-	_u.mutation.AddDailyBytes(v)
-	return _u
-}
-
-// ClearDailyBytes clears the value of the "daily_bytes" field.
-func (_u *AccountUpdate) ClearDailyBytes() *AccountUpdate {
-	_u.mutation.ClearDailyBytes()
-	return _u
-}
-
-// SetPaymentDueAt sets the "payment_due_at" field.
-func (_u *AccountUpdate) SetPaymentDueAt(v time.Time) *AccountUpdate {
-	_u.mutation.SetPaymentDueAt(v)
-	return _u
-}
-
-// ClearPaymentDueAt clears the value of the "payment_due_at" field.
-func (_u *AccountUpdate) ClearPaymentDueAt() *AccountUpdate {
-	_u.mutation.ClearPaymentDueAt()
-	return _u
-}
-
-// SetChangedAt sets the "changed_at" field.
-func (_u *AccountUpdate) SetChangedAt(v time.Time) *AccountUpdate {
-	_u.mutation.SetChangedAt(v)
-	return _u
-}
-
-// ClearChangedAt clears the value of the "changed_at" field.
-func (_u *AccountUpdate) ClearChangedAt() *AccountUpdate {
-	_u.mutation.ClearChangedAt()
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *AccountUpdate) SetUpdatedAt(v time.Time) *AccountUpdate {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
-// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
-func (_u *AccountUpdate) AddMembershipIDs(ids ...int64) *AccountUpdate {
-	_u.mutation.AddMembershipIDs(ids...)
-	return _u
-}
-
-// AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by IDs.
-func (_u *AccountUpdate) AddAPIKeyIDs(ids ...string) *AccountUpdate {
-	_u.mutation.AddAPIKeyIDs(ids...)
 	return _u
 }
 
@@ -305,36 +53,6 @@ func (_u *AccountUpdate) Mutation() *AccountMutation {
 	return _u.mutation
 }
 
-// ClearMemberships clears all "memberships" edges to the Membership entity.
-func (_u *AccountUpdate) ClearMemberships() *AccountUpdate {
-	_u.mutation.ClearMemberships()
-	return _u
-}
-
-// RemoveMembershipIDs removes the "memberships" edge to Membership entities by IDs.
-func (_u *AccountUpdate) RemoveMembershipIDs(ids ...int64) *AccountUpdate {
-	_u.mutation.RemoveMembershipIDs(ids...)
-	return _u
-}
-
-// ClearAPIKeys clears all "api_keys" edges to the APIKey entity.
-func (_u *AccountUpdate) ClearAPIKeys() *AccountUpdate {
-	_u.mutation.ClearAPIKeys()
-	return _u
-}
-
-// RemoveAPIKeyIDs removes the "api_keys" edge to APIKey entities by IDs.
-func (_u *AccountUpdate) RemoveAPIKeyIDs(ids ...string) *AccountUpdate {
-	_u.mutation.RemoveAPIKeyIDs(ids...)
-	return _u
-}
-
-// ClearPlan clears the "plan" edge to the Plan entity.
-func (_u *AccountUpdate) ClearPlan() *AccountUpdate {
-	_u.mutation.ClearPlan()
-	return _u
-}
-
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *AccountUpdate) Save(ctx context.Context) (int, error) {
 	_u.defaults()
@@ -345,13 +63,6 @@ func (_u *AccountUpdate) Save(ctx context.Context) (int, error) {
 func (_u *AccountUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *AccountUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -393,12 +104,6 @@ func (_u *AccountUpdate) check() error {
 		return errors.New(`ent: clearing a required unique edge "Account.plan"`)
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *AccountUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *AccountUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -644,25 +349,9 @@ func (_u *AccountUpdateOne) SetName(v string) *AccountUpdateOne {
 	return _u
 }
 
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *AccountUpdateOne) SetNillableName(v *string) *AccountUpdateOne {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
 // SetEmail sets the "email" field.
 func (_u *AccountUpdateOne) SetEmail(v string) *AccountUpdateOne {
 	_u.mutation.SetEmail(v)
-	return _u
-}
-
-// SetNillableEmail sets the "email" field if the given value is not nil.
-func (_u *AccountUpdateOne) SetNillableEmail(v *string) *AccountUpdateOne {
-	if v != nil {
-		_u.SetEmail(*v)
-	}
 	return _u
 }
 
@@ -694,18 +383,6 @@ func (_u *AccountUpdateOne) SetNillableProductionUnlocked(v *bool) *AccountUpdat
 	return _u
 }
 
-// SetPaymentMethodAt sets the "payment_method_at" field.
-func (_u *AccountUpdateOne) SetPaymentMethodAt(v time.Time) *AccountUpdateOne {
-	_u.mutation.SetPaymentMethodAt(v)
-	return _u
-}
-
-// ClearPaymentMethodAt clears the value of the "payment_method_at" field.
-func (_u *AccountUpdateOne) ClearPaymentMethodAt() *AccountUpdateOne {
-	_u.mutation.ClearPaymentMethodAt()
-	return _u
-}
-
 // SetBodyRetentionDays sets the "body_retention_days" field.
 func (_u *AccountUpdateOne) SetBodyRetentionDays(v int) *AccountUpdateOne {
 	_u.mutation.ResetBodyRetentionDays()
@@ -721,12 +398,6 @@ func (_u *AccountUpdateOne) SetNillableBodyRetentionDays(v *int) *AccountUpdateO
 	return _u
 }
 
-// AddBodyRetentionDays adds value to the "body_retention_days" field.
-func (_u *AccountUpdateOne) AddBodyRetentionDays(v int) *AccountUpdateOne {
-	_u.mutation.AddBodyRetentionDays(v)
-	return _u
-}
-
 // SetRecordRetentionDays sets the "record_retention_days" field.
 func (_u *AccountUpdateOne) SetRecordRetentionDays(v int) *AccountUpdateOne {
 	_u.mutation.ResetRecordRetentionDays()
@@ -739,36 +410,6 @@ func (_u *AccountUpdateOne) SetNillableRecordRetentionDays(v *int) *AccountUpdat
 	if v != nil {
 		_u.SetRecordRetentionDays(*v)
 	}
-	return _u
-}
-
-// AddRecordRetentionDays adds value to the "record_retention_days" field.
-func (_u *AccountUpdateOne) AddRecordRetentionDays(v int) *AccountUpdateOne {
-	_u.mutation.AddRecordRetentionDays(v)
-	return _u
-}
-
-// SetUnmetered sets the "unmetered" field.
-func (_u *AccountUpdateOne) SetUnmetered(v bool) *AccountUpdateOne {
-	_u.mutation.SetUnmetered(v)
-	return _u
-}
-
-// SetSuspendedAt sets the "suspended_at" field.
-func (_u *AccountUpdateOne) SetSuspendedAt(v time.Time) *AccountUpdateOne {
-	_u.mutation.SetSuspendedAt(v)
-	return _u
-}
-
-// ClearSuspendedAt clears the value of the "suspended_at" field.
-func (_u *AccountUpdateOne) ClearSuspendedAt() *AccountUpdateOne {
-	_u.mutation.ClearSuspendedAt()
-	return _u
-}
-
-// SetSystem sets the "system" field.
-func (_u *AccountUpdateOne) SetSystem(v bool) *AccountUpdateOne {
-	_u.mutation.SetSystem(v)
 	return _u
 }
 
@@ -793,12 +434,6 @@ func (_u *AccountUpdateOne) SetMonthlyLimit(v int) *AccountUpdateOne {
 	return _u
 }
 
-// AddMonthlyLimit adds value to the "monthly_limit" field.
-func (_u *AccountUpdateOne) AddMonthlyLimit(v int) *AccountUpdateOne {
-	_u.mutation.AddMonthlyLimit(v)
-	return _u
-}
-
 // ClearMonthlyLimit clears the value of the "monthly_limit" field.
 func (_u *AccountUpdateOne) ClearMonthlyLimit() *AccountUpdateOne {
 	_u.mutation.ClearMonthlyLimit()
@@ -817,12 +452,6 @@ func (_u *AccountUpdateOne) SetNillableStoredBytes(v *int) *AccountUpdateOne {
 	if v != nil {
 		_u.SetStoredBytes(*v)
 	}
-	return _u
-}
-
-// AddStoredBytes adds value to the "stored_bytes" field.
-func (_u *AccountUpdateOne) AddStoredBytes(v int) *AccountUpdateOne {
-	_u.mutation.AddStoredBytes(v)
 	return _u
 }
 
@@ -847,57 +476,9 @@ func (_u *AccountUpdateOne) SetNillableDailyBytes(v *int) *AccountUpdateOne {
 	return _u
 }
 
-// AddDailyBytes adds value to the "daily_bytes" field.
-func (_u *AccountUpdateOne) AddDailyBytes(v int) *AccountUpdateOne {
-	_u.mutation.AddDailyBytes(v)
-	return _u
-}
-
 // ClearDailyBytes clears the value of the "daily_bytes" field.
 func (_u *AccountUpdateOne) ClearDailyBytes() *AccountUpdateOne {
 	_u.mutation.ClearDailyBytes()
-	return _u
-}
-
-// SetPaymentDueAt sets the "payment_due_at" field.
-func (_u *AccountUpdateOne) SetPaymentDueAt(v time.Time) *AccountUpdateOne {
-	_u.mutation.SetPaymentDueAt(v)
-	return _u
-}
-
-// ClearPaymentDueAt clears the value of the "payment_due_at" field.
-func (_u *AccountUpdateOne) ClearPaymentDueAt() *AccountUpdateOne {
-	_u.mutation.ClearPaymentDueAt()
-	return _u
-}
-
-// SetChangedAt sets the "changed_at" field.
-func (_u *AccountUpdateOne) SetChangedAt(v time.Time) *AccountUpdateOne {
-	_u.mutation.SetChangedAt(v)
-	return _u
-}
-
-// ClearChangedAt clears the value of the "changed_at" field.
-func (_u *AccountUpdateOne) ClearChangedAt() *AccountUpdateOne {
-	_u.mutation.ClearChangedAt()
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *AccountUpdateOne) SetUpdatedAt(v time.Time) *AccountUpdateOne {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
-// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
-func (_u *AccountUpdateOne) AddMembershipIDs(ids ...int64) *AccountUpdateOne {
-	_u.mutation.AddMembershipIDs(ids...)
-	return _u
-}
-
-// AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by IDs.
-func (_u *AccountUpdateOne) AddAPIKeyIDs(ids ...string) *AccountUpdateOne {
-	_u.mutation.AddAPIKeyIDs(ids...)
 	return _u
 }
 
@@ -911,46 +492,9 @@ func (_u *AccountUpdateOne) Mutation() *AccountMutation {
 	return _u.mutation
 }
 
-// ClearMemberships clears all "memberships" edges to the Membership entity.
-func (_u *AccountUpdateOne) ClearMemberships() *AccountUpdateOne {
-	_u.mutation.ClearMemberships()
-	return _u
-}
-
-// RemoveMembershipIDs removes the "memberships" edge to Membership entities by IDs.
-func (_u *AccountUpdateOne) RemoveMembershipIDs(ids ...int64) *AccountUpdateOne {
-	_u.mutation.RemoveMembershipIDs(ids...)
-	return _u
-}
-
-// ClearAPIKeys clears all "api_keys" edges to the APIKey entity.
-func (_u *AccountUpdateOne) ClearAPIKeys() *AccountUpdateOne {
-	_u.mutation.ClearAPIKeys()
-	return _u
-}
-
-// RemoveAPIKeyIDs removes the "api_keys" edge to APIKey entities by IDs.
-func (_u *AccountUpdateOne) RemoveAPIKeyIDs(ids ...string) *AccountUpdateOne {
-	_u.mutation.RemoveAPIKeyIDs(ids...)
-	return _u
-}
-
-// ClearPlan clears the "plan" edge to the Plan entity.
-func (_u *AccountUpdateOne) ClearPlan() *AccountUpdateOne {
-	_u.mutation.ClearPlan()
-	return _u
-}
-
 // Where appends a list predicates to the AccountUpdate builder.
 func (_u *AccountUpdateOne) Where(ps ...predicate.Account) *AccountUpdateOne {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *AccountUpdateOne) Select(field string, fields ...string) *AccountUpdateOne {
-	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
@@ -964,13 +508,6 @@ func (_u *AccountUpdateOne) Save(ctx context.Context) (*Account, error) {
 func (_u *AccountUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *AccountUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.

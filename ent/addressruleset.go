@@ -129,20 +129,7 @@ func (_m *AddressRuleSet) String() string {
 	var builder strings.Builder
 	builder.WriteString("AddressRuleSet(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("domain_id=")
-	builder.WriteString(_m.DomainID)
-	builder.WriteString(", ")
-	builder.WriteString("rules=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Rules))
-	builder.WriteString(", ")
-	builder.WriteString("catch_all=")
-	builder.WriteString(fmt.Sprintf("%v", _m.CatchAll))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

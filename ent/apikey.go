@@ -172,11 +172,6 @@ func (_m *APIKey) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryAccount queries the "account" edge of the APIKey entity.
-func (_m *APIKey) QueryAccount() *AccountQuery {
-	return NewAPIKeyClient(_m.config).QueryAccount(_m)
-}
-
 // Update returns a builder for updating this APIKey.
 // Note that you need to call APIKey.Unwrap() before calling this method if this APIKey
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -200,45 +195,7 @@ func (_m *APIKey) String() string {
 	var builder strings.Builder
 	builder.WriteString("APIKey(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	builder.WriteString("prefix=")
-	builder.WriteString(_m.Prefix)
-	builder.WriteString(", ")
-	builder.WriteString("hash=<sensitive>")
-	builder.WriteString(", ")
-	builder.WriteString("scope=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Scope))
-	builder.WriteString(", ")
-	builder.WriteString("domain_ids=")
-	builder.WriteString(fmt.Sprintf("%v", _m.DomainIds))
-	builder.WriteString(", ")
-	if v := _m.ExpiresAt; v != nil {
-		builder.WriteString("expires_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.LastUsedAt; v != nil {
-		builder.WriteString("last_used_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.RevokedAt; v != nil {
-		builder.WriteString("revoked_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.CreatedBy; v != nil {
-		builder.WriteString("created_by=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -71,27 +71,9 @@ func (_c *APIKeyCreate) SetNillableExpiresAt(v *time.Time) *APIKeyCreate {
 	return _c
 }
 
-// SetLastUsedAt sets the "last_used_at" field.
-func (_c *APIKeyCreate) SetLastUsedAt(v time.Time) *APIKeyCreate {
-	_c.mutation.SetLastUsedAt(v)
-	return _c
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_c *APIKeyCreate) SetRevokedAt(v time.Time) *APIKeyCreate {
-	_c.mutation.SetRevokedAt(v)
-	return _c
-}
-
 // SetCreatedBy sets the "created_by" field.
 func (_c *APIKeyCreate) SetCreatedBy(v string) *APIKeyCreate {
 	_c.mutation.SetCreatedBy(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *APIKeyCreate) SetCreatedAt(v time.Time) *APIKeyCreate {
-	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 
@@ -116,13 +98,6 @@ func (_c *APIKeyCreate) Save(ctx context.Context) (*APIKey, error) {
 func (_c *APIKeyCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *APIKeyCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -351,11 +326,4 @@ func (_c *APIKeyCreateBulk) Save(ctx context.Context) ([]*APIKey, error) {
 func (_c *APIKeyCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *APIKeyCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
@@ -31,135 +30,15 @@ func (_u *APIKeyUpdate) Where(ps ...predicate.APIKey) *APIKeyUpdate {
 	return _u
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *APIKeyUpdate) SetAccountID(v string) *APIKeyUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *APIKeyUpdate) SetNillableAccountID(v *string) *APIKeyUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
 // SetName sets the "name" field.
 func (_u *APIKeyUpdate) SetName(v string) *APIKeyUpdate {
 	_u.mutation.SetName(v)
 	return _u
 }
 
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *APIKeyUpdate) SetNillableName(v *string) *APIKeyUpdate {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
-// SetPrefix sets the "prefix" field.
-func (_u *APIKeyUpdate) SetPrefix(v string) *APIKeyUpdate {
-	_u.mutation.SetPrefix(v)
-	return _u
-}
-
-// SetHash sets the "hash" field.
-func (_u *APIKeyUpdate) SetHash(v []byte) *APIKeyUpdate {
-	_u.mutation.SetHash(v)
-	return _u
-}
-
-// SetScope sets the "scope" field.
-func (_u *APIKeyUpdate) SetScope(v apikey.Scope) *APIKeyUpdate {
-	_u.mutation.SetScope(v)
-	return _u
-}
-
-// SetDomainIds sets the "domain_ids" field.
-func (_u *APIKeyUpdate) SetDomainIds(v []string) *APIKeyUpdate {
-	_u.mutation.SetDomainIds(v)
-	return _u
-}
-
-// AppendDomainIds appends value to the "domain_ids" field.
-func (_u *APIKeyUpdate) AppendDomainIds(v []string) *APIKeyUpdate {
-	_u.mutation.AppendDomainIds(v)
-	return _u
-}
-
-// ClearDomainIds clears the value of the "domain_ids" field.
-func (_u *APIKeyUpdate) ClearDomainIds() *APIKeyUpdate {
-	_u.mutation.ClearDomainIds()
-	return _u
-}
-
-// SetExpiresAt sets the "expires_at" field.
-func (_u *APIKeyUpdate) SetExpiresAt(v time.Time) *APIKeyUpdate {
-	_u.mutation.SetExpiresAt(v)
-	return _u
-}
-
-// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
-func (_u *APIKeyUpdate) SetNillableExpiresAt(v *time.Time) *APIKeyUpdate {
-	if v != nil {
-		_u.SetExpiresAt(*v)
-	}
-	return _u
-}
-
-// ClearExpiresAt clears the value of the "expires_at" field.
-func (_u *APIKeyUpdate) ClearExpiresAt() *APIKeyUpdate {
-	_u.mutation.ClearExpiresAt()
-	return _u
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (_u *APIKeyUpdate) SetLastUsedAt(v time.Time) *APIKeyUpdate {
-	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// ClearLastUsedAt clears the value of the "last_used_at" field.
-func (_u *APIKeyUpdate) ClearLastUsedAt() *APIKeyUpdate {
-	_u.mutation.ClearLastUsedAt()
-	return _u
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_u *APIKeyUpdate) SetRevokedAt(v time.Time) *APIKeyUpdate {
-	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (_u *APIKeyUpdate) ClearRevokedAt() *APIKeyUpdate {
-	_u.mutation.ClearRevokedAt()
-	return _u
-}
-
-// SetCreatedBy sets the "created_by" field.
-func (_u *APIKeyUpdate) SetCreatedBy(v string) *APIKeyUpdate {
-	_u.mutation.SetCreatedBy(v)
-	return _u
-}
-
-// ClearCreatedBy clears the value of the "created_by" field.
-func (_u *APIKeyUpdate) ClearCreatedBy() *APIKeyUpdate {
-	_u.mutation.ClearCreatedBy()
-	return _u
-}
-
 // Mutation returns the APIKeyMutation object of the builder.
 func (_u *APIKeyUpdate) Mutation() *APIKeyMutation {
 	return _u.mutation
-}
-
-// ClearAccount clears the "account" edge to the Account entity.
-func (_u *APIKeyUpdate) ClearAccount() *APIKeyUpdate {
-	_u.mutation.ClearAccount()
-	return _u
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -171,13 +50,6 @@ func (_u *APIKeyUpdate) Save(ctx context.Context) (int, error) {
 func (_u *APIKeyUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *APIKeyUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -329,123 +201,9 @@ type APIKeyUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *APIKeyUpdateOne) SetAccountID(v string) *APIKeyUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *APIKeyUpdateOne) SetNillableAccountID(v *string) *APIKeyUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
 // SetName sets the "name" field.
 func (_u *APIKeyUpdateOne) SetName(v string) *APIKeyUpdateOne {
 	_u.mutation.SetName(v)
-	return _u
-}
-
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *APIKeyUpdateOne) SetNillableName(v *string) *APIKeyUpdateOne {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
-// SetPrefix sets the "prefix" field.
-func (_u *APIKeyUpdateOne) SetPrefix(v string) *APIKeyUpdateOne {
-	_u.mutation.SetPrefix(v)
-	return _u
-}
-
-// SetHash sets the "hash" field.
-func (_u *APIKeyUpdateOne) SetHash(v []byte) *APIKeyUpdateOne {
-	_u.mutation.SetHash(v)
-	return _u
-}
-
-// SetScope sets the "scope" field.
-func (_u *APIKeyUpdateOne) SetScope(v apikey.Scope) *APIKeyUpdateOne {
-	_u.mutation.SetScope(v)
-	return _u
-}
-
-// SetDomainIds sets the "domain_ids" field.
-func (_u *APIKeyUpdateOne) SetDomainIds(v []string) *APIKeyUpdateOne {
-	_u.mutation.SetDomainIds(v)
-	return _u
-}
-
-// AppendDomainIds appends value to the "domain_ids" field.
-func (_u *APIKeyUpdateOne) AppendDomainIds(v []string) *APIKeyUpdateOne {
-	_u.mutation.AppendDomainIds(v)
-	return _u
-}
-
-// ClearDomainIds clears the value of the "domain_ids" field.
-func (_u *APIKeyUpdateOne) ClearDomainIds() *APIKeyUpdateOne {
-	_u.mutation.ClearDomainIds()
-	return _u
-}
-
-// SetExpiresAt sets the "expires_at" field.
-func (_u *APIKeyUpdateOne) SetExpiresAt(v time.Time) *APIKeyUpdateOne {
-	_u.mutation.SetExpiresAt(v)
-	return _u
-}
-
-// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
-func (_u *APIKeyUpdateOne) SetNillableExpiresAt(v *time.Time) *APIKeyUpdateOne {
-	if v != nil {
-		_u.SetExpiresAt(*v)
-	}
-	return _u
-}
-
-// ClearExpiresAt clears the value of the "expires_at" field.
-func (_u *APIKeyUpdateOne) ClearExpiresAt() *APIKeyUpdateOne {
-	_u.mutation.ClearExpiresAt()
-	return _u
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (_u *APIKeyUpdateOne) SetLastUsedAt(v time.Time) *APIKeyUpdateOne {
-	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// ClearLastUsedAt clears the value of the "last_used_at" field.
-func (_u *APIKeyUpdateOne) ClearLastUsedAt() *APIKeyUpdateOne {
-	_u.mutation.ClearLastUsedAt()
-	return _u
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_u *APIKeyUpdateOne) SetRevokedAt(v time.Time) *APIKeyUpdateOne {
-	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (_u *APIKeyUpdateOne) ClearRevokedAt() *APIKeyUpdateOne {
-	_u.mutation.ClearRevokedAt()
-	return _u
-}
-
-// SetCreatedBy sets the "created_by" field.
-func (_u *APIKeyUpdateOne) SetCreatedBy(v string) *APIKeyUpdateOne {
-	_u.mutation.SetCreatedBy(v)
-	return _u
-}
-
-// ClearCreatedBy clears the value of the "created_by" field.
-func (_u *APIKeyUpdateOne) ClearCreatedBy() *APIKeyUpdateOne {
-	_u.mutation.ClearCreatedBy()
 	return _u
 }
 
@@ -454,22 +212,9 @@ func (_u *APIKeyUpdateOne) Mutation() *APIKeyMutation {
 	return _u.mutation
 }
 
-// ClearAccount clears the "account" edge to the Account entity.
-func (_u *APIKeyUpdateOne) ClearAccount() *APIKeyUpdateOne {
-	_u.mutation.ClearAccount()
-	return _u
-}
-
 // Where appends a list predicates to the APIKeyUpdate builder.
 func (_u *APIKeyUpdateOne) Where(ps ...predicate.APIKey) *APIKeyUpdateOne {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *APIKeyUpdateOne) Select(field string, fields ...string) *APIKeyUpdateOne {
-	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
@@ -482,13 +227,6 @@ func (_u *APIKeyUpdateOne) Save(ctx context.Context) (*APIKey, error) {
 func (_u *APIKeyUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *APIKeyUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -522,12 +260,6 @@ func (_u *APIKeyUpdateOne) check() error {
 		return errors.New(`ent: clearing a required unique edge "APIKey.account"`)
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *APIKeyUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *APIKeyUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *APIKeyUpdateOne) sqlSave(ctx context.Context) (_node *APIKey, err error) {

@@ -149,11 +149,6 @@ func (_m *Attachment) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryEmail queries the "email" edge of the Attachment entity.
-func (_m *Attachment) QueryEmail() *EmailQuery {
-	return NewAttachmentClient(_m.config).QueryEmail(_m)
-}
-
 // Unwrap unwraps the Attachment entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Attachment) Unwrap() *Attachment {
@@ -170,34 +165,7 @@ func (_m *Attachment) String() string {
 	var builder strings.Builder
 	builder.WriteString("Attachment(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("email_id=")
-	builder.WriteString(_m.EmailID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("position=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Position))
-	builder.WriteString(", ")
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	builder.WriteString("content_type=")
-	builder.WriteString(_m.ContentType)
-	builder.WriteString(", ")
-	builder.WriteString("content_id=")
-	builder.WriteString(_m.ContentID)
-	builder.WriteString(", ")
-	builder.WriteString("size=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Size))
-	builder.WriteString(", ")
-	builder.WriteString("data=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Data))
-	builder.WriteString(", ")
-	if v := _m.ObjectKey; v != nil {
-		builder.WriteString("object_key=")
-		builder.WriteString(*v)
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -43,72 +42,10 @@ func (_q *AttachmentQuery) Limit(limit int) *AttachmentQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *AttachmentQuery) Offset(offset int) *AttachmentQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *AttachmentQuery) Unique(unique bool) *AttachmentQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *AttachmentQuery) Order(o ...attachment.OrderOption) *AttachmentQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryEmail chains the current query on the "email" edge.
-func (_q *AttachmentQuery) QueryEmail() *EmailQuery {
-	query := (&EmailClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(attachment.Table, attachment.FieldID, selector),
-			sqlgraph.To(email.Table, email.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, attachment.EmailTable, attachment.EmailColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first Attachment entity from the query.
-// Returns a *NotFoundError when no Attachment was found.
-func (_q *AttachmentQuery) First(ctx context.Context) (*Attachment, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{attachment.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first Attachment ID from the query.
-// Returns a *NotFoundError when no Attachment ID was found.
-func (_q *AttachmentQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{attachment.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single Attachment entity found by the query, ensuring it only returns one.
@@ -129,34 +66,6 @@ func (_q *AttachmentQuery) Only(ctx context.Context) (*Attachment, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AttachmentQuery) OnlyX(ctx context.Context) *Attachment {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Attachment ID in the query.
-// Returns a *NotSingularError when more than one Attachment ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *AttachmentQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{attachment.Label}
-	default:
-		err = &NotSingularError{attachment.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Attachments.
 func (_q *AttachmentQuery) All(ctx context.Context) ([]*Attachment, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -167,27 +76,6 @@ func (_q *AttachmentQuery) All(ctx context.Context) ([]*Attachment, error) {
 	return withInterceptors[[]*Attachment](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *AttachmentQuery) AllX(ctx context.Context) []*Attachment {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of Attachment IDs.
-func (_q *AttachmentQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(attachment.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *AttachmentQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -195,48 +83,6 @@ func (_q *AttachmentQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*AttachmentQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *AttachmentQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *AttachmentQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the AttachmentQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *AttachmentQuery) Clone() *AttachmentQuery {
-	if _q == nil {
-		return nil
-	}
-	return &AttachmentQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]attachment.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Attachment{}, _q.predicates...),
-		withEmail:  _q.withEmail.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -257,11 +103,6 @@ func (_q *AttachmentQuery) Select(fields ...string) *AttachmentSelect {
 	sbuild.label = attachment.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a AttachmentSelect configured with the given aggregations.
-func (_q *AttachmentQuery) Aggregate(fns ...AggregateFunc) *AttachmentSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *AttachmentQuery) prepareQuery(ctx context.Context) error {
@@ -448,48 +289,10 @@ func (_q *AttachmentQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *AttachmentQuery) ForUpdate(opts ...sql.LockOption) *AttachmentQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *AttachmentQuery) ForShare(opts ...sql.LockOption) *AttachmentQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AttachmentQuery) Modify(modifiers ...func(s *sql.Selector)) *AttachmentSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // AttachmentSelect is the builder for selecting fields of Attachment entities.
 type AttachmentSelect struct {
 	*AttachmentQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *AttachmentSelect) Aggregate(fns ...AggregateFunc) *AttachmentSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -520,10 +323,4 @@ func (_s *AttachmentSelect) sqlScan(ctx context.Context, root *AttachmentQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AttachmentSelect) Modify(modifiers ...func(s *sql.Selector)) *AttachmentSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -58,9 +58,7 @@ type Attempt struct {
 	// id of the process that claimed it
 	Node *int32 `json:"node,omitempty"`
 	// claimed before there was a connection for it
-	Ahead bool `json:"ahead,omitempty"`
-	// when the outcome became unknown; an index of finished_at or outcome would change with every attempt
-	InDoubtAt    *time.Time `json:"in_doubt_at,omitempty"`
+	Ahead        bool `json:"ahead,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -75,7 +73,7 @@ func (*Attempt) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case attempt.FieldEmailID, attempt.FieldAccountID, attempt.FieldOutcome, attempt.FieldPhase, attempt.FieldEnhancedCode, attempt.FieldReply, attempt.FieldRemoteHost, attempt.FieldRemoteAddr, attempt.FieldTLS, attempt.FieldTLSPolicy, attempt.FieldLocalAddr, attempt.FieldWay, attempt.FieldClass:
 			values[i] = new(sql.NullString)
-		case attempt.FieldStartedAt, attempt.FieldFinishedAt, attempt.FieldInDoubtAt:
+		case attempt.FieldStartedAt, attempt.FieldFinishedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -229,13 +227,6 @@ func (_m *Attempt) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Ahead = value.Bool
 			}
-		case attempt.FieldInDoubtAt:
-			if value, ok := values[i].(*sql.NullTime); !ok {
-				return fmt.Errorf("unexpected type %T for field in_doubt_at", values[i])
-			} else if value.Valid {
-				_m.InDoubtAt = new(time.Time)
-				*_m.InDoubtAt = value.Time
-			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -265,83 +256,7 @@ func (_m *Attempt) String() string {
 	var builder strings.Builder
 	builder.WriteString("Attempt(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("recipient_id=")
-	builder.WriteString(fmt.Sprintf("%v", _m.RecipientID))
-	builder.WriteString(", ")
-	builder.WriteString("email_id=")
-	builder.WriteString(_m.EmailID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("number=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Number))
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("started_at=")
-	builder.WriteString(_m.StartedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.FinishedAt; v != nil {
-		builder.WriteString("finished_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.Outcome; v != nil {
-		builder.WriteString("outcome=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("phase=")
-	builder.WriteString(_m.Phase)
-	builder.WriteString(", ")
-	if v := _m.Code; v != nil {
-		builder.WriteString("code=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.EnhancedCode; v != nil {
-		builder.WriteString("enhanced_code=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("reply=")
-	builder.WriteString(_m.Reply)
-	builder.WriteString(", ")
-	builder.WriteString("remote_host=")
-	builder.WriteString(_m.RemoteHost)
-	builder.WriteString(", ")
-	builder.WriteString("remote_addr=")
-	builder.WriteString(_m.RemoteAddr)
-	builder.WriteString(", ")
-	builder.WriteString("tls=")
-	builder.WriteString(_m.TLS)
-	builder.WriteString(", ")
-	builder.WriteString("tls_policy=")
-	builder.WriteString(_m.TLSPolicy)
-	builder.WriteString(", ")
-	builder.WriteString("local_addr=")
-	builder.WriteString(_m.LocalAddr)
-	builder.WriteString(", ")
-	builder.WriteString("way=")
-	builder.WriteString(_m.Way)
-	builder.WriteString(", ")
-	builder.WriteString("class=")
-	builder.WriteString(_m.Class)
-	builder.WriteString(", ")
-	if v := _m.Node; v != nil {
-		builder.WriteString("node=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("ahead=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Ahead))
-	builder.WriteString(", ")
-	if v := _m.InDoubtAt; v != nil {
-		builder.WriteString("in_doubt_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

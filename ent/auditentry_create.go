@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -23,14 +22,6 @@ type AuditEntryCreate struct {
 // SetAccountID sets the "account_id" field.
 func (_c *AuditEntryCreate) SetAccountID(v string) *AuditEntryCreate {
 	_c.mutation.SetAccountID(v)
-	return _c
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_c *AuditEntryCreate) SetNillableAccountID(v *string) *AuditEntryCreate {
-	if v != nil {
-		_c.SetAccountID(*v)
-	}
 	return _c
 }
 
@@ -85,12 +76,6 @@ func (_c *AuditEntryCreate) SetUserAgent(v string) *AuditEntryCreate {
 // SetRequestID sets the "request_id" field.
 func (_c *AuditEntryCreate) SetRequestID(v string) *AuditEntryCreate {
 	_c.mutation.SetRequestID(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *AuditEntryCreate) SetCreatedAt(v time.Time) *AuditEntryCreate {
-	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 
@@ -348,11 +333,4 @@ func (_c *AuditEntryCreateBulk) Save(ctx context.Context) ([]*AuditEntry, error)
 func (_c *AuditEntryCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *AuditEntryCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,12 +40,6 @@ func (_q *AuditEntryQuery) Limit(limit int) *AuditEntryQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *AuditEntryQuery) Offset(offset int) *AuditEntryQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *AuditEntryQuery) Unique(unique bool) *AuditEntryQuery {
@@ -73,20 +66,6 @@ func (_q *AuditEntryQuery) First(ctx context.Context) (*AuditEntry, error) {
 	return nodes[0], nil
 }
 
-// FirstID returns the first AuditEntry ID from the query.
-// Returns a *NotFoundError when no AuditEntry ID was found.
-func (_q *AuditEntryQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{auditentry.Label}
-		return
-	}
-	return ids[0], nil
-}
-
 // Only returns a single AuditEntry entity found by the query, ensuring it only returns one.
 // Returns a *NotSingularError when more than one AuditEntry entity is found.
 // Returns a *NotFoundError when no AuditEntry entities are found.
@@ -103,34 +82,6 @@ func (_q *AuditEntryQuery) Only(ctx context.Context) (*AuditEntry, error) {
 	default:
 		return nil, &NotSingularError{auditentry.Label}
 	}
-}
-
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AuditEntryQuery) OnlyX(ctx context.Context) *AuditEntry {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only AuditEntry ID in the query.
-// Returns a *NotSingularError when more than one AuditEntry ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *AuditEntryQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{auditentry.Label}
-	default:
-		err = &NotSingularError{auditentry.Label}
-	}
-	return
 }
 
 // All executes the query and returns a list of AuditEntries.
@@ -182,38 +133,6 @@ func (_q *AuditEntryQuery) CountX(ctx context.Context) int {
 	return count
 }
 
-// Exist returns true if the query has elements in the graph.
-func (_q *AuditEntryQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the AuditEntryQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *AuditEntryQuery) Clone() *AuditEntryQuery {
-	if _q == nil {
-		return nil
-	}
-	return &AuditEntryQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]auditentry.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.AuditEntry{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -232,11 +151,6 @@ func (_q *AuditEntryQuery) Select(fields ...string) *AuditEntrySelect {
 	sbuild.label = auditentry.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a AuditEntrySelect configured with the given aggregations.
-func (_q *AuditEntryQuery) Aggregate(fns ...AggregateFunc) *AuditEntrySelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *AuditEntryQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +294,10 @@ func (_q *AuditEntryQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *AuditEntryQuery) ForUpdate(opts ...sql.LockOption) *AuditEntryQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *AuditEntryQuery) ForShare(opts ...sql.LockOption) *AuditEntryQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AuditEntryQuery) Modify(modifiers ...func(s *sql.Selector)) *AuditEntrySelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // AuditEntrySelect is the builder for selecting fields of AuditEntry entities.
 type AuditEntrySelect struct {
 	AuditEntryQuery *AuditEntryQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *AuditEntrySelect) Aggregate(fns ...AggregateFunc) *AuditEntrySelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +328,4 @@ func (_s *AuditEntrySelect) sqlScan(ctx context.Context, root *AuditEntryQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AuditEntrySelect) Modify(modifiers ...func(s *sql.Selector)) *AuditEntrySelect {
-	_s.AuditEntryQuery.modifiers = append(_s.AuditEntryQuery.modifiers, modifiers...)
-	return _s
 }

@@ -227,61 +227,7 @@ func (_m *Automation) String() string {
 	var builder strings.Builder
 	builder.WriteString("Automation(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	builder.WriteString("description=")
-	builder.WriteString(_m.Description)
-	builder.WriteString(", ")
-	builder.WriteString("event=")
-	builder.WriteString(_m.Event)
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Status))
-	builder.WriteString(", ")
-	builder.WriteString("draft=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Draft))
-	builder.WriteString(", ")
-	builder.WriteString("draft_hash=")
-	builder.WriteString(_m.DraftHash)
-	builder.WriteString(", ")
-	if v := _m.Version; v != nil {
-		builder.WriteString("version=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("version_hash=")
-	builder.WriteString(_m.VersionHash)
-	builder.WriteString(", ")
-	builder.WriteString("last_version=")
-	builder.WriteString(fmt.Sprintf("%v", _m.LastVersion))
-	builder.WriteString(", ")
-	builder.WriteString("held=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Held))
-	builder.WriteString(", ")
-	if v := _m.Draining; v != nil {
-		builder.WriteString("draining=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.DrainBefore; v != nil {
-		builder.WriteString("drain_before=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.ActivatedAt; v != nil {
-		builder.WriteString("activated_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

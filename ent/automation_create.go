@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -63,60 +62,6 @@ func (_c *AutomationCreate) SetDraftHash(v string) *AutomationCreate {
 	return _c
 }
 
-// SetVersion sets the "version" field.
-func (_c *AutomationCreate) SetVersion(v int) *AutomationCreate {
-	_c.mutation.SetVersion(v)
-	return _c
-}
-
-// SetVersionHash sets the "version_hash" field.
-func (_c *AutomationCreate) SetVersionHash(v string) *AutomationCreate {
-	_c.mutation.SetVersionHash(v)
-	return _c
-}
-
-// SetLastVersion sets the "last_version" field.
-func (_c *AutomationCreate) SetLastVersion(v int) *AutomationCreate {
-	_c.mutation.SetLastVersion(v)
-	return _c
-}
-
-// SetHeld sets the "held" field.
-func (_c *AutomationCreate) SetHeld(v bool) *AutomationCreate {
-	_c.mutation.SetHeld(v)
-	return _c
-}
-
-// SetDraining sets the "draining" field.
-func (_c *AutomationCreate) SetDraining(v automation.Draining) *AutomationCreate {
-	_c.mutation.SetDraining(v)
-	return _c
-}
-
-// SetDrainBefore sets the "drain_before" field.
-func (_c *AutomationCreate) SetDrainBefore(v time.Time) *AutomationCreate {
-	_c.mutation.SetDrainBefore(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *AutomationCreate) SetCreatedAt(v time.Time) *AutomationCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *AutomationCreate) SetUpdatedAt(v time.Time) *AutomationCreate {
-	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetActivatedAt sets the "activated_at" field.
-func (_c *AutomationCreate) SetActivatedAt(v time.Time) *AutomationCreate {
-	_c.mutation.SetActivatedAt(v)
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *AutomationCreate) SetID(v string) *AutomationCreate {
 	_c.mutation.SetID(v)
@@ -138,13 +83,6 @@ func (_c *AutomationCreate) Save(ctx context.Context) (*Automation, error) {
 func (_c *AutomationCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *AutomationCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -420,11 +358,4 @@ func (_c *AutomationCreateBulk) Save(ctx context.Context) ([]*Automation, error)
 func (_c *AutomationCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *AutomationCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

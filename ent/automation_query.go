@@ -41,12 +41,6 @@ func (_q *AutomationQuery) Limit(limit int) *AutomationQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *AutomationQuery) Offset(offset int) *AutomationQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *AutomationQuery) Unique(unique bool) *AutomationQuery {
@@ -58,33 +52,6 @@ func (_q *AutomationQuery) Unique(unique bool) *AutomationQuery {
 func (_q *AutomationQuery) Order(o ...automation.OrderOption) *AutomationQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first Automation entity from the query.
-// Returns a *NotFoundError when no Automation was found.
-func (_q *AutomationQuery) First(ctx context.Context) (*Automation, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{automation.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first Automation ID from the query.
-// Returns a *NotFoundError when no Automation ID was found.
-func (_q *AutomationQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{automation.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single Automation entity found by the query, ensuring it only returns one.
@@ -105,34 +72,6 @@ func (_q *AutomationQuery) Only(ctx context.Context) (*Automation, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AutomationQuery) OnlyX(ctx context.Context) *Automation {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Automation ID in the query.
-// Returns a *NotSingularError when more than one Automation ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *AutomationQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{automation.Label}
-	default:
-		err = &NotSingularError{automation.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Automations.
 func (_q *AutomationQuery) All(ctx context.Context) ([]*Automation, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,15 +80,6 @@ func (_q *AutomationQuery) All(ctx context.Context) ([]*Automation, error) {
 	}
 	qr := querierAll[[]*Automation, *AutomationQuery]()
 	return withInterceptors[[]*Automation](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *AutomationQuery) AllX(ctx context.Context) []*Automation {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Automation IDs.
@@ -173,47 +103,6 @@ func (_q *AutomationQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*AutomationQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *AutomationQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *AutomationQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the AutomationQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *AutomationQuery) Clone() *AutomationQuery {
-	if _q == nil {
-		return nil
-	}
-	return &AutomationQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]automation.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Automation{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -232,11 +121,6 @@ func (_q *AutomationQuery) Select(fields ...string) *AutomationSelect {
 	sbuild.label = automation.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a AutomationSelect configured with the given aggregations.
-func (_q *AutomationQuery) Aggregate(fns ...AggregateFunc) *AutomationSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *AutomationQuery) prepareQuery(ctx context.Context) error {
@@ -393,35 +277,10 @@ func (_q *AutomationQuery) ForUpdate(opts ...sql.LockOption) *AutomationQuery {
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *AutomationQuery) ForShare(opts ...sql.LockOption) *AutomationQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AutomationQuery) Modify(modifiers ...func(s *sql.Selector)) *AutomationSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // AutomationSelect is the builder for selecting fields of Automation entities.
 type AutomationSelect struct {
 	*AutomationQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *AutomationSelect) Aggregate(fns ...AggregateFunc) *AutomationSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +311,4 @@ func (_s *AutomationSelect) sqlScan(ctx context.Context, root *AutomationQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AutomationSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

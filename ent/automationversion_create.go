@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -63,18 +62,6 @@ func (_c *AutomationVersionCreate) SetAuthor(v string) *AutomationVersionCreate 
 	return _c
 }
 
-// SetCreatedAt sets the "created_at" field.
-func (_c *AutomationVersionCreate) SetCreatedAt(v time.Time) *AutomationVersionCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetID sets the "id" field.
-func (_c *AutomationVersionCreate) SetID(v int64) *AutomationVersionCreate {
-	_c.mutation.SetID(v)
-	return _c
-}
-
 // Mutation returns the AutomationVersionMutation object of the builder.
 func (_c *AutomationVersionCreate) Mutation() *AutomationVersionMutation {
 	return _c.mutation
@@ -90,13 +77,6 @@ func (_c *AutomationVersionCreate) Save(ctx context.Context) (*AutomationVersion
 func (_c *AutomationVersionCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *AutomationVersionCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -291,11 +271,4 @@ func (_c *AutomationVersionCreateBulk) Save(ctx context.Context) ([]*AutomationV
 func (_c *AutomationVersionCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *AutomationVersionCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,50 +40,10 @@ func (_q *AutomationWorkQuery) Limit(limit int) *AutomationWorkQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *AutomationWorkQuery) Offset(offset int) *AutomationWorkQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *AutomationWorkQuery) Unique(unique bool) *AutomationWorkQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *AutomationWorkQuery) Order(o ...automationwork.OrderOption) *AutomationWorkQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first AutomationWork entity from the query.
-// Returns a *NotFoundError when no AutomationWork was found.
-func (_q *AutomationWorkQuery) First(ctx context.Context) (*AutomationWork, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{automationwork.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first AutomationWork ID from the query.
-// Returns a *NotFoundError when no AutomationWork ID was found.
-func (_q *AutomationWorkQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{automationwork.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single AutomationWork entity found by the query, ensuring it only returns one.
@@ -105,34 +64,6 @@ func (_q *AutomationWorkQuery) Only(ctx context.Context) (*AutomationWork, error
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AutomationWorkQuery) OnlyX(ctx context.Context) *AutomationWork {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only AutomationWork ID in the query.
-// Returns a *NotSingularError when more than one AutomationWork ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *AutomationWorkQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{automationwork.Label}
-	default:
-		err = &NotSingularError{automationwork.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of AutomationWorks.
 func (_q *AutomationWorkQuery) All(ctx context.Context) ([]*AutomationWork, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -143,27 +74,6 @@ func (_q *AutomationWorkQuery) All(ctx context.Context) ([]*AutomationWork, erro
 	return withInterceptors[[]*AutomationWork](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *AutomationWorkQuery) AllX(ctx context.Context) []*AutomationWork {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of AutomationWork IDs.
-func (_q *AutomationWorkQuery) IDs(ctx context.Context) (ids []string, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(automationwork.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *AutomationWorkQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -171,72 +81,6 @@ func (_q *AutomationWorkQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*AutomationWorkQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *AutomationWorkQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *AutomationWorkQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the AutomationWorkQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *AutomationWorkQuery) Clone() *AutomationWorkQuery {
-	if _q == nil {
-		return nil
-	}
-	return &AutomationWorkQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]automationwork.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.AutomationWork{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//	}
-//
-//	client.AutomationWork.Query().
-//		Select(automationwork.FieldAccountID).
-//		Scan(ctx, &v)
-func (_q *AutomationWorkQuery) Select(fields ...string) *AutomationWorkSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &AutomationWorkSelect{AutomationWorkQuery: _q}
-	sbuild.label = automationwork.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a AutomationWorkSelect configured with the given aggregations.
-func (_q *AutomationWorkQuery) Aggregate(fns ...AggregateFunc) *AutomationWorkSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *AutomationWorkQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +224,10 @@ func (_q *AutomationWorkQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *AutomationWorkQuery) ForUpdate(opts ...sql.LockOption) *AutomationWorkQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *AutomationWorkQuery) ForShare(opts ...sql.LockOption) *AutomationWorkQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AutomationWorkQuery) Modify(modifiers ...func(s *sql.Selector)) *AutomationWorkSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // AutomationWorkSelect is the builder for selecting fields of AutomationWork entities.
 type AutomationWorkSelect struct {
 	AutomationWorkQuery *AutomationWorkQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *AutomationWorkSelect) Aggregate(fns ...AggregateFunc) *AutomationWorkSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +258,4 @@ func (_s *AutomationWorkSelect) sqlScan(ctx context.Context, root *AutomationWor
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AutomationWorkSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationWorkSelect {
-	_s.AutomationWorkQuery.modifiers = append(_s.AutomationWorkQuery.modifiers, modifiers...)
-	return _s
 }

@@ -216,67 +216,7 @@ func (_m *BillingSubscription) String() string {
 	var builder strings.Builder
 	builder.WriteString("BillingSubscription(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("plan_id=")
-	builder.WriteString(_m.PlanID)
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(_m.Status)
-	builder.WriteString(", ")
-	builder.WriteString("item_id=")
-	builder.WriteString(_m.ItemID)
-	builder.WriteString(", ")
-	builder.WriteString("metered=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Metered))
-	builder.WriteString(", ")
-	if v := _m.MeteredSince; v != nil {
-		builder.WriteString("metered_since=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.MeteredUntil; v != nil {
-		builder.WriteString("metered_until=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.PeriodStart; v != nil {
-		builder.WriteString("period_start=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.PeriodEnd; v != nil {
-		builder.WriteString("period_end=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.CancelAt; v != nil {
-		builder.WriteString("cancel_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("schedule_id=")
-	builder.WriteString(_m.ScheduleID)
-	builder.WriteString(", ")
-	builder.WriteString("pending_plan=")
-	builder.WriteString(_m.PendingPlan)
-	builder.WriteString(", ")
-	if v := _m.PendingAt; v != nil {
-		builder.WriteString("pending_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.PastDueSince; v != nil {
-		builder.WriteString("past_due_since=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -147,33 +147,7 @@ func (_m *CategoryOptOut) String() string {
 	var builder strings.Builder
 	builder.WriteString("CategoryOptOut(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("address_hash=")
-	builder.WriteString(fmt.Sprintf("%v", _m.AddressHash))
-	builder.WriteString(", ")
-	if v := _m.Email; v != nil {
-		builder.WriteString("email=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("category=")
-	builder.WriteString(_m.Category)
-	builder.WriteString(", ")
-	builder.WriteString("category_label=")
-	builder.WriteString(_m.CategoryLabel)
-	builder.WriteString(", ")
-	builder.WriteString("source=")
-	builder.WriteString(_m.Source)
-	builder.WriteString(", ")
-	if v := _m.EmailID; v != nil {
-		builder.WriteString("email_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

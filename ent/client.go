@@ -278,13 +278,6 @@ func (c *config) options(opts ...Option) {
 	}
 }
 
-// Debug enables debug logging on the ent.Driver.
-func Debug() Option {
-	return func(c *config) {
-		c.debug = true
-	}
-}
-
 // Log sets the logging function for debug mode.
 func Log(fn func(...any)) Option {
 	return func(c *config) {
@@ -461,23 +454,6 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	}, nil
 }
 
-// Debug returns a new debug-client. It's used to get verbose logging on specific operations.
-//
-//	client.Debug().
-//		APIKey.
-//		Query().
-//		Count(ctx)
-func (c *Client) Debug() *Client {
-	if c.debug {
-		return c
-	}
-	cfg := c.config
-	cfg.driver = dialect.Debug(c.driver, c.log)
-	client := &Client{config: cfg}
-	client.init()
-	return client
-}
-
 // Close closes the database connection and prevents new queries from starting.
 func (c *Client) Close() error {
 	return c.driver.Close()
@@ -644,12 +620,6 @@ func (c *APIKeyClient) UpdateOne(_m *APIKey) *APIKeyUpdateOne {
 	return &APIKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// UpdateOneID returns an update builder for the given id.
-func (c *APIKeyClient) UpdateOneID(id string) *APIKeyUpdateOne {
-	mutation := newAPIKeyMutation(c.config, OpUpdateOne, withAPIKeyID(id))
-	return &APIKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
 // Query returns a query builder for APIKey.
 func (c *APIKeyClient) Query() *APIKeyQuery {
 	return &APIKeyQuery{
@@ -662,31 +632,6 @@ func (c *APIKeyClient) Query() *APIKeyQuery {
 // Get returns a APIKey entity by its id.
 func (c *APIKeyClient) Get(ctx context.Context, id string) (*APIKey, error) {
 	return c.Query().Where(apikey.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *APIKeyClient) GetX(ctx context.Context, id string) *APIKey {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryAccount queries the account edge of a APIKey.
-func (c *APIKeyClient) QueryAccount(_m *APIKey) *AccountQuery {
-	query := (&AccountClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(apikey.Table, apikey.FieldID, id),
-			sqlgraph.To(account.Table, account.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, apikey.AccountTable, apikey.AccountColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
 }
 
 // Hooks returns the client hooks.
@@ -773,15 +718,6 @@ func (c *AccountClient) Get(ctx context.Context, id string) (*Account, error) {
 	return c.Query().Where(account.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *AccountClient) GetX(ctx context.Context, id string) *Account {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // QueryMemberships queries the memberships edge of a Account.
 func (c *AccountClient) QueryMemberships(_m *Account) *MembershipQuery {
 	query := (&MembershipClient{config: c.config}).Query()
@@ -791,38 +727,6 @@ func (c *AccountClient) QueryMemberships(_m *Account) *MembershipQuery {
 			sqlgraph.From(account.Table, account.FieldID, id),
 			sqlgraph.To(membership.Table, membership.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, account.MembershipsTable, account.MembershipsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryAPIKeys queries the api_keys edge of a Account.
-func (c *AccountClient) QueryAPIKeys(_m *Account) *APIKeyQuery {
-	query := (&APIKeyClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(account.Table, account.FieldID, id),
-			sqlgraph.To(apikey.Table, apikey.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, account.APIKeysTable, account.APIKeysColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryPlan queries the plan edge of a Account.
-func (c *AccountClient) QueryPlan(_m *Account) *PlanQuery {
-	query := (&PlanClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(account.Table, account.FieldID, id),
-			sqlgraph.To(plan.Table, plan.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, account.PlanTable, account.PlanColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -890,20 +794,6 @@ func (c *AddressRuleSetClient) Get(ctx context.Context, id int64) (*AddressRuleS
 	return c.Query().Where(addressruleset.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *AddressRuleSetClient) GetX(ctx context.Context, id int64) *AddressRuleSet {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *AddressRuleSetClient) Hooks() []Hook {
-	return c.hooks.AddressRuleSet
-}
-
 // Interceptors returns the client interceptors.
 func (c *AddressRuleSetClient) Interceptors() []Interceptor {
 	return c.inters.AddressRuleSet
@@ -937,19 +827,6 @@ func (c *AttachmentClient) Delete() *AttachmentDelete {
 	return &AttachmentDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AttachmentClient) DeleteOne(_m *Attachment) *AttachmentDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AttachmentClient) DeleteOneID(id int64) *AttachmentDeleteOne {
-	builder := c.Delete().Where(attachment.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AttachmentDeleteOne{builder}
-}
-
 // Query returns a query builder for Attachment.
 func (c *AttachmentClient) Query() *AttachmentQuery {
 	return &AttachmentQuery{
@@ -962,31 +839,6 @@ func (c *AttachmentClient) Query() *AttachmentQuery {
 // Get returns a Attachment entity by its id.
 func (c *AttachmentClient) Get(ctx context.Context, id int64) (*Attachment, error) {
 	return c.Query().Where(attachment.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *AttachmentClient) GetX(ctx context.Context, id int64) *Attachment {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryEmail queries the email edge of a Attachment.
-func (c *AttachmentClient) QueryEmail(_m *Attachment) *EmailQuery {
-	query := (&EmailClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(attachment.Table, attachment.FieldID, id),
-			sqlgraph.To(email.Table, email.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, attachment.EmailTable, attachment.EmailColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
 }
 
 // Hooks returns the client hooks.
@@ -1037,19 +889,6 @@ func (c *AttemptClient) Delete() *AttemptDelete {
 	return &AttemptDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AttemptClient) DeleteOne(_m *Attempt) *AttemptDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AttemptClient) DeleteOneID(id int64) *AttemptDeleteOne {
-	builder := c.Delete().Where(attempt.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AttemptDeleteOne{builder}
-}
-
 // Query returns a query builder for Attempt.
 func (c *AttemptClient) Query() *AttemptQuery {
 	return &AttemptQuery{
@@ -1062,15 +901,6 @@ func (c *AttemptClient) Query() *AttemptQuery {
 // Get returns a Attempt entity by its id.
 func (c *AttemptClient) Get(ctx context.Context, id int64) (*Attempt, error) {
 	return c.Query().Where(attempt.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *AttemptClient) GetX(ctx context.Context, id int64) *Attempt {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -1135,15 +965,6 @@ func (c *AuditEntryClient) Get(ctx context.Context, id string) (*AuditEntry, err
 	return c.Query().Where(auditentry.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *AuditEntryClient) GetX(ctx context.Context, id string) *AuditEntry {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *AuditEntryClient) Hooks() []Hook {
 	return c.hooks.AuditEntry
@@ -1204,12 +1025,6 @@ func (c *AutomationClient) UpdateOne(_m *Automation) *AutomationUpdateOne {
 	return &AutomationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// UpdateOneID returns an update builder for the given id.
-func (c *AutomationClient) UpdateOneID(id string) *AutomationUpdateOne {
-	mutation := newAutomationMutation(c.config, OpUpdateOne, withAutomationID(id))
-	return &AutomationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
 // Delete returns a delete builder for Automation.
 func (c *AutomationClient) Delete() *AutomationDelete {
 	mutation := newAutomationMutation(c.config, OpDelete)
@@ -1241,15 +1056,6 @@ func (c *AutomationClient) Query() *AutomationQuery {
 // Get returns a Automation entity by its id.
 func (c *AutomationClient) Get(ctx context.Context, id string) (*Automation, error) {
 	return c.Query().Where(automation.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *AutomationClient) GetX(ctx context.Context, id string) *Automation {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -1313,20 +1119,6 @@ func (c *AutomationListenClient) Get(ctx context.Context, id int64) (*Automation
 	return c.Query().Where(automationlisten.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *AutomationListenClient) GetX(ctx context.Context, id int64) *AutomationListen {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *AutomationListenClient) Hooks() []Hook {
-	return c.hooks.AutomationListen
-}
-
 // Interceptors returns the client interceptors.
 func (c *AutomationListenClient) Interceptors() []Interceptor {
 	return c.inters.AutomationListen
@@ -1368,20 +1160,6 @@ func (c *AutomationRunClient) Get(ctx context.Context, id string) (*AutomationRu
 	return c.Query().Where(automationrun.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *AutomationRunClient) GetX(ctx context.Context, id string) *AutomationRun {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *AutomationRunClient) Hooks() []Hook {
-	return c.hooks.AutomationRun
-}
-
 // Interceptors returns the client interceptors.
 func (c *AutomationRunClient) Interceptors() []Interceptor {
 	return c.inters.AutomationRun
@@ -1421,20 +1199,6 @@ func (c *AutomationStepClient) Query() *AutomationStepQuery {
 // Get returns a AutomationStep entity by its id.
 func (c *AutomationStepClient) Get(ctx context.Context, id int64) (*AutomationStep, error) {
 	return c.Query().Where(automationstep.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *AutomationStepClient) GetX(ctx context.Context, id int64) *AutomationStep {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *AutomationStepClient) Hooks() []Hook {
-	return c.hooks.AutomationStep
 }
 
 // Interceptors returns the client interceptors.
@@ -1482,15 +1246,6 @@ func (c *AutomationVersionClient) Query() *AutomationVersionQuery {
 // Get returns a AutomationVersion entity by its id.
 func (c *AutomationVersionClient) Get(ctx context.Context, id int64) (*AutomationVersion, error) {
 	return c.Query().Where(automationversion.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *AutomationVersionClient) GetX(ctx context.Context, id int64) *AutomationVersion {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -1549,20 +1304,6 @@ func (c *AutomationWorkClient) Get(ctx context.Context, id string) (*AutomationW
 	return c.Query().Where(automationwork.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *AutomationWorkClient) GetX(ctx context.Context, id string) *AutomationWork {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *AutomationWorkClient) Hooks() []Hook {
-	return c.hooks.AutomationWork
-}
-
 // Interceptors returns the client interceptors.
 func (c *AutomationWorkClient) Interceptors() []Interceptor {
 	return c.inters.AutomationWork
@@ -1602,20 +1343,6 @@ func (c *BillingCustomerClient) Query() *BillingCustomerQuery {
 // Get returns a BillingCustomer entity by its id.
 func (c *BillingCustomerClient) Get(ctx context.Context, id string) (*BillingCustomer, error) {
 	return c.Query().Where(billingcustomer.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *BillingCustomerClient) GetX(ctx context.Context, id string) *BillingCustomer {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *BillingCustomerClient) Hooks() []Hook {
-	return c.hooks.BillingCustomer
 }
 
 // Interceptors returns the client interceptors.
@@ -1659,20 +1386,6 @@ func (c *BillingSubscriptionClient) Get(ctx context.Context, id string) (*Billin
 	return c.Query().Where(billingsubscription.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *BillingSubscriptionClient) GetX(ctx context.Context, id string) *BillingSubscription {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *BillingSubscriptionClient) Hooks() []Hook {
-	return c.hooks.BillingSubscription
-}
-
 // Interceptors returns the client interceptors.
 func (c *BillingSubscriptionClient) Interceptors() []Interceptor {
 	return c.inters.BillingSubscription
@@ -1706,19 +1419,6 @@ func (c *CapturedMailClient) Delete() *CapturedMailDelete {
 	return &CapturedMailDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *CapturedMailClient) DeleteOne(_m *CapturedMail) *CapturedMailDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *CapturedMailClient) DeleteOneID(id int64) *CapturedMailDeleteOne {
-	builder := c.Delete().Where(capturedmail.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &CapturedMailDeleteOne{builder}
-}
-
 // Query returns a query builder for CapturedMail.
 func (c *CapturedMailClient) Query() *CapturedMailQuery {
 	return &CapturedMailQuery{
@@ -1731,15 +1431,6 @@ func (c *CapturedMailClient) Query() *CapturedMailQuery {
 // Get returns a CapturedMail entity by its id.
 func (c *CapturedMailClient) Get(ctx context.Context, id int64) (*CapturedMail, error) {
 	return c.Query().Where(capturedmail.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *CapturedMailClient) GetX(ctx context.Context, id int64) *CapturedMail {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -1798,20 +1489,6 @@ func (c *CapturedSMSClient) Get(ctx context.Context, id int64) (*CapturedSMS, er
 	return c.Query().Where(capturedsms.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *CapturedSMSClient) GetX(ctx context.Context, id int64) *CapturedSMS {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *CapturedSMSClient) Hooks() []Hook {
-	return c.hooks.CapturedSMS
-}
-
 // Interceptors returns the client interceptors.
 func (c *CapturedSMSClient) Interceptors() []Interceptor {
 	return c.inters.CapturedSMS
@@ -1851,20 +1528,6 @@ func (c *CategoryOptOutClient) Query() *CategoryOptOutQuery {
 // Get returns a CategoryOptOut entity by its id.
 func (c *CategoryOptOutClient) Get(ctx context.Context, id string) (*CategoryOptOut, error) {
 	return c.Query().Where(categoryoptout.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *CategoryOptOutClient) GetX(ctx context.Context, id string) *CategoryOptOut {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *CategoryOptOutClient) Hooks() []Hook {
-	return c.hooks.CategoryOptOut
 }
 
 // Interceptors returns the client interceptors.
@@ -1908,20 +1571,6 @@ func (c *CustomEventClient) Get(ctx context.Context, id string) (*CustomEvent, e
 	return c.Query().Where(customevent.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *CustomEventClient) GetX(ctx context.Context, id string) *CustomEvent {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *CustomEventClient) Hooks() []Hook {
-	return c.hooks.CustomEvent
-}
-
 // Interceptors returns the client interceptors.
 func (c *CustomEventClient) Interceptors() []Interceptor {
 	return c.inters.CustomEvent
@@ -1961,19 +1610,6 @@ func (c *DKIMKeyClient) Delete() *DKIMKeyDelete {
 	return &DKIMKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *DKIMKeyClient) DeleteOne(_m *DKIMKey) *DKIMKeyDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *DKIMKeyClient) DeleteOneID(id string) *DKIMKeyDeleteOne {
-	builder := c.Delete().Where(dkimkey.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &DKIMKeyDeleteOne{builder}
-}
-
 // Query returns a query builder for DKIMKey.
 func (c *DKIMKeyClient) Query() *DKIMKeyQuery {
 	return &DKIMKeyQuery{
@@ -1986,31 +1622,6 @@ func (c *DKIMKeyClient) Query() *DKIMKeyQuery {
 // Get returns a DKIMKey entity by its id.
 func (c *DKIMKeyClient) Get(ctx context.Context, id string) (*DKIMKey, error) {
 	return c.Query().Where(dkimkey.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *DKIMKeyClient) GetX(ctx context.Context, id string) *DKIMKey {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryDomain queries the domain edge of a DKIMKey.
-func (c *DKIMKeyClient) QueryDomain(_m *DKIMKey) *DomainQuery {
-	query := (&DomainClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(dkimkey.Table, dkimkey.FieldID, id),
-			sqlgraph.To(domain.Table, domain.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, dkimkey.DomainTable, dkimkey.DomainColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
 }
 
 // Hooks returns the client hooks.
@@ -2077,31 +1688,6 @@ func (c *DeliveryReportClient) Get(ctx context.Context, id int64) (*DeliveryRepo
 	return c.Query().Where(deliveryreport.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *DeliveryReportClient) GetX(ctx context.Context, id int64) *DeliveryReport {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryEmail queries the email edge of a DeliveryReport.
-func (c *DeliveryReportClient) QueryEmail(_m *DeliveryReport) *EmailQuery {
-	query := (&EmailClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(deliveryreport.Table, deliveryreport.FieldID, id),
-			sqlgraph.To(email.Table, email.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, deliveryreport.EmailTable, deliveryreport.EmailColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
 // Hooks returns the client hooks.
 func (c *DeliveryReportClient) Hooks() []Hook {
 	return c.hooks.DeliveryReport
@@ -2162,12 +1748,6 @@ func (c *DomainClient) UpdateOne(_m *Domain) *DomainUpdateOne {
 	return &DomainUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// UpdateOneID returns an update builder for the given id.
-func (c *DomainClient) UpdateOneID(id string) *DomainUpdateOne {
-	mutation := newDomainMutation(c.config, OpUpdateOne, withDomainID(id))
-	return &DomainUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
 // Query returns a query builder for Domain.
 func (c *DomainClient) Query() *DomainQuery {
 	return &DomainQuery{
@@ -2180,31 +1760,6 @@ func (c *DomainClient) Query() *DomainQuery {
 // Get returns a Domain entity by its id.
 func (c *DomainClient) Get(ctx context.Context, id string) (*Domain, error) {
 	return c.Query().Where(domain.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *DomainClient) GetX(ctx context.Context, id string) *Domain {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryKeys queries the keys edge of a Domain.
-func (c *DomainClient) QueryKeys(_m *Domain) *DKIMKeyQuery {
-	query := (&DKIMKeyClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(domain.Table, domain.FieldID, id),
-			sqlgraph.To(dkimkey.Table, dkimkey.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, domain.KeysTable, domain.KeysColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
 }
 
 // Hooks returns the client hooks.
@@ -2259,19 +1814,6 @@ func (c *DomainCheckClient) Delete() *DomainCheckDelete {
 	return &DomainCheckDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *DomainCheckClient) DeleteOne(_m *DomainCheck) *DomainCheckDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *DomainCheckClient) DeleteOneID(id int64) *DomainCheckDeleteOne {
-	builder := c.Delete().Where(domaincheck.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &DomainCheckDeleteOne{builder}
-}
-
 // Query returns a query builder for DomainCheck.
 func (c *DomainCheckClient) Query() *DomainCheckQuery {
 	return &DomainCheckQuery{
@@ -2284,15 +1826,6 @@ func (c *DomainCheckClient) Query() *DomainCheckQuery {
 // Get returns a DomainCheck entity by its id.
 func (c *DomainCheckClient) Get(ctx context.Context, id int64) (*DomainCheck, error) {
 	return c.Query().Where(domaincheck.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *DomainCheckClient) GetX(ctx context.Context, id int64) *DomainCheck {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -2351,20 +1884,6 @@ func (c *DomainClaimClient) Get(ctx context.Context, id string) (*DomainClaim, e
 	return c.Query().Where(domainclaim.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *DomainClaimClient) GetX(ctx context.Context, id string) *DomainClaim {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *DomainClaimClient) Hooks() []Hook {
-	return c.hooks.DomainClaim
-}
-
 // Interceptors returns the client interceptors.
 func (c *DomainClaimClient) Interceptors() []Interceptor {
 	return c.inters.DomainClaim
@@ -2398,19 +1917,6 @@ func (c *EmailClient) Delete() *EmailDelete {
 	return &EmailDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *EmailClient) DeleteOne(_m *Email) *EmailDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *EmailClient) DeleteOneID(id string) *EmailDeleteOne {
-	builder := c.Delete().Where(email.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &EmailDeleteOne{builder}
-}
-
 // Query returns a query builder for Email.
 func (c *EmailClient) Query() *EmailQuery {
 	return &EmailQuery{
@@ -2423,63 +1929,6 @@ func (c *EmailClient) Query() *EmailQuery {
 // Get returns a Email entity by its id.
 func (c *EmailClient) Get(ctx context.Context, id string) (*Email, error) {
 	return c.Query().Where(email.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *EmailClient) GetX(ctx context.Context, id string) *Email {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryRecipients queries the recipients edge of a Email.
-func (c *EmailClient) QueryRecipients(_m *Email) *RecipientQuery {
-	query := (&RecipientClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(email.Table, email.FieldID, id),
-			sqlgraph.To(recipient.Table, recipient.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, email.RecipientsTable, email.RecipientsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryAttachments queries the attachments edge of a Email.
-func (c *EmailClient) QueryAttachments(_m *Email) *AttachmentQuery {
-	query := (&AttachmentClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(email.Table, email.FieldID, id),
-			sqlgraph.To(attachment.Table, attachment.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, email.AttachmentsTable, email.AttachmentsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryReports queries the reports edge of a Email.
-func (c *EmailClient) QueryReports(_m *Email) *DeliveryReportQuery {
-	query := (&DeliveryReportClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(email.Table, email.FieldID, id),
-			sqlgraph.To(deliveryreport.Table, deliveryreport.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, email.ReportsTable, email.ReportsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
 }
 
 // Hooks returns the client hooks.
@@ -2530,19 +1979,6 @@ func (c *EngagementClient) Delete() *EngagementDelete {
 	return &EngagementDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *EngagementClient) DeleteOne(_m *Engagement) *EngagementDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *EngagementClient) DeleteOneID(id int64) *EngagementDeleteOne {
-	builder := c.Delete().Where(engagement.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &EngagementDeleteOne{builder}
-}
-
 // Query returns a query builder for Engagement.
 func (c *EngagementClient) Query() *EngagementQuery {
 	return &EngagementQuery{
@@ -2555,15 +1991,6 @@ func (c *EngagementClient) Query() *EngagementQuery {
 // Get returns a Engagement entity by its id.
 func (c *EngagementClient) Get(ctx context.Context, id int64) (*Engagement, error) {
 	return c.Query().Where(engagement.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *EngagementClient) GetX(ctx context.Context, id int64) *Engagement {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -2620,19 +2047,6 @@ func (c *IdentityClient) Delete() *IdentityDelete {
 	return &IdentityDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *IdentityClient) DeleteOne(_m *Identity) *IdentityDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *IdentityClient) DeleteOneID(id int64) *IdentityDeleteOne {
-	builder := c.Delete().Where(identity.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &IdentityDeleteOne{builder}
-}
-
 // Query returns a query builder for Identity.
 func (c *IdentityClient) Query() *IdentityQuery {
 	return &IdentityQuery{
@@ -2645,15 +2059,6 @@ func (c *IdentityClient) Query() *IdentityQuery {
 // Get returns a Identity entity by its id.
 func (c *IdentityClient) Get(ctx context.Context, id int64) (*Identity, error) {
 	return c.Query().Where(identity.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *IdentityClient) GetX(ctx context.Context, id int64) *Identity {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -2738,15 +2143,6 @@ func (c *InvitationClient) Get(ctx context.Context, id string) (*Invitation, err
 	return c.Query().Where(invitation.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *InvitationClient) GetX(ctx context.Context, id string) *Invitation {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *InvitationClient) Hooks() []Hook {
 	return c.hooks.Invitation
@@ -2823,11 +2219,6 @@ func (c *MembershipClient) Delete() *MembershipDelete {
 	return &MembershipDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *MembershipClient) DeleteOne(_m *Membership) *MembershipDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
 // DeleteOneID returns a builder for deleting the given entity by its id.
 func (c *MembershipClient) DeleteOneID(id int64) *MembershipDeleteOne {
 	builder := c.Delete().Where(membership.ID(id))
@@ -2848,47 +2239,6 @@ func (c *MembershipClient) Query() *MembershipQuery {
 // Get returns a Membership entity by its id.
 func (c *MembershipClient) Get(ctx context.Context, id int64) (*Membership, error) {
 	return c.Query().Where(membership.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *MembershipClient) GetX(ctx context.Context, id int64) *Membership {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryAccount queries the account edge of a Membership.
-func (c *MembershipClient) QueryAccount(_m *Membership) *AccountQuery {
-	query := (&AccountClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(membership.Table, membership.FieldID, id),
-			sqlgraph.To(account.Table, account.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, membership.AccountTable, membership.AccountColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryUser queries the user edge of a Membership.
-func (c *MembershipClient) QueryUser(_m *Membership) *UserQuery {
-	query := (&UserClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(membership.Table, membership.FieldID, id),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, membership.UserTable, membership.UserColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
 }
 
 // Hooks returns the client hooks.
@@ -2956,21 +2306,10 @@ func (c *PasskeyClient) UpdateOne(_m *Passkey) *PasskeyUpdateOne {
 	return &PasskeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// UpdateOneID returns an update builder for the given id.
-func (c *PasskeyClient) UpdateOneID(id string) *PasskeyUpdateOne {
-	mutation := newPasskeyMutation(c.config, OpUpdateOne, withPasskeyID(id))
-	return &PasskeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
 // Delete returns a delete builder for Passkey.
 func (c *PasskeyClient) Delete() *PasskeyDelete {
 	mutation := newPasskeyMutation(c.config, OpDelete)
 	return &PasskeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *PasskeyClient) DeleteOne(_m *Passkey) *PasskeyDeleteOne {
-	return c.DeleteOneID(_m.ID)
 }
 
 // DeleteOneID returns a builder for deleting the given entity by its id.
@@ -2993,15 +2332,6 @@ func (c *PasskeyClient) Query() *PasskeyQuery {
 // Get returns a Passkey entity by its id.
 func (c *PasskeyClient) Get(ctx context.Context, id string) (*Passkey, error) {
 	return c.Query().Where(passkey.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *PasskeyClient) GetX(ctx context.Context, id string) *Passkey {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -3069,12 +2399,6 @@ func (c *PasswordClient) UpdateOne(_m *Password) *PasswordUpdateOne {
 	return &PasswordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// UpdateOneID returns an update builder for the given id.
-func (c *PasswordClient) UpdateOneID(id string) *PasswordUpdateOne {
-	mutation := newPasswordMutation(c.config, OpUpdateOne, withPasswordID(id))
-	return &PasswordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
 // Query returns a query builder for Password.
 func (c *PasswordClient) Query() *PasswordQuery {
 	return &PasswordQuery{
@@ -3087,15 +2411,6 @@ func (c *PasswordClient) Query() *PasswordQuery {
 // Get returns a Password entity by its id.
 func (c *PasswordClient) Get(ctx context.Context, id string) (*Password, error) {
 	return c.Query().Where(password.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *PasswordClient) GetX(ctx context.Context, id string) *Password {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -3158,36 +2473,6 @@ func (c *PlanClient) Get(ctx context.Context, id string) (*Plan, error) {
 	return c.Query().Where(plan.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *PlanClient) GetX(ctx context.Context, id string) *Plan {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryAccounts queries the accounts edge of a Plan.
-func (c *PlanClient) QueryAccounts(_m *Plan) *AccountQuery {
-	query := (&AccountClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(plan.Table, plan.FieldID, id),
-			sqlgraph.To(account.Table, account.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, plan.AccountsTable, plan.AccountsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// Hooks returns the client hooks.
-func (c *PlanClient) Hooks() []Hook {
-	return c.hooks.Plan
-}
-
 // Interceptors returns the client interceptors.
 func (c *PlanClient) Interceptors() []Interceptor {
 	return c.inters.Plan
@@ -3229,20 +2514,6 @@ func (c *ReceivedEmailClient) Get(ctx context.Context, id string) (*ReceivedEmai
 	return c.Query().Where(receivedemail.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ReceivedEmailClient) GetX(ctx context.Context, id string) *ReceivedEmail {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *ReceivedEmailClient) Hooks() []Hook {
-	return c.hooks.ReceivedEmail
-}
-
 // Interceptors returns the client interceptors.
 func (c *ReceivedEmailClient) Interceptors() []Interceptor {
 	return c.inters.ReceivedEmail
@@ -3276,19 +2547,6 @@ func (c *RecipientClient) Delete() *RecipientDelete {
 	return &RecipientDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *RecipientClient) DeleteOne(_m *Recipient) *RecipientDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *RecipientClient) DeleteOneID(id int64) *RecipientDeleteOne {
-	builder := c.Delete().Where(recipient.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &RecipientDeleteOne{builder}
-}
-
 // Query returns a query builder for Recipient.
 func (c *RecipientClient) Query() *RecipientQuery {
 	return &RecipientQuery{
@@ -3301,31 +2559,6 @@ func (c *RecipientClient) Query() *RecipientQuery {
 // Get returns a Recipient entity by its id.
 func (c *RecipientClient) Get(ctx context.Context, id int64) (*Recipient, error) {
 	return c.Query().Where(recipient.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *RecipientClient) GetX(ctx context.Context, id int64) *Recipient {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryEmail queries the email edge of a Recipient.
-func (c *RecipientClient) QueryEmail(_m *Recipient) *EmailQuery {
-	query := (&EmailClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(recipient.Table, recipient.FieldID, id),
-			sqlgraph.To(email.Table, email.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, recipient.EmailTable, recipient.EmailColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
 }
 
 // Hooks returns the client hooks.
@@ -3384,20 +2617,6 @@ func (c *SMSAttemptClient) Get(ctx context.Context, id int64) (*SMSAttempt, erro
 	return c.Query().Where(smsattempt.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *SMSAttemptClient) GetX(ctx context.Context, id int64) *SMSAttempt {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *SMSAttemptClient) Hooks() []Hook {
-	return c.hooks.SMSAttempt
-}
-
 // Interceptors returns the client interceptors.
 func (c *SMSAttemptClient) Interceptors() []Interceptor {
 	return c.inters.SMSAttempt
@@ -3439,20 +2658,6 @@ func (c *SMSMessageClient) Get(ctx context.Context, id string) (*SMSMessage, err
 	return c.Query().Where(smsmessage.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *SMSMessageClient) GetX(ctx context.Context, id string) *SMSMessage {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *SMSMessageClient) Hooks() []Hook {
-	return c.hooks.SMSMessage
-}
-
 // Interceptors returns the client interceptors.
 func (c *SMSMessageClient) Interceptors() []Interceptor {
 	return c.inters.SMSMessage
@@ -3492,20 +2697,6 @@ func (c *SMSSettingsClient) Query() *SMSSettingsQuery {
 // Get returns a SMSSettings entity by its id.
 func (c *SMSSettingsClient) Get(ctx context.Context, id string) (*SMSSettings, error) {
 	return c.Query().Where(smssettings.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SMSSettingsClient) GetX(ctx context.Context, id string) *SMSSettings {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *SMSSettingsClient) Hooks() []Hook {
-	return c.hooks.SMSSettings
 }
 
 // Interceptors returns the client interceptors.
@@ -3553,12 +2744,6 @@ func (c *SMTPCredentialClient) UpdateOne(_m *SMTPCredential) *SMTPCredentialUpda
 	return &SMTPCredentialUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// UpdateOneID returns an update builder for the given id.
-func (c *SMTPCredentialClient) UpdateOneID(id string) *SMTPCredentialUpdateOne {
-	mutation := newSMTPCredentialMutation(c.config, OpUpdateOne, withSMTPCredentialID(id))
-	return &SMTPCredentialUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
 // Query returns a query builder for SMTPCredential.
 func (c *SMTPCredentialClient) Query() *SMTPCredentialQuery {
 	return &SMTPCredentialQuery{
@@ -3571,15 +2756,6 @@ func (c *SMTPCredentialClient) Query() *SMTPCredentialQuery {
 // Get returns a SMTPCredential entity by its id.
 func (c *SMTPCredentialClient) Get(ctx context.Context, id string) (*SMTPCredential, error) {
 	return c.Query().Where(smtpcredential.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SMTPCredentialClient) GetX(ctx context.Context, id string) *SMTPCredential {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -3658,19 +2834,6 @@ func (c *SecondFactorClient) Delete() *SecondFactorDelete {
 	return &SecondFactorDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SecondFactorClient) DeleteOne(_m *SecondFactor) *SecondFactorDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SecondFactorClient) DeleteOneID(id string) *SecondFactorDeleteOne {
-	builder := c.Delete().Where(secondfactor.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SecondFactorDeleteOne{builder}
-}
-
 // Query returns a query builder for SecondFactor.
 func (c *SecondFactorClient) Query() *SecondFactorQuery {
 	return &SecondFactorQuery{
@@ -3683,15 +2846,6 @@ func (c *SecondFactorClient) Query() *SecondFactorQuery {
 // Get returns a SecondFactor entity by its id.
 func (c *SecondFactorClient) Get(ctx context.Context, id string) (*SecondFactor, error) {
 	return c.Query().Where(secondfactor.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SecondFactorClient) GetX(ctx context.Context, id string) *SecondFactor {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -3779,15 +2933,6 @@ func (c *SessionClient) Get(ctx context.Context, id string) (*Session, error) {
 	return c.Query().Where(session.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *SessionClient) GetX(ctx context.Context, id string) *Session {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *SessionClient) Hooks() []Hook {
 	return c.hooks.Session
@@ -3852,15 +2997,6 @@ func (c *SignInChallengeClient) Query() *SignInChallengeQuery {
 // Get returns a SignInChallenge entity by its id.
 func (c *SignInChallengeClient) Get(ctx context.Context, id string) (*SignInChallenge, error) {
 	return c.Query().Where(signinchallenge.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SignInChallengeClient) GetX(ctx context.Context, id string) *SignInChallenge {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -3935,19 +3071,6 @@ func (c *SignInLinkClient) Delete() *SignInLinkDelete {
 	return &SignInLinkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SignInLinkClient) DeleteOne(_m *SignInLink) *SignInLinkDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SignInLinkClient) DeleteOneID(id int64) *SignInLinkDeleteOne {
-	builder := c.Delete().Where(signinlink.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SignInLinkDeleteOne{builder}
-}
-
 // Query returns a query builder for SignInLink.
 func (c *SignInLinkClient) Query() *SignInLinkQuery {
 	return &SignInLinkQuery{
@@ -3960,15 +3083,6 @@ func (c *SignInLinkClient) Query() *SignInLinkQuery {
 // Get returns a SignInLink entity by its id.
 func (c *SignInLinkClient) Get(ctx context.Context, id int64) (*SignInLink, error) {
 	return c.Query().Where(signinlink.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SignInLinkClient) GetX(ctx context.Context, id int64) *SignInLink {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -4046,11 +3160,6 @@ func (c *SmarthostClient) UpdateOneID(id string) *SmarthostUpdateOne {
 func (c *SmarthostClient) Delete() *SmarthostDelete {
 	mutation := newSmarthostMutation(c.config, OpDelete)
 	return &SmarthostDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SmarthostClient) DeleteOne(_m *Smarthost) *SmarthostDeleteOne {
-	return c.DeleteOneID(_m.ID)
 }
 
 // DeleteOneID returns a builder for deleting the given entity by its id.
@@ -4149,12 +3258,6 @@ func (c *SourceClient) UpdateOne(_m *Source) *SourceUpdateOne {
 	return &SourceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// UpdateOneID returns an update builder for the given id.
-func (c *SourceClient) UpdateOneID(id string) *SourceUpdateOne {
-	mutation := newSourceMutation(c.config, OpUpdateOne, withSourceID(id))
-	return &SourceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
 // Delete returns a delete builder for Source.
 func (c *SourceClient) Delete() *SourceDelete {
 	mutation := newSourceMutation(c.config, OpDelete)
@@ -4186,15 +3289,6 @@ func (c *SourceClient) Query() *SourceQuery {
 // Get returns a Source entity by its id.
 func (c *SourceClient) Get(ctx context.Context, id string) (*Source, error) {
 	return c.Query().Where(source.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SourceClient) GetX(ctx context.Context, id string) *Source {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -4258,20 +3352,6 @@ func (c *SuppressionClient) Get(ctx context.Context, id string) (*Suppression, e
 	return c.Query().Where(suppression.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *SuppressionClient) GetX(ctx context.Context, id string) *Suppression {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *SuppressionClient) Hooks() []Hook {
-	return c.hooks.Suppression
-}
-
 // Interceptors returns the client interceptors.
 func (c *SuppressionClient) Interceptors() []Interceptor {
 	return c.inters.Suppression
@@ -4311,20 +3391,6 @@ func (c *TLSReportCountClient) Query() *TLSReportCountQuery {
 // Get returns a TLSReportCount entity by its id.
 func (c *TLSReportCountClient) Get(ctx context.Context, id int64) (*TLSReportCount, error) {
 	return c.Query().Where(tlsreportcount.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *TLSReportCountClient) GetX(ctx context.Context, id int64) *TLSReportCount {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *TLSReportCountClient) Hooks() []Hook {
-	return c.hooks.TLSReportCount
 }
 
 // Interceptors returns the client interceptors.
@@ -4384,11 +3450,6 @@ func (c *TemplateClient) Delete() *TemplateDelete {
 	return &TemplateDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *TemplateClient) DeleteOne(_m *Template) *TemplateDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
 // DeleteOneID returns a builder for deleting the given entity by its id.
 func (c *TemplateClient) DeleteOneID(id string) *TemplateDeleteOne {
 	builder := c.Delete().Where(template.ID(id))
@@ -4409,31 +3470,6 @@ func (c *TemplateClient) Query() *TemplateQuery {
 // Get returns a Template entity by its id.
 func (c *TemplateClient) Get(ctx context.Context, id string) (*Template, error) {
 	return c.Query().Where(template.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *TemplateClient) GetX(ctx context.Context, id string) *Template {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryVersions queries the versions edge of a Template.
-func (c *TemplateClient) QueryVersions(_m *Template) *TemplateVersionQuery {
-	query := (&TemplateVersionClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(template.Table, template.FieldID, id),
-			sqlgraph.To(templateversion.Table, templateversion.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, template.VersionsTable, template.VersionsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
 }
 
 // Hooks returns the client hooks.
@@ -4503,31 +3539,6 @@ func (c *TemplateVersionClient) Get(ctx context.Context, id int64) (*TemplateVer
 	return c.Query().Where(templateversion.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *TemplateVersionClient) GetX(ctx context.Context, id int64) *TemplateVersion {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryTemplate queries the template edge of a TemplateVersion.
-func (c *TemplateVersionClient) QueryTemplate(_m *TemplateVersion) *TemplateQuery {
-	query := (&TemplateClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(templateversion.Table, templateversion.FieldID, id),
-			sqlgraph.To(template.Table, template.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, templateversion.TemplateTable, templateversion.TemplateColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
 // Hooks returns the client hooks.
 func (c *TemplateVersionClient) Hooks() []Hook {
 	return c.hooks.TemplateVersion
@@ -4576,19 +3587,6 @@ func (c *TrackingHostClient) Delete() *TrackingHostDelete {
 	return &TrackingHostDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// DeleteOne returns a builder for deleting the given entity.
-func (c *TrackingHostClient) DeleteOne(_m *TrackingHost) *TrackingHostDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *TrackingHostClient) DeleteOneID(id int64) *TrackingHostDeleteOne {
-	builder := c.Delete().Where(trackinghost.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &TrackingHostDeleteOne{builder}
-}
-
 // Query returns a query builder for TrackingHost.
 func (c *TrackingHostClient) Query() *TrackingHostQuery {
 	return &TrackingHostQuery{
@@ -4601,15 +3599,6 @@ func (c *TrackingHostClient) Query() *TrackingHostQuery {
 // Get returns a TrackingHost entity by its id.
 func (c *TrackingHostClient) Get(ctx context.Context, id int64) (*TrackingHost, error) {
 	return c.Query().Where(trackinghost.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *TrackingHostClient) GetX(ctx context.Context, id int64) *TrackingHost {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -4692,31 +3681,6 @@ func (c *UserClient) Get(ctx context.Context, id string) (*User, error) {
 	return c.Query().Where(user.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *UserClient) GetX(ctx context.Context, id string) *User {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryMemberships queries the memberships edge of a User.
-func (c *UserClient) QueryMemberships(_m *User) *MembershipQuery {
-	query := (&MembershipClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(membership.Table, membership.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, user.MembershipsTable, user.MembershipsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
 // Hooks returns the client hooks.
 func (c *UserClient) Hooks() []Hook {
 	return c.hooks.User
@@ -4781,29 +3745,10 @@ func (c *WebhookClient) UpdateOne(_m *Webhook) *WebhookUpdateOne {
 	return &WebhookUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// UpdateOneID returns an update builder for the given id.
-func (c *WebhookClient) UpdateOneID(id string) *WebhookUpdateOne {
-	mutation := newWebhookMutation(c.config, OpUpdateOne, withWebhookID(id))
-	return &WebhookUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
 // Delete returns a delete builder for Webhook.
 func (c *WebhookClient) Delete() *WebhookDelete {
 	mutation := newWebhookMutation(c.config, OpDelete)
 	return &WebhookDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *WebhookClient) DeleteOne(_m *Webhook) *WebhookDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *WebhookClient) DeleteOneID(id string) *WebhookDeleteOne {
-	builder := c.Delete().Where(webhook.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &WebhookDeleteOne{builder}
 }
 
 // Query returns a query builder for Webhook.
@@ -4818,15 +3763,6 @@ func (c *WebhookClient) Query() *WebhookQuery {
 // Get returns a Webhook entity by its id.
 func (c *WebhookClient) Get(ctx context.Context, id string) (*Webhook, error) {
 	return c.Query().Where(webhook.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *WebhookClient) GetX(ctx context.Context, id string) *Webhook {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.
@@ -4890,20 +3826,6 @@ func (c *WebhookAttemptClient) Get(ctx context.Context, id int64) (*WebhookAttem
 	return c.Query().Where(webhookattempt.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *WebhookAttemptClient) GetX(ctx context.Context, id int64) *WebhookAttempt {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *WebhookAttemptClient) Hooks() []Hook {
-	return c.hooks.WebhookAttempt
-}
-
 // Interceptors returns the client interceptors.
 func (c *WebhookAttemptClient) Interceptors() []Interceptor {
 	return c.inters.WebhookAttempt
@@ -4945,20 +3867,6 @@ func (c *WebhookDeliveryClient) Get(ctx context.Context, id string) (*WebhookDel
 	return c.Query().Where(webhookdelivery.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *WebhookDeliveryClient) GetX(ctx context.Context, id string) *WebhookDelivery {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *WebhookDeliveryClient) Hooks() []Hook {
-	return c.hooks.WebhookDelivery
-}
-
 // Interceptors returns the client interceptors.
 func (c *WebhookDeliveryClient) Interceptors() []Interceptor {
 	return c.inters.WebhookDelivery
@@ -4998,20 +3906,6 @@ func (c *WebhookWorkClient) Query() *WebhookWorkQuery {
 // Get returns a WebhookWork entity by its id.
 func (c *WebhookWorkClient) Get(ctx context.Context, id string) (*WebhookWork, error) {
 	return c.Query().Where(webhookwork.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *WebhookWorkClient) GetX(ctx context.Context, id string) *WebhookWork {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *WebhookWorkClient) Hooks() []Hook {
-	return c.hooks.WebhookWork
 }
 
 // Interceptors returns the client interceptors.

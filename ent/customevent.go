@@ -190,47 +190,7 @@ func (_m *CustomEvent) String() string {
 	var builder strings.Builder
 	builder.WriteString("CustomEvent(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	if v := _m.UserID; v != nil {
-		builder.WriteString("user_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.Email; v != nil {
-		builder.WriteString("email=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.EmailKey; v != nil {
-		builder.WriteString("email_key=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("data=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Data))
-	builder.WriteString(", ")
-	builder.WriteString("source=")
-	builder.WriteString(_m.Source)
-	builder.WriteString(", ")
-	builder.WriteString("depth=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Depth))
-	builder.WriteString(", ")
-	builder.WriteString("matches=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Matches))
-	builder.WriteString(", ")
-	builder.WriteString("pending=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Pending))
-	builder.WriteString(", ")
-	builder.WriteString("trial=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Trial))
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,12 +40,6 @@ func (_q *CustomEventQuery) Limit(limit int) *CustomEventQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *CustomEventQuery) Offset(offset int) *CustomEventQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *CustomEventQuery) Unique(unique bool) *CustomEventQuery {
@@ -58,33 +51,6 @@ func (_q *CustomEventQuery) Unique(unique bool) *CustomEventQuery {
 func (_q *CustomEventQuery) Order(o ...customevent.OrderOption) *CustomEventQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first CustomEvent entity from the query.
-// Returns a *NotFoundError when no CustomEvent was found.
-func (_q *CustomEventQuery) First(ctx context.Context) (*CustomEvent, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{customevent.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first CustomEvent ID from the query.
-// Returns a *NotFoundError when no CustomEvent ID was found.
-func (_q *CustomEventQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{customevent.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single CustomEvent entity found by the query, ensuring it only returns one.
@@ -105,34 +71,6 @@ func (_q *CustomEventQuery) Only(ctx context.Context) (*CustomEvent, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *CustomEventQuery) OnlyX(ctx context.Context) *CustomEvent {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only CustomEvent ID in the query.
-// Returns a *NotSingularError when more than one CustomEvent ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *CustomEventQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{customevent.Label}
-	default:
-		err = &NotSingularError{customevent.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of CustomEvents.
 func (_q *CustomEventQuery) All(ctx context.Context) ([]*CustomEvent, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,15 +79,6 @@ func (_q *CustomEventQuery) All(ctx context.Context) ([]*CustomEvent, error) {
 	}
 	qr := querierAll[[]*CustomEvent, *CustomEventQuery]()
 	return withInterceptors[[]*CustomEvent](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *CustomEventQuery) AllX(ctx context.Context) []*CustomEvent {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of CustomEvent IDs.
@@ -173,47 +102,6 @@ func (_q *CustomEventQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*CustomEventQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *CustomEventQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *CustomEventQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the CustomEventQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *CustomEventQuery) Clone() *CustomEventQuery {
-	if _q == nil {
-		return nil
-	}
-	return &CustomEventQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]customevent.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.CustomEvent{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -232,11 +120,6 @@ func (_q *CustomEventQuery) Select(fields ...string) *CustomEventSelect {
 	sbuild.label = customevent.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a CustomEventSelect configured with the given aggregations.
-func (_q *CustomEventQuery) Aggregate(fns ...AggregateFunc) *CustomEventSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *CustomEventQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +263,10 @@ func (_q *CustomEventQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *CustomEventQuery) ForUpdate(opts ...sql.LockOption) *CustomEventQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *CustomEventQuery) ForShare(opts ...sql.LockOption) *CustomEventQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *CustomEventQuery) Modify(modifiers ...func(s *sql.Selector)) *CustomEventSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // CustomEventSelect is the builder for selecting fields of CustomEvent entities.
 type CustomEventSelect struct {
 	CustomEventQuery *CustomEventQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *CustomEventSelect) Aggregate(fns ...AggregateFunc) *CustomEventSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +297,4 @@ func (_s *CustomEventSelect) sqlScan(ctx context.Context, root *CustomEventQuery
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *CustomEventSelect) Modify(modifiers ...func(s *sql.Selector)) *CustomEventSelect {
-	_s.CustomEventQuery.modifiers = append(_s.CustomEventQuery.modifiers, modifiers...)
-	return _s
 }

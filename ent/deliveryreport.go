@@ -177,11 +177,6 @@ func (_m *DeliveryReport) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryEmail queries the "email" edge of the DeliveryReport entity.
-func (_m *DeliveryReport) QueryEmail() *EmailQuery {
-	return NewDeliveryReportClient(_m.config).QueryEmail(_m)
-}
-
 // Unwrap unwraps the DeliveryReport entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *DeliveryReport) Unwrap() *DeliveryReport {
@@ -198,41 +193,7 @@ func (_m *DeliveryReport) String() string {
 	var builder strings.Builder
 	builder.WriteString("DeliveryReport(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("email_id=")
-	builder.WriteString(_m.EmailID)
-	builder.WriteString(", ")
-	builder.WriteString("recipient_id=")
-	builder.WriteString(fmt.Sprintf("%v", _m.RecipientID))
-	builder.WriteString(", ")
-	builder.WriteString("kind=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Kind))
-	builder.WriteString(", ")
-	builder.WriteString("effective=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Effective))
-	builder.WriteString(", ")
-	builder.WriteString("digest=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Digest))
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(_m.Status)
-	builder.WriteString(", ")
-	builder.WriteString("diagnostic=")
-	builder.WriteString(_m.Diagnostic)
-	builder.WriteString(", ")
-	builder.WriteString("class=")
-	builder.WriteString(_m.Class)
-	builder.WriteString(", ")
-	builder.WriteString("reporter=")
-	builder.WriteString(_m.Reporter)
-	builder.WriteString(", ")
-	builder.WriteString("remote_addr=")
-	builder.WriteString(_m.RemoteAddr)
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

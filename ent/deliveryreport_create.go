@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -87,23 +86,6 @@ func (_c *DeliveryReportCreate) SetRemoteAddr(v string) *DeliveryReportCreate {
 	return _c
 }
 
-// SetCreatedAt sets the "created_at" field.
-func (_c *DeliveryReportCreate) SetCreatedAt(v time.Time) *DeliveryReportCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetID sets the "id" field.
-func (_c *DeliveryReportCreate) SetID(v int64) *DeliveryReportCreate {
-	_c.mutation.SetID(v)
-	return _c
-}
-
-// SetEmail sets the "email" edge to the Email entity.
-func (_c *DeliveryReportCreate) SetEmail(v *Email) *DeliveryReportCreate {
-	return _c.SetEmailID(v.ID)
-}
-
 // Mutation returns the DeliveryReportMutation object of the builder.
 func (_c *DeliveryReportCreate) Mutation() *DeliveryReportMutation {
 	return _c.mutation
@@ -119,13 +101,6 @@ func (_c *DeliveryReportCreate) Save(ctx context.Context) (*DeliveryReport, erro
 func (_c *DeliveryReportCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DeliveryReportCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -382,11 +357,4 @@ func (_c *DeliveryReportCreateBulk) Save(ctx context.Context) ([]*DeliveryReport
 func (_c *DeliveryReportCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DeliveryReportCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -43,12 +42,6 @@ func (_q *DeliveryReportQuery) Limit(limit int) *DeliveryReportQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *DeliveryReportQuery) Offset(offset int) *DeliveryReportQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *DeliveryReportQuery) Unique(unique bool) *DeliveryReportQuery {
@@ -60,41 +53,6 @@ func (_q *DeliveryReportQuery) Unique(unique bool) *DeliveryReportQuery {
 func (_q *DeliveryReportQuery) Order(o ...deliveryreport.OrderOption) *DeliveryReportQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryEmail chains the current query on the "email" edge.
-func (_q *DeliveryReportQuery) QueryEmail() *EmailQuery {
-	query := (&EmailClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(deliveryreport.Table, deliveryreport.FieldID, selector),
-			sqlgraph.To(email.Table, email.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, deliveryreport.EmailTable, deliveryreport.EmailColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first DeliveryReport entity from the query.
-// Returns a *NotFoundError when no DeliveryReport was found.
-func (_q *DeliveryReportQuery) First(ctx context.Context) (*DeliveryReport, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{deliveryreport.Label}
-	}
-	return nodes[0], nil
 }
 
 // FirstID returns the first DeliveryReport ID from the query.
@@ -129,34 +87,6 @@ func (_q *DeliveryReportQuery) Only(ctx context.Context) (*DeliveryReport, error
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *DeliveryReportQuery) OnlyX(ctx context.Context) *DeliveryReport {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only DeliveryReport ID in the query.
-// Returns a *NotSingularError when more than one DeliveryReport ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *DeliveryReportQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{deliveryreport.Label}
-	default:
-		err = &NotSingularError{deliveryreport.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of DeliveryReports.
 func (_q *DeliveryReportQuery) All(ctx context.Context) ([]*DeliveryReport, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -165,15 +95,6 @@ func (_q *DeliveryReportQuery) All(ctx context.Context) ([]*DeliveryReport, erro
 	}
 	qr := querierAll[[]*DeliveryReport, *DeliveryReportQuery]()
 	return withInterceptors[[]*DeliveryReport](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *DeliveryReportQuery) AllX(ctx context.Context) []*DeliveryReport {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of DeliveryReport IDs.
@@ -197,15 +118,6 @@ func (_q *DeliveryReportQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*DeliveryReportQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *DeliveryReportQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *DeliveryReportQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -216,26 +128,6 @@ func (_q *DeliveryReportQuery) Exist(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("ent: check existence: %w", err)
 	default:
 		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the DeliveryReportQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *DeliveryReportQuery) Clone() *DeliveryReportQuery {
-	if _q == nil {
-		return nil
-	}
-	return &DeliveryReportQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]deliveryreport.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.DeliveryReport{}, _q.predicates...),
-		withEmail:  _q.withEmail.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
 }
 
@@ -257,11 +149,6 @@ func (_q *DeliveryReportQuery) Select(fields ...string) *DeliveryReportSelect {
 	sbuild.label = deliveryreport.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a DeliveryReportSelect configured with the given aggregations.
-func (_q *DeliveryReportQuery) Aggregate(fns ...AggregateFunc) *DeliveryReportSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *DeliveryReportQuery) prepareQuery(ctx context.Context) error {
@@ -448,48 +335,10 @@ func (_q *DeliveryReportQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *DeliveryReportQuery) ForUpdate(opts ...sql.LockOption) *DeliveryReportQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *DeliveryReportQuery) ForShare(opts ...sql.LockOption) *DeliveryReportQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *DeliveryReportQuery) Modify(modifiers ...func(s *sql.Selector)) *DeliveryReportSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // DeliveryReportSelect is the builder for selecting fields of DeliveryReport entities.
 type DeliveryReportSelect struct {
 	DeliveryReportQuery *DeliveryReportQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *DeliveryReportSelect) Aggregate(fns ...AggregateFunc) *DeliveryReportSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -520,10 +369,4 @@ func (_s *DeliveryReportSelect) sqlScan(ctx context.Context, root *DeliveryRepor
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *DeliveryReportSelect) Modify(modifiers ...func(s *sql.Selector)) *DeliveryReportSelect {
-	_s.DeliveryReportQuery.modifiers = append(_s.DeliveryReportQuery.modifiers, modifiers...)
-	return _s
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -57,24 +56,6 @@ func (_c *DKIMKeyCreate) SetState(v dkimkey.State) *DKIMKeyCreate {
 	return _c
 }
 
-// SetCreatedAt sets the "created_at" field.
-func (_c *DKIMKeyCreate) SetCreatedAt(v time.Time) *DKIMKeyCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetActivatedAt sets the "activated_at" field.
-func (_c *DKIMKeyCreate) SetActivatedAt(v time.Time) *DKIMKeyCreate {
-	_c.mutation.SetActivatedAt(v)
-	return _c
-}
-
-// SetRetiredAt sets the "retired_at" field.
-func (_c *DKIMKeyCreate) SetRetiredAt(v time.Time) *DKIMKeyCreate {
-	_c.mutation.SetRetiredAt(v)
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *DKIMKeyCreate) SetID(v string) *DKIMKeyCreate {
 	_c.mutation.SetID(v)
@@ -96,13 +77,6 @@ func (_c *DKIMKeyCreate) Save(ctx context.Context) (*DKIMKey, error) {
 func (_c *DKIMKeyCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DKIMKeyCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -331,11 +305,4 @@ func (_c *DKIMKeyCreateBulk) Save(ctx context.Context) ([]*DKIMKey, error) {
 func (_c *DKIMKeyCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DKIMKeyCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -43,72 +42,10 @@ func (_q *DKIMKeyQuery) Limit(limit int) *DKIMKeyQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *DKIMKeyQuery) Offset(offset int) *DKIMKeyQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *DKIMKeyQuery) Unique(unique bool) *DKIMKeyQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *DKIMKeyQuery) Order(o ...dkimkey.OrderOption) *DKIMKeyQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryDomain chains the current query on the "domain" edge.
-func (_q *DKIMKeyQuery) QueryDomain() *DomainQuery {
-	query := (&DomainClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(dkimkey.Table, dkimkey.FieldID, selector),
-			sqlgraph.To(domain.Table, domain.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, dkimkey.DomainTable, dkimkey.DomainColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first DKIMKey entity from the query.
-// Returns a *NotFoundError when no DKIMKey was found.
-func (_q *DKIMKeyQuery) First(ctx context.Context) (*DKIMKey, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{dkimkey.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first DKIMKey ID from the query.
-// Returns a *NotFoundError when no DKIMKey ID was found.
-func (_q *DKIMKeyQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{dkimkey.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single DKIMKey entity found by the query, ensuring it only returns one.
@@ -129,34 +66,6 @@ func (_q *DKIMKeyQuery) Only(ctx context.Context) (*DKIMKey, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *DKIMKeyQuery) OnlyX(ctx context.Context) *DKIMKey {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only DKIMKey ID in the query.
-// Returns a *NotSingularError when more than one DKIMKey ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *DKIMKeyQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{dkimkey.Label}
-	default:
-		err = &NotSingularError{dkimkey.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of DKIMKeys.
 func (_q *DKIMKeyQuery) All(ctx context.Context) ([]*DKIMKey, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -165,27 +74,6 @@ func (_q *DKIMKeyQuery) All(ctx context.Context) ([]*DKIMKey, error) {
 	}
 	qr := querierAll[[]*DKIMKey, *DKIMKeyQuery]()
 	return withInterceptors[[]*DKIMKey](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *DKIMKeyQuery) AllX(ctx context.Context) []*DKIMKey {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of DKIMKey IDs.
-func (_q *DKIMKeyQuery) IDs(ctx context.Context) (ids []string, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(dkimkey.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
 }
 
 // Count returns the count of the given query.
@@ -204,64 +92,6 @@ func (_q *DKIMKeyQuery) CountX(ctx context.Context) int {
 		panic(err)
 	}
 	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *DKIMKeyQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the DKIMKeyQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *DKIMKeyQuery) Clone() *DKIMKeyQuery {
-	if _q == nil {
-		return nil
-	}
-	return &DKIMKeyQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]dkimkey.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.DKIMKey{}, _q.predicates...),
-		withDomain: _q.withDomain.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		DomainID string `json:"domain_id,omitempty"`
-//	}
-//
-//	client.DKIMKey.Query().
-//		Select(dkimkey.FieldDomainID).
-//		Scan(ctx, &v)
-func (_q *DKIMKeyQuery) Select(fields ...string) *DKIMKeySelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &DKIMKeySelect{DKIMKeyQuery: _q}
-	sbuild.label = dkimkey.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a DKIMKeySelect configured with the given aggregations.
-func (_q *DKIMKeyQuery) Aggregate(fns ...AggregateFunc) *DKIMKeySelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *DKIMKeyQuery) prepareQuery(ctx context.Context) error {
@@ -448,48 +278,10 @@ func (_q *DKIMKeyQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *DKIMKeyQuery) ForUpdate(opts ...sql.LockOption) *DKIMKeyQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *DKIMKeyQuery) ForShare(opts ...sql.LockOption) *DKIMKeyQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *DKIMKeyQuery) Modify(modifiers ...func(s *sql.Selector)) *DKIMKeySelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // DKIMKeySelect is the builder for selecting fields of DKIMKey entities.
 type DKIMKeySelect struct {
 	DKIMKeyQuery *DKIMKeyQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *DKIMKeySelect) Aggregate(fns ...AggregateFunc) *DKIMKeySelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -520,10 +312,4 @@ func (_s *DKIMKeySelect) sqlScan(ctx context.Context, root *DKIMKeyQuery, v any)
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *DKIMKeySelect) Modify(modifiers ...func(s *sql.Selector)) *DKIMKeySelect {
-	_s.DKIMKeyQuery.modifiers = append(_s.DKIMKeyQuery.modifiers, modifiers...)
-	return _s
 }

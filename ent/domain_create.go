@@ -6,13 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
-	"github.com/postrider/postrider/ent/schema/shape"
 )
 
 // DomainCreate is the builder for creating a Domain entity.
@@ -60,99 +58,15 @@ func (_c *DomainCreate) SetOwnershipToken(v string) *DomainCreate {
 	return _c
 }
 
-// SetRecords sets the "records" field.
-func (_c *DomainCreate) SetRecords(v []shape.RecordState) *DomainCreate {
-	_c.mutation.SetRecords(v)
-	return _c
-}
-
-// SetOpenTracking sets the "open_tracking" field.
-func (_c *DomainCreate) SetOpenTracking(v bool) *DomainCreate {
-	_c.mutation.SetOpenTracking(v)
-	return _c
-}
-
-// SetClickTracking sets the "click_tracking" field.
-func (_c *DomainCreate) SetClickTracking(v bool) *DomainCreate {
-	_c.mutation.SetClickTracking(v)
-	return _c
-}
-
-// SetTLSMode sets the "tls_mode" field.
-func (_c *DomainCreate) SetTLSMode(v domain.TLSMode) *DomainCreate {
-	_c.mutation.SetTLSMode(v)
-	return _c
-}
-
 // SetInboundEnabled sets the "inbound_enabled" field.
 func (_c *DomainCreate) SetInboundEnabled(v bool) *DomainCreate {
 	_c.mutation.SetInboundEnabled(v)
 	return _c
 }
 
-// SetEd25519 sets the "ed25519" field.
-func (_c *DomainCreate) SetEd25519(v bool) *DomainCreate {
-	_c.mutation.SetEd25519(v)
-	return _c
-}
-
-// SetLastCheckedAt sets the "last_checked_at" field.
-func (_c *DomainCreate) SetLastCheckedAt(v time.Time) *DomainCreate {
-	_c.mutation.SetLastCheckedAt(v)
-	return _c
-}
-
-// SetVerifiedAt sets the "verified_at" field.
-func (_c *DomainCreate) SetVerifiedAt(v time.Time) *DomainCreate {
-	_c.mutation.SetVerifiedAt(v)
-	return _c
-}
-
-// SetFailingSince sets the "failing_since" field.
-func (_c *DomainCreate) SetFailingSince(v time.Time) *DomainCreate {
-	_c.mutation.SetFailingSince(v)
-	return _c
-}
-
-// SetDueAt sets the "due_at" field.
-func (_c *DomainCreate) SetDueAt(v time.Time) *DomainCreate {
-	_c.mutation.SetDueAt(v)
-	return _c
-}
-
-// SetFence sets the "fence" field.
-func (_c *DomainCreate) SetFence(v int64) *DomainCreate {
-	_c.mutation.SetFence(v)
-	return _c
-}
-
-// SetCheckAttempts sets the "check_attempts" field.
-func (_c *DomainCreate) SetCheckAttempts(v int) *DomainCreate {
-	_c.mutation.SetCheckAttempts(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *DomainCreate) SetCreatedAt(v time.Time) *DomainCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *DomainCreate) SetUpdatedAt(v time.Time) *DomainCreate {
-	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *DomainCreate) SetID(v string) *DomainCreate {
 	_c.mutation.SetID(v)
-	return _c
-}
-
-// AddKeyIDs adds the "keys" edge to the DKIMKey entity by IDs.
-func (_c *DomainCreate) AddKeyIDs(ids ...string) *DomainCreate {
-	_c.mutation.AddKeyIDs(ids...)
 	return _c
 }
 
@@ -171,13 +85,6 @@ func (_c *DomainCreate) Save(ctx context.Context) (*Domain, error) {
 func (_c *DomainCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DomainCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -490,11 +397,4 @@ func (_c *DomainCreateBulk) Save(ctx context.Context) ([]*Domain, error) {
 func (_c *DomainCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DomainCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -44,12 +43,6 @@ func (_q *DomainQuery) Limit(limit int) *DomainQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *DomainQuery) Offset(offset int) *DomainQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *DomainQuery) Unique(unique bool) *DomainQuery {
@@ -61,41 +54,6 @@ func (_q *DomainQuery) Unique(unique bool) *DomainQuery {
 func (_q *DomainQuery) Order(o ...domain.OrderOption) *DomainQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryKeys chains the current query on the "keys" edge.
-func (_q *DomainQuery) QueryKeys() *DKIMKeyQuery {
-	query := (&DKIMKeyClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(domain.Table, domain.FieldID, selector),
-			sqlgraph.To(dkimkey.Table, dkimkey.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, domain.KeysTable, domain.KeysColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first Domain entity from the query.
-// Returns a *NotFoundError when no Domain was found.
-func (_q *DomainQuery) First(ctx context.Context) (*Domain, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{domain.Label}
-	}
-	return nodes[0], nil
 }
 
 // FirstID returns the first Domain ID from the query.
@@ -168,15 +126,6 @@ func (_q *DomainQuery) All(ctx context.Context) ([]*Domain, error) {
 	return withInterceptors[[]*Domain](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *DomainQuery) AllX(ctx context.Context) []*Domain {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of Domain IDs.
 func (_q *DomainQuery) IDs(ctx context.Context) (ids []string, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -220,26 +169,6 @@ func (_q *DomainQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// Clone returns a duplicate of the DomainQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *DomainQuery) Clone() *DomainQuery {
-	if _q == nil {
-		return nil
-	}
-	return &DomainQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]domain.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Domain{}, _q.predicates...),
-		withKeys:   _q.withKeys.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // WithKeys tells the query-builder to eager-load the nodes that are connected to
 // the "keys" edge. The optional arguments are used to configure the query builder of the edge.
 func (_q *DomainQuery) WithKeys(opts ...func(*DKIMKeyQuery)) *DomainQuery {
@@ -269,11 +198,6 @@ func (_q *DomainQuery) Select(fields ...string) *DomainSelect {
 	sbuild.label = domain.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a DomainSelect configured with the given aggregations.
-func (_q *DomainQuery) Aggregate(fns ...AggregateFunc) *DomainSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *DomainQuery) prepareQuery(ctx context.Context) error {
@@ -459,48 +383,10 @@ func (_q *DomainQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *DomainQuery) ForUpdate(opts ...sql.LockOption) *DomainQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *DomainQuery) ForShare(opts ...sql.LockOption) *DomainQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *DomainQuery) Modify(modifiers ...func(s *sql.Selector)) *DomainSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // DomainSelect is the builder for selecting fields of Domain entities.
 type DomainSelect struct {
 	DomainQuery *DomainQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *DomainSelect) Aggregate(fns ...AggregateFunc) *DomainSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -531,10 +417,4 @@ func (_s *DomainSelect) sqlScan(ctx context.Context, root *DomainQuery, v any) e
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *DomainSelect) Modify(modifiers ...func(s *sql.Selector)) *DomainSelect {
-	_s.DomainQuery.modifiers = append(_s.DomainQuery.modifiers, modifiers...)
-	return _s
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
@@ -32,26 +31,6 @@ func (_u *DomainUpdate) Where(ps ...predicate.Domain) *DomainUpdate {
 	return _u
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *DomainUpdate) SetAccountID(v string) *DomainUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableAccountID(v *string) *DomainUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// ClearAccountID clears the value of the "account_id" field.
-func (_u *DomainUpdate) ClearAccountID() *DomainUpdate {
-	_u.mutation.ClearAccountID()
-	return _u
-}
-
 // SetStatus sets the "status" field.
 func (_u *DomainUpdate) SetStatus(v domain.Status) *DomainUpdate {
 	_u.mutation.SetStatus(v)
@@ -64,93 +43,9 @@ func (_u *DomainUpdate) SetSeeded(v bool) *DomainUpdate {
 	return _u
 }
 
-// SetRecords sets the "records" field.
-func (_u *DomainUpdate) SetRecords(v []shape.RecordState) *DomainUpdate {
-	_u.mutation.SetRecords(v)
-	return _u
-}
-
 // AppendRecords appends value to the "records" field.
 func (_u *DomainUpdate) AppendRecords(v []shape.RecordState) *DomainUpdate {
 	_u.mutation.AppendRecords(v)
-	return _u
-}
-
-// ClearRecords clears the value of the "records" field.
-func (_u *DomainUpdate) ClearRecords() *DomainUpdate {
-	_u.mutation.ClearRecords()
-	return _u
-}
-
-// SetOpenTracking sets the "open_tracking" field.
-func (_u *DomainUpdate) SetOpenTracking(v bool) *DomainUpdate {
-	_u.mutation.SetOpenTracking(v)
-	return _u
-}
-
-// SetClickTracking sets the "click_tracking" field.
-func (_u *DomainUpdate) SetClickTracking(v bool) *DomainUpdate {
-	_u.mutation.SetClickTracking(v)
-	return _u
-}
-
-// SetTLSMode sets the "tls_mode" field.
-func (_u *DomainUpdate) SetTLSMode(v domain.TLSMode) *DomainUpdate {
-	_u.mutation.SetTLSMode(v)
-	return _u
-}
-
-// SetInboundEnabled sets the "inbound_enabled" field.
-func (_u *DomainUpdate) SetInboundEnabled(v bool) *DomainUpdate {
-	_u.mutation.SetInboundEnabled(v)
-	return _u
-}
-
-// SetEd25519 sets the "ed25519" field.
-func (_u *DomainUpdate) SetEd25519(v bool) *DomainUpdate {
-	_u.mutation.SetEd25519(v)
-	return _u
-}
-
-// SetLastCheckedAt sets the "last_checked_at" field.
-func (_u *DomainUpdate) SetLastCheckedAt(v time.Time) *DomainUpdate {
-	_u.mutation.SetLastCheckedAt(v)
-	return _u
-}
-
-// ClearLastCheckedAt clears the value of the "last_checked_at" field.
-func (_u *DomainUpdate) ClearLastCheckedAt() *DomainUpdate {
-	_u.mutation.ClearLastCheckedAt()
-	return _u
-}
-
-// SetVerifiedAt sets the "verified_at" field.
-func (_u *DomainUpdate) SetVerifiedAt(v time.Time) *DomainUpdate {
-	_u.mutation.SetVerifiedAt(v)
-	return _u
-}
-
-// ClearVerifiedAt clears the value of the "verified_at" field.
-func (_u *DomainUpdate) ClearVerifiedAt() *DomainUpdate {
-	_u.mutation.ClearVerifiedAt()
-	return _u
-}
-
-// SetFailingSince sets the "failing_since" field.
-func (_u *DomainUpdate) SetFailingSince(v time.Time) *DomainUpdate {
-	_u.mutation.SetFailingSince(v)
-	return _u
-}
-
-// ClearFailingSince clears the value of the "failing_since" field.
-func (_u *DomainUpdate) ClearFailingSince() *DomainUpdate {
-	_u.mutation.ClearFailingSince()
-	return _u
-}
-
-// SetDueAt sets the "due_at" field.
-func (_u *DomainUpdate) SetDueAt(v time.Time) *DomainUpdate {
-	_u.mutation.SetDueAt(v)
 	return _u
 }
 
@@ -160,59 +55,9 @@ func (_u *DomainUpdate) ClearDueAt() *DomainUpdate {
 	return _u
 }
 
-// SetFence sets the "fence" field.
-func (_u *DomainUpdate) SetFence(v int64) *DomainUpdate {
-	_u.mutation.ResetFence()
-	_u.mutation.SetFence(v)
-	return _u
-}
-
-// AddFence adds value to the "fence" field.
-func (_u *DomainUpdate) AddFence(v int64) *DomainUpdate {
-	_u.mutation.AddFence(v)
-	return _u
-}
-
-// SetCheckAttempts sets the "check_attempts" field.
-func (_u *DomainUpdate) SetCheckAttempts(v int) *DomainUpdate {
-	_u.mutation.ResetCheckAttempts()
-	_u.mutation.SetCheckAttempts(v)
-	return _u
-}
-
-// AddCheckAttempts adds value to the "check_attempts" field.
-func (_u *DomainUpdate) AddCheckAttempts(v int) *DomainUpdate {
-	_u.mutation.AddCheckAttempts(v)
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *DomainUpdate) SetUpdatedAt(v time.Time) *DomainUpdate {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
-// AddKeyIDs adds the "keys" edge to the DKIMKey entity by IDs.
-func (_u *DomainUpdate) AddKeyIDs(ids ...string) *DomainUpdate {
-	_u.mutation.AddKeyIDs(ids...)
-	return _u
-}
-
 // Mutation returns the DomainMutation object of the builder.
 func (_u *DomainUpdate) Mutation() *DomainMutation {
 	return _u.mutation
-}
-
-// ClearKeys clears all "keys" edges to the DKIMKey entity.
-func (_u *DomainUpdate) ClearKeys() *DomainUpdate {
-	_u.mutation.ClearKeys()
-	return _u
-}
-
-// RemoveKeyIDs removes the "keys" edge to DKIMKey entities by IDs.
-func (_u *DomainUpdate) RemoveKeyIDs(ids ...string) *DomainUpdate {
-	_u.mutation.RemoveKeyIDs(ids...)
-	return _u
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -225,13 +70,6 @@ func (_u *DomainUpdate) Save(ctx context.Context) (int, error) {
 func (_u *DomainUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *DomainUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -255,12 +93,6 @@ func (_u *DomainUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *DomainUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *DomainUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *DomainUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -419,41 +251,9 @@ type DomainUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *DomainUpdateOne) SetAccountID(v string) *DomainUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableAccountID(v *string) *DomainUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// ClearAccountID clears the value of the "account_id" field.
-func (_u *DomainUpdateOne) ClearAccountID() *DomainUpdateOne {
-	_u.mutation.ClearAccountID()
-	return _u
-}
-
 // SetStatus sets the "status" field.
 func (_u *DomainUpdateOne) SetStatus(v domain.Status) *DomainUpdateOne {
 	_u.mutation.SetStatus(v)
-	return _u
-}
-
-// SetSeeded sets the "seeded" field.
-func (_u *DomainUpdateOne) SetSeeded(v bool) *DomainUpdateOne {
-	_u.mutation.SetSeeded(v)
-	return _u
-}
-
-// SetRecords sets the "records" field.
-func (_u *DomainUpdateOne) SetRecords(v []shape.RecordState) *DomainUpdateOne {
-	_u.mutation.SetRecords(v)
 	return _u
 }
 
@@ -463,155 +263,14 @@ func (_u *DomainUpdateOne) AppendRecords(v []shape.RecordState) *DomainUpdateOne
 	return _u
 }
 
-// ClearRecords clears the value of the "records" field.
-func (_u *DomainUpdateOne) ClearRecords() *DomainUpdateOne {
-	_u.mutation.ClearRecords()
-	return _u
-}
-
-// SetOpenTracking sets the "open_tracking" field.
-func (_u *DomainUpdateOne) SetOpenTracking(v bool) *DomainUpdateOne {
-	_u.mutation.SetOpenTracking(v)
-	return _u
-}
-
-// SetClickTracking sets the "click_tracking" field.
-func (_u *DomainUpdateOne) SetClickTracking(v bool) *DomainUpdateOne {
-	_u.mutation.SetClickTracking(v)
-	return _u
-}
-
-// SetTLSMode sets the "tls_mode" field.
-func (_u *DomainUpdateOne) SetTLSMode(v domain.TLSMode) *DomainUpdateOne {
-	_u.mutation.SetTLSMode(v)
-	return _u
-}
-
-// SetInboundEnabled sets the "inbound_enabled" field.
-func (_u *DomainUpdateOne) SetInboundEnabled(v bool) *DomainUpdateOne {
-	_u.mutation.SetInboundEnabled(v)
-	return _u
-}
-
-// SetEd25519 sets the "ed25519" field.
-func (_u *DomainUpdateOne) SetEd25519(v bool) *DomainUpdateOne {
-	_u.mutation.SetEd25519(v)
-	return _u
-}
-
-// SetLastCheckedAt sets the "last_checked_at" field.
-func (_u *DomainUpdateOne) SetLastCheckedAt(v time.Time) *DomainUpdateOne {
-	_u.mutation.SetLastCheckedAt(v)
-	return _u
-}
-
-// ClearLastCheckedAt clears the value of the "last_checked_at" field.
-func (_u *DomainUpdateOne) ClearLastCheckedAt() *DomainUpdateOne {
-	_u.mutation.ClearLastCheckedAt()
-	return _u
-}
-
-// SetVerifiedAt sets the "verified_at" field.
-func (_u *DomainUpdateOne) SetVerifiedAt(v time.Time) *DomainUpdateOne {
-	_u.mutation.SetVerifiedAt(v)
-	return _u
-}
-
-// ClearVerifiedAt clears the value of the "verified_at" field.
-func (_u *DomainUpdateOne) ClearVerifiedAt() *DomainUpdateOne {
-	_u.mutation.ClearVerifiedAt()
-	return _u
-}
-
-// SetFailingSince sets the "failing_since" field.
-func (_u *DomainUpdateOne) SetFailingSince(v time.Time) *DomainUpdateOne {
-	_u.mutation.SetFailingSince(v)
-	return _u
-}
-
-// ClearFailingSince clears the value of the "failing_since" field.
-func (_u *DomainUpdateOne) ClearFailingSince() *DomainUpdateOne {
-	_u.mutation.ClearFailingSince()
-	return _u
-}
-
-// SetDueAt sets the "due_at" field.
-func (_u *DomainUpdateOne) SetDueAt(v time.Time) *DomainUpdateOne {
-	_u.mutation.SetDueAt(v)
-	return _u
-}
-
-// ClearDueAt clears the value of the "due_at" field.
-func (_u *DomainUpdateOne) ClearDueAt() *DomainUpdateOne {
-	_u.mutation.ClearDueAt()
-	return _u
-}
-
-// SetFence sets the "fence" field.
-func (_u *DomainUpdateOne) SetFence(v int64) *DomainUpdateOne {
-	_u.mutation.ResetFence()
-	_u.mutation.SetFence(v)
-	return _u
-}
-
-// AddFence adds value to the "fence" field.
-func (_u *DomainUpdateOne) AddFence(v int64) *DomainUpdateOne {
-	_u.mutation.AddFence(v)
-	return _u
-}
-
-// SetCheckAttempts sets the "check_attempts" field.
-func (_u *DomainUpdateOne) SetCheckAttempts(v int) *DomainUpdateOne {
-	_u.mutation.ResetCheckAttempts()
-	_u.mutation.SetCheckAttempts(v)
-	return _u
-}
-
-// AddCheckAttempts adds value to the "check_attempts" field.
-func (_u *DomainUpdateOne) AddCheckAttempts(v int) *DomainUpdateOne {
-	_u.mutation.AddCheckAttempts(v)
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *DomainUpdateOne) SetUpdatedAt(v time.Time) *DomainUpdateOne {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
-// AddKeyIDs adds the "keys" edge to the DKIMKey entity by IDs.
-func (_u *DomainUpdateOne) AddKeyIDs(ids ...string) *DomainUpdateOne {
-	_u.mutation.AddKeyIDs(ids...)
-	return _u
-}
-
 // Mutation returns the DomainMutation object of the builder.
 func (_u *DomainUpdateOne) Mutation() *DomainMutation {
 	return _u.mutation
 }
 
-// ClearKeys clears all "keys" edges to the DKIMKey entity.
-func (_u *DomainUpdateOne) ClearKeys() *DomainUpdateOne {
-	_u.mutation.ClearKeys()
-	return _u
-}
-
-// RemoveKeyIDs removes the "keys" edge to DKIMKey entities by IDs.
-func (_u *DomainUpdateOne) RemoveKeyIDs(ids ...string) *DomainUpdateOne {
-	_u.mutation.RemoveKeyIDs(ids...)
-	return _u
-}
-
 // Where appends a list predicates to the DomainUpdate builder.
 func (_u *DomainUpdateOne) Where(ps ...predicate.Domain) *DomainUpdateOne {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *DomainUpdateOne) Select(field string, fields ...string) *DomainUpdateOne {
-	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
@@ -625,13 +284,6 @@ func (_u *DomainUpdateOne) Save(ctx context.Context) (*Domain, error) {
 func (_u *DomainUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *DomainUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -655,12 +307,6 @@ func (_u *DomainUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *DomainUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *DomainUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *DomainUpdateOne) sqlSave(ctx context.Context) (_node *Domain, err error) {

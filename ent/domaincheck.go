@@ -127,20 +127,7 @@ func (_m *DomainCheck) String() string {
 	var builder strings.Builder
 	builder.WriteString("DomainCheck(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("domain_id=")
-	builder.WriteString(_m.DomainID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("checked_at=")
-	builder.WriteString(_m.CheckedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(_m.Status)
-	builder.WriteString(", ")
-	builder.WriteString("records=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Records))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

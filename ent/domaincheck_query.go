@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,50 +40,10 @@ func (_q *DomainCheckQuery) Limit(limit int) *DomainCheckQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *DomainCheckQuery) Offset(offset int) *DomainCheckQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *DomainCheckQuery) Unique(unique bool) *DomainCheckQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *DomainCheckQuery) Order(o ...domaincheck.OrderOption) *DomainCheckQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first DomainCheck entity from the query.
-// Returns a *NotFoundError when no DomainCheck was found.
-func (_q *DomainCheckQuery) First(ctx context.Context) (*DomainCheck, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{domaincheck.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first DomainCheck ID from the query.
-// Returns a *NotFoundError when no DomainCheck ID was found.
-func (_q *DomainCheckQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{domaincheck.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single DomainCheck entity found by the query, ensuring it only returns one.
@@ -105,34 +64,6 @@ func (_q *DomainCheckQuery) Only(ctx context.Context) (*DomainCheck, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *DomainCheckQuery) OnlyX(ctx context.Context) *DomainCheck {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only DomainCheck ID in the query.
-// Returns a *NotSingularError when more than one DomainCheck ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *DomainCheckQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{domaincheck.Label}
-	default:
-		err = &NotSingularError{domaincheck.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of DomainChecks.
 func (_q *DomainCheckQuery) All(ctx context.Context) ([]*DomainCheck, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,27 +72,6 @@ func (_q *DomainCheckQuery) All(ctx context.Context) ([]*DomainCheck, error) {
 	}
 	qr := querierAll[[]*DomainCheck, *DomainCheckQuery]()
 	return withInterceptors[[]*DomainCheck](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *DomainCheckQuery) AllX(ctx context.Context) []*DomainCheck {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of DomainCheck IDs.
-func (_q *DomainCheckQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(domaincheck.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
 }
 
 // Count returns the count of the given query.
@@ -180,63 +90,6 @@ func (_q *DomainCheckQuery) CountX(ctx context.Context) int {
 		panic(err)
 	}
 	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *DomainCheckQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the DomainCheckQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *DomainCheckQuery) Clone() *DomainCheckQuery {
-	if _q == nil {
-		return nil
-	}
-	return &DomainCheckQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]domaincheck.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.DomainCheck{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		DomainID string `json:"domain_id,omitempty"`
-//	}
-//
-//	client.DomainCheck.Query().
-//		Select(domaincheck.FieldDomainID).
-//		Scan(ctx, &v)
-func (_q *DomainCheckQuery) Select(fields ...string) *DomainCheckSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &DomainCheckSelect{DomainCheckQuery: _q}
-	sbuild.label = domaincheck.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a DomainCheckSelect configured with the given aggregations.
-func (_q *DomainCheckQuery) Aggregate(fns ...AggregateFunc) *DomainCheckSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *DomainCheckQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +233,10 @@ func (_q *DomainCheckQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *DomainCheckQuery) ForUpdate(opts ...sql.LockOption) *DomainCheckQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *DomainCheckQuery) ForShare(opts ...sql.LockOption) *DomainCheckQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *DomainCheckQuery) Modify(modifiers ...func(s *sql.Selector)) *DomainCheckSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // DomainCheckSelect is the builder for selecting fields of DomainCheck entities.
 type DomainCheckSelect struct {
 	DomainCheckQuery *DomainCheckQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *DomainCheckSelect) Aggregate(fns ...AggregateFunc) *DomainCheckSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +267,4 @@ func (_s *DomainCheckSelect) sqlScan(ctx context.Context, root *DomainCheckQuery
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *DomainCheckSelect) Modify(modifiers ...func(s *sql.Selector)) *DomainCheckSelect {
-	_s.DomainCheckQuery.modifiers = append(_s.DomainCheckQuery.modifiers, modifiers...)
-	return _s
 }

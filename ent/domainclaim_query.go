@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,19 +40,6 @@ func (_q *DomainClaimQuery) Limit(limit int) *DomainClaimQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *DomainClaimQuery) Offset(offset int) *DomainClaimQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *DomainClaimQuery) Unique(unique bool) *DomainClaimQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *DomainClaimQuery) Order(o ...domainclaim.OrderOption) *DomainClaimQuery {
 	_q.order = append(_q.order, o...)
@@ -71,20 +57,6 @@ func (_q *DomainClaimQuery) First(ctx context.Context) (*DomainClaim, error) {
 		return nil, &NotFoundError{domainclaim.Label}
 	}
 	return nodes[0], nil
-}
-
-// FirstID returns the first DomainClaim ID from the query.
-// Returns a *NotFoundError when no DomainClaim ID was found.
-func (_q *DomainClaimQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{domainclaim.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single DomainClaim entity found by the query, ensuring it only returns one.
@@ -105,34 +77,6 @@ func (_q *DomainClaimQuery) Only(ctx context.Context) (*DomainClaim, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *DomainClaimQuery) OnlyX(ctx context.Context) *DomainClaim {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only DomainClaim ID in the query.
-// Returns a *NotSingularError when more than one DomainClaim ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *DomainClaimQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{domainclaim.Label}
-	default:
-		err = &NotSingularError{domainclaim.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of DomainClaims.
 func (_q *DomainClaimQuery) All(ctx context.Context) ([]*DomainClaim, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -143,27 +87,6 @@ func (_q *DomainClaimQuery) All(ctx context.Context) ([]*DomainClaim, error) {
 	return withInterceptors[[]*DomainClaim](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *DomainClaimQuery) AllX(ctx context.Context) []*DomainClaim {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of DomainClaim IDs.
-func (_q *DomainClaimQuery) IDs(ctx context.Context) (ids []string, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(domainclaim.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *DomainClaimQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -171,72 +94,6 @@ func (_q *DomainClaimQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*DomainClaimQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *DomainClaimQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *DomainClaimQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the DomainClaimQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *DomainClaimQuery) Clone() *DomainClaimQuery {
-	if _q == nil {
-		return nil
-	}
-	return &DomainClaimQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]domainclaim.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.DomainClaim{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//	}
-//
-//	client.DomainClaim.Query().
-//		Select(domainclaim.FieldAccountID).
-//		Scan(ctx, &v)
-func (_q *DomainClaimQuery) Select(fields ...string) *DomainClaimSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &DomainClaimSelect{DomainClaimQuery: _q}
-	sbuild.label = domainclaim.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a DomainClaimSelect configured with the given aggregations.
-func (_q *DomainClaimQuery) Aggregate(fns ...AggregateFunc) *DomainClaimSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *DomainClaimQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +237,10 @@ func (_q *DomainClaimQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *DomainClaimQuery) ForUpdate(opts ...sql.LockOption) *DomainClaimQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *DomainClaimQuery) ForShare(opts ...sql.LockOption) *DomainClaimQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *DomainClaimQuery) Modify(modifiers ...func(s *sql.Selector)) *DomainClaimSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // DomainClaimSelect is the builder for selecting fields of DomainClaim entities.
 type DomainClaimSelect struct {
 	DomainClaimQuery *DomainClaimQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *DomainClaimSelect) Aggregate(fns ...AggregateFunc) *DomainClaimSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +271,4 @@ func (_s *DomainClaimSelect) sqlScan(ctx context.Context, root *DomainClaimQuery
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *DomainClaimSelect) Modify(modifiers ...func(s *sql.Selector)) *DomainClaimSelect {
-	_s.DomainClaimQuery.modifiers = append(_s.DomainClaimQuery.modifiers, modifiers...)
-	return _s
 }

@@ -48,12 +48,6 @@ func (_q *EmailQuery) Limit(limit int) *EmailQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *EmailQuery) Offset(offset int) *EmailQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *EmailQuery) Unique(unique bool) *EmailQuery {
@@ -67,72 +61,6 @@ func (_q *EmailQuery) Order(o ...email.OrderOption) *EmailQuery {
 	return _q
 }
 
-// QueryRecipients chains the current query on the "recipients" edge.
-func (_q *EmailQuery) QueryRecipients() *RecipientQuery {
-	query := (&RecipientClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(email.Table, email.FieldID, selector),
-			sqlgraph.To(recipient.Table, recipient.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, email.RecipientsTable, email.RecipientsColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// QueryAttachments chains the current query on the "attachments" edge.
-func (_q *EmailQuery) QueryAttachments() *AttachmentQuery {
-	query := (&AttachmentClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(email.Table, email.FieldID, selector),
-			sqlgraph.To(attachment.Table, attachment.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, email.AttachmentsTable, email.AttachmentsColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// QueryReports chains the current query on the "reports" edge.
-func (_q *EmailQuery) QueryReports() *DeliveryReportQuery {
-	query := (&DeliveryReportClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(email.Table, email.FieldID, selector),
-			sqlgraph.To(deliveryreport.Table, deliveryreport.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, email.ReportsTable, email.ReportsColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
 // First returns the first Email entity from the query.
 // Returns a *NotFoundError when no Email was found.
 func (_q *EmailQuery) First(ctx context.Context) (*Email, error) {
@@ -144,20 +72,6 @@ func (_q *EmailQuery) First(ctx context.Context) (*Email, error) {
 		return nil, &NotFoundError{email.Label}
 	}
 	return nodes[0], nil
-}
-
-// FirstID returns the first Email ID from the query.
-// Returns a *NotFoundError when no Email ID was found.
-func (_q *EmailQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{email.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single Email entity found by the query, ensuring it only returns one.
@@ -176,34 +90,6 @@ func (_q *EmailQuery) Only(ctx context.Context) (*Email, error) {
 	default:
 		return nil, &NotSingularError{email.Label}
 	}
-}
-
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *EmailQuery) OnlyX(ctx context.Context) *Email {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Email ID in the query.
-// Returns a *NotSingularError when more than one Email ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *EmailQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{email.Label}
-	default:
-		err = &NotSingularError{email.Label}
-	}
-	return
 }
 
 // All executes the query and returns a list of Emails.
@@ -246,50 +132,6 @@ func (_q *EmailQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*EmailQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *EmailQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *EmailQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the EmailQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *EmailQuery) Clone() *EmailQuery {
-	if _q == nil {
-		return nil
-	}
-	return &EmailQuery{
-		config:          _q.config,
-		ctx:             _q.ctx.Clone(),
-		order:           append([]email.OrderOption{}, _q.order...),
-		inters:          append([]Interceptor{}, _q.inters...),
-		predicates:      append([]predicate.Email{}, _q.predicates...),
-		withRecipients:  _q.withRecipients.Clone(),
-		withAttachments: _q.withAttachments.Clone(),
-		withReports:     _q.withReports.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // WithRecipients tells the query-builder to eager-load the nodes that are connected to
 // the "recipients" edge. The optional arguments are used to configure the query builder of the edge.
 func (_q *EmailQuery) WithRecipients(opts ...func(*RecipientQuery)) *EmailQuery {
@@ -319,11 +161,6 @@ func (_q *EmailQuery) Select(fields ...string) *EmailSelect {
 	sbuild.label = email.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a EmailSelect configured with the given aggregations.
-func (_q *EmailQuery) Aggregate(fns ...AggregateFunc) *EmailSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *EmailQuery) prepareQuery(ctx context.Context) error {
@@ -598,35 +435,10 @@ func (_q *EmailQuery) ForUpdate(opts ...sql.LockOption) *EmailQuery {
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *EmailQuery) ForShare(opts ...sql.LockOption) *EmailQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *EmailQuery) Modify(modifiers ...func(s *sql.Selector)) *EmailSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // EmailSelect is the builder for selecting fields of Email entities.
 type EmailSelect struct {
 	*EmailQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *EmailSelect) Aggregate(fns ...AggregateFunc) *EmailSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -657,10 +469,4 @@ func (_s *EmailSelect) sqlScan(ctx context.Context, root *EmailQuery, v any) err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *EmailSelect) Modify(modifiers ...func(s *sql.Selector)) *EmailSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

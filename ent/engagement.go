@@ -146,31 +146,7 @@ func (_m *Engagement) String() string {
 	var builder strings.Builder
 	builder.WriteString("Engagement(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("email_id=")
-	builder.WriteString(_m.EmailID)
-	builder.WriteString(", ")
-	builder.WriteString("kind=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Kind))
-	builder.WriteString(", ")
-	if v := _m.URL; v != nil {
-		builder.WriteString("url=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("ip=")
-	builder.WriteString(_m.IP)
-	builder.WriteString(", ")
-	builder.WriteString("user_agent=")
-	builder.WriteString(_m.UserAgent)
-	builder.WriteString(", ")
-	builder.WriteString("machine=")
-	builder.WriteString(_m.Machine)
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,50 +40,10 @@ func (_q *EngagementQuery) Limit(limit int) *EngagementQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *EngagementQuery) Offset(offset int) *EngagementQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *EngagementQuery) Unique(unique bool) *EngagementQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *EngagementQuery) Order(o ...engagement.OrderOption) *EngagementQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first Engagement entity from the query.
-// Returns a *NotFoundError when no Engagement was found.
-func (_q *EngagementQuery) First(ctx context.Context) (*Engagement, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{engagement.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first Engagement ID from the query.
-// Returns a *NotFoundError when no Engagement ID was found.
-func (_q *EngagementQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{engagement.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single Engagement entity found by the query, ensuring it only returns one.
@@ -105,34 +64,6 @@ func (_q *EngagementQuery) Only(ctx context.Context) (*Engagement, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *EngagementQuery) OnlyX(ctx context.Context) *Engagement {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Engagement ID in the query.
-// Returns a *NotSingularError when more than one Engagement ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *EngagementQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{engagement.Label}
-	default:
-		err = &NotSingularError{engagement.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Engagements.
 func (_q *EngagementQuery) All(ctx context.Context) ([]*Engagement, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -143,27 +74,6 @@ func (_q *EngagementQuery) All(ctx context.Context) ([]*Engagement, error) {
 	return withInterceptors[[]*Engagement](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *EngagementQuery) AllX(ctx context.Context) []*Engagement {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of Engagement IDs.
-func (_q *EngagementQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(engagement.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *EngagementQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -171,72 +81,6 @@ func (_q *EngagementQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*EngagementQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *EngagementQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *EngagementQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the EngagementQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *EngagementQuery) Clone() *EngagementQuery {
-	if _q == nil {
-		return nil
-	}
-	return &EngagementQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]engagement.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Engagement{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//	}
-//
-//	client.Engagement.Query().
-//		Select(engagement.FieldAccountID).
-//		Scan(ctx, &v)
-func (_q *EngagementQuery) Select(fields ...string) *EngagementSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &EngagementSelect{EngagementQuery: _q}
-	sbuild.label = engagement.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a EngagementSelect configured with the given aggregations.
-func (_q *EngagementQuery) Aggregate(fns ...AggregateFunc) *EngagementSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *EngagementQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +224,10 @@ func (_q *EngagementQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *EngagementQuery) ForUpdate(opts ...sql.LockOption) *EngagementQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *EngagementQuery) ForShare(opts ...sql.LockOption) *EngagementQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *EngagementQuery) Modify(modifiers ...func(s *sql.Selector)) *EngagementSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // EngagementSelect is the builder for selecting fields of Engagement entities.
 type EngagementSelect struct {
 	EngagementQuery *EngagementQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *EngagementSelect) Aggregate(fns ...AggregateFunc) *EngagementSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +258,4 @@ func (_s *EngagementSelect) sqlScan(ctx context.Context, root *EngagementQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *EngagementSelect) Modify(modifiers ...func(s *sql.Selector)) *EngagementSelect {
-	_s.EngagementQuery.modifiers = append(_s.EngagementQuery.modifiers, modifiers...)
-	return _s
 }

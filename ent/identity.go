@@ -113,17 +113,7 @@ func (_m *Identity) String() string {
 	var builder strings.Builder
 	builder.WriteString("Identity(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("user_id=")
-	builder.WriteString(_m.UserID)
-	builder.WriteString(", ")
-	builder.WriteString("issuer=")
-	builder.WriteString(_m.Issuer)
-	builder.WriteString(", ")
-	builder.WriteString("subject=")
-	builder.WriteString(_m.Subject)
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -38,18 +37,6 @@ func (_c *IdentityCreate) SetSubject(v string) *IdentityCreate {
 	return _c
 }
 
-// SetCreatedAt sets the "created_at" field.
-func (_c *IdentityCreate) SetCreatedAt(v time.Time) *IdentityCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetID sets the "id" field.
-func (_c *IdentityCreate) SetID(v int64) *IdentityCreate {
-	_c.mutation.SetID(v)
-	return _c
-}
-
 // Mutation returns the IdentityMutation object of the builder.
 func (_c *IdentityCreate) Mutation() *IdentityMutation {
 	return _c.mutation
@@ -65,13 +52,6 @@ func (_c *IdentityCreate) Save(ctx context.Context) (*Identity, error) {
 func (_c *IdentityCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *IdentityCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -232,11 +212,4 @@ func (_c *IdentityCreateBulk) Save(ctx context.Context) ([]*Identity, error) {
 func (_c *IdentityCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *IdentityCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

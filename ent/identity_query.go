@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,12 +40,6 @@ func (_q *IdentityQuery) Limit(limit int) *IdentityQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *IdentityQuery) Offset(offset int) *IdentityQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *IdentityQuery) Unique(unique bool) *IdentityQuery {
@@ -58,19 +51,6 @@ func (_q *IdentityQuery) Unique(unique bool) *IdentityQuery {
 func (_q *IdentityQuery) Order(o ...identity.OrderOption) *IdentityQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first Identity entity from the query.
-// Returns a *NotFoundError when no Identity was found.
-func (_q *IdentityQuery) First(ctx context.Context) (*Identity, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{identity.Label}
-	}
-	return nodes[0], nil
 }
 
 // FirstID returns the first Identity ID from the query.
@@ -105,34 +85,6 @@ func (_q *IdentityQuery) Only(ctx context.Context) (*Identity, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *IdentityQuery) OnlyX(ctx context.Context) *Identity {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Identity ID in the query.
-// Returns a *NotSingularError when more than one Identity ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *IdentityQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{identity.Label}
-	default:
-		err = &NotSingularError{identity.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Identities.
 func (_q *IdentityQuery) All(ctx context.Context) ([]*Identity, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,15 +93,6 @@ func (_q *IdentityQuery) All(ctx context.Context) ([]*Identity, error) {
 	}
 	qr := querierAll[[]*Identity, *IdentityQuery]()
 	return withInterceptors[[]*Identity](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *IdentityQuery) AllX(ctx context.Context) []*Identity {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Identity IDs.
@@ -173,15 +116,6 @@ func (_q *IdentityQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*IdentityQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *IdentityQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *IdentityQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -192,25 +126,6 @@ func (_q *IdentityQuery) Exist(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("ent: check existence: %w", err)
 	default:
 		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the IdentityQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *IdentityQuery) Clone() *IdentityQuery {
-	if _q == nil {
-		return nil
-	}
-	return &IdentityQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]identity.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Identity{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
 }
 
@@ -232,11 +147,6 @@ func (_q *IdentityQuery) Select(fields ...string) *IdentitySelect {
 	sbuild.label = identity.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a IdentitySelect configured with the given aggregations.
-func (_q *IdentityQuery) Aggregate(fns ...AggregateFunc) *IdentitySelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *IdentityQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +290,10 @@ func (_q *IdentityQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *IdentityQuery) ForUpdate(opts ...sql.LockOption) *IdentityQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *IdentityQuery) ForShare(opts ...sql.LockOption) *IdentityQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *IdentityQuery) Modify(modifiers ...func(s *sql.Selector)) *IdentitySelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // IdentitySelect is the builder for selecting fields of Identity entities.
 type IdentitySelect struct {
 	IdentityQuery *IdentityQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *IdentitySelect) Aggregate(fns ...AggregateFunc) *IdentitySelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +324,4 @@ func (_s *IdentitySelect) sqlScan(ctx context.Context, root *IdentityQuery, v an
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *IdentitySelect) Modify(modifiers ...func(s *sql.Selector)) *IdentitySelect {
-	_s.IdentityQuery.modifiers = append(_s.IdentityQuery.modifiers, modifiers...)
-	return _s
 }

@@ -38,12 +38,6 @@ func (_c *InvitationCreate) SetRole(v invitation.Role) *InvitationCreate {
 	return _c
 }
 
-// SetTokenHash sets the "token_hash" field.
-func (_c *InvitationCreate) SetTokenHash(v []byte) *InvitationCreate {
-	_c.mutation.SetTokenHash(v)
-	return _c
-}
-
 // SetInvitedBy sets the "invited_by" field.
 func (_c *InvitationCreate) SetInvitedBy(v string) *InvitationCreate {
 	_c.mutation.SetInvitedBy(v)
@@ -56,33 +50,9 @@ func (_c *InvitationCreate) SetExpiresAt(v time.Time) *InvitationCreate {
 	return _c
 }
 
-// SetAcceptedAt sets the "accepted_at" field.
-func (_c *InvitationCreate) SetAcceptedAt(v time.Time) *InvitationCreate {
-	_c.mutation.SetAcceptedAt(v)
-	return _c
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_c *InvitationCreate) SetRevokedAt(v time.Time) *InvitationCreate {
-	_c.mutation.SetRevokedAt(v)
-	return _c
-}
-
 // SetDueAt sets the "due_at" field.
 func (_c *InvitationCreate) SetDueAt(v time.Time) *InvitationCreate {
 	_c.mutation.SetDueAt(v)
-	return _c
-}
-
-// SetAttempts sets the "attempts" field.
-func (_c *InvitationCreate) SetAttempts(v int) *InvitationCreate {
-	_c.mutation.SetAttempts(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *InvitationCreate) SetCreatedAt(v time.Time) *InvitationCreate {
-	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 
@@ -107,13 +77,6 @@ func (_c *InvitationCreate) Save(ctx context.Context) (*Invitation, error) {
 func (_c *InvitationCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *InvitationCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -316,11 +279,4 @@ func (_c *InvitationCreateBulk) Save(ctx context.Context) ([]*Invitation, error)
 func (_c *InvitationCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *InvitationCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

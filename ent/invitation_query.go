@@ -41,12 +41,6 @@ func (_q *InvitationQuery) Limit(limit int) *InvitationQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *InvitationQuery) Offset(offset int) *InvitationQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *InvitationQuery) Unique(unique bool) *InvitationQuery {
@@ -58,19 +52,6 @@ func (_q *InvitationQuery) Unique(unique bool) *InvitationQuery {
 func (_q *InvitationQuery) Order(o ...invitation.OrderOption) *InvitationQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first Invitation entity from the query.
-// Returns a *NotFoundError when no Invitation was found.
-func (_q *InvitationQuery) First(ctx context.Context) (*Invitation, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{invitation.Label}
-	}
-	return nodes[0], nil
 }
 
 // FirstID returns the first Invitation ID from the query.
@@ -105,34 +86,6 @@ func (_q *InvitationQuery) Only(ctx context.Context) (*Invitation, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *InvitationQuery) OnlyX(ctx context.Context) *Invitation {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Invitation ID in the query.
-// Returns a *NotSingularError when more than one Invitation ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *InvitationQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{invitation.Label}
-	default:
-		err = &NotSingularError{invitation.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Invitations.
 func (_q *InvitationQuery) All(ctx context.Context) ([]*Invitation, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,15 +94,6 @@ func (_q *InvitationQuery) All(ctx context.Context) ([]*Invitation, error) {
 	}
 	qr := querierAll[[]*Invitation, *InvitationQuery]()
 	return withInterceptors[[]*Invitation](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *InvitationQuery) AllX(ctx context.Context) []*Invitation {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Invitation IDs.
@@ -232,11 +176,6 @@ func (_q *InvitationQuery) Select(fields ...string) *InvitationSelect {
 	sbuild.label = invitation.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a InvitationSelect configured with the given aggregations.
-func (_q *InvitationQuery) Aggregate(fns ...AggregateFunc) *InvitationSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *InvitationQuery) prepareQuery(ctx context.Context) error {
@@ -393,35 +332,10 @@ func (_q *InvitationQuery) ForUpdate(opts ...sql.LockOption) *InvitationQuery {
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *InvitationQuery) ForShare(opts ...sql.LockOption) *InvitationQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *InvitationQuery) Modify(modifiers ...func(s *sql.Selector)) *InvitationSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // InvitationSelect is the builder for selecting fields of Invitation entities.
 type InvitationSelect struct {
 	InvitationQuery *InvitationQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *InvitationSelect) Aggregate(fns ...AggregateFunc) *InvitationSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +366,4 @@ func (_s *InvitationSelect) sqlScan(ctx context.Context, root *InvitationQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *InvitationSelect) Modify(modifiers ...func(s *sql.Selector)) *InvitationSelect {
-	_s.InvitationQuery.modifiers = append(_s.InvitationQuery.modifiers, modifiers...)
-	return _s
 }

@@ -29,43 +29,9 @@ func (_u *InvitationUpdate) Where(ps ...predicate.Invitation) *InvitationUpdate 
 	return _u
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *InvitationUpdate) SetAccountID(v string) *InvitationUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *InvitationUpdate) SetNillableAccountID(v *string) *InvitationUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// SetEmail sets the "email" field.
-func (_u *InvitationUpdate) SetEmail(v string) *InvitationUpdate {
-	_u.mutation.SetEmail(v)
-	return _u
-}
-
-// SetNillableEmail sets the "email" field if the given value is not nil.
-func (_u *InvitationUpdate) SetNillableEmail(v *string) *InvitationUpdate {
-	if v != nil {
-		_u.SetEmail(*v)
-	}
-	return _u
-}
-
 // SetRole sets the "role" field.
 func (_u *InvitationUpdate) SetRole(v invitation.Role) *InvitationUpdate {
 	_u.mutation.SetRole(v)
-	return _u
-}
-
-// SetTokenHash sets the "token_hash" field.
-func (_u *InvitationUpdate) SetTokenHash(v []byte) *InvitationUpdate {
-	_u.mutation.SetTokenHash(v)
 	return _u
 }
 
@@ -75,78 +41,15 @@ func (_u *InvitationUpdate) ClearTokenHash() *InvitationUpdate {
 	return _u
 }
 
-// SetInvitedBy sets the "invited_by" field.
-func (_u *InvitationUpdate) SetInvitedBy(v string) *InvitationUpdate {
-	_u.mutation.SetInvitedBy(v)
-	return _u
-}
-
-// ClearInvitedBy clears the value of the "invited_by" field.
-func (_u *InvitationUpdate) ClearInvitedBy() *InvitationUpdate {
-	_u.mutation.ClearInvitedBy()
-	return _u
-}
-
-// SetExpiresAt sets the "expires_at" field.
-func (_u *InvitationUpdate) SetExpiresAt(v time.Time) *InvitationUpdate {
-	_u.mutation.SetExpiresAt(v)
-	return _u
-}
-
-// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
-func (_u *InvitationUpdate) SetNillableExpiresAt(v *time.Time) *InvitationUpdate {
-	if v != nil {
-		_u.SetExpiresAt(*v)
-	}
-	return _u
-}
-
-// SetAcceptedAt sets the "accepted_at" field.
-func (_u *InvitationUpdate) SetAcceptedAt(v time.Time) *InvitationUpdate {
-	_u.mutation.SetAcceptedAt(v)
-	return _u
-}
-
-// ClearAcceptedAt clears the value of the "accepted_at" field.
-func (_u *InvitationUpdate) ClearAcceptedAt() *InvitationUpdate {
-	_u.mutation.ClearAcceptedAt()
-	return _u
-}
-
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *InvitationUpdate) SetRevokedAt(v time.Time) *InvitationUpdate {
 	_u.mutation.SetRevokedAt(v)
 	return _u
 }
 
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (_u *InvitationUpdate) ClearRevokedAt() *InvitationUpdate {
-	_u.mutation.ClearRevokedAt()
-	return _u
-}
-
-// SetDueAt sets the "due_at" field.
-func (_u *InvitationUpdate) SetDueAt(v time.Time) *InvitationUpdate {
-	_u.mutation.SetDueAt(v)
-	return _u
-}
-
 // ClearDueAt clears the value of the "due_at" field.
 func (_u *InvitationUpdate) ClearDueAt() *InvitationUpdate {
 	_u.mutation.ClearDueAt()
-	return _u
-}
-
-// SetAttempts sets the "attempts" field.
-func (_u *InvitationUpdate) SetAttempts(v int) *InvitationUpdate {
-	_u.mutation.ResetAttempts()
-	_u.mutation.SetAttempts(v)
-	return _u
-}
-
-// AddAttempts adds value to the "attempts" field.
-func (_u *InvitationUpdate) AddAttempts(v int) *InvitationUpdate {
-	_u.mutation.AddAttempts(v)
 	return _u
 }
 
@@ -164,13 +67,6 @@ func (_u *InvitationUpdate) Save(ctx context.Context) (int, error) {
 func (_u *InvitationUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *InvitationUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -191,12 +87,6 @@ func (_u *InvitationUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *InvitationUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *InvitationUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *InvitationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -281,43 +171,9 @@ type InvitationUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *InvitationUpdateOne) SetAccountID(v string) *InvitationUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *InvitationUpdateOne) SetNillableAccountID(v *string) *InvitationUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// SetEmail sets the "email" field.
-func (_u *InvitationUpdateOne) SetEmail(v string) *InvitationUpdateOne {
-	_u.mutation.SetEmail(v)
-	return _u
-}
-
-// SetNillableEmail sets the "email" field if the given value is not nil.
-func (_u *InvitationUpdateOne) SetNillableEmail(v *string) *InvitationUpdateOne {
-	if v != nil {
-		_u.SetEmail(*v)
-	}
-	return _u
-}
-
 // SetRole sets the "role" field.
 func (_u *InvitationUpdateOne) SetRole(v invitation.Role) *InvitationUpdateOne {
 	_u.mutation.SetRole(v)
-	return _u
-}
-
-// SetTokenHash sets the "token_hash" field.
-func (_u *InvitationUpdateOne) SetTokenHash(v []byte) *InvitationUpdateOne {
-	_u.mutation.SetTokenHash(v)
 	return _u
 }
 
@@ -327,29 +183,9 @@ func (_u *InvitationUpdateOne) ClearTokenHash() *InvitationUpdateOne {
 	return _u
 }
 
-// SetInvitedBy sets the "invited_by" field.
-func (_u *InvitationUpdateOne) SetInvitedBy(v string) *InvitationUpdateOne {
-	_u.mutation.SetInvitedBy(v)
-	return _u
-}
-
-// ClearInvitedBy clears the value of the "invited_by" field.
-func (_u *InvitationUpdateOne) ClearInvitedBy() *InvitationUpdateOne {
-	_u.mutation.ClearInvitedBy()
-	return _u
-}
-
 // SetExpiresAt sets the "expires_at" field.
 func (_u *InvitationUpdateOne) SetExpiresAt(v time.Time) *InvitationUpdateOne {
 	_u.mutation.SetExpiresAt(v)
-	return _u
-}
-
-// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
-func (_u *InvitationUpdateOne) SetNillableExpiresAt(v *time.Time) *InvitationUpdateOne {
-	if v != nil {
-		_u.SetExpiresAt(*v)
-	}
 	return _u
 }
 
@@ -359,21 +195,9 @@ func (_u *InvitationUpdateOne) SetAcceptedAt(v time.Time) *InvitationUpdateOne {
 	return _u
 }
 
-// ClearAcceptedAt clears the value of the "accepted_at" field.
-func (_u *InvitationUpdateOne) ClearAcceptedAt() *InvitationUpdateOne {
-	_u.mutation.ClearAcceptedAt()
-	return _u
-}
-
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *InvitationUpdateOne) SetRevokedAt(v time.Time) *InvitationUpdateOne {
 	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (_u *InvitationUpdateOne) ClearRevokedAt() *InvitationUpdateOne {
-	_u.mutation.ClearRevokedAt()
 	return _u
 }
 
@@ -396,12 +220,6 @@ func (_u *InvitationUpdateOne) SetAttempts(v int) *InvitationUpdateOne {
 	return _u
 }
 
-// AddAttempts adds value to the "attempts" field.
-func (_u *InvitationUpdateOne) AddAttempts(v int) *InvitationUpdateOne {
-	_u.mutation.AddAttempts(v)
-	return _u
-}
-
 // Mutation returns the InvitationMutation object of the builder.
 func (_u *InvitationUpdateOne) Mutation() *InvitationMutation {
 	return _u.mutation
@@ -410,13 +228,6 @@ func (_u *InvitationUpdateOne) Mutation() *InvitationMutation {
 // Where appends a list predicates to the InvitationUpdate builder.
 func (_u *InvitationUpdateOne) Where(ps ...predicate.Invitation) *InvitationUpdateOne {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *InvitationUpdateOne) Select(field string, fields ...string) *InvitationUpdateOne {
-	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
@@ -429,13 +240,6 @@ func (_u *InvitationUpdateOne) Save(ctx context.Context) (*Invitation, error) {
 func (_u *InvitationUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *InvitationUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -456,12 +260,6 @@ func (_u *InvitationUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *InvitationUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *InvitationUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *InvitationUpdateOne) sqlSave(ctx context.Context) (_node *Invitation, err error) {

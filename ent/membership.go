@@ -111,16 +111,6 @@ func (_m *Membership) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryAccount queries the "account" edge of the Membership entity.
-func (_m *Membership) QueryAccount() *AccountQuery {
-	return NewMembershipClient(_m.config).QueryAccount(_m)
-}
-
-// QueryUser queries the "user" edge of the Membership entity.
-func (_m *Membership) QueryUser() *UserQuery {
-	return NewMembershipClient(_m.config).QueryUser(_m)
-}
-
 // Update returns a builder for updating this Membership.
 // Note that you need to call Membership.Unwrap() before calling this method if this Membership
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -144,17 +134,7 @@ func (_m *Membership) String() string {
 	var builder strings.Builder
 	builder.WriteString("Membership(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("user_id=")
-	builder.WriteString(_m.UserID)
-	builder.WriteString(", ")
-	builder.WriteString("role=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Role))
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -37,18 +36,6 @@ func (_c *MembershipCreate) SetUserID(v string) *MembershipCreate {
 // SetRole sets the "role" field.
 func (_c *MembershipCreate) SetRole(v membership.Role) *MembershipCreate {
 	_c.mutation.SetRole(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *MembershipCreate) SetCreatedAt(v time.Time) *MembershipCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetID sets the "id" field.
-func (_c *MembershipCreate) SetID(v int64) *MembershipCreate {
-	_c.mutation.SetID(v)
 	return _c
 }
 
@@ -266,11 +253,4 @@ func (_c *MembershipCreateBulk) Save(ctx context.Context) ([]*Membership, error)
 func (_c *MembershipCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *MembershipCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

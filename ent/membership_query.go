@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -45,12 +44,6 @@ func (_q *MembershipQuery) Limit(limit int) *MembershipQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *MembershipQuery) Offset(offset int) *MembershipQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *MembershipQuery) Unique(unique bool) *MembershipQuery {
@@ -62,50 +55,6 @@ func (_q *MembershipQuery) Unique(unique bool) *MembershipQuery {
 func (_q *MembershipQuery) Order(o ...membership.OrderOption) *MembershipQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryAccount chains the current query on the "account" edge.
-func (_q *MembershipQuery) QueryAccount() *AccountQuery {
-	query := (&AccountClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(membership.Table, membership.FieldID, selector),
-			sqlgraph.To(account.Table, account.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, membership.AccountTable, membership.AccountColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// QueryUser chains the current query on the "user" edge.
-func (_q *MembershipQuery) QueryUser() *UserQuery {
-	query := (&UserClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(membership.Table, membership.FieldID, selector),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, membership.UserTable, membership.UserColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
 }
 
 // First returns the first Membership entity from the query.
@@ -153,34 +102,6 @@ func (_q *MembershipQuery) Only(ctx context.Context) (*Membership, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *MembershipQuery) OnlyX(ctx context.Context) *Membership {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Membership ID in the query.
-// Returns a *NotSingularError when more than one Membership ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *MembershipQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{membership.Label}
-	default:
-		err = &NotSingularError{membership.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Memberships.
 func (_q *MembershipQuery) All(ctx context.Context) ([]*Membership, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -189,15 +110,6 @@ func (_q *MembershipQuery) All(ctx context.Context) ([]*Membership, error) {
 	}
 	qr := querierAll[[]*Membership, *MembershipQuery]()
 	return withInterceptors[[]*Membership](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *MembershipQuery) AllX(ctx context.Context) []*Membership {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Membership IDs.
@@ -243,27 +155,6 @@ func (_q *MembershipQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// Clone returns a duplicate of the MembershipQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *MembershipQuery) Clone() *MembershipQuery {
-	if _q == nil {
-		return nil
-	}
-	return &MembershipQuery{
-		config:      _q.config,
-		ctx:         _q.ctx.Clone(),
-		order:       append([]membership.OrderOption{}, _q.order...),
-		inters:      append([]Interceptor{}, _q.inters...),
-		predicates:  append([]predicate.Membership{}, _q.predicates...),
-		withAccount: _q.withAccount.Clone(),
-		withUser:    _q.withUser.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // WithAccount tells the query-builder to eager-load the nodes that are connected to
 // the "account" edge. The optional arguments are used to configure the query builder of the edge.
 func (_q *MembershipQuery) WithAccount(opts ...func(*AccountQuery)) *MembershipQuery {
@@ -304,11 +195,6 @@ func (_q *MembershipQuery) Select(fields ...string) *MembershipSelect {
 	sbuild.label = membership.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a MembershipSelect configured with the given aggregations.
-func (_q *MembershipQuery) Aggregate(fns ...AggregateFunc) *MembershipSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *MembershipQuery) prepareQuery(ctx context.Context) error {
@@ -534,48 +420,10 @@ func (_q *MembershipQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *MembershipQuery) ForUpdate(opts ...sql.LockOption) *MembershipQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *MembershipQuery) ForShare(opts ...sql.LockOption) *MembershipQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *MembershipQuery) Modify(modifiers ...func(s *sql.Selector)) *MembershipSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // MembershipSelect is the builder for selecting fields of Membership entities.
 type MembershipSelect struct {
 	*MembershipQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *MembershipSelect) Aggregate(fns ...AggregateFunc) *MembershipSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -606,10 +454,4 @@ func (_s *MembershipSelect) sqlScan(ctx context.Context, root *MembershipQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *MembershipSelect) Modify(modifiers ...func(s *sql.Selector)) *MembershipSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -30,26 +30,6 @@ func (_u *MembershipUpdate) Where(ps ...predicate.Membership) *MembershipUpdate 
 	return _u
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *MembershipUpdate) SetAccountID(v string) *MembershipUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *MembershipUpdate) SetNillableAccountID(v *string) *MembershipUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// SetUserID sets the "user_id" field.
-func (_u *MembershipUpdate) SetUserID(v string) *MembershipUpdate {
-	_u.mutation.SetUserID(v)
-	return _u
-}
-
 // SetRole sets the "role" field.
 func (_u *MembershipUpdate) SetRole(v membership.Role) *MembershipUpdate {
 	_u.mutation.SetRole(v)
@@ -61,18 +41,6 @@ func (_u *MembershipUpdate) Mutation() *MembershipMutation {
 	return _u.mutation
 }
 
-// ClearAccount clears the "account" edge to the Account entity.
-func (_u *MembershipUpdate) ClearAccount() *MembershipUpdate {
-	_u.mutation.ClearAccount()
-	return _u
-}
-
-// ClearUser clears the "user" edge to the User entity.
-func (_u *MembershipUpdate) ClearUser() *MembershipUpdate {
-	_u.mutation.ClearUser()
-	return _u
-}
-
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *MembershipUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
@@ -82,13 +50,6 @@ func (_u *MembershipUpdate) Save(ctx context.Context) (int, error) {
 func (_u *MembershipUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *MembershipUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -115,12 +76,6 @@ func (_u *MembershipUpdate) check() error {
 		return errors.New(`ent: clearing a required unique edge "Membership.user"`)
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *MembershipUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *MembershipUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *MembershipUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -218,26 +173,6 @@ type MembershipUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *MembershipUpdateOne) SetAccountID(v string) *MembershipUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *MembershipUpdateOne) SetNillableAccountID(v *string) *MembershipUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// SetUserID sets the "user_id" field.
-func (_u *MembershipUpdateOne) SetUserID(v string) *MembershipUpdateOne {
-	_u.mutation.SetUserID(v)
-	return _u
-}
-
 // SetRole sets the "role" field.
 func (_u *MembershipUpdateOne) SetRole(v membership.Role) *MembershipUpdateOne {
 	_u.mutation.SetRole(v)
@@ -249,28 +184,9 @@ func (_u *MembershipUpdateOne) Mutation() *MembershipMutation {
 	return _u.mutation
 }
 
-// ClearAccount clears the "account" edge to the Account entity.
-func (_u *MembershipUpdateOne) ClearAccount() *MembershipUpdateOne {
-	_u.mutation.ClearAccount()
-	return _u
-}
-
-// ClearUser clears the "user" edge to the User entity.
-func (_u *MembershipUpdateOne) ClearUser() *MembershipUpdateOne {
-	_u.mutation.ClearUser()
-	return _u
-}
-
 // Where appends a list predicates to the MembershipUpdate builder.
 func (_u *MembershipUpdateOne) Where(ps ...predicate.Membership) *MembershipUpdateOne {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *MembershipUpdateOne) Select(field string, fields ...string) *MembershipUpdateOne {
-	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
@@ -283,13 +199,6 @@ func (_u *MembershipUpdateOne) Save(ctx context.Context) (*Membership, error) {
 func (_u *MembershipUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *MembershipUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -316,12 +225,6 @@ func (_u *MembershipUpdateOne) check() error {
 		return errors.New(`ent: clearing a required unique edge "Membership.user"`)
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *MembershipUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *MembershipUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *MembershipUpdateOne) sqlSave(ctx context.Context) (_node *Membership, err error) {

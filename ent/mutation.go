@@ -155,28 +155,6 @@ func newAPIKeyMutation(c config, op Op, opts ...apikeyOption) *APIKeyMutation {
 	return m
 }
 
-// withAPIKeyID sets the ID field of the mutation.
-func withAPIKeyID(id string) apikeyOption {
-	return func(m *APIKeyMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *APIKey
-		)
-		m.oldValue = func(ctx context.Context) (*APIKey, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().APIKey.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
 // withAPIKey sets the old APIKey of the mutation.
 func withAPIKey(node *APIKey) apikeyOption {
 	return func(m *APIKeyMutation) {
@@ -185,14 +163,6 @@ func withAPIKey(node *APIKey) apikeyOption {
 		}
 		m.id = &node.ID
 	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m APIKeyMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
 }
 
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
@@ -219,25 +189,6 @@ func (m *APIKeyMutation) ID() (id string, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *APIKeyMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().APIKey.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetAccountID sets the "account_id" field.
@@ -325,24 +276,12 @@ func (m *APIKeyMutation) DomainIds() (r []string, exists bool) {
 	return *v, true
 }
 
-// AppendDomainIds adds s to the "domain_ids" field.
-func (m *APIKeyMutation) AppendDomainIds(s []string) {
-	m.appenddomain_ids = append(m.appenddomain_ids, s...)
-}
-
 // AppendedDomainIds returns the list of values that were appended to the "domain_ids" field in this mutation.
 func (m *APIKeyMutation) AppendedDomainIds() ([]string, bool) {
 	if len(m.appenddomain_ids) == 0 {
 		return nil, false
 	}
 	return m.appenddomain_ids, true
-}
-
-// ClearDomainIds clears the value of the "domain_ids" field.
-func (m *APIKeyMutation) ClearDomainIds() {
-	m.domain_ids = nil
-	m.appenddomain_ids = nil
-	m.clearedFields[apikey.FieldDomainIds] = struct{}{}
 }
 
 // DomainIdsCleared returns if the "domain_ids" field was cleared in this mutation.
@@ -365,21 +304,10 @@ func (m *APIKeyMutation) ExpiresAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearExpiresAt clears the value of the "expires_at" field.
-func (m *APIKeyMutation) ClearExpiresAt() {
-	m.expires_at = nil
-	m.clearedFields[apikey.FieldExpiresAt] = struct{}{}
-}
-
 // ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
 func (m *APIKeyMutation) ExpiresAtCleared() bool {
 	_, ok := m.clearedFields[apikey.FieldExpiresAt]
 	return ok
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (m *APIKeyMutation) SetLastUsedAt(t time.Time) {
-	m.last_used_at = &t
 }
 
 // LastUsedAt returns the value of the "last_used_at" field in the mutation.
@@ -391,21 +319,10 @@ func (m *APIKeyMutation) LastUsedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearLastUsedAt clears the value of the "last_used_at" field.
-func (m *APIKeyMutation) ClearLastUsedAt() {
-	m.last_used_at = nil
-	m.clearedFields[apikey.FieldLastUsedAt] = struct{}{}
-}
-
 // LastUsedAtCleared returns if the "last_used_at" field was cleared in this mutation.
 func (m *APIKeyMutation) LastUsedAtCleared() bool {
 	_, ok := m.clearedFields[apikey.FieldLastUsedAt]
 	return ok
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (m *APIKeyMutation) SetRevokedAt(t time.Time) {
-	m.revoked_at = &t
 }
 
 // RevokedAt returns the value of the "revoked_at" field in the mutation.
@@ -415,12 +332,6 @@ func (m *APIKeyMutation) RevokedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (m *APIKeyMutation) ClearRevokedAt() {
-	m.revoked_at = nil
-	m.clearedFields[apikey.FieldRevokedAt] = struct{}{}
 }
 
 // RevokedAtCleared returns if the "revoked_at" field was cleared in this mutation.
@@ -441,12 +352,6 @@ func (m *APIKeyMutation) CreatedBy() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearCreatedBy clears the value of the "created_by" field.
-func (m *APIKeyMutation) ClearCreatedBy() {
-	m.created_by = nil
-	m.clearedFields[apikey.FieldCreatedBy] = struct{}{}
 }
 
 // CreatedByCleared returns if the "created_by" field was cleared in this mutation.
@@ -852,25 +757,6 @@ func (m *AccountMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *AccountMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Account.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetName sets the "name" field.
 func (m *AccountMutation) SetName(s string) {
 	m.name = &s
@@ -897,11 +783,6 @@ func (m *AccountMutation) Email() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ResetEmail resets all changes to the "email" field.
-func (m *AccountMutation) ResetEmail() {
-	m.email = nil
 }
 
 // SetPlanID sets the "plan_id" field.
@@ -932,11 +813,6 @@ func (m *AccountMutation) ProductionUnlocked() (r bool, exists bool) {
 	return *v, true
 }
 
-// SetPaymentMethodAt sets the "payment_method_at" field.
-func (m *AccountMutation) SetPaymentMethodAt(t time.Time) {
-	m.payment_method_at = &t
-}
-
 // PaymentMethodAt returns the value of the "payment_method_at" field in the mutation.
 func (m *AccountMutation) PaymentMethodAt() (r time.Time, exists bool) {
 	v := m.payment_method_at
@@ -944,12 +820,6 @@ func (m *AccountMutation) PaymentMethodAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearPaymentMethodAt clears the value of the "payment_method_at" field.
-func (m *AccountMutation) ClearPaymentMethodAt() {
-	m.payment_method_at = nil
-	m.clearedFields[account.FieldPaymentMethodAt] = struct{}{}
 }
 
 // PaymentMethodAtCleared returns if the "payment_method_at" field was cleared in this mutation.
@@ -971,15 +841,6 @@ func (m *AccountMutation) BodyRetentionDays() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// AddBodyRetentionDays adds i to the "body_retention_days" field.
-func (m *AccountMutation) AddBodyRetentionDays(i int) {
-	if m.addbody_retention_days != nil {
-		*m.addbody_retention_days += i
-	} else {
-		m.addbody_retention_days = &i
-	}
 }
 
 // AddedBodyRetentionDays returns the value that was added to the "body_retention_days" field in this mutation.
@@ -1012,15 +873,6 @@ func (m *AccountMutation) RecordRetentionDays() (r int, exists bool) {
 	return *v, true
 }
 
-// AddRecordRetentionDays adds i to the "record_retention_days" field.
-func (m *AccountMutation) AddRecordRetentionDays(i int) {
-	if m.addrecord_retention_days != nil {
-		*m.addrecord_retention_days += i
-	} else {
-		m.addrecord_retention_days = &i
-	}
-}
-
 // AddedRecordRetentionDays returns the value that was added to the "record_retention_days" field in this mutation.
 func (m *AccountMutation) AddedRecordRetentionDays() (r int, exists bool) {
 	v := m.addrecord_retention_days
@@ -1050,11 +902,6 @@ func (m *AccountMutation) Unmetered() (r bool, exists bool) {
 	return *v, true
 }
 
-// SetSuspendedAt sets the "suspended_at" field.
-func (m *AccountMutation) SetSuspendedAt(t time.Time) {
-	m.suspended_at = &t
-}
-
 // SuspendedAt returns the value of the "suspended_at" field in the mutation.
 func (m *AccountMutation) SuspendedAt() (r time.Time, exists bool) {
 	v := m.suspended_at
@@ -1062,12 +909,6 @@ func (m *AccountMutation) SuspendedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearSuspendedAt clears the value of the "suspended_at" field.
-func (m *AccountMutation) ClearSuspendedAt() {
-	m.suspended_at = nil
-	m.clearedFields[account.FieldSuspendedAt] = struct{}{}
 }
 
 // SuspendedAtCleared returns if the "suspended_at" field was cleared in this mutation.
@@ -1119,15 +960,6 @@ func (m *AccountMutation) MonthlyLimit() (r int, exists bool) {
 	return *v, true
 }
 
-// AddMonthlyLimit adds i to the "monthly_limit" field.
-func (m *AccountMutation) AddMonthlyLimit(i int) {
-	if m.addmonthly_limit != nil {
-		*m.addmonthly_limit += i
-	} else {
-		m.addmonthly_limit = &i
-	}
-}
-
 // AddedMonthlyLimit returns the value that was added to the "monthly_limit" field in this mutation.
 func (m *AccountMutation) AddedMonthlyLimit() (r int, exists bool) {
 	v := m.addmonthly_limit
@@ -1170,15 +1002,6 @@ func (m *AccountMutation) StoredBytes() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// AddStoredBytes adds i to the "stored_bytes" field.
-func (m *AccountMutation) AddStoredBytes(i int) {
-	if m.addstored_bytes != nil {
-		*m.addstored_bytes += i
-	} else {
-		m.addstored_bytes = &i
-	}
 }
 
 // AddedStoredBytes returns the value that was added to the "stored_bytes" field in this mutation.
@@ -1225,15 +1048,6 @@ func (m *AccountMutation) DailyBytes() (r int, exists bool) {
 	return *v, true
 }
 
-// AddDailyBytes adds i to the "daily_bytes" field.
-func (m *AccountMutation) AddDailyBytes(i int) {
-	if m.adddaily_bytes != nil {
-		*m.adddaily_bytes += i
-	} else {
-		m.adddaily_bytes = &i
-	}
-}
-
 // AddedDailyBytes returns the value that was added to the "daily_bytes" field in this mutation.
 func (m *AccountMutation) AddedDailyBytes() (r int, exists bool) {
 	v := m.adddaily_bytes
@@ -1263,11 +1077,6 @@ func (m *AccountMutation) ResetDailyBytes() {
 	delete(m.clearedFields, account.FieldDailyBytes)
 }
 
-// SetPaymentDueAt sets the "payment_due_at" field.
-func (m *AccountMutation) SetPaymentDueAt(t time.Time) {
-	m.payment_due_at = &t
-}
-
 // PaymentDueAt returns the value of the "payment_due_at" field in the mutation.
 func (m *AccountMutation) PaymentDueAt() (r time.Time, exists bool) {
 	v := m.payment_due_at
@@ -1277,21 +1086,10 @@ func (m *AccountMutation) PaymentDueAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearPaymentDueAt clears the value of the "payment_due_at" field.
-func (m *AccountMutation) ClearPaymentDueAt() {
-	m.payment_due_at = nil
-	m.clearedFields[account.FieldPaymentDueAt] = struct{}{}
-}
-
 // PaymentDueAtCleared returns if the "payment_due_at" field was cleared in this mutation.
 func (m *AccountMutation) PaymentDueAtCleared() bool {
 	_, ok := m.clearedFields[account.FieldPaymentDueAt]
 	return ok
-}
-
-// SetChangedAt sets the "changed_at" field.
-func (m *AccountMutation) SetChangedAt(t time.Time) {
-	m.changed_at = &t
 }
 
 // ChangedAt returns the value of the "changed_at" field in the mutation.
@@ -1301,12 +1099,6 @@ func (m *AccountMutation) ChangedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearChangedAt clears the value of the "changed_at" field.
-func (m *AccountMutation) ClearChangedAt() {
-	m.changed_at = nil
-	m.clearedFields[account.FieldChangedAt] = struct{}{}
 }
 
 // ChangedAtCleared returns if the "changed_at" field was cleared in this mutation.
@@ -1343,35 +1135,9 @@ func (m *AccountMutation) UpdatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// AddMembershipIDs adds the "memberships" edge to the Membership entity by ids.
-func (m *AccountMutation) AddMembershipIDs(ids ...int64) {
-	if m.memberships == nil {
-		m.memberships = make(map[int64]struct{})
-	}
-	for i := range ids {
-		m.memberships[ids[i]] = struct{}{}
-	}
-}
-
-// ClearMemberships clears the "memberships" edge to the Membership entity.
-func (m *AccountMutation) ClearMemberships() {
-	m.clearedmemberships = true
-}
-
 // MembershipsCleared reports if the "memberships" edge to the Membership entity was cleared.
 func (m *AccountMutation) MembershipsCleared() bool {
 	return m.clearedmemberships
-}
-
-// RemoveMembershipIDs removes the "memberships" edge to the Membership entity by IDs.
-func (m *AccountMutation) RemoveMembershipIDs(ids ...int64) {
-	if m.removedmemberships == nil {
-		m.removedmemberships = make(map[int64]struct{})
-	}
-	for i := range ids {
-		delete(m.memberships, ids[i])
-		m.removedmemberships[ids[i]] = struct{}{}
-	}
 }
 
 // RemovedMemberships returns the removed IDs of the "memberships" edge to the Membership entity.
@@ -1397,35 +1163,9 @@ func (m *AccountMutation) ResetMemberships() {
 	m.removedmemberships = nil
 }
 
-// AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by ids.
-func (m *AccountMutation) AddAPIKeyIDs(ids ...string) {
-	if m.api_keys == nil {
-		m.api_keys = make(map[string]struct{})
-	}
-	for i := range ids {
-		m.api_keys[ids[i]] = struct{}{}
-	}
-}
-
-// ClearAPIKeys clears the "api_keys" edge to the APIKey entity.
-func (m *AccountMutation) ClearAPIKeys() {
-	m.clearedapi_keys = true
-}
-
 // APIKeysCleared reports if the "api_keys" edge to the APIKey entity was cleared.
 func (m *AccountMutation) APIKeysCleared() bool {
 	return m.clearedapi_keys
-}
-
-// RemoveAPIKeyIDs removes the "api_keys" edge to the APIKey entity by IDs.
-func (m *AccountMutation) RemoveAPIKeyIDs(ids ...string) {
-	if m.removedapi_keys == nil {
-		m.removedapi_keys = make(map[string]struct{})
-	}
-	for i := range ids {
-		delete(m.api_keys, ids[i])
-		m.removedapi_keys[ids[i]] = struct{}{}
-	}
 }
 
 // RemovedAPIKeys returns the removed IDs of the "api_keys" edge to the APIKey entity.
@@ -1851,14 +1591,6 @@ func newAttachmentMutation(c config, op Op, opts ...attachmentOption) *Attachmen
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m AttachmentMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m AttachmentMutation) Tx() (*Tx, error) {
@@ -1870,12 +1602,6 @@ func (m AttachmentMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of Attachment entities.
-func (m *AttachmentMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *AttachmentMutation) ID() (id int64, exists bool) {
@@ -1883,62 +1609,6 @@ func (m *AttachmentMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *AttachmentMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Attachment.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetEmailID sets the "email_id" field.
-func (m *AttachmentMutation) SetEmailID(s string) {
-	m.email = &s
-}
-
-// EmailID returns the value of the "email_id" field in the mutation.
-func (m *AttachmentMutation) EmailID() (r string, exists bool) {
-	v := m.email
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetAccountID sets the "account_id" field.
-func (m *AttachmentMutation) SetAccountID(s string) {
-	m.account_id = &s
-}
-
-// AccountID returns the value of the "account_id" field in the mutation.
-func (m *AttachmentMutation) AccountID() (r string, exists bool) {
-	v := m.account_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Position returns the value of the "position" field in the mutation.
-func (m *AttachmentMutation) Position() (r int, exists bool) {
-	v := m.position
-	if v == nil {
-		return
-	}
-	return *v, true
 }
 
 // SetName sets the "name" field.
@@ -1949,15 +1619,6 @@ func (m *AttachmentMutation) SetName(s string) {
 // Name returns the value of the "name" field in the mutation.
 func (m *AttachmentMutation) Name() (r string, exists bool) {
 	v := m.name
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ContentType returns the value of the "content_type" field in the mutation.
-func (m *AttachmentMutation) ContentType() (r string, exists bool) {
-	v := m.content_type
 	if v == nil {
 		return
 	}
@@ -1982,23 +1643,9 @@ func (m *AttachmentMutation) Size() (r int, exists bool) {
 	return *v, true
 }
 
-// SetData sets the "data" field.
-func (m *AttachmentMutation) SetData(b []byte) {
-	m.data = &b
-}
-
 // Data returns the value of the "data" field in the mutation.
 func (m *AttachmentMutation) Data() (r []byte, exists bool) {
 	v := m.data
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ObjectKey returns the value of the "object_key" field in the mutation.
-func (m *AttachmentMutation) ObjectKey() (r string, exists bool) {
-	v := m.object_key
 	if v == nil {
 		return
 	}
@@ -2009,16 +1656,6 @@ func (m *AttachmentMutation) ObjectKey() (r string, exists bool) {
 func (m *AttachmentMutation) ClearEmail() {
 	m.clearedemail = true
 	m.clearedFields[attachment.FieldEmailID] = struct{}{}
-}
-
-// EmailIDs returns the "email" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// EmailID instead. It exists only for internal usage by the builders.
-func (m *AttachmentMutation) EmailIDs() (ids []string) {
-	if id := m.email; id != nil {
-		ids = append(ids, *id)
-	}
-	return
 }
 
 // ResetEmail resets all changes to the "email" edge.
@@ -2281,7 +1918,6 @@ type AttemptMutation struct {
 	node            *int32
 	addnode         *int32
 	ahead           *bool
-	in_doubt_at     *time.Time
 	clearedFields   map[string]struct{}
 	done            bool
 	oldValue        func(context.Context) (*Attempt, error)
@@ -2307,14 +1943,6 @@ func newAttemptMutation(c config, op Op, opts ...attemptOption) *AttemptMutation
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m AttemptMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m AttemptMutation) Tx() (*Tx, error) {
@@ -2326,12 +1954,6 @@ func (m AttemptMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of Attempt entities.
-func (m *AttemptMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *AttemptMutation) ID() (id int64, exists bool) {
@@ -2341,181 +1963,6 @@ func (m *AttemptMutation) ID() (id int64, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *AttemptMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Attempt.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetRecipientID sets the "recipient_id" field.
-func (m *AttemptMutation) SetRecipientID(i int64) {
-	m.recipient_id = &i
-	m.addrecipient_id = nil
-}
-
-// RecipientID returns the value of the "recipient_id" field in the mutation.
-func (m *AttemptMutation) RecipientID() (r int64, exists bool) {
-	v := m.recipient_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetEmailID sets the "email_id" field.
-func (m *AttemptMutation) SetEmailID(s string) {
-	m.email_id = &s
-}
-
-// EmailID returns the value of the "email_id" field in the mutation.
-func (m *AttemptMutation) EmailID() (r string, exists bool) {
-	v := m.email_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetAccountID sets the "account_id" field.
-func (m *AttemptMutation) SetAccountID(s string) {
-	m.account_id = &s
-}
-
-// AccountID returns the value of the "account_id" field in the mutation.
-func (m *AttemptMutation) AccountID() (r string, exists bool) {
-	v := m.account_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetNumber sets the "number" field.
-func (m *AttemptMutation) SetNumber(i int) {
-	m.number = &i
-	m.addnumber = nil
-}
-
-// Number returns the value of the "number" field in the mutation.
-func (m *AttemptMutation) Number() (r int, exists bool) {
-	v := m.number
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetFence sets the "fence" field.
-func (m *AttemptMutation) SetFence(i int64) {
-	m.fence = &i
-	m.addfence = nil
-}
-
-// Fence returns the value of the "fence" field in the mutation.
-func (m *AttemptMutation) Fence() (r int64, exists bool) {
-	v := m.fence
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// AddFence adds i to the "fence" field.
-func (m *AttemptMutation) AddFence(i int64) {
-	if m.addfence != nil {
-		*m.addfence += i
-	} else {
-		m.addfence = &i
-	}
-}
-
-// AddedFence returns the value that was added to the "fence" field in this mutation.
-func (m *AttemptMutation) AddedFence() (r int64, exists bool) {
-	v := m.addfence
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetFence resets all changes to the "fence" field.
-func (m *AttemptMutation) ResetFence() {
-	m.fence = nil
-	m.addfence = nil
-}
-
-// StartedAt returns the value of the "started_at" field in the mutation.
-func (m *AttemptMutation) StartedAt() (r time.Time, exists bool) {
-	v := m.started_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// FinishedAt returns the value of the "finished_at" field in the mutation.
-func (m *AttemptMutation) FinishedAt() (r time.Time, exists bool) {
-	v := m.finished_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Outcome returns the value of the "outcome" field in the mutation.
-func (m *AttemptMutation) Outcome() (r attempt.Outcome, exists bool) {
-	v := m.outcome
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Phase returns the value of the "phase" field in the mutation.
-func (m *AttemptMutation) Phase() (r string, exists bool) {
-	v := m.phase
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Code returns the value of the "code" field in the mutation.
-func (m *AttemptMutation) Code() (r int, exists bool) {
-	v := m.code
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// EnhancedCode returns the value of the "enhanced_code" field in the mutation.
-func (m *AttemptMutation) EnhancedCode() (r string, exists bool) {
-	v := m.enhanced_code
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetReply sets the "reply" field.
-func (m *AttemptMutation) SetReply(s string) {
-	m.reply = &s
-}
-
 // Reply returns the value of the "reply" field in the mutation.
 func (m *AttemptMutation) Reply() (r string, exists bool) {
 	v := m.reply
@@ -2523,20 +1970,6 @@ func (m *AttemptMutation) Reply() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// RemoteHost returns the value of the "remote_host" field in the mutation.
-func (m *AttemptMutation) RemoteHost() (r string, exists bool) {
-	v := m.remote_host
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetRemoteAddr sets the "remote_addr" field.
-func (m *AttemptMutation) SetRemoteAddr(s string) {
-	m.remote_addr = &s
 }
 
 // RemoteAddr returns the value of the "remote_addr" field in the mutation.
@@ -2557,15 +1990,6 @@ func (m *AttemptMutation) TLS() (r string, exists bool) {
 	return *v, true
 }
 
-// TLSPolicy returns the value of the "tls_policy" field in the mutation.
-func (m *AttemptMutation) TLSPolicy() (r string, exists bool) {
-	v := m.tls_policy
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
 // LocalAddr returns the value of the "local_addr" field in the mutation.
 func (m *AttemptMutation) LocalAddr() (r string, exists bool) {
 	v := m.local_addr
@@ -2575,69 +1999,9 @@ func (m *AttemptMutation) LocalAddr() (r string, exists bool) {
 	return *v, true
 }
 
-// Way returns the value of the "way" field in the mutation.
-func (m *AttemptMutation) Way() (r string, exists bool) {
-	v := m.way
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetClass sets the "class" field.
-func (m *AttemptMutation) SetClass(s string) {
-	m.class = &s
-}
-
-// Class returns the value of the "class" field in the mutation.
-func (m *AttemptMutation) Class() (r string, exists bool) {
-	v := m.class
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetNode sets the "node" field.
-func (m *AttemptMutation) SetNode(i int32) {
-	m.node = &i
-	m.addnode = nil
-}
-
 // Node returns the value of the "node" field in the mutation.
 func (m *AttemptMutation) Node() (r int32, exists bool) {
 	v := m.node
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearNode clears the value of the "node" field.
-func (m *AttemptMutation) ClearNode() {
-	m.node = nil
-	m.addnode = nil
-	m.clearedFields[attempt.FieldNode] = struct{}{}
-}
-
-// NodeCleared returns if the "node" field was cleared in this mutation.
-func (m *AttemptMutation) NodeCleared() bool {
-	_, ok := m.clearedFields[attempt.FieldNode]
-	return ok
-}
-
-// Ahead returns the value of the "ahead" field in the mutation.
-func (m *AttemptMutation) Ahead() (r bool, exists bool) {
-	v := m.ahead
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// InDoubtAt returns the value of the "in_doubt_at" field in the mutation.
-func (m *AttemptMutation) InDoubtAt() (r time.Time, exists bool) {
-	v := m.in_doubt_at
 	if v == nil {
 		return
 	}
@@ -2663,7 +2027,7 @@ func (m *AttemptMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AttemptMutation) Fields() []string {
-	fields := make([]string, 0, 22)
+	fields := make([]string, 0, 21)
 	if m.recipient_id != nil {
 		fields = append(fields, attempt.FieldRecipientID)
 	}
@@ -2726,9 +2090,6 @@ func (m *AttemptMutation) Fields() []string {
 	}
 	if m.ahead != nil {
 		fields = append(fields, attempt.FieldAhead)
-	}
-	if m.in_doubt_at != nil {
-		fields = append(fields, attempt.FieldInDoubtAt)
 	}
 	return fields
 }
@@ -2823,9 +2184,6 @@ func (m *AttemptMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(attempt.FieldNode) {
 		fields = append(fields, attempt.FieldNode)
-	}
-	if m.FieldCleared(attempt.FieldInDoubtAt) {
-		fields = append(fields, attempt.FieldInDoubtAt)
 	}
 	return fields
 }
@@ -2945,14 +2303,6 @@ func newAuditEntryMutation(c config, op Op, opts ...auditentryOption) *AuditEntr
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m AuditEntryMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m AuditEntryMutation) Tx() (*Tx, error) {
@@ -2979,25 +2329,6 @@ func (m *AuditEntryMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *AuditEntryMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().AuditEntry.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *AuditEntryMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -3010,18 +2341,6 @@ func (m *AuditEntryMutation) AccountID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearAccountID clears the value of the "account_id" field.
-func (m *AuditEntryMutation) ClearAccountID() {
-	m.account_id = nil
-	m.clearedFields[auditentry.FieldAccountID] = struct{}{}
-}
-
-// AccountIDCleared returns if the "account_id" field was cleared in this mutation.
-func (m *AuditEntryMutation) AccountIDCleared() bool {
-	_, ok := m.clearedFields[auditentry.FieldAccountID]
-	return ok
 }
 
 // SetActorKind sets the "actor_kind" field.
@@ -3408,28 +2727,6 @@ func newAutomationMutation(c config, op Op, opts ...automationOption) *Automatio
 	return m
 }
 
-// withAutomationID sets the ID field of the mutation.
-func withAutomationID(id string) automationOption {
-	return func(m *AutomationMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Automation
-		)
-		m.oldValue = func(ctx context.Context) (*Automation, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Automation.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
 // withAutomation sets the old Automation of the mutation.
 func withAutomation(node *Automation) automationOption {
 	return func(m *AutomationMutation) {
@@ -3438,14 +2735,6 @@ func withAutomation(node *Automation) automationOption {
 		}
 		m.id = &node.ID
 	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m AutomationMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
 }
 
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
@@ -3472,25 +2761,6 @@ func (m *AutomationMutation) ID() (id string, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *AutomationMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Automation.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetAccountID sets the "account_id" field.
@@ -3578,11 +2848,6 @@ func (m *AutomationMutation) Draft() (r json.RawMessage, exists bool) {
 	return *v, true
 }
 
-// AppendDraft adds jm to the "draft" field.
-func (m *AutomationMutation) AppendDraft(jm json.RawMessage) {
-	m.appenddraft = append(m.appenddraft, jm...)
-}
-
 // AppendedDraft returns the list of values that were appended to the "draft" field in this mutation.
 func (m *AutomationMutation) AppendedDraft() (json.RawMessage, bool) {
 	if len(m.appenddraft) == 0 {
@@ -3620,15 +2885,6 @@ func (m *AutomationMutation) Version() (r int, exists bool) {
 	return *v, true
 }
 
-// AddVersion adds i to the "version" field.
-func (m *AutomationMutation) AddVersion(i int) {
-	if m.addversion != nil {
-		*m.addversion += i
-	} else {
-		m.addversion = &i
-	}
-}
-
 // AddedVersion returns the value that was added to the "version" field in this mutation.
 func (m *AutomationMutation) AddedVersion() (r int, exists bool) {
 	v := m.addversion
@@ -3636,13 +2892,6 @@ func (m *AutomationMutation) AddedVersion() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearVersion clears the value of the "version" field.
-func (m *AutomationMutation) ClearVersion() {
-	m.version = nil
-	m.addversion = nil
-	m.clearedFields[automation.FieldVersion] = struct{}{}
 }
 
 // VersionCleared returns if the "version" field was cleared in this mutation.
@@ -3685,15 +2934,6 @@ func (m *AutomationMutation) LastVersion() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// AddLastVersion adds i to the "last_version" field.
-func (m *AutomationMutation) AddLastVersion(i int) {
-	if m.addlast_version != nil {
-		*m.addlast_version += i
-	} else {
-		m.addlast_version = &i
-	}
 }
 
 // AddedLastVersion returns the value that was added to the "last_version" field in this mutation.
@@ -3817,12 +3057,6 @@ func (m *AutomationMutation) ActivatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearActivatedAt clears the value of the "activated_at" field.
-func (m *AutomationMutation) ClearActivatedAt() {
-	m.activated_at = nil
-	m.clearedFields[automation.FieldActivatedAt] = struct{}{}
 }
 
 // ActivatedAtCleared returns if the "activated_at" field was cleared in this mutation.
@@ -4099,14 +3333,6 @@ func newAutomationVersionMutation(c config, op Op, opts ...automationversionOpti
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m AutomationVersionMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m AutomationVersionMutation) Tx() (*Tx, error) {
@@ -4118,12 +3344,6 @@ func (m AutomationVersionMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of AutomationVersion entities.
-func (m *AutomationVersionMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *AutomationVersionMutation) ID() (id int64, exists bool) {
@@ -4131,25 +3351,6 @@ func (m *AutomationVersionMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *AutomationVersionMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().AutomationVersion.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetAccountID sets the "account_id" field.
@@ -4237,32 +3438,6 @@ func (m *AutomationVersionMutation) DomainIds() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// AppendDomainIds adds s to the "domain_ids" field.
-func (m *AutomationVersionMutation) AppendDomainIds(s []string) {
-	m.appenddomain_ids = append(m.appenddomain_ids, s...)
-}
-
-// AppendedDomainIds returns the list of values that were appended to the "domain_ids" field in this mutation.
-func (m *AutomationVersionMutation) AppendedDomainIds() ([]string, bool) {
-	if len(m.appenddomain_ids) == 0 {
-		return nil, false
-	}
-	return m.appenddomain_ids, true
-}
-
-// ClearDomainIds clears the value of the "domain_ids" field.
-func (m *AutomationVersionMutation) ClearDomainIds() {
-	m.domain_ids = nil
-	m.appenddomain_ids = nil
-	m.clearedFields[automationversion.FieldDomainIds] = struct{}{}
-}
-
-// DomainIdsCleared returns if the "domain_ids" field was cleared in this mutation.
-func (m *AutomationVersionMutation) DomainIdsCleared() bool {
-	_, ok := m.clearedFields[automationversion.FieldDomainIds]
-	return ok
 }
 
 // SetAuthor sets the "author" field.
@@ -4524,14 +3699,6 @@ func newCapturedMailMutation(c config, op Op, opts ...capturedmailOption) *Captu
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m CapturedMailMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m CapturedMailMutation) Tx() (*Tx, error) {
@@ -4543,12 +3710,6 @@ func (m CapturedMailMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of CapturedMail entities.
-func (m *CapturedMailMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *CapturedMailMutation) ID() (id int64, exists bool) {
@@ -4556,89 +3717,6 @@ func (m *CapturedMailMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *CapturedMailMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().CapturedMail.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// ReceivedAt returns the value of the "received_at" field in the mutation.
-func (m *CapturedMailMutation) ReceivedAt() (r time.Time, exists bool) {
-	v := m.received_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// MailFrom returns the value of the "mail_from" field in the mutation.
-func (m *CapturedMailMutation) MailFrom() (r string, exists bool) {
-	v := m.mail_from
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// RcptTo returns the value of the "rcpt_to" field in the mutation.
-func (m *CapturedMailMutation) RcptTo() (r []string, exists bool) {
-	v := m.rcpt_to
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetFrom sets the "from" field.
-func (m *CapturedMailMutation) SetFrom(s string) {
-	m.from = &s
-}
-
-// From returns the value of the "from" field in the mutation.
-func (m *CapturedMailMutation) From() (r string, exists bool) {
-	v := m.from
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetSubject sets the "subject" field.
-func (m *CapturedMailMutation) SetSubject(s string) {
-	m.subject = &s
-}
-
-// Subject returns the value of the "subject" field in the mutation.
-func (m *CapturedMailMutation) Subject() (r string, exists bool) {
-	v := m.subject
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// MessageID returns the value of the "message_id" field in the mutation.
-func (m *CapturedMailMutation) MessageID() (r string, exists bool) {
-	v := m.message_id
-	if v == nil {
-		return
-	}
-	return *v, true
 }
 
 // Size returns the value of the "size" field in the mutation.
@@ -4883,14 +3961,6 @@ func newDKIMKeyMutation(c config, op Op, opts ...dkimkeyOption) *DKIMKeyMutation
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m DKIMKeyMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m DKIMKeyMutation) Tx() (*Tx, error) {
@@ -4915,25 +3985,6 @@ func (m *DKIMKeyMutation) ID() (id string, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *DKIMKeyMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().DKIMKey.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetDomainID sets the "domain_id" field.
@@ -5034,11 +4085,6 @@ func (m *DKIMKeyMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// SetActivatedAt sets the "activated_at" field.
-func (m *DKIMKeyMutation) SetActivatedAt(t time.Time) {
-	m.activated_at = &t
-}
-
 // ActivatedAt returns the value of the "activated_at" field in the mutation.
 func (m *DKIMKeyMutation) ActivatedAt() (r time.Time, exists bool) {
 	v := m.activated_at
@@ -5046,23 +4092,6 @@ func (m *DKIMKeyMutation) ActivatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearActivatedAt clears the value of the "activated_at" field.
-func (m *DKIMKeyMutation) ClearActivatedAt() {
-	m.activated_at = nil
-	m.clearedFields[dkimkey.FieldActivatedAt] = struct{}{}
-}
-
-// ActivatedAtCleared returns if the "activated_at" field was cleared in this mutation.
-func (m *DKIMKeyMutation) ActivatedAtCleared() bool {
-	_, ok := m.clearedFields[dkimkey.FieldActivatedAt]
-	return ok
-}
-
-// SetRetiredAt sets the "retired_at" field.
-func (m *DKIMKeyMutation) SetRetiredAt(t time.Time) {
-	m.retired_at = &t
 }
 
 // RetiredAt returns the value of the "retired_at" field in the mutation.
@@ -5355,14 +4384,6 @@ func newDeliveryReportMutation(c config, op Op, opts ...deliveryreportOption) *D
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m DeliveryReportMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m DeliveryReportMutation) Tx() (*Tx, error) {
@@ -5374,12 +4395,6 @@ func (m DeliveryReportMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of DeliveryReport entities.
-func (m *DeliveryReportMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *DeliveryReportMutation) ID() (id int64, exists bool) {
@@ -5387,25 +4402,6 @@ func (m *DeliveryReportMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *DeliveryReportMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().DeliveryReport.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetAccountID sets the "account_id" field.
@@ -5876,28 +4872,6 @@ func newDomainMutation(c config, op Op, opts ...domainOption) *DomainMutation {
 	return m
 }
 
-// withDomainID sets the ID field of the mutation.
-func withDomainID(id string) domainOption {
-	return func(m *DomainMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Domain
-		)
-		m.oldValue = func(ctx context.Context) (*Domain, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Domain.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
 // withDomain sets the old Domain of the mutation.
 func withDomain(node *Domain) domainOption {
 	return func(m *DomainMutation) {
@@ -5906,14 +4880,6 @@ func withDomain(node *Domain) domainOption {
 		}
 		m.id = &node.ID
 	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m DomainMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
 }
 
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
@@ -5942,25 +4908,6 @@ func (m *DomainMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *DomainMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Domain.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *DomainMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -5973,12 +4920,6 @@ func (m *DomainMutation) AccountID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearAccountID clears the value of the "account_id" field.
-func (m *DomainMutation) ClearAccountID() {
-	m.account_id = nil
-	m.clearedFields[domain.FieldAccountID] = struct{}{}
 }
 
 // AccountIDCleared returns if the "account_id" field was cleared in this mutation.
@@ -6043,12 +4984,6 @@ func (m *DomainMutation) OwnershipToken() (r string, exists bool) {
 	return *v, true
 }
 
-// SetRecords sets the "records" field.
-func (m *DomainMutation) SetRecords(ss []shape.RecordState) {
-	m.records = &ss
-	m.appendrecords = nil
-}
-
 // Records returns the value of the "records" field in the mutation.
 func (m *DomainMutation) Records() (r []shape.RecordState, exists bool) {
 	v := m.records
@@ -6069,13 +5004,6 @@ func (m *DomainMutation) AppendedRecords() ([]shape.RecordState, bool) {
 		return nil, false
 	}
 	return m.appendrecords, true
-}
-
-// ClearRecords clears the value of the "records" field.
-func (m *DomainMutation) ClearRecords() {
-	m.records = nil
-	m.appendrecords = nil
-	m.clearedFields[domain.FieldRecords] = struct{}{}
 }
 
 // RecordsCleared returns if the "records" field was cleared in this mutation.
@@ -6154,11 +5082,6 @@ func (m *DomainMutation) Ed25519() (r bool, exists bool) {
 	return *v, true
 }
 
-// SetLastCheckedAt sets the "last_checked_at" field.
-func (m *DomainMutation) SetLastCheckedAt(t time.Time) {
-	m.last_checked_at = &t
-}
-
 // LastCheckedAt returns the value of the "last_checked_at" field in the mutation.
 func (m *DomainMutation) LastCheckedAt() (r time.Time, exists bool) {
 	v := m.last_checked_at
@@ -6168,21 +5091,10 @@ func (m *DomainMutation) LastCheckedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearLastCheckedAt clears the value of the "last_checked_at" field.
-func (m *DomainMutation) ClearLastCheckedAt() {
-	m.last_checked_at = nil
-	m.clearedFields[domain.FieldLastCheckedAt] = struct{}{}
-}
-
 // LastCheckedAtCleared returns if the "last_checked_at" field was cleared in this mutation.
 func (m *DomainMutation) LastCheckedAtCleared() bool {
 	_, ok := m.clearedFields[domain.FieldLastCheckedAt]
 	return ok
-}
-
-// SetVerifiedAt sets the "verified_at" field.
-func (m *DomainMutation) SetVerifiedAt(t time.Time) {
-	m.verified_at = &t
 }
 
 // VerifiedAt returns the value of the "verified_at" field in the mutation.
@@ -6194,21 +5106,10 @@ func (m *DomainMutation) VerifiedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearVerifiedAt clears the value of the "verified_at" field.
-func (m *DomainMutation) ClearVerifiedAt() {
-	m.verified_at = nil
-	m.clearedFields[domain.FieldVerifiedAt] = struct{}{}
-}
-
 // VerifiedAtCleared returns if the "verified_at" field was cleared in this mutation.
 func (m *DomainMutation) VerifiedAtCleared() bool {
 	_, ok := m.clearedFields[domain.FieldVerifiedAt]
 	return ok
-}
-
-// SetFailingSince sets the "failing_since" field.
-func (m *DomainMutation) SetFailingSince(t time.Time) {
-	m.failing_since = &t
 }
 
 // FailingSince returns the value of the "failing_since" field in the mutation.
@@ -6220,21 +5121,10 @@ func (m *DomainMutation) FailingSince() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearFailingSince clears the value of the "failing_since" field.
-func (m *DomainMutation) ClearFailingSince() {
-	m.failing_since = nil
-	m.clearedFields[domain.FieldFailingSince] = struct{}{}
-}
-
 // FailingSinceCleared returns if the "failing_since" field was cleared in this mutation.
 func (m *DomainMutation) FailingSinceCleared() bool {
 	_, ok := m.clearedFields[domain.FieldFailingSince]
 	return ok
-}
-
-// SetDueAt sets the "due_at" field.
-func (m *DomainMutation) SetDueAt(t time.Time) {
-	m.due_at = &t
 }
 
 // DueAt returns the value of the "due_at" field in the mutation.
@@ -6273,15 +5163,6 @@ func (m *DomainMutation) Fence() (r int64, exists bool) {
 	return *v, true
 }
 
-// AddFence adds i to the "fence" field.
-func (m *DomainMutation) AddFence(i int64) {
-	if m.addfence != nil {
-		*m.addfence += i
-	} else {
-		m.addfence = &i
-	}
-}
-
 // AddedFence returns the value that was added to the "fence" field in this mutation.
 func (m *DomainMutation) AddedFence() (r int64, exists bool) {
 	v := m.addfence
@@ -6289,12 +5170,6 @@ func (m *DomainMutation) AddedFence() (r int64, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ResetFence resets all changes to the "fence" field.
-func (m *DomainMutation) ResetFence() {
-	m.fence = nil
-	m.addfence = nil
 }
 
 // SetCheckAttempts sets the "check_attempts" field.
@@ -6312,15 +5187,6 @@ func (m *DomainMutation) CheckAttempts() (r int, exists bool) {
 	return *v, true
 }
 
-// AddCheckAttempts adds i to the "check_attempts" field.
-func (m *DomainMutation) AddCheckAttempts(i int) {
-	if m.addcheck_attempts != nil {
-		*m.addcheck_attempts += i
-	} else {
-		m.addcheck_attempts = &i
-	}
-}
-
 // AddedCheckAttempts returns the value that was added to the "check_attempts" field in this mutation.
 func (m *DomainMutation) AddedCheckAttempts() (r int, exists bool) {
 	v := m.addcheck_attempts
@@ -6328,12 +5194,6 @@ func (m *DomainMutation) AddedCheckAttempts() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ResetCheckAttempts resets all changes to the "check_attempts" field.
-func (m *DomainMutation) ResetCheckAttempts() {
-	m.check_attempts = nil
-	m.addcheck_attempts = nil
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -6364,35 +5224,9 @@ func (m *DomainMutation) UpdatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// AddKeyIDs adds the "keys" edge to the DKIMKey entity by ids.
-func (m *DomainMutation) AddKeyIDs(ids ...string) {
-	if m.keys == nil {
-		m.keys = make(map[string]struct{})
-	}
-	for i := range ids {
-		m.keys[ids[i]] = struct{}{}
-	}
-}
-
-// ClearKeys clears the "keys" edge to the DKIMKey entity.
-func (m *DomainMutation) ClearKeys() {
-	m.clearedkeys = true
-}
-
 // KeysCleared reports if the "keys" edge to the DKIMKey entity was cleared.
 func (m *DomainMutation) KeysCleared() bool {
 	return m.clearedkeys
-}
-
-// RemoveKeyIDs removes the "keys" edge to the DKIMKey entity by IDs.
-func (m *DomainMutation) RemoveKeyIDs(ids ...string) {
-	if m.removedkeys == nil {
-		m.removedkeys = make(map[string]struct{})
-	}
-	for i := range ids {
-		delete(m.keys, ids[i])
-		m.removedkeys[ids[i]] = struct{}{}
-	}
 }
 
 // RemovedKeys returns the removed IDs of the "keys" edge to the DKIMKey entity.
@@ -6732,14 +5566,6 @@ func newDomainCheckMutation(c config, op Op, opts ...domaincheckOption) *DomainC
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m DomainCheckMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m DomainCheckMutation) Tx() (*Tx, error) {
@@ -6751,12 +5577,6 @@ func (m DomainCheckMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of DomainCheck entities.
-func (m *DomainCheckMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *DomainCheckMutation) ID() (id int64, exists bool) {
@@ -6764,62 +5584,6 @@ func (m *DomainCheckMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *DomainCheckMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().DomainCheck.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetDomainID sets the "domain_id" field.
-func (m *DomainCheckMutation) SetDomainID(s string) {
-	m.domain_id = &s
-}
-
-// DomainID returns the value of the "domain_id" field in the mutation.
-func (m *DomainCheckMutation) DomainID() (r string, exists bool) {
-	v := m.domain_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetAccountID sets the "account_id" field.
-func (m *DomainCheckMutation) SetAccountID(s string) {
-	m.account_id = &s
-}
-
-// AccountID returns the value of the "account_id" field in the mutation.
-func (m *DomainCheckMutation) AccountID() (r string, exists bool) {
-	v := m.account_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// CheckedAt returns the value of the "checked_at" field in the mutation.
-func (m *DomainCheckMutation) CheckedAt() (r time.Time, exists bool) {
-	v := m.checked_at
-	if v == nil {
-		return
-	}
-	return *v, true
 }
 
 // SetStatus sets the "status" field.
@@ -6836,12 +5600,6 @@ func (m *DomainCheckMutation) Status() (r string, exists bool) {
 	return *v, true
 }
 
-// SetRecords sets the "records" field.
-func (m *DomainCheckMutation) SetRecords(ss []shape.RecordState) {
-	m.records = &ss
-	m.appendrecords = nil
-}
-
 // Records returns the value of the "records" field in the mutation.
 func (m *DomainCheckMutation) Records() (r []shape.RecordState, exists bool) {
 	v := m.records
@@ -6854,14 +5612,6 @@ func (m *DomainCheckMutation) Records() (r []shape.RecordState, exists bool) {
 // AppendRecords adds ss to the "records" field.
 func (m *DomainCheckMutation) AppendRecords(ss []shape.RecordState) {
 	m.appendrecords = append(m.appendrecords, ss...)
-}
-
-// AppendedRecords returns the list of values that were appended to the "records" field in this mutation.
-func (m *DomainCheckMutation) AppendedRecords() ([]shape.RecordState, bool) {
-	if len(m.appendrecords) == 0 {
-		return nil, false
-	}
-	return m.appendrecords, true
 }
 
 // Where appends a list predicates to the DomainCheckMutation builder.
@@ -7119,24 +5869,6 @@ func newEmailMutation(c config, op Op, opts ...emailOption) *EmailMutation {
 	return m
 }
 
-// withEmail sets the old Email of the mutation.
-func withEmail(node *Email) emailOption {
-	return func(m *EmailMutation) {
-		m.oldValue = func(context.Context) (*Email, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m EmailMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m EmailMutation) Tx() (*Tx, error) {
@@ -7148,12 +5880,6 @@ func (m EmailMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of Email entities.
-func (m *EmailMutation) SetID(id string) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *EmailMutation) ID() (id string, exists bool) {
@@ -7161,53 +5887,6 @@ func (m *EmailMutation) ID() (id string, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *EmailMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Email.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetAccountID sets the "account_id" field.
-func (m *EmailMutation) SetAccountID(s string) {
-	m.account_id = &s
-}
-
-// AccountID returns the value of the "account_id" field in the mutation.
-func (m *EmailMutation) AccountID() (r string, exists bool) {
-	v := m.account_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetDomainID sets the "domain_id" field.
-func (m *EmailMutation) SetDomainID(s string) {
-	m.domain_id = &s
-}
-
-// DomainID returns the value of the "domain_id" field in the mutation.
-func (m *EmailMutation) DomainID() (r string, exists bool) {
-	v := m.domain_id
-	if v == nil {
-		return
-	}
-	return *v, true
 }
 
 // APIKeyID returns the value of the "api_key_id" field in the mutation.
@@ -7219,167 +5898,6 @@ func (m *EmailMutation) APIKeyID() (r string, exists bool) {
 	return *v, true
 }
 
-// SetTemplateID sets the "template_id" field.
-func (m *EmailMutation) SetTemplateID(s string) {
-	m.template_id = &s
-}
-
-// TemplateID returns the value of the "template_id" field in the mutation.
-func (m *EmailMutation) TemplateID() (r string, exists bool) {
-	v := m.template_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// TemplateVersion returns the value of the "template_version" field in the mutation.
-func (m *EmailMutation) TemplateVersion() (r int, exists bool) {
-	v := m.template_version
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetAutomationID sets the "automation_id" field.
-func (m *EmailMutation) SetAutomationID(s string) {
-	m.automation_id = &s
-}
-
-// AutomationID returns the value of the "automation_id" field in the mutation.
-func (m *EmailMutation) AutomationID() (r string, exists bool) {
-	v := m.automation_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// RunID returns the value of the "run_id" field in the mutation.
-func (m *EmailMutation) RunID() (r string, exists bool) {
-	v := m.run_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetFrom sets the "from" field.
-func (m *EmailMutation) SetFrom(s string) {
-	m.from = &s
-}
-
-// From returns the value of the "from" field in the mutation.
-func (m *EmailMutation) From() (r string, exists bool) {
-	v := m.from
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// FromAddress returns the value of the "from_address" field in the mutation.
-func (m *EmailMutation) FromAddress() (r string, exists bool) {
-	v := m.from_address
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// To returns the value of the "to" field in the mutation.
-func (m *EmailMutation) To() (r []string, exists bool) {
-	v := m.to
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// AppendTo adds s to the "to" field.
-func (m *EmailMutation) AppendTo(s []string) {
-	m.appendto = append(m.appendto, s...)
-}
-
-// Cc returns the value of the "cc" field in the mutation.
-func (m *EmailMutation) Cc() (r []string, exists bool) {
-	v := m.cc
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Bcc returns the value of the "bcc" field in the mutation.
-func (m *EmailMutation) Bcc() (r []string, exists bool) {
-	v := m.bcc
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetReplyTo sets the "reply_to" field.
-func (m *EmailMutation) SetReplyTo(s []string) {
-	m.reply_to = &s
-	m.appendreply_to = nil
-}
-
-// ReplyTo returns the value of the "reply_to" field in the mutation.
-func (m *EmailMutation) ReplyTo() (r []string, exists bool) {
-	v := m.reply_to
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// AppendReplyTo adds s to the "reply_to" field.
-func (m *EmailMutation) AppendReplyTo(s []string) {
-	m.appendreply_to = append(m.appendreply_to, s...)
-}
-
-// AppendedReplyTo returns the list of values that were appended to the "reply_to" field in this mutation.
-func (m *EmailMutation) AppendedReplyTo() ([]string, bool) {
-	if len(m.appendreply_to) == 0 {
-		return nil, false
-	}
-	return m.appendreply_to, true
-}
-
-// ClearReplyTo clears the value of the "reply_to" field.
-func (m *EmailMutation) ClearReplyTo() {
-	m.reply_to = nil
-	m.appendreply_to = nil
-	m.clearedFields[email.FieldReplyTo] = struct{}{}
-}
-
-// ReplyToCleared returns if the "reply_to" field was cleared in this mutation.
-func (m *EmailMutation) ReplyToCleared() bool {
-	_, ok := m.clearedFields[email.FieldReplyTo]
-	return ok
-}
-
-// SetSubject sets the "subject" field.
-func (m *EmailMutation) SetSubject(s string) {
-	m.subject = &s
-}
-
-// Subject returns the value of the "subject" field in the mutation.
-func (m *EmailMutation) Subject() (r string, exists bool) {
-	v := m.subject
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetHTML sets the "html" field.
-func (m *EmailMutation) SetHTML(s string) {
-	m.html = &s
-}
-
 // HTML returns the value of the "html" field in the mutation.
 func (m *EmailMutation) HTML() (r string, exists bool) {
 	v := m.html
@@ -7387,23 +5905,6 @@ func (m *EmailMutation) HTML() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearHTML clears the value of the "html" field.
-func (m *EmailMutation) ClearHTML() {
-	m.html = nil
-	m.clearedFields[email.FieldHTML] = struct{}{}
-}
-
-// HTMLCleared returns if the "html" field was cleared in this mutation.
-func (m *EmailMutation) HTMLCleared() bool {
-	_, ok := m.clearedFields[email.FieldHTML]
-	return ok
-}
-
-// SetText sets the "text" field.
-func (m *EmailMutation) SetText(s string) {
-	m.text = &s
 }
 
 // Text returns the value of the "text" field in the mutation.
@@ -7415,90 +5916,9 @@ func (m *EmailMutation) Text() (r string, exists bool) {
 	return *v, true
 }
 
-// ClearText clears the value of the "text" field.
-func (m *EmailMutation) ClearText() {
-	m.text = nil
-	m.clearedFields[email.FieldText] = struct{}{}
-}
-
-// TextCleared returns if the "text" field was cleared in this mutation.
-func (m *EmailMutation) TextCleared() bool {
-	_, ok := m.clearedFields[email.FieldText]
-	return ok
-}
-
-// Mime returns the value of the "mime" field in the mutation.
-func (m *EmailMutation) Mime() (r []byte, exists bool) {
-	v := m.mime
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// BodyKey returns the value of the "body_key" field in the mutation.
-func (m *EmailMutation) BodyKey() (r string, exists bool) {
-	v := m.body_key
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// BodySize returns the value of the "body_size" field in the mutation.
-func (m *EmailMutation) BodySize() (r int64, exists bool) {
-	v := m.body_size
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// BodySnippet returns the value of the "body_snippet" field in the mutation.
-func (m *EmailMutation) BodySnippet() (r string, exists bool) {
-	v := m.body_snippet
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetHeaders sets the "headers" field.
-func (m *EmailMutation) SetHeaders(s []shape.Header) {
-	m.headers = &s
-	m.appendheaders = nil
-}
-
 // Headers returns the value of the "headers" field in the mutation.
 func (m *EmailMutation) Headers() (r []shape.Header, exists bool) {
 	v := m.headers
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Tags returns the value of the "tags" field in the mutation.
-func (m *EmailMutation) Tags() (r []shape.Tag, exists bool) {
-	v := m.tags
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// MessageID returns the value of the "message_id" field in the mutation.
-func (m *EmailMutation) MessageID() (r string, exists bool) {
-	v := m.message_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// AttachmentCount returns the value of the "attachment_count" field in the mutation.
-func (m *EmailMutation) AttachmentCount() (r int, exists bool) {
-	v := m.attachment_count
 	if v == nil {
 		return
 	}
@@ -7512,32 +5932,6 @@ func (m *EmailMutation) Unsubscribe() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// SetCategory sets the "category" field.
-func (m *EmailMutation) SetCategory(s string) {
-	m.category = &s
-}
-
-// Category returns the value of the "category" field in the mutation.
-func (m *EmailMutation) Category() (r string, exists bool) {
-	v := m.category
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearCategory clears the value of the "category" field.
-func (m *EmailMutation) ClearCategory() {
-	m.category = nil
-	m.clearedFields[email.FieldCategory] = struct{}{}
-}
-
-// CategoryCleared returns if the "category" field was cleared in this mutation.
-func (m *EmailMutation) CategoryCleared() bool {
-	_, ok := m.clearedFields[email.FieldCategory]
-	return ok
 }
 
 // SetStatus sets the "status" field.
@@ -7554,139 +5948,9 @@ func (m *EmailMutation) Status() (r email.Status, exists bool) {
 	return *v, true
 }
 
-// LastEvent returns the value of the "last_event" field in the mutation.
-func (m *EmailMutation) LastEvent() (r string, exists bool) {
-	v := m.last_event
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// BounceReason returns the value of the "bounce_reason" field in the mutation.
-func (m *EmailMutation) BounceReason() (r string, exists bool) {
-	v := m.bounce_reason
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (m *EmailMutation) SetCreatedAt(t time.Time) {
-	m.created_at = &t
-}
-
-// CreatedAt returns the value of the "created_at" field in the mutation.
-func (m *EmailMutation) CreatedAt() (r time.Time, exists bool) {
-	v := m.created_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ScheduledAt returns the value of the "scheduled_at" field in the mutation.
-func (m *EmailMutation) ScheduledAt() (r time.Time, exists bool) {
-	v := m.scheduled_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetExpiresAt sets the "expires_at" field.
-func (m *EmailMutation) SetExpiresAt(t time.Time) {
-	m.expires_at = &t
-}
-
-// ExpiresAt returns the value of the "expires_at" field in the mutation.
-func (m *EmailMutation) ExpiresAt() (r time.Time, exists bool) {
-	v := m.expires_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearExpiresAt clears the value of the "expires_at" field.
-func (m *EmailMutation) ClearExpiresAt() {
-	m.expires_at = nil
-	m.clearedFields[email.FieldExpiresAt] = struct{}{}
-}
-
-// ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
-func (m *EmailMutation) ExpiresAtCleared() bool {
-	_, ok := m.clearedFields[email.FieldExpiresAt]
-	return ok
-}
-
-// CancelledAt returns the value of the "cancelled_at" field in the mutation.
-func (m *EmailMutation) CancelledAt() (r time.Time, exists bool) {
-	v := m.cancelled_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SentAt returns the value of the "sent_at" field in the mutation.
-func (m *EmailMutation) SentAt() (r time.Time, exists bool) {
-	v := m.sent_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// DeliveredAt returns the value of the "delivered_at" field in the mutation.
-func (m *EmailMutation) DeliveredAt() (r time.Time, exists bool) {
-	v := m.delivered_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// BouncedAt returns the value of the "bounced_at" field in the mutation.
-func (m *EmailMutation) BouncedAt() (r time.Time, exists bool) {
-	v := m.bounced_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ReleaseAt returns the value of the "release_at" field in the mutation.
-func (m *EmailMutation) ReleaseAt() (r time.Time, exists bool) {
-	v := m.release_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Uncommon returns the value of the "uncommon" field in the mutation.
-func (m *EmailMutation) Uncommon() (r string, exists bool) {
-	v := m.uncommon
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
 // Search returns the value of the "search" field in the mutation.
 func (m *EmailMutation) Search() (r string, exists bool) {
 	v := m.search
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// BodyPurgedAt returns the value of the "body_purged_at" field in the mutation.
-func (m *EmailMutation) BodyPurgedAt() (r time.Time, exists bool) {
-	v := m.body_purged_at
 	if v == nil {
 		return
 	}
@@ -8214,14 +6478,6 @@ func newEngagementMutation(c config, op Op, opts ...engagementOption) *Engagemen
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m EngagementMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m EngagementMutation) Tx() (*Tx, error) {
@@ -8233,12 +6489,6 @@ func (m EngagementMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of Engagement entities.
-func (m *EngagementMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *EngagementMutation) ID() (id int64, exists bool) {
@@ -8248,126 +6498,9 @@ func (m *EngagementMutation) ID() (id int64, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *EngagementMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Engagement.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetAccountID sets the "account_id" field.
-func (m *EngagementMutation) SetAccountID(s string) {
-	m.account_id = &s
-}
-
-// AccountID returns the value of the "account_id" field in the mutation.
-func (m *EngagementMutation) AccountID() (r string, exists bool) {
-	v := m.account_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetEmailID sets the "email_id" field.
-func (m *EngagementMutation) SetEmailID(s string) {
-	m.email_id = &s
-}
-
-// EmailID returns the value of the "email_id" field in the mutation.
-func (m *EngagementMutation) EmailID() (r string, exists bool) {
-	v := m.email_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetKind sets the "kind" field.
-func (m *EngagementMutation) SetKind(e engagement.Kind) {
-	m.kind = &e
-}
-
 // Kind returns the value of the "kind" field in the mutation.
 func (m *EngagementMutation) Kind() (r engagement.Kind, exists bool) {
 	v := m.kind
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetURL sets the "url" field.
-func (m *EngagementMutation) SetURL(s string) {
-	m.url = &s
-}
-
-// URL returns the value of the "url" field in the mutation.
-func (m *EngagementMutation) URL() (r string, exists bool) {
-	v := m.url
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetIP sets the "ip" field.
-func (m *EngagementMutation) SetIP(s string) {
-	m.ip = &s
-}
-
-// IP returns the value of the "ip" field in the mutation.
-func (m *EngagementMutation) IP() (r string, exists bool) {
-	v := m.ip
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetUserAgent sets the "user_agent" field.
-func (m *EngagementMutation) SetUserAgent(s string) {
-	m.user_agent = &s
-}
-
-// UserAgent returns the value of the "user_agent" field in the mutation.
-func (m *EngagementMutation) UserAgent() (r string, exists bool) {
-	v := m.user_agent
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Machine returns the value of the "machine" field in the mutation.
-func (m *EngagementMutation) Machine() (r string, exists bool) {
-	v := m.machine
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (m *EngagementMutation) SetCreatedAt(t time.Time) {
-	m.created_at = &t
-}
-
-// CreatedAt returns the value of the "created_at" field in the mutation.
-func (m *EngagementMutation) CreatedAt() (r time.Time, exists bool) {
-	v := m.created_at
 	if v == nil {
 		return
 	}
@@ -8591,14 +6724,6 @@ func newIdentityMutation(c config, op Op, opts ...identityOption) *IdentityMutat
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m IdentityMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m IdentityMutation) Tx() (*Tx, error) {
@@ -8610,12 +6735,6 @@ func (m IdentityMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of Identity entities.
-func (m *IdentityMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *IdentityMutation) ID() (id int64, exists bool) {
@@ -8623,25 +6742,6 @@ func (m *IdentityMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *IdentityMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Identity.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetUserID sets the "user_id" field.
@@ -8972,25 +7072,6 @@ func (m *InvitationMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *InvitationMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Invitation.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *InvitationMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -9019,11 +7100,6 @@ func (m *InvitationMutation) Email() (r string, exists bool) {
 	return *v, true
 }
 
-// ResetEmail resets all changes to the "email" field.
-func (m *InvitationMutation) ResetEmail() {
-	m.email = nil
-}
-
 // SetRole sets the "role" field.
 func (m *InvitationMutation) SetRole(i invitation.Role) {
 	m.role = &i
@@ -9036,11 +7112,6 @@ func (m *InvitationMutation) Role() (r invitation.Role, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// SetTokenHash sets the "token_hash" field.
-func (m *InvitationMutation) SetTokenHash(b []byte) {
-	m.token_hash = &b
 }
 
 // TokenHash returns the value of the "token_hash" field in the mutation.
@@ -9078,12 +7149,6 @@ func (m *InvitationMutation) InvitedBy() (r string, exists bool) {
 	return *v, true
 }
 
-// ClearInvitedBy clears the value of the "invited_by" field.
-func (m *InvitationMutation) ClearInvitedBy() {
-	m.invited_by = nil
-	m.clearedFields[invitation.FieldInvitedBy] = struct{}{}
-}
-
 // InvitedByCleared returns if the "invited_by" field was cleared in this mutation.
 func (m *InvitationMutation) InvitedByCleared() bool {
 	_, ok := m.clearedFields[invitation.FieldInvitedBy]
@@ -9118,12 +7183,6 @@ func (m *InvitationMutation) AcceptedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearAcceptedAt clears the value of the "accepted_at" field.
-func (m *InvitationMutation) ClearAcceptedAt() {
-	m.accepted_at = nil
-	m.clearedFields[invitation.FieldAcceptedAt] = struct{}{}
-}
-
 // AcceptedAtCleared returns if the "accepted_at" field was cleared in this mutation.
 func (m *InvitationMutation) AcceptedAtCleared() bool {
 	_, ok := m.clearedFields[invitation.FieldAcceptedAt]
@@ -9142,12 +7201,6 @@ func (m *InvitationMutation) RevokedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (m *InvitationMutation) ClearRevokedAt() {
-	m.revoked_at = nil
-	m.clearedFields[invitation.FieldRevokedAt] = struct{}{}
 }
 
 // RevokedAtCleared returns if the "revoked_at" field was cleared in this mutation.
@@ -9195,15 +7248,6 @@ func (m *InvitationMutation) Attempts() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// AddAttempts adds i to the "attempts" field.
-func (m *InvitationMutation) AddAttempts(i int) {
-	if m.addattempts != nil {
-		*m.addattempts += i
-	} else {
-		m.addattempts = &i
-	}
 }
 
 // AddedAttempts returns the value that was added to the "attempts" field in this mutation.
@@ -9534,12 +7578,6 @@ func (m MembershipMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of Membership entities.
-func (m *MembershipMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *MembershipMutation) ID() (id int64, exists bool) {
@@ -9547,25 +7585,6 @@ func (m *MembershipMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *MembershipMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Membership.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetAccountID sets the "account_id" field.
@@ -9922,28 +7941,6 @@ func newPasskeyMutation(c config, op Op, opts ...passkeyOption) *PasskeyMutation
 	return m
 }
 
-// withPasskeyID sets the ID field of the mutation.
-func withPasskeyID(id string) passkeyOption {
-	return func(m *PasskeyMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Passkey
-		)
-		m.oldValue = func(ctx context.Context) (*Passkey, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Passkey.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
 // withPasskey sets the old Passkey of the mutation.
 func withPasskey(node *Passkey) passkeyOption {
 	return func(m *PasskeyMutation) {
@@ -9952,14 +7949,6 @@ func withPasskey(node *Passkey) passkeyOption {
 		}
 		m.id = &node.ID
 	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m PasskeyMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
 }
 
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
@@ -9986,25 +7975,6 @@ func (m *PasskeyMutation) ID() (id string, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *PasskeyMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Passkey.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetUserID sets the "user_id" field.
@@ -10075,12 +8045,6 @@ func (m *PasskeyMutation) LastUsedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearLastUsedAt clears the value of the "last_used_at" field.
-func (m *PasskeyMutation) ClearLastUsedAt() {
-	m.last_used_at = nil
-	m.clearedFields[passkey.FieldLastUsedAt] = struct{}{}
 }
 
 // LastUsedAtCleared returns if the "last_used_at" field was cleared in this mutation.
@@ -10312,28 +8276,6 @@ func newPasswordMutation(c config, op Op, opts ...passwordOption) *PasswordMutat
 	return m
 }
 
-// withPasswordID sets the ID field of the mutation.
-func withPasswordID(id string) passwordOption {
-	return func(m *PasswordMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Password
-		)
-		m.oldValue = func(ctx context.Context) (*Password, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Password.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
 // withPassword sets the old Password of the mutation.
 func withPassword(node *Password) passwordOption {
 	return func(m *PasswordMutation) {
@@ -10342,14 +8284,6 @@ func withPassword(node *Password) passwordOption {
 		}
 		m.id = &node.ID
 	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m PasswordMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
 }
 
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
@@ -10376,25 +8310,6 @@ func (m *PasswordMutation) ID() (id string, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *PasswordMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Password.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetHash sets the "hash" field.
@@ -10637,14 +8552,6 @@ func newRecipientMutation(c config, op Op, opts ...recipientOption) *RecipientMu
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m RecipientMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m RecipientMutation) Tx() (*Tx, error) {
@@ -10656,12 +8563,6 @@ func (m RecipientMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of Recipient entities.
-func (m *RecipientMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *RecipientMutation) ID() (id int64, exists bool) {
@@ -10669,58 +8570,6 @@ func (m *RecipientMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *RecipientMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Recipient.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetEmailID sets the "email_id" field.
-func (m *RecipientMutation) SetEmailID(s string) {
-	m.email = &s
-}
-
-// EmailID returns the value of the "email_id" field in the mutation.
-func (m *RecipientMutation) EmailID() (r string, exists bool) {
-	v := m.email
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetAccountID sets the "account_id" field.
-func (m *RecipientMutation) SetAccountID(s string) {
-	m.account_id = &s
-}
-
-// AccountID returns the value of the "account_id" field in the mutation.
-func (m *RecipientMutation) AccountID() (r string, exists bool) {
-	v := m.account_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetKind sets the "kind" field.
-func (m *RecipientMutation) SetKind(r recipient.Kind) {
-	m.kind = &r
 }
 
 // Kind returns the value of the "kind" field in the mutation.
@@ -10732,250 +8581,9 @@ func (m *RecipientMutation) Kind() (r recipient.Kind, exists bool) {
 	return *v, true
 }
 
-// SetAddress sets the "address" field.
-func (m *RecipientMutation) SetAddress(s string) {
-	m.address = &s
-}
-
-// Address returns the value of the "address" field in the mutation.
-func (m *RecipientMutation) Address() (r string, exists bool) {
-	v := m.address
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Destination returns the value of the "destination" field in the mutation.
-func (m *RecipientMutation) Destination() (r string, exists bool) {
-	v := m.destination
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetState sets the "state" field.
-func (m *RecipientMutation) SetState(r recipient.State) {
-	m.state = &r
-}
-
-// State returns the value of the "state" field in the mutation.
-func (m *RecipientMutation) State() (r recipient.State, exists bool) {
-	v := m.state
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetDueAt sets the "due_at" field.
-func (m *RecipientMutation) SetDueAt(t time.Time) {
-	m.due_at = &t
-}
-
-// DueAt returns the value of the "due_at" field in the mutation.
-func (m *RecipientMutation) DueAt() (r time.Time, exists bool) {
-	v := m.due_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearDueAt clears the value of the "due_at" field.
-func (m *RecipientMutation) ClearDueAt() {
-	m.due_at = nil
-	m.clearedFields[recipient.FieldDueAt] = struct{}{}
-}
-
-// DueAtCleared returns if the "due_at" field was cleared in this mutation.
-func (m *RecipientMutation) DueAtCleared() bool {
-	_, ok := m.clearedFields[recipient.FieldDueAt]
-	return ok
-}
-
-// SetFence sets the "fence" field.
-func (m *RecipientMutation) SetFence(i int64) {
-	m.fence = &i
-	m.addfence = nil
-}
-
-// Fence returns the value of the "fence" field in the mutation.
-func (m *RecipientMutation) Fence() (r int64, exists bool) {
-	v := m.fence
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// AddFence adds i to the "fence" field.
-func (m *RecipientMutation) AddFence(i int64) {
-	if m.addfence != nil {
-		*m.addfence += i
-	} else {
-		m.addfence = &i
-	}
-}
-
-// AddedFence returns the value that was added to the "fence" field in this mutation.
-func (m *RecipientMutation) AddedFence() (r int64, exists bool) {
-	v := m.addfence
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetFence resets all changes to the "fence" field.
-func (m *RecipientMutation) ResetFence() {
-	m.fence = nil
-	m.addfence = nil
-}
-
-// SetAttempts sets the "attempts" field.
-func (m *RecipientMutation) SetAttempts(i int) {
-	m.attempts = &i
-	m.addattempts = nil
-}
-
 // Attempts returns the value of the "attempts" field in the mutation.
 func (m *RecipientMutation) Attempts() (r int, exists bool) {
 	v := m.attempts
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// AddAttempts adds i to the "attempts" field.
-func (m *RecipientMutation) AddAttempts(i int) {
-	if m.addattempts != nil {
-		*m.addattempts += i
-	} else {
-		m.addattempts = &i
-	}
-}
-
-// AddedAttempts returns the value that was added to the "attempts" field in this mutation.
-func (m *RecipientMutation) AddedAttempts() (r int, exists bool) {
-	v := m.addattempts
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetAttempts resets all changes to the "attempts" field.
-func (m *RecipientMutation) ResetAttempts() {
-	m.attempts = nil
-	m.addattempts = nil
-}
-
-// Code returns the value of the "code" field in the mutation.
-func (m *RecipientMutation) Code() (r int, exists bool) {
-	v := m.code
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// EnhancedCode returns the value of the "enhanced_code" field in the mutation.
-func (m *RecipientMutation) EnhancedCode() (r string, exists bool) {
-	v := m.enhanced_code
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetDiagnostic sets the "diagnostic" field.
-func (m *RecipientMutation) SetDiagnostic(s string) {
-	m.diagnostic = &s
-}
-
-// Diagnostic returns the value of the "diagnostic" field in the mutation.
-func (m *RecipientMutation) Diagnostic() (r string, exists bool) {
-	v := m.diagnostic
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// RemoteMta returns the value of the "remote_mta" field in the mutation.
-func (m *RecipientMutation) RemoteMta() (r string, exists bool) {
-	v := m.remote_mta
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (m *RecipientMutation) SetCreatedAt(t time.Time) {
-	m.created_at = &t
-}
-
-// CreatedAt returns the value of the "created_at" field in the mutation.
-func (m *RecipientMutation) CreatedAt() (r time.Time, exists bool) {
-	v := m.created_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// QueuedAt returns the value of the "queued_at" field in the mutation.
-func (m *RecipientMutation) QueuedAt() (r time.Time, exists bool) {
-	v := m.queued_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SettledAt returns the value of the "settled_at" field in the mutation.
-func (m *RecipientMutation) SettledAt() (r time.Time, exists bool) {
-	v := m.settled_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// DelayNotifiedAt returns the value of the "delay_notified_at" field in the mutation.
-func (m *RecipientMutation) DelayNotifiedAt() (r time.Time, exists bool) {
-	v := m.delay_notified_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Lane returns the value of the "lane" field in the mutation.
-func (m *RecipientMutation) Lane() (r string, exists bool) {
-	v := m.lane
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// HeldBy returns the value of the "held_by" field in the mutation.
-func (m *RecipientMutation) HeldBy() (r recipient.HeldBy, exists bool) {
-	v := m.held_by
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// Via returns the value of the "via" field in the mutation.
-func (m *RecipientMutation) Via() (r string, exists bool) {
-	v := m.via
 	if v == nil {
 		return
 	}
@@ -10986,16 +8594,6 @@ func (m *RecipientMutation) Via() (r string, exists bool) {
 func (m *RecipientMutation) ClearEmail() {
 	m.clearedemail = true
 	m.clearedFields[recipient.FieldEmailID] = struct{}{}
-}
-
-// EmailIDs returns the "email" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// EmailID instead. It exists only for internal usage by the builders.
-func (m *RecipientMutation) EmailIDs() (ids []string) {
-	if id := m.email; id != nil {
-		ids = append(ids, *id)
-	}
-	return
 }
 
 // ResetEmail resets all changes to the "email" edge.
@@ -11326,28 +8924,6 @@ func newSMTPCredentialMutation(c config, op Op, opts ...smtpcredentialOption) *S
 	return m
 }
 
-// withSMTPCredentialID sets the ID field of the mutation.
-func withSMTPCredentialID(id string) smtpcredentialOption {
-	return func(m *SMTPCredentialMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *SMTPCredential
-		)
-		m.oldValue = func(ctx context.Context) (*SMTPCredential, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().SMTPCredential.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
 // withSMTPCredential sets the old SMTPCredential of the mutation.
 func withSMTPCredential(node *SMTPCredential) smtpcredentialOption {
 	return func(m *SMTPCredentialMutation) {
@@ -11356,14 +8932,6 @@ func withSMTPCredential(node *SMTPCredential) smtpcredentialOption {
 		}
 		m.id = &node.ID
 	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m SMTPCredentialMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
 }
 
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
@@ -11390,25 +8958,6 @@ func (m *SMTPCredentialMutation) ID() (id string, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *SMTPCredentialMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().SMTPCredential.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetAccountID sets the "account_id" field.
@@ -11468,11 +9017,6 @@ func (m *SMTPCredentialMutation) DomainIds() (r []string, exists bool) {
 	return *v, true
 }
 
-// AppendDomainIds adds s to the "domain_ids" field.
-func (m *SMTPCredentialMutation) AppendDomainIds(s []string) {
-	m.appenddomain_ids = append(m.appenddomain_ids, s...)
-}
-
 // AppendedDomainIds returns the list of values that were appended to the "domain_ids" field in this mutation.
 func (m *SMTPCredentialMutation) AppendedDomainIds() ([]string, bool) {
 	if len(m.appenddomain_ids) == 0 {
@@ -11481,22 +9025,10 @@ func (m *SMTPCredentialMutation) AppendedDomainIds() ([]string, bool) {
 	return m.appenddomain_ids, true
 }
 
-// ClearDomainIds clears the value of the "domain_ids" field.
-func (m *SMTPCredentialMutation) ClearDomainIds() {
-	m.domain_ids = nil
-	m.appenddomain_ids = nil
-	m.clearedFields[smtpcredential.FieldDomainIds] = struct{}{}
-}
-
 // DomainIdsCleared returns if the "domain_ids" field was cleared in this mutation.
 func (m *SMTPCredentialMutation) DomainIdsCleared() bool {
 	_, ok := m.clearedFields[smtpcredential.FieldDomainIds]
 	return ok
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (m *SMTPCredentialMutation) SetLastUsedAt(t time.Time) {
-	m.last_used_at = &t
 }
 
 // LastUsedAt returns the value of the "last_used_at" field in the mutation.
@@ -11508,21 +9040,10 @@ func (m *SMTPCredentialMutation) LastUsedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearLastUsedAt clears the value of the "last_used_at" field.
-func (m *SMTPCredentialMutation) ClearLastUsedAt() {
-	m.last_used_at = nil
-	m.clearedFields[smtpcredential.FieldLastUsedAt] = struct{}{}
-}
-
 // LastUsedAtCleared returns if the "last_used_at" field was cleared in this mutation.
 func (m *SMTPCredentialMutation) LastUsedAtCleared() bool {
 	_, ok := m.clearedFields[smtpcredential.FieldLastUsedAt]
 	return ok
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (m *SMTPCredentialMutation) SetRevokedAt(t time.Time) {
-	m.revoked_at = &t
 }
 
 // RevokedAt returns the value of the "revoked_at" field in the mutation.
@@ -11532,12 +9053,6 @@ func (m *SMTPCredentialMutation) RevokedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (m *SMTPCredentialMutation) ClearRevokedAt() {
-	m.revoked_at = nil
-	m.clearedFields[smtpcredential.FieldRevokedAt] = struct{}{}
 }
 
 // RevokedAtCleared returns if the "revoked_at" field was cleared in this mutation.
@@ -11558,12 +9073,6 @@ func (m *SMTPCredentialMutation) CreatedBy() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearCreatedBy clears the value of the "created_by" field.
-func (m *SMTPCredentialMutation) ClearCreatedBy() {
-	m.created_by = nil
-	m.clearedFields[smtpcredential.FieldCreatedBy] = struct{}{}
 }
 
 // CreatedByCleared returns if the "created_by" field was cleared in this mutation.
@@ -11881,25 +9390,6 @@ func (m *SecondFactorMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *SecondFactorMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().SecondFactor.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetSecret sets the "secret" field.
 func (m *SecondFactorMutation) SetSecret(b []byte) {
 	m.secret = &b
@@ -11927,15 +9417,6 @@ func (m *SecondFactorMutation) LastStep() (r int64, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// AddLastStep adds i to the "last_step" field.
-func (m *SecondFactorMutation) AddLastStep(i int64) {
-	if m.addlast_step != nil {
-		*m.addlast_step += i
-	} else {
-		m.addlast_step = &i
-	}
 }
 
 // AddedLastStep returns the value that was added to the "last_step" field in this mutation.
@@ -11967,12 +9448,6 @@ func (m *SecondFactorMutation) ActiveAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearActiveAt clears the value of the "active_at" field.
-func (m *SecondFactorMutation) ClearActiveAt() {
-	m.active_at = nil
-	m.clearedFields[secondfactor.FieldActiveAt] = struct{}{}
-}
-
 // ActiveAtCleared returns if the "active_at" field was cleared in this mutation.
 func (m *SecondFactorMutation) ActiveAtCleared() bool {
 	_, ok := m.clearedFields[secondfactor.FieldActiveAt]
@@ -11994,24 +9469,12 @@ func (m *SecondFactorMutation) Recovery() (r [][]uint8, exists bool) {
 	return *v, true
 }
 
-// AppendRecovery adds u to the "recovery" field.
-func (m *SecondFactorMutation) AppendRecovery(u [][]uint8) {
-	m.appendrecovery = append(m.appendrecovery, u...)
-}
-
 // AppendedRecovery returns the list of values that were appended to the "recovery" field in this mutation.
 func (m *SecondFactorMutation) AppendedRecovery() ([][]uint8, bool) {
 	if len(m.appendrecovery) == 0 {
 		return nil, false
 	}
 	return m.appendrecovery, true
-}
-
-// ClearRecovery clears the value of the "recovery" field.
-func (m *SecondFactorMutation) ClearRecovery() {
-	m.recovery = nil
-	m.appendrecovery = nil
-	m.clearedFields[secondfactor.FieldRecovery] = struct{}{}
 }
 
 // RecoveryCleared returns if the "recovery" field was cleared in this mutation.
@@ -12327,25 +9790,6 @@ func (m *SessionMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *SessionMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Session.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetTokenHash sets the "token_hash" field.
 func (m *SessionMutation) SetTokenHash(b []byte) {
 	m.token_hash = &b
@@ -12386,12 +9830,6 @@ func (m *SessionMutation) AccountID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearAccountID clears the value of the "account_id" field.
-func (m *SessionMutation) ClearAccountID() {
-	m.account_id = nil
-	m.clearedFields[session.FieldAccountID] = struct{}{}
 }
 
 // AccountIDCleared returns if the "account_id" field was cleared in this mutation.
@@ -12524,12 +9962,6 @@ func (m *SessionMutation) RevokedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (m *SessionMutation) ClearRevokedAt() {
-	m.revoked_at = nil
-	m.clearedFields[session.FieldRevokedAt] = struct{}{}
 }
 
 // RevokedAtCleared returns if the "revoked_at" field was cleared in this mutation.
@@ -12771,14 +10203,6 @@ func newSignInChallengeMutation(c config, op Op, opts ...signinchallengeOption) 
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m SignInChallengeMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m SignInChallengeMutation) Tx() (*Tx, error) {
@@ -12805,25 +10229,6 @@ func (m *SignInChallengeMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *SignInChallengeMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().SignInChallenge.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetKind sets the "kind" field.
 func (m *SignInChallengeMutation) SetKind(s signinchallenge.Kind) {
 	m.kind = &s
@@ -12838,11 +10243,6 @@ func (m *SignInChallengeMutation) Kind() (r signinchallenge.Kind, exists bool) {
 	return *v, true
 }
 
-// SetBrowser sets the "browser" field.
-func (m *SignInChallengeMutation) SetBrowser(b []byte) {
-	m.browser = &b
-}
-
 // Browser returns the value of the "browser" field in the mutation.
 func (m *SignInChallengeMutation) Browser() (r []byte, exists bool) {
 	v := m.browser
@@ -12852,11 +10252,6 @@ func (m *SignInChallengeMutation) Browser() (r []byte, exists bool) {
 	return *v, true
 }
 
-// SetUserID sets the "user_id" field.
-func (m *SignInChallengeMutation) SetUserID(s string) {
-	m.user_id = &s
-}
-
 // UserID returns the value of the "user_id" field in the mutation.
 func (m *SignInChallengeMutation) UserID() (r string, exists bool) {
 	v := m.user_id
@@ -12864,18 +10259,6 @@ func (m *SignInChallengeMutation) UserID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearUserID clears the value of the "user_id" field.
-func (m *SignInChallengeMutation) ClearUserID() {
-	m.user_id = nil
-	m.clearedFields[signinchallenge.FieldUserID] = struct{}{}
-}
-
-// UserIDCleared returns if the "user_id" field was cleared in this mutation.
-func (m *SignInChallengeMutation) UserIDCleared() bool {
-	_, ok := m.clearedFields[signinchallenge.FieldUserID]
-	return ok
 }
 
 // SetData sets the "data" field.
@@ -13176,12 +10559,6 @@ func (m SignInLinkMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of SignInLink entities.
-func (m *SignInLinkMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *SignInLinkMutation) ID() (id int64, exists bool) {
@@ -13189,25 +10566,6 @@ func (m *SignInLinkMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *SignInLinkMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().SignInLink.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetTokenHash sets the "token_hash" field.
@@ -13222,12 +10580,6 @@ func (m *SignInLinkMutation) TokenHash() (r []byte, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearTokenHash clears the value of the "token_hash" field.
-func (m *SignInLinkMutation) ClearTokenHash() {
-	m.token_hash = nil
-	m.clearedFields[signinlink.FieldTokenHash] = struct{}{}
 }
 
 // TokenHashCleared returns if the "token_hash" field was cleared in this mutation.
@@ -13264,12 +10616,6 @@ func (m *SignInLinkMutation) UserID() (r string, exists bool) {
 	return *v, true
 }
 
-// ClearUserID clears the value of the "user_id" field.
-func (m *SignInLinkMutation) ClearUserID() {
-	m.user_id = nil
-	m.clearedFields[signinlink.FieldUserID] = struct{}{}
-}
-
 // UserIDCleared returns if the "user_id" field was cleared in this mutation.
 func (m *SignInLinkMutation) UserIDCleared() bool {
 	_, ok := m.clearedFields[signinlink.FieldUserID]
@@ -13288,11 +10634,6 @@ func (m *SignInLinkMutation) Email() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ResetEmail resets all changes to the "email" field.
-func (m *SignInLinkMutation) ResetEmail() {
-	m.email = nil
 }
 
 // SetKnownDevice sets the "known_device" field.
@@ -13351,12 +10692,6 @@ func (m *SignInLinkMutation) UsedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearUsedAt clears the value of the "used_at" field.
-func (m *SignInLinkMutation) ClearUsedAt() {
-	m.used_at = nil
-	m.clearedFields[signinlink.FieldUsedAt] = struct{}{}
-}
-
 // UsedAtCleared returns if the "used_at" field was cleared in this mutation.
 func (m *SignInLinkMutation) UsedAtCleared() bool {
 	_, ok := m.clearedFields[signinlink.FieldUsedAt]
@@ -13375,12 +10710,6 @@ func (m *SignInLinkMutation) DueAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearDueAt clears the value of the "due_at" field.
-func (m *SignInLinkMutation) ClearDueAt() {
-	m.due_at = nil
-	m.clearedFields[signinlink.FieldDueAt] = struct{}{}
 }
 
 // DueAtCleared returns if the "due_at" field was cleared in this mutation.
@@ -13404,15 +10733,6 @@ func (m *SignInLinkMutation) Attempts() (r int, exists bool) {
 	return *v, true
 }
 
-// AddAttempts adds i to the "attempts" field.
-func (m *SignInLinkMutation) AddAttempts(i int) {
-	if m.addattempts != nil {
-		*m.addattempts += i
-	} else {
-		m.addattempts = &i
-	}
-}
-
 // AddedAttempts returns the value that was added to the "attempts" field in this mutation.
 func (m *SignInLinkMutation) AddedAttempts() (r int, exists bool) {
 	v := m.addattempts
@@ -13420,12 +10740,6 @@ func (m *SignInLinkMutation) AddedAttempts() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ResetAttempts resets all changes to the "attempts" field.
-func (m *SignInLinkMutation) ResetAttempts() {
-	m.attempts = nil
-	m.addattempts = nil
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -13759,25 +11073,6 @@ func (m *SmarthostMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *SmarthostMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Smarthost.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *SmarthostMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -13804,12 +11099,6 @@ func (m *SmarthostMutation) DomainID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearDomainID clears the value of the "domain_id" field.
-func (m *SmarthostMutation) ClearDomainID() {
-	m.domain_id = nil
-	m.clearedFields[smarthost.FieldDomainID] = struct{}{}
 }
 
 // DomainIDCleared returns if the "domain_id" field was cleared in this mutation.
@@ -13845,15 +11134,6 @@ func (m *SmarthostMutation) Port() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// AddPort adds i to the "port" field.
-func (m *SmarthostMutation) AddPort(i int) {
-	if m.addport != nil {
-		*m.addport += i
-	} else {
-		m.addport = &i
-	}
 }
 
 // AddedPort returns the value that was added to the "port" field in this mutation.
@@ -14228,28 +11508,6 @@ func newSourceMutation(c config, op Op, opts ...sourceOption) *SourceMutation {
 	return m
 }
 
-// withSourceID sets the ID field of the mutation.
-func withSourceID(id string) sourceOption {
-	return func(m *SourceMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Source
-		)
-		m.oldValue = func(ctx context.Context) (*Source, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Source.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
 // withSource sets the old Source of the mutation.
 func withSource(node *Source) sourceOption {
 	return func(m *SourceMutation) {
@@ -14258,14 +11516,6 @@ func withSource(node *Source) sourceOption {
 		}
 		m.id = &node.ID
 	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m SourceMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
 }
 
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
@@ -14292,25 +11542,6 @@ func (m *SourceMutation) ID() (id string, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *SourceMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Source.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetAddress sets the "address" field.
@@ -14369,12 +11600,6 @@ func (m *SourceMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// ClearAccountID clears the value of the "account_id" field.
-func (m *SourceMutation) ClearAccountID() {
-	m.account_id = nil
-	m.clearedFields[source.FieldAccountID] = struct{}{}
-}
-
 // AccountIDCleared returns if the "account_id" field was cleared in this mutation.
 func (m *SourceMutation) AccountIDCleared() bool {
 	_, ok := m.clearedFields[source.FieldAccountID]
@@ -14419,12 +11644,6 @@ func (m *SourceMutation) WarmupStartedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearWarmupStartedAt clears the value of the "warmup_started_at" field.
-func (m *SourceMutation) ClearWarmupStartedAt() {
-	m.warmup_started_at = nil
-	m.clearedFields[source.FieldWarmupStartedAt] = struct{}{}
 }
 
 // WarmupStartedAtCleared returns if the "warmup_started_at" field was cleared in this mutation.
@@ -14784,25 +12003,6 @@ func (m *TemplateMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *TemplateMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Template.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *TemplateMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -14872,15 +12072,6 @@ func (m *TemplateMutation) Version() (r int, exists bool) {
 	return *v, true
 }
 
-// AddVersion adds i to the "version" field.
-func (m *TemplateMutation) AddVersion(i int) {
-	if m.addversion != nil {
-		*m.addversion += i
-	} else {
-		m.addversion = &i
-	}
-}
-
 // AddedVersion returns the value that was added to the "version" field in this mutation.
 func (m *TemplateMutation) AddedVersion() (r int, exists bool) {
 	v := m.addversion
@@ -14888,13 +12079,6 @@ func (m *TemplateMutation) AddedVersion() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearVersion clears the value of the "version" field.
-func (m *TemplateMutation) ClearVersion() {
-	m.version = nil
-	m.addversion = nil
-	m.clearedFields[template.FieldVersion] = struct{}{}
 }
 
 // VersionCleared returns if the "version" field was cleared in this mutation.
@@ -14925,15 +12109,6 @@ func (m *TemplateMutation) LastVersion() (r int, exists bool) {
 	return *v, true
 }
 
-// AddLastVersion adds i to the "last_version" field.
-func (m *TemplateMutation) AddLastVersion(i int) {
-	if m.addlast_version != nil {
-		*m.addlast_version += i
-	} else {
-		m.addlast_version = &i
-	}
-}
-
 // AddedLastVersion returns the value that was added to the "last_version" field in this mutation.
 func (m *TemplateMutation) AddedLastVersion() (r int, exists bool) {
 	v := m.addlast_version
@@ -14961,12 +12136,6 @@ func (m *TemplateMutation) PublishedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearPublishedAt clears the value of the "published_at" field.
-func (m *TemplateMutation) ClearPublishedAt() {
-	m.published_at = nil
-	m.clearedFields[template.FieldPublishedAt] = struct{}{}
 }
 
 // PublishedAtCleared returns if the "published_at" field was cleared in this mutation.
@@ -15046,24 +12215,12 @@ func (m *TemplateMutation) ReplyTo() (r []string, exists bool) {
 	return *v, true
 }
 
-// AppendReplyTo adds s to the "reply_to" field.
-func (m *TemplateMutation) AppendReplyTo(s []string) {
-	m.appendreply_to = append(m.appendreply_to, s...)
-}
-
 // AppendedReplyTo returns the list of values that were appended to the "reply_to" field in this mutation.
 func (m *TemplateMutation) AppendedReplyTo() ([]string, bool) {
 	if len(m.appendreply_to) == 0 {
 		return nil, false
 	}
 	return m.appendreply_to, true
-}
-
-// ClearReplyTo clears the value of the "reply_to" field.
-func (m *TemplateMutation) ClearReplyTo() {
-	m.reply_to = nil
-	m.appendreply_to = nil
-	m.clearedFields[template.FieldReplyTo] = struct{}{}
 }
 
 // ReplyToCleared returns if the "reply_to" field was cleared in this mutation.
@@ -15139,24 +12296,12 @@ func (m *TemplateMutation) Variables() (r []shape.Variable, exists bool) {
 	return *v, true
 }
 
-// AppendVariables adds s to the "variables" field.
-func (m *TemplateMutation) AppendVariables(s []shape.Variable) {
-	m.appendvariables = append(m.appendvariables, s...)
-}
-
 // AppendedVariables returns the list of values that were appended to the "variables" field in this mutation.
 func (m *TemplateMutation) AppendedVariables() ([]shape.Variable, bool) {
 	if len(m.appendvariables) == 0 {
 		return nil, false
 	}
 	return m.appendvariables, true
-}
-
-// ClearVariables clears the value of the "variables" field.
-func (m *TemplateMutation) ClearVariables() {
-	m.variables = nil
-	m.appendvariables = nil
-	m.clearedFields[template.FieldVariables] = struct{}{}
 }
 
 // VariablesCleared returns if the "variables" field was cleared in this mutation.
@@ -15205,35 +12350,9 @@ func (m *TemplateMutation) CategoryCleared() bool {
 	return ok
 }
 
-// AddVersionIDs adds the "versions" edge to the TemplateVersion entity by ids.
-func (m *TemplateMutation) AddVersionIDs(ids ...int64) {
-	if m.versions == nil {
-		m.versions = make(map[int64]struct{})
-	}
-	for i := range ids {
-		m.versions[ids[i]] = struct{}{}
-	}
-}
-
-// ClearVersions clears the "versions" edge to the TemplateVersion entity.
-func (m *TemplateMutation) ClearVersions() {
-	m.clearedversions = true
-}
-
 // VersionsCleared reports if the "versions" edge to the TemplateVersion entity was cleared.
 func (m *TemplateMutation) VersionsCleared() bool {
 	return m.clearedversions
-}
-
-// RemoveVersionIDs removes the "versions" edge to the TemplateVersion entity by IDs.
-func (m *TemplateMutation) RemoveVersionIDs(ids ...int64) {
-	if m.removedversions == nil {
-		m.removedversions = make(map[int64]struct{})
-	}
-	for i := range ids {
-		delete(m.versions, ids[i])
-		m.removedversions[ids[i]] = struct{}{}
-	}
 }
 
 // RemovedVersions returns the removed IDs of the "versions" edge to the TemplateVersion entity.
@@ -15582,14 +12701,6 @@ func newTemplateVersionMutation(c config, op Op, opts ...templateversionOption) 
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m TemplateVersionMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m TemplateVersionMutation) Tx() (*Tx, error) {
@@ -15601,12 +12712,6 @@ func (m TemplateVersionMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of TemplateVersion entities.
-func (m *TemplateVersionMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *TemplateVersionMutation) ID() (id int64, exists bool) {
@@ -15614,25 +12719,6 @@ func (m *TemplateVersionMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *TemplateVersionMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().TemplateVersion.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetTemplateID sets the "template_id" field.
@@ -15763,32 +12849,6 @@ func (m *TemplateVersionMutation) ReplyTo() (r []string, exists bool) {
 	return *v, true
 }
 
-// AppendReplyTo adds s to the "reply_to" field.
-func (m *TemplateVersionMutation) AppendReplyTo(s []string) {
-	m.appendreply_to = append(m.appendreply_to, s...)
-}
-
-// AppendedReplyTo returns the list of values that were appended to the "reply_to" field in this mutation.
-func (m *TemplateVersionMutation) AppendedReplyTo() ([]string, bool) {
-	if len(m.appendreply_to) == 0 {
-		return nil, false
-	}
-	return m.appendreply_to, true
-}
-
-// ClearReplyTo clears the value of the "reply_to" field.
-func (m *TemplateVersionMutation) ClearReplyTo() {
-	m.reply_to = nil
-	m.appendreply_to = nil
-	m.clearedFields[templateversion.FieldReplyTo] = struct{}{}
-}
-
-// ReplyToCleared returns if the "reply_to" field was cleared in this mutation.
-func (m *TemplateVersionMutation) ReplyToCleared() bool {
-	_, ok := m.clearedFields[templateversion.FieldReplyTo]
-	return ok
-}
-
 // SetHTML sets the "html" field.
 func (m *TemplateVersionMutation) SetHTML(s string) {
 	m.html = &s
@@ -15801,18 +12861,6 @@ func (m *TemplateVersionMutation) HTML() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearHTML clears the value of the "html" field.
-func (m *TemplateVersionMutation) ClearHTML() {
-	m.html = nil
-	m.clearedFields[templateversion.FieldHTML] = struct{}{}
-}
-
-// HTMLCleared returns if the "html" field was cleared in this mutation.
-func (m *TemplateVersionMutation) HTMLCleared() bool {
-	_, ok := m.clearedFields[templateversion.FieldHTML]
-	return ok
 }
 
 // SetText sets the "text" field.
@@ -15829,18 +12877,6 @@ func (m *TemplateVersionMutation) Text() (r string, exists bool) {
 	return *v, true
 }
 
-// ClearText clears the value of the "text" field.
-func (m *TemplateVersionMutation) ClearText() {
-	m.text = nil
-	m.clearedFields[templateversion.FieldText] = struct{}{}
-}
-
-// TextCleared returns if the "text" field was cleared in this mutation.
-func (m *TemplateVersionMutation) TextCleared() bool {
-	_, ok := m.clearedFields[templateversion.FieldText]
-	return ok
-}
-
 // SetVariables sets the "variables" field.
 func (m *TemplateVersionMutation) SetVariables(s []shape.Variable) {
 	m.variables = &s
@@ -15854,32 +12890,6 @@ func (m *TemplateVersionMutation) Variables() (r []shape.Variable, exists bool) 
 		return
 	}
 	return *v, true
-}
-
-// AppendVariables adds s to the "variables" field.
-func (m *TemplateVersionMutation) AppendVariables(s []shape.Variable) {
-	m.appendvariables = append(m.appendvariables, s...)
-}
-
-// AppendedVariables returns the list of values that were appended to the "variables" field in this mutation.
-func (m *TemplateVersionMutation) AppendedVariables() ([]shape.Variable, bool) {
-	if len(m.appendvariables) == 0 {
-		return nil, false
-	}
-	return m.appendvariables, true
-}
-
-// ClearVariables clears the value of the "variables" field.
-func (m *TemplateVersionMutation) ClearVariables() {
-	m.variables = nil
-	m.appendvariables = nil
-	m.clearedFields[templateversion.FieldVariables] = struct{}{}
-}
-
-// VariablesCleared returns if the "variables" field was cleared in this mutation.
-func (m *TemplateVersionMutation) VariablesCleared() bool {
-	_, ok := m.clearedFields[templateversion.FieldVariables]
-	return ok
 }
 
 // SetUnsubscribeEnabled sets the "unsubscribe_enabled" field.
@@ -15908,18 +12918,6 @@ func (m *TemplateVersionMutation) Category() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearCategory clears the value of the "category" field.
-func (m *TemplateVersionMutation) ClearCategory() {
-	m.category = nil
-	m.clearedFields[templateversion.FieldCategory] = struct{}{}
-}
-
-// CategoryCleared returns if the "category" field was cleared in this mutation.
-func (m *TemplateVersionMutation) CategoryCleared() bool {
-	_, ok := m.clearedFields[templateversion.FieldCategory]
-	return ok
 }
 
 // ClearTemplate clears the "template" edge to the Template entity.
@@ -16242,14 +13240,6 @@ func newTrackingHostMutation(c config, op Op, opts ...trackinghostOption) *Track
 	return m
 }
 
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m TrackingHostMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
 // it returns an error otherwise.
 func (m TrackingHostMutation) Tx() (*Tx, error) {
@@ -16261,12 +13251,6 @@ func (m TrackingHostMutation) Tx() (*Tx, error) {
 	return tx, nil
 }
 
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of TrackingHost entities.
-func (m *TrackingHostMutation) SetID(id int64) {
-	m.id = &id
-}
-
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
 func (m *TrackingHostMutation) ID() (id int64, exists bool) {
@@ -16274,67 +13258,6 @@ func (m *TrackingHostMutation) ID() (id int64, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *TrackingHostMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().TrackingHost.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetAccountID sets the "account_id" field.
-func (m *TrackingHostMutation) SetAccountID(s string) {
-	m.account_id = &s
-}
-
-// AccountID returns the value of the "account_id" field in the mutation.
-func (m *TrackingHostMutation) AccountID() (r string, exists bool) {
-	v := m.account_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetDomainID sets the "domain_id" field.
-func (m *TrackingHostMutation) SetDomainID(s string) {
-	m.domain_id = &s
-}
-
-// DomainID returns the value of the "domain_id" field in the mutation.
-func (m *TrackingHostMutation) DomainID() (r string, exists bool) {
-	v := m.domain_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetHost sets the "host" field.
-func (m *TrackingHostMutation) SetHost(s string) {
-	m.host = &s
-}
-
-// Host returns the value of the "host" field in the mutation.
-func (m *TrackingHostMutation) Host() (r string, exists bool) {
-	v := m.host
-	if v == nil {
-		return
-	}
-	return *v, true
 }
 
 // SetStatus sets the "status" field.
@@ -16351,194 +13274,9 @@ func (m *TrackingHostMutation) Status() (r trackinghost.Status, exists bool) {
 	return *v, true
 }
 
-// Found returns the value of the "found" field in the mutation.
-func (m *TrackingHostMutation) Found() (r []string, exists bool) {
-	v := m.found
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetError sets the "error" field.
-func (m *TrackingHostMutation) SetError(s string) {
-	m.error = &s
-}
-
 // Error returns the value of the "error" field in the mutation.
 func (m *TrackingHostMutation) Error() (r string, exists bool) {
 	v := m.error
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetVerifiedAt sets the "verified_at" field.
-func (m *TrackingHostMutation) SetVerifiedAt(t time.Time) {
-	m.verified_at = &t
-}
-
-// VerifiedAt returns the value of the "verified_at" field in the mutation.
-func (m *TrackingHostMutation) VerifiedAt() (r time.Time, exists bool) {
-	v := m.verified_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearVerifiedAt clears the value of the "verified_at" field.
-func (m *TrackingHostMutation) ClearVerifiedAt() {
-	m.verified_at = nil
-	m.clearedFields[trackinghost.FieldVerifiedAt] = struct{}{}
-}
-
-// VerifiedAtCleared returns if the "verified_at" field was cleared in this mutation.
-func (m *TrackingHostMutation) VerifiedAtCleared() bool {
-	_, ok := m.clearedFields[trackinghost.FieldVerifiedAt]
-	return ok
-}
-
-// SetLastCheckedAt sets the "last_checked_at" field.
-func (m *TrackingHostMutation) SetLastCheckedAt(t time.Time) {
-	m.last_checked_at = &t
-}
-
-// LastCheckedAt returns the value of the "last_checked_at" field in the mutation.
-func (m *TrackingHostMutation) LastCheckedAt() (r time.Time, exists bool) {
-	v := m.last_checked_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearLastCheckedAt clears the value of the "last_checked_at" field.
-func (m *TrackingHostMutation) ClearLastCheckedAt() {
-	m.last_checked_at = nil
-	m.clearedFields[trackinghost.FieldLastCheckedAt] = struct{}{}
-}
-
-// LastCheckedAtCleared returns if the "last_checked_at" field was cleared in this mutation.
-func (m *TrackingHostMutation) LastCheckedAtCleared() bool {
-	_, ok := m.clearedFields[trackinghost.FieldLastCheckedAt]
-	return ok
-}
-
-// SetFailingSince sets the "failing_since" field.
-func (m *TrackingHostMutation) SetFailingSince(t time.Time) {
-	m.failing_since = &t
-}
-
-// FailingSince returns the value of the "failing_since" field in the mutation.
-func (m *TrackingHostMutation) FailingSince() (r time.Time, exists bool) {
-	v := m.failing_since
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearFailingSince clears the value of the "failing_since" field.
-func (m *TrackingHostMutation) ClearFailingSince() {
-	m.failing_since = nil
-	m.clearedFields[trackinghost.FieldFailingSince] = struct{}{}
-}
-
-// FailingSinceCleared returns if the "failing_since" field was cleared in this mutation.
-func (m *TrackingHostMutation) FailingSinceCleared() bool {
-	_, ok := m.clearedFields[trackinghost.FieldFailingSince]
-	return ok
-}
-
-// SetDueAt sets the "due_at" field.
-func (m *TrackingHostMutation) SetDueAt(t time.Time) {
-	m.due_at = &t
-}
-
-// DueAt returns the value of the "due_at" field in the mutation.
-func (m *TrackingHostMutation) DueAt() (r time.Time, exists bool) {
-	v := m.due_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearDueAt clears the value of the "due_at" field.
-func (m *TrackingHostMutation) ClearDueAt() {
-	m.due_at = nil
-	m.clearedFields[trackinghost.FieldDueAt] = struct{}{}
-}
-
-// DueAtCleared returns if the "due_at" field was cleared in this mutation.
-func (m *TrackingHostMutation) DueAtCleared() bool {
-	_, ok := m.clearedFields[trackinghost.FieldDueAt]
-	return ok
-}
-
-// SetFence sets the "fence" field.
-func (m *TrackingHostMutation) SetFence(i int64) {
-	m.fence = &i
-	m.addfence = nil
-}
-
-// Fence returns the value of the "fence" field in the mutation.
-func (m *TrackingHostMutation) Fence() (r int64, exists bool) {
-	v := m.fence
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// AddFence adds i to the "fence" field.
-func (m *TrackingHostMutation) AddFence(i int64) {
-	if m.addfence != nil {
-		*m.addfence += i
-	} else {
-		m.addfence = &i
-	}
-}
-
-// AddedFence returns the value that was added to the "fence" field in this mutation.
-func (m *TrackingHostMutation) AddedFence() (r int64, exists bool) {
-	v := m.addfence
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetFence resets all changes to the "fence" field.
-func (m *TrackingHostMutation) ResetFence() {
-	m.fence = nil
-	m.addfence = nil
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (m *TrackingHostMutation) SetCreatedAt(t time.Time) {
-	m.created_at = &t
-}
-
-// CreatedAt returns the value of the "created_at" field in the mutation.
-func (m *TrackingHostMutation) CreatedAt() (r time.Time, exists bool) {
-	v := m.created_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (m *TrackingHostMutation) SetUpdatedAt(t time.Time) {
-	m.updated_at = &t
-}
-
-// UpdatedAt returns the value of the "updated_at" field in the mutation.
-func (m *TrackingHostMutation) UpdatedAt() (r time.Time, exists bool) {
-	v := m.updated_at
 	if v == nil {
 		return
 	}
@@ -16870,25 +13608,6 @@ func (m *UserMutation) ID() (id string, exists bool) {
 	return *m.id, true
 }
 
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *UserMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().User.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
 // SetEmail sets the "email" field.
 func (m *UserMutation) SetEmail(s string) {
 	m.email = &s
@@ -16901,11 +13620,6 @@ func (m *UserMutation) Email() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ResetEmail resets all changes to the "email" field.
-func (m *UserMutation) ResetEmail() {
-	m.email = nil
 }
 
 // SetName sets the "name" field.
@@ -16990,12 +13704,6 @@ func (m *UserMutation) LastSignInAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// ClearLastSignInAt clears the value of the "last_sign_in_at" field.
-func (m *UserMutation) ClearLastSignInAt() {
-	m.last_sign_in_at = nil
-	m.clearedFields[user.FieldLastSignInAt] = struct{}{}
-}
-
 // LastSignInAtCleared returns if the "last_sign_in_at" field was cleared in this mutation.
 func (m *UserMutation) LastSignInAtCleared() bool {
 	_, ok := m.clearedFields[user.FieldLastSignInAt]
@@ -17030,35 +13738,9 @@ func (m *UserMutation) UpdatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// AddMembershipIDs adds the "memberships" edge to the Membership entity by ids.
-func (m *UserMutation) AddMembershipIDs(ids ...int64) {
-	if m.memberships == nil {
-		m.memberships = make(map[int64]struct{})
-	}
-	for i := range ids {
-		m.memberships[ids[i]] = struct{}{}
-	}
-}
-
-// ClearMemberships clears the "memberships" edge to the Membership entity.
-func (m *UserMutation) ClearMemberships() {
-	m.clearedmemberships = true
-}
-
 // MembershipsCleared reports if the "memberships" edge to the Membership entity was cleared.
 func (m *UserMutation) MembershipsCleared() bool {
 	return m.clearedmemberships
-}
-
-// RemoveMembershipIDs removes the "memberships" edge to the Membership entity by IDs.
-func (m *UserMutation) RemoveMembershipIDs(ids ...int64) {
-	if m.removedmemberships == nil {
-		m.removedmemberships = make(map[int64]struct{})
-	}
-	for i := range ids {
-		delete(m.memberships, ids[i])
-		m.removedmemberships[ids[i]] = struct{}{}
-	}
 }
 
 // RemovedMemberships returns the removed IDs of the "memberships" edge to the Membership entity.
@@ -17352,28 +14034,6 @@ func newWebhookMutation(c config, op Op, opts ...webhookOption) *WebhookMutation
 	return m
 }
 
-// withWebhookID sets the ID field of the mutation.
-func withWebhookID(id string) webhookOption {
-	return func(m *WebhookMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Webhook
-		)
-		m.oldValue = func(ctx context.Context) (*Webhook, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Webhook.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
 // withWebhook sets the old Webhook of the mutation.
 func withWebhook(node *Webhook) webhookOption {
 	return func(m *WebhookMutation) {
@@ -17382,14 +14042,6 @@ func withWebhook(node *Webhook) webhookOption {
 		}
 		m.id = &node.ID
 	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m WebhookMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
 }
 
 // Tx returns an `ent.Tx` for mutations that were executed in transactions;
@@ -17416,25 +14068,6 @@ func (m *WebhookMutation) ID() (id string, exists bool) {
 		return
 	}
 	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *WebhookMutation) IDs(ctx context.Context) ([]string, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []string{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Webhook.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
 }
 
 // SetAccountID sets the "account_id" field.
@@ -17480,11 +14113,6 @@ func (m *WebhookMutation) Events() (r []string, exists bool) {
 	return *v, true
 }
 
-// AppendEvents adds s to the "events" field.
-func (m *WebhookMutation) AppendEvents(s []string) {
-	m.appendevents = append(m.appendevents, s...)
-}
-
 // AppendedEvents returns the list of values that were appended to the "events" field in this mutation.
 func (m *WebhookMutation) AppendedEvents() ([]string, bool) {
 	if len(m.appendevents) == 0 {
@@ -17507,11 +14135,6 @@ func (m *WebhookMutation) Enabled() (r bool, exists bool) {
 	return *v, true
 }
 
-// SetEnabledAt sets the "enabled_at" field.
-func (m *WebhookMutation) SetEnabledAt(t time.Time) {
-	m.enabled_at = &t
-}
-
 // EnabledAt returns the value of the "enabled_at" field in the mutation.
 func (m *WebhookMutation) EnabledAt() (r time.Time, exists bool) {
 	v := m.enabled_at
@@ -17519,12 +14142,6 @@ func (m *WebhookMutation) EnabledAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearEnabledAt clears the value of the "enabled_at" field.
-func (m *WebhookMutation) ClearEnabledAt() {
-	m.enabled_at = nil
-	m.clearedFields[webhook.FieldEnabledAt] = struct{}{}
 }
 
 // EnabledAtCleared returns if the "enabled_at" field was cleared in this mutation.
@@ -17588,15 +14205,6 @@ func (m *WebhookMutation) RateLimit() (r int, exists bool) {
 	return *v, true
 }
 
-// AddRateLimit adds i to the "rate_limit" field.
-func (m *WebhookMutation) AddRateLimit(i int) {
-	if m.addrate_limit != nil {
-		*m.addrate_limit += i
-	} else {
-		m.addrate_limit = &i
-	}
-}
-
 // AddedRateLimit returns the value that was added to the "rate_limit" field in this mutation.
 func (m *WebhookMutation) AddedRateLimit() (r int, exists bool) {
 	v := m.addrate_limit
@@ -17626,11 +14234,6 @@ func (m *WebhookMutation) ResetRateLimit() {
 	delete(m.clearedFields, webhook.FieldRateLimit)
 }
 
-// SetRateFullAt sets the "rate_full_at" field.
-func (m *WebhookMutation) SetRateFullAt(t time.Time) {
-	m.rate_full_at = &t
-}
-
 // RateFullAt returns the value of the "rate_full_at" field in the mutation.
 func (m *WebhookMutation) RateFullAt() (r time.Time, exists bool) {
 	v := m.rate_full_at
@@ -17638,12 +14241,6 @@ func (m *WebhookMutation) RateFullAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearRateFullAt clears the value of the "rate_full_at" field.
-func (m *WebhookMutation) ClearRateFullAt() {
-	m.rate_full_at = nil
-	m.clearedFields[webhook.FieldRateFullAt] = struct{}{}
 }
 
 // RateFullAtCleared returns if the "rate_full_at" field was cleared in this mutation.
@@ -17666,11 +14263,6 @@ func (m *WebhookMutation) Secret() (r []byte, exists bool) {
 	return *v, true
 }
 
-// SetPreviousSecret sets the "previous_secret" field.
-func (m *WebhookMutation) SetPreviousSecret(b []byte) {
-	m.previous_secret = &b
-}
-
 // PreviousSecret returns the value of the "previous_secret" field in the mutation.
 func (m *WebhookMutation) PreviousSecret() (r []byte, exists bool) {
 	v := m.previous_secret
@@ -17680,21 +14272,10 @@ func (m *WebhookMutation) PreviousSecret() (r []byte, exists bool) {
 	return *v, true
 }
 
-// ClearPreviousSecret clears the value of the "previous_secret" field.
-func (m *WebhookMutation) ClearPreviousSecret() {
-	m.previous_secret = nil
-	m.clearedFields[webhook.FieldPreviousSecret] = struct{}{}
-}
-
 // PreviousSecretCleared returns if the "previous_secret" field was cleared in this mutation.
 func (m *WebhookMutation) PreviousSecretCleared() bool {
 	_, ok := m.clearedFields[webhook.FieldPreviousSecret]
 	return ok
-}
-
-// SetPreviousSecretUntil sets the "previous_secret_until" field.
-func (m *WebhookMutation) SetPreviousSecretUntil(t time.Time) {
-	m.previous_secret_until = &t
 }
 
 // PreviousSecretUntil returns the value of the "previous_secret_until" field in the mutation.
@@ -17704,12 +14285,6 @@ func (m *WebhookMutation) PreviousSecretUntil() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// ClearPreviousSecretUntil clears the value of the "previous_secret_until" field.
-func (m *WebhookMutation) ClearPreviousSecretUntil() {
-	m.previous_secret_until = nil
-	m.clearedFields[webhook.FieldPreviousSecretUntil] = struct{}{}
 }
 
 // PreviousSecretUntilCleared returns if the "previous_secret_until" field was cleared in this mutation.

@@ -137,25 +137,7 @@ func (_m *Passkey) String() string {
 	var builder strings.Builder
 	builder.WriteString("Passkey(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("user_id=")
-	builder.WriteString(_m.UserID)
-	builder.WriteString(", ")
-	builder.WriteString("credential_id=")
-	builder.WriteString(fmt.Sprintf("%v", _m.CredentialID))
-	builder.WriteString(", ")
-	builder.WriteString("credential=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Credential))
-	builder.WriteString(", ")
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	if v := _m.LastUsedAt; v != nil {
-		builder.WriteString("last_used_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

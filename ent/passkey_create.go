@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -44,18 +43,6 @@ func (_c *PasskeyCreate) SetName(v string) *PasskeyCreate {
 	return _c
 }
 
-// SetLastUsedAt sets the "last_used_at" field.
-func (_c *PasskeyCreate) SetLastUsedAt(v time.Time) *PasskeyCreate {
-	_c.mutation.SetLastUsedAt(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *PasskeyCreate) SetCreatedAt(v time.Time) *PasskeyCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *PasskeyCreate) SetID(v string) *PasskeyCreate {
 	_c.mutation.SetID(v)
@@ -77,13 +64,6 @@ func (_c *PasskeyCreate) Save(ctx context.Context) (*Passkey, error) {
 func (_c *PasskeyCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *PasskeyCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -264,11 +244,4 @@ func (_c *PasskeyCreateBulk) Save(ctx context.Context) ([]*Passkey, error) {
 func (_c *PasskeyCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *PasskeyCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

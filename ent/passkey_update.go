@@ -29,18 +29,6 @@ func (_u *PasskeyUpdate) Where(ps ...predicate.Passkey) *PasskeyUpdate {
 	return _u
 }
 
-// SetUserID sets the "user_id" field.
-func (_u *PasskeyUpdate) SetUserID(v string) *PasskeyUpdate {
-	_u.mutation.SetUserID(v)
-	return _u
-}
-
-// SetCredentialID sets the "credential_id" field.
-func (_u *PasskeyUpdate) SetCredentialID(v []byte) *PasskeyUpdate {
-	_u.mutation.SetCredentialID(v)
-	return _u
-}
-
 // SetCredential sets the "credential" field.
 func (_u *PasskeyUpdate) SetCredential(v []byte) *PasskeyUpdate {
 	_u.mutation.SetCredential(v)
@@ -53,23 +41,9 @@ func (_u *PasskeyUpdate) SetName(v string) *PasskeyUpdate {
 	return _u
 }
 
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *PasskeyUpdate) SetNillableName(v *string) *PasskeyUpdate {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
 // SetLastUsedAt sets the "last_used_at" field.
 func (_u *PasskeyUpdate) SetLastUsedAt(v time.Time) *PasskeyUpdate {
 	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// ClearLastUsedAt clears the value of the "last_used_at" field.
-func (_u *PasskeyUpdate) ClearLastUsedAt() *PasskeyUpdate {
-	_u.mutation.ClearLastUsedAt()
 	return _u
 }
 
@@ -87,13 +61,6 @@ func (_u *PasskeyUpdate) Save(ctx context.Context) (int, error) {
 func (_u *PasskeyUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *PasskeyUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -119,12 +86,6 @@ func (_u *PasskeyUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *PasskeyUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *PasskeyUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *PasskeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -179,47 +140,9 @@ type PasskeyUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetUserID sets the "user_id" field.
-func (_u *PasskeyUpdateOne) SetUserID(v string) *PasskeyUpdateOne {
-	_u.mutation.SetUserID(v)
-	return _u
-}
-
-// SetCredentialID sets the "credential_id" field.
-func (_u *PasskeyUpdateOne) SetCredentialID(v []byte) *PasskeyUpdateOne {
-	_u.mutation.SetCredentialID(v)
-	return _u
-}
-
-// SetCredential sets the "credential" field.
-func (_u *PasskeyUpdateOne) SetCredential(v []byte) *PasskeyUpdateOne {
-	_u.mutation.SetCredential(v)
-	return _u
-}
-
 // SetName sets the "name" field.
 func (_u *PasskeyUpdateOne) SetName(v string) *PasskeyUpdateOne {
 	_u.mutation.SetName(v)
-	return _u
-}
-
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *PasskeyUpdateOne) SetNillableName(v *string) *PasskeyUpdateOne {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (_u *PasskeyUpdateOne) SetLastUsedAt(v time.Time) *PasskeyUpdateOne {
-	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// ClearLastUsedAt clears the value of the "last_used_at" field.
-func (_u *PasskeyUpdateOne) ClearLastUsedAt() *PasskeyUpdateOne {
-	_u.mutation.ClearLastUsedAt()
 	return _u
 }
 
@@ -234,13 +157,6 @@ func (_u *PasskeyUpdateOne) Where(ps ...predicate.Passkey) *PasskeyUpdateOne {
 	return _u
 }
 
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *PasskeyUpdateOne) Select(field string, fields ...string) *PasskeyUpdateOne {
-	_u.fields = append([]string{field}, fields...)
-	return _u
-}
-
 // Save executes the query and returns the updated Passkey entity.
 func (_u *PasskeyUpdateOne) Save(ctx context.Context) (*Passkey, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
@@ -250,13 +166,6 @@ func (_u *PasskeyUpdateOne) Save(ctx context.Context) (*Passkey, error) {
 func (_u *PasskeyUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *PasskeyUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -282,12 +191,6 @@ func (_u *PasskeyUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *PasskeyUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *PasskeyUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *PasskeyUpdateOne) sqlSave(ctx context.Context) (_node *Passkey, err error) {

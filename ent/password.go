@@ -102,10 +102,7 @@ func (_m *Password) String() string {
 	var builder strings.Builder
 	builder.WriteString("Password(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("hash=<sensitive>")
-	builder.WriteString(", ")
-	builder.WriteString("changed_at=")
-	builder.WriteString(_m.ChangedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -23,12 +22,6 @@ type PasswordCreate struct {
 // SetHash sets the "hash" field.
 func (_c *PasswordCreate) SetHash(v string) *PasswordCreate {
 	_c.mutation.SetHash(v)
-	return _c
-}
-
-// SetChangedAt sets the "changed_at" field.
-func (_c *PasswordCreate) SetChangedAt(v time.Time) *PasswordCreate {
-	_c.mutation.SetChangedAt(v)
 	return _c
 }
 
@@ -53,13 +46,6 @@ func (_c *PasswordCreate) Save(ctx context.Context) (*Password, error) {
 func (_c *PasswordCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *PasswordCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -200,11 +186,4 @@ func (_c *PasswordCreateBulk) Save(ctx context.Context) ([]*Password, error) {
 func (_c *PasswordCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *PasswordCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

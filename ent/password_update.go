@@ -57,13 +57,6 @@ func (_u *PasswordUpdate) Exec(ctx context.Context) error {
 	return err
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *PasswordUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
 // check runs all checks and user-defined validators on the builder.
 func (_u *PasswordUpdate) check() error {
 	if v, ok := _u.mutation.Hash(); ok {
@@ -72,12 +65,6 @@ func (_u *PasswordUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *PasswordUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *PasswordUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *PasswordUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -120,18 +107,6 @@ type PasswordUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetHash sets the "hash" field.
-func (_u *PasswordUpdateOne) SetHash(v string) *PasswordUpdateOne {
-	_u.mutation.SetHash(v)
-	return _u
-}
-
-// SetChangedAt sets the "changed_at" field.
-func (_u *PasswordUpdateOne) SetChangedAt(v time.Time) *PasswordUpdateOne {
-	_u.mutation.SetChangedAt(v)
-	return _u
-}
-
 // Mutation returns the PasswordMutation object of the builder.
 func (_u *PasswordUpdateOne) Mutation() *PasswordMutation {
 	return _u.mutation
@@ -140,13 +115,6 @@ func (_u *PasswordUpdateOne) Mutation() *PasswordMutation {
 // Where appends a list predicates to the PasswordUpdate builder.
 func (_u *PasswordUpdateOne) Where(ps ...predicate.Password) *PasswordUpdateOne {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *PasswordUpdateOne) Select(field string, fields ...string) *PasswordUpdateOne {
-	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
@@ -161,13 +129,6 @@ func (_u *PasswordUpdateOne) Exec(ctx context.Context) error {
 	return err
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *PasswordUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
 // check runs all checks and user-defined validators on the builder.
 func (_u *PasswordUpdateOne) check() error {
 	if v, ok := _u.mutation.Hash(); ok {
@@ -176,12 +137,6 @@ func (_u *PasswordUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *PasswordUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *PasswordUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *PasswordUpdateOne) sqlSave(ctx context.Context) (_node *Password, err error) {

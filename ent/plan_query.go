@@ -44,12 +44,6 @@ func (_q *PlanQuery) Limit(limit int) *PlanQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *PlanQuery) Offset(offset int) *PlanQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *PlanQuery) Unique(unique bool) *PlanQuery {
@@ -61,41 +55,6 @@ func (_q *PlanQuery) Unique(unique bool) *PlanQuery {
 func (_q *PlanQuery) Order(o ...plan.OrderOption) *PlanQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryAccounts chains the current query on the "accounts" edge.
-func (_q *PlanQuery) QueryAccounts() *AccountQuery {
-	query := (&AccountClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(plan.Table, plan.FieldID, selector),
-			sqlgraph.To(account.Table, account.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, plan.AccountsTable, plan.AccountsColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first Plan entity from the query.
-// Returns a *NotFoundError when no Plan was found.
-func (_q *PlanQuery) First(ctx context.Context) (*Plan, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{plan.Label}
-	}
-	return nodes[0], nil
 }
 
 // FirstID returns the first Plan ID from the query.
@@ -130,34 +89,6 @@ func (_q *PlanQuery) Only(ctx context.Context) (*Plan, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *PlanQuery) OnlyX(ctx context.Context) *Plan {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Plan ID in the query.
-// Returns a *NotSingularError when more than one Plan ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *PlanQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{plan.Label}
-	default:
-		err = &NotSingularError{plan.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Plans.
 func (_q *PlanQuery) All(ctx context.Context) ([]*Plan, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -166,15 +97,6 @@ func (_q *PlanQuery) All(ctx context.Context) ([]*Plan, error) {
 	}
 	qr := querierAll[[]*Plan, *PlanQuery]()
 	return withInterceptors[[]*Plan](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *PlanQuery) AllX(ctx context.Context) []*Plan {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Plan IDs.
@@ -198,15 +120,6 @@ func (_q *PlanQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*PlanQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *PlanQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *PlanQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -217,26 +130,6 @@ func (_q *PlanQuery) Exist(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("ent: check existence: %w", err)
 	default:
 		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the PlanQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *PlanQuery) Clone() *PlanQuery {
-	if _q == nil {
-		return nil
-	}
-	return &PlanQuery{
-		config:       _q.config,
-		ctx:          _q.ctx.Clone(),
-		order:        append([]plan.OrderOption{}, _q.order...),
-		inters:       append([]Interceptor{}, _q.inters...),
-		predicates:   append([]predicate.Plan{}, _q.predicates...),
-		withAccounts: _q.withAccounts.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
 }
 
@@ -258,11 +151,6 @@ func (_q *PlanQuery) Select(fields ...string) *PlanSelect {
 	sbuild.label = plan.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a PlanSelect configured with the given aggregations.
-func (_q *PlanQuery) Aggregate(fns ...AggregateFunc) *PlanSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *PlanQuery) prepareQuery(ctx context.Context) error {
@@ -461,35 +349,10 @@ func (_q *PlanQuery) ForUpdate(opts ...sql.LockOption) *PlanQuery {
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *PlanQuery) ForShare(opts ...sql.LockOption) *PlanQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *PlanQuery) Modify(modifiers ...func(s *sql.Selector)) *PlanSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // PlanSelect is the builder for selecting fields of Plan entities.
 type PlanSelect struct {
 	PlanQuery *PlanQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *PlanSelect) Aggregate(fns ...AggregateFunc) *PlanSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -520,10 +383,4 @@ func (_s *PlanSelect) sqlScan(ctx context.Context, root *PlanQuery, v any) error
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *PlanSelect) Modify(modifiers ...func(s *sql.Selector)) *PlanSelect {
-	_s.PlanQuery.modifiers = append(_s.PlanQuery.modifiers, modifiers...)
-	return _s
 }

@@ -246,11 +246,6 @@ func (_m *Recipient) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryEmail queries the "email" edge of the Recipient entity.
-func (_m *Recipient) QueryEmail() *EmailQuery {
-	return NewRecipientClient(_m.config).QueryEmail(_m)
-}
-
 // Unwrap unwraps the Recipient entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Recipient) Unwrap() *Recipient {
@@ -267,83 +262,7 @@ func (_m *Recipient) String() string {
 	var builder strings.Builder
 	builder.WriteString("Recipient(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("email_id=")
-	builder.WriteString(_m.EmailID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("kind=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Kind))
-	builder.WriteString(", ")
-	builder.WriteString("address=")
-	builder.WriteString(_m.Address)
-	builder.WriteString(", ")
-	builder.WriteString("destination=")
-	builder.WriteString(_m.Destination)
-	builder.WriteString(", ")
-	builder.WriteString("state=")
-	builder.WriteString(fmt.Sprintf("%v", _m.State))
-	builder.WriteString(", ")
-	if v := _m.DueAt; v != nil {
-		builder.WriteString("due_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("attempts=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Attempts))
-	builder.WriteString(", ")
-	if v := _m.Code; v != nil {
-		builder.WriteString("code=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.EnhancedCode; v != nil {
-		builder.WriteString("enhanced_code=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.Diagnostic; v != nil {
-		builder.WriteString("diagnostic=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.RemoteMta; v != nil {
-		builder.WriteString("remote_mta=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("queued_at=")
-	builder.WriteString(_m.QueuedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.SettledAt; v != nil {
-		builder.WriteString("settled_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.DelayNotifiedAt; v != nil {
-		builder.WriteString("delay_notified_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.Lane; v != nil {
-		builder.WriteString("lane=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.HeldBy; v != nil {
-		builder.WriteString("held_by=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("via=")
-	builder.WriteString(_m.Via)
+
 	builder.WriteByte(')')
 	return builder.String()
 }

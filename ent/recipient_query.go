@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -43,72 +42,10 @@ func (_q *RecipientQuery) Limit(limit int) *RecipientQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *RecipientQuery) Offset(offset int) *RecipientQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *RecipientQuery) Unique(unique bool) *RecipientQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *RecipientQuery) Order(o ...recipient.OrderOption) *RecipientQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryEmail chains the current query on the "email" edge.
-func (_q *RecipientQuery) QueryEmail() *EmailQuery {
-	query := (&EmailClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(recipient.Table, recipient.FieldID, selector),
-			sqlgraph.To(email.Table, email.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, recipient.EmailTable, recipient.EmailColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first Recipient entity from the query.
-// Returns a *NotFoundError when no Recipient was found.
-func (_q *RecipientQuery) First(ctx context.Context) (*Recipient, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{recipient.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first Recipient ID from the query.
-// Returns a *NotFoundError when no Recipient ID was found.
-func (_q *RecipientQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{recipient.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single Recipient entity found by the query, ensuring it only returns one.
@@ -129,34 +66,6 @@ func (_q *RecipientQuery) Only(ctx context.Context) (*Recipient, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *RecipientQuery) OnlyX(ctx context.Context) *Recipient {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Recipient ID in the query.
-// Returns a *NotSingularError when more than one Recipient ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *RecipientQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{recipient.Label}
-	default:
-		err = &NotSingularError{recipient.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Recipients.
 func (_q *RecipientQuery) All(ctx context.Context) ([]*Recipient, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -167,27 +76,6 @@ func (_q *RecipientQuery) All(ctx context.Context) ([]*Recipient, error) {
 	return withInterceptors[[]*Recipient](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *RecipientQuery) AllX(ctx context.Context) []*Recipient {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of Recipient IDs.
-func (_q *RecipientQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(recipient.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *RecipientQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -195,73 +83,6 @@ func (_q *RecipientQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*RecipientQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *RecipientQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *RecipientQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the RecipientQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *RecipientQuery) Clone() *RecipientQuery {
-	if _q == nil {
-		return nil
-	}
-	return &RecipientQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]recipient.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Recipient{}, _q.predicates...),
-		withEmail:  _q.withEmail.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		EmailID string `json:"email_id,omitempty"`
-//	}
-//
-//	client.Recipient.Query().
-//		Select(recipient.FieldEmailID).
-//		Scan(ctx, &v)
-func (_q *RecipientQuery) Select(fields ...string) *RecipientSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &RecipientSelect{RecipientQuery: _q}
-	sbuild.label = recipient.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a RecipientSelect configured with the given aggregations.
-func (_q *RecipientQuery) Aggregate(fns ...AggregateFunc) *RecipientSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *RecipientQuery) prepareQuery(ctx context.Context) error {
@@ -448,48 +269,10 @@ func (_q *RecipientQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *RecipientQuery) ForUpdate(opts ...sql.LockOption) *RecipientQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *RecipientQuery) ForShare(opts ...sql.LockOption) *RecipientQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *RecipientQuery) Modify(modifiers ...func(s *sql.Selector)) *RecipientSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // RecipientSelect is the builder for selecting fields of Recipient entities.
 type RecipientSelect struct {
 	RecipientQuery *RecipientQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *RecipientSelect) Aggregate(fns ...AggregateFunc) *RecipientSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -520,10 +303,4 @@ func (_s *RecipientSelect) sqlScan(ctx context.Context, root *RecipientQuery, v 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *RecipientSelect) Modify(modifiers ...func(s *sql.Selector)) *RecipientSelect {
-	_s.RecipientQuery.modifiers = append(_s.RecipientQuery.modifiers, modifiers...)
-	return _s
 }

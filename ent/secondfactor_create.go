@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -23,30 +22,6 @@ type SecondFactorCreate struct {
 // SetSecret sets the "secret" field.
 func (_c *SecondFactorCreate) SetSecret(v []byte) *SecondFactorCreate {
 	_c.mutation.SetSecret(v)
-	return _c
-}
-
-// SetLastStep sets the "last_step" field.
-func (_c *SecondFactorCreate) SetLastStep(v int64) *SecondFactorCreate {
-	_c.mutation.SetLastStep(v)
-	return _c
-}
-
-// SetActiveAt sets the "active_at" field.
-func (_c *SecondFactorCreate) SetActiveAt(v time.Time) *SecondFactorCreate {
-	_c.mutation.SetActiveAt(v)
-	return _c
-}
-
-// SetRecovery sets the "recovery" field.
-func (_c *SecondFactorCreate) SetRecovery(v [][]uint8) *SecondFactorCreate {
-	_c.mutation.SetRecovery(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *SecondFactorCreate) SetCreatedAt(v time.Time) *SecondFactorCreate {
-	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 
@@ -71,13 +46,6 @@ func (_c *SecondFactorCreate) Save(ctx context.Context) (*SecondFactor, error) {
 func (_c *SecondFactorCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SecondFactorCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -237,11 +205,4 @@ func (_c *SecondFactorCreateBulk) Save(ctx context.Context) ([]*SecondFactor, er
 func (_c *SecondFactorCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SecondFactorCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

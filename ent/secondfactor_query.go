@@ -41,12 +41,6 @@ func (_q *SecondFactorQuery) Limit(limit int) *SecondFactorQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *SecondFactorQuery) Offset(offset int) *SecondFactorQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *SecondFactorQuery) Unique(unique bool) *SecondFactorQuery {
@@ -58,33 +52,6 @@ func (_q *SecondFactorQuery) Unique(unique bool) *SecondFactorQuery {
 func (_q *SecondFactorQuery) Order(o ...secondfactor.OrderOption) *SecondFactorQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first SecondFactor entity from the query.
-// Returns a *NotFoundError when no SecondFactor was found.
-func (_q *SecondFactorQuery) First(ctx context.Context) (*SecondFactor, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{secondfactor.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first SecondFactor ID from the query.
-// Returns a *NotFoundError when no SecondFactor ID was found.
-func (_q *SecondFactorQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{secondfactor.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single SecondFactor entity found by the query, ensuring it only returns one.
@@ -105,34 +72,6 @@ func (_q *SecondFactorQuery) Only(ctx context.Context) (*SecondFactor, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *SecondFactorQuery) OnlyX(ctx context.Context) *SecondFactor {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only SecondFactor ID in the query.
-// Returns a *NotSingularError when more than one SecondFactor ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *SecondFactorQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{secondfactor.Label}
-	default:
-		err = &NotSingularError{secondfactor.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of SecondFactors.
 func (_q *SecondFactorQuery) All(ctx context.Context) ([]*SecondFactor, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,27 +80,6 @@ func (_q *SecondFactorQuery) All(ctx context.Context) ([]*SecondFactor, error) {
 	}
 	qr := querierAll[[]*SecondFactor, *SecondFactorQuery]()
 	return withInterceptors[[]*SecondFactor](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *SecondFactorQuery) AllX(ctx context.Context) []*SecondFactor {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of SecondFactor IDs.
-func (_q *SecondFactorQuery) IDs(ctx context.Context) (ids []string, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(secondfactor.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
 }
 
 // Count returns the count of the given query.
@@ -180,63 +98,6 @@ func (_q *SecondFactorQuery) CountX(ctx context.Context) int {
 		panic(err)
 	}
 	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *SecondFactorQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the SecondFactorQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *SecondFactorQuery) Clone() *SecondFactorQuery {
-	if _q == nil {
-		return nil
-	}
-	return &SecondFactorQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]secondfactor.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.SecondFactor{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		Secret []byte `json:"secret,omitempty"`
-//	}
-//
-//	client.SecondFactor.Query().
-//		Select(secondfactor.FieldSecret).
-//		Scan(ctx, &v)
-func (_q *SecondFactorQuery) Select(fields ...string) *SecondFactorSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &SecondFactorSelect{SecondFactorQuery: _q}
-	sbuild.label = secondfactor.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a SecondFactorSelect configured with the given aggregations.
-func (_q *SecondFactorQuery) Aggregate(fns ...AggregateFunc) *SecondFactorSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *SecondFactorQuery) prepareQuery(ctx context.Context) error {
@@ -393,35 +254,10 @@ func (_q *SecondFactorQuery) ForUpdate(opts ...sql.LockOption) *SecondFactorQuer
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *SecondFactorQuery) ForShare(opts ...sql.LockOption) *SecondFactorQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *SecondFactorQuery) Modify(modifiers ...func(s *sql.Selector)) *SecondFactorSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // SecondFactorSelect is the builder for selecting fields of SecondFactor entities.
 type SecondFactorSelect struct {
 	SecondFactorQuery *SecondFactorQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *SecondFactorSelect) Aggregate(fns ...AggregateFunc) *SecondFactorSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +288,4 @@ func (_s *SecondFactorSelect) sqlScan(ctx context.Context, root *SecondFactorQue
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *SecondFactorSelect) Modify(modifiers ...func(s *sql.Selector)) *SecondFactorSelect {
-	_s.SecondFactorQuery.modifiers = append(_s.SecondFactorQuery.modifiers, modifiers...)
-	return _s
 }

@@ -30,55 +30,6 @@ func (_u *SecondFactorUpdate) Where(ps ...predicate.SecondFactor) *SecondFactorU
 	return _u
 }
 
-// SetSecret sets the "secret" field.
-func (_u *SecondFactorUpdate) SetSecret(v []byte) *SecondFactorUpdate {
-	_u.mutation.SetSecret(v)
-	return _u
-}
-
-// SetLastStep sets the "last_step" field.
-func (_u *SecondFactorUpdate) SetLastStep(v int64) *SecondFactorUpdate {
-	_u.mutation.ResetLastStep()
-	_u.mutation.SetLastStep(v)
-	return _u
-}
-
-// AddLastStep adds value to the "last_step" field.
-func (_u *SecondFactorUpdate) AddLastStep(v int64) *SecondFactorUpdate {
-	_u.mutation.AddLastStep(v)
-	return _u
-}
-
-// SetActiveAt sets the "active_at" field.
-func (_u *SecondFactorUpdate) SetActiveAt(v time.Time) *SecondFactorUpdate {
-	_u.mutation.SetActiveAt(v)
-	return _u
-}
-
-// ClearActiveAt clears the value of the "active_at" field.
-func (_u *SecondFactorUpdate) ClearActiveAt() *SecondFactorUpdate {
-	_u.mutation.ClearActiveAt()
-	return _u
-}
-
-// SetRecovery sets the "recovery" field.
-func (_u *SecondFactorUpdate) SetRecovery(v [][]uint8) *SecondFactorUpdate {
-	_u.mutation.SetRecovery(v)
-	return _u
-}
-
-// AppendRecovery appends value to the "recovery" field.
-func (_u *SecondFactorUpdate) AppendRecovery(v [][]uint8) *SecondFactorUpdate {
-	_u.mutation.AppendRecovery(v)
-	return _u
-}
-
-// ClearRecovery clears the value of the "recovery" field.
-func (_u *SecondFactorUpdate) ClearRecovery() *SecondFactorUpdate {
-	_u.mutation.ClearRecovery()
-	return _u
-}
-
 // Mutation returns the SecondFactorMutation object of the builder.
 func (_u *SecondFactorUpdate) Mutation() *SecondFactorMutation {
 	return _u.mutation
@@ -95,13 +46,6 @@ func (_u *SecondFactorUpdate) Exec(ctx context.Context) error {
 	return err
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SecondFactorUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
 // check runs all checks and user-defined validators on the builder.
 func (_u *SecondFactorUpdate) check() error {
 	if v, ok := _u.mutation.Secret(); ok {
@@ -110,12 +54,6 @@ func (_u *SecondFactorUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SecondFactorUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SecondFactorUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SecondFactorUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -178,22 +116,10 @@ type SecondFactorUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetSecret sets the "secret" field.
-func (_u *SecondFactorUpdateOne) SetSecret(v []byte) *SecondFactorUpdateOne {
-	_u.mutation.SetSecret(v)
-	return _u
-}
-
 // SetLastStep sets the "last_step" field.
 func (_u *SecondFactorUpdateOne) SetLastStep(v int64) *SecondFactorUpdateOne {
 	_u.mutation.ResetLastStep()
 	_u.mutation.SetLastStep(v)
-	return _u
-}
-
-// AddLastStep adds value to the "last_step" field.
-func (_u *SecondFactorUpdateOne) AddLastStep(v int64) *SecondFactorUpdateOne {
-	_u.mutation.AddLastStep(v)
 	return _u
 }
 
@@ -203,27 +129,9 @@ func (_u *SecondFactorUpdateOne) SetActiveAt(v time.Time) *SecondFactorUpdateOne
 	return _u
 }
 
-// ClearActiveAt clears the value of the "active_at" field.
-func (_u *SecondFactorUpdateOne) ClearActiveAt() *SecondFactorUpdateOne {
-	_u.mutation.ClearActiveAt()
-	return _u
-}
-
 // SetRecovery sets the "recovery" field.
 func (_u *SecondFactorUpdateOne) SetRecovery(v [][]uint8) *SecondFactorUpdateOne {
 	_u.mutation.SetRecovery(v)
-	return _u
-}
-
-// AppendRecovery appends value to the "recovery" field.
-func (_u *SecondFactorUpdateOne) AppendRecovery(v [][]uint8) *SecondFactorUpdateOne {
-	_u.mutation.AppendRecovery(v)
-	return _u
-}
-
-// ClearRecovery clears the value of the "recovery" field.
-func (_u *SecondFactorUpdateOne) ClearRecovery() *SecondFactorUpdateOne {
-	_u.mutation.ClearRecovery()
 	return _u
 }
 
@@ -238,13 +146,6 @@ func (_u *SecondFactorUpdateOne) Where(ps ...predicate.SecondFactor) *SecondFact
 	return _u
 }
 
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *SecondFactorUpdateOne) Select(field string, fields ...string) *SecondFactorUpdateOne {
-	_u.fields = append([]string{field}, fields...)
-	return _u
-}
-
 // Save executes the query and returns the updated SecondFactor entity.
 func (_u *SecondFactorUpdateOne) Save(ctx context.Context) (*SecondFactor, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
@@ -256,13 +157,6 @@ func (_u *SecondFactorUpdateOne) Exec(ctx context.Context) error {
 	return err
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SecondFactorUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
 // check runs all checks and user-defined validators on the builder.
 func (_u *SecondFactorUpdateOne) check() error {
 	if v, ok := _u.mutation.Secret(); ok {
@@ -271,12 +165,6 @@ func (_u *SecondFactorUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SecondFactorUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SecondFactorUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SecondFactorUpdateOne) sqlSave(ctx context.Context) (_node *SecondFactor, err error) {

@@ -38,14 +38,6 @@ func (_c *SessionCreate) SetAccountID(v string) *SessionCreate {
 	return _c
 }
 
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableAccountID(v *string) *SessionCreate {
-	if v != nil {
-		_c.SetAccountID(*v)
-	}
-	return _c
-}
-
 // SetMethod sets the "method" field.
 func (_c *SessionCreate) SetMethod(v session.Method) *SessionCreate {
 	_c.mutation.SetMethod(v)
@@ -55,12 +47,6 @@ func (_c *SessionCreate) SetMethod(v session.Method) *SessionCreate {
 // SetSecondFactor sets the "second_factor" field.
 func (_c *SessionCreate) SetSecondFactor(v bool) *SessionCreate {
 	_c.mutation.SetSecondFactor(v)
-	return _c
-}
-
-// SetConfirmedAt sets the "confirmed_at" field.
-func (_c *SessionCreate) SetConfirmedAt(v time.Time) *SessionCreate {
-	_c.mutation.SetConfirmedAt(v)
 	return _c
 }
 
@@ -76,27 +62,9 @@ func (_c *SessionCreate) SetUserAgent(v string) *SessionCreate {
 	return _c
 }
 
-// SetCreatedAt sets the "created_at" field.
-func (_c *SessionCreate) SetCreatedAt(v time.Time) *SessionCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (_c *SessionCreate) SetLastUsedAt(v time.Time) *SessionCreate {
-	_c.mutation.SetLastUsedAt(v)
-	return _c
-}
-
 // SetExpiresAt sets the "expires_at" field.
 func (_c *SessionCreate) SetExpiresAt(v time.Time) *SessionCreate {
 	_c.mutation.SetExpiresAt(v)
-	return _c
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_c *SessionCreate) SetRevokedAt(v time.Time) *SessionCreate {
-	_c.mutation.SetRevokedAt(v)
 	return _c
 }
 
@@ -121,13 +89,6 @@ func (_c *SessionCreate) Save(ctx context.Context) (*Session, error) {
 func (_c *SessionCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SessionCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -362,11 +323,4 @@ func (_c *SessionCreateBulk) Save(ctx context.Context) ([]*Session, error) {
 func (_c *SessionCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SessionCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

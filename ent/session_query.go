@@ -41,12 +41,6 @@ func (_q *SessionQuery) Limit(limit int) *SessionQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *SessionQuery) Offset(offset int) *SessionQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *SessionQuery) Unique(unique bool) *SessionQuery {
@@ -58,33 +52,6 @@ func (_q *SessionQuery) Unique(unique bool) *SessionQuery {
 func (_q *SessionQuery) Order(o ...session.OrderOption) *SessionQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first Session entity from the query.
-// Returns a *NotFoundError when no Session was found.
-func (_q *SessionQuery) First(ctx context.Context) (*Session, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{session.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first Session ID from the query.
-// Returns a *NotFoundError when no Session ID was found.
-func (_q *SessionQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{session.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single Session entity found by the query, ensuring it only returns one.
@@ -105,34 +72,6 @@ func (_q *SessionQuery) Only(ctx context.Context) (*Session, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *SessionQuery) OnlyX(ctx context.Context) *Session {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Session ID in the query.
-// Returns a *NotSingularError when more than one Session ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *SessionQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{session.Label}
-	default:
-		err = &NotSingularError{session.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Sessions.
 func (_q *SessionQuery) All(ctx context.Context) ([]*Session, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -143,27 +82,6 @@ func (_q *SessionQuery) All(ctx context.Context) ([]*Session, error) {
 	return withInterceptors[[]*Session](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *SessionQuery) AllX(ctx context.Context) []*Session {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of Session IDs.
-func (_q *SessionQuery) IDs(ctx context.Context) (ids []string, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(session.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *SessionQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -171,72 +89,6 @@ func (_q *SessionQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*SessionQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *SessionQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *SessionQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the SessionQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *SessionQuery) Clone() *SessionQuery {
-	if _q == nil {
-		return nil
-	}
-	return &SessionQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]session.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Session{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		TokenHash []byte `json:"token_hash,omitempty"`
-//	}
-//
-//	client.Session.Query().
-//		Select(session.FieldTokenHash).
-//		Scan(ctx, &v)
-func (_q *SessionQuery) Select(fields ...string) *SessionSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &SessionSelect{SessionQuery: _q}
-	sbuild.label = session.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a SessionSelect configured with the given aggregations.
-func (_q *SessionQuery) Aggregate(fns ...AggregateFunc) *SessionSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *SessionQuery) prepareQuery(ctx context.Context) error {
@@ -393,35 +245,10 @@ func (_q *SessionQuery) ForUpdate(opts ...sql.LockOption) *SessionQuery {
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *SessionQuery) ForShare(opts ...sql.LockOption) *SessionQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *SessionQuery) Modify(modifiers ...func(s *sql.Selector)) *SessionSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // SessionSelect is the builder for selecting fields of Session entities.
 type SessionSelect struct {
 	SessionQuery *SessionQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *SessionSelect) Aggregate(fns ...AggregateFunc) *SessionSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +279,4 @@ func (_s *SessionSelect) sqlScan(ctx context.Context, root *SessionQuery, v any)
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *SessionSelect) Modify(modifiers ...func(s *sql.Selector)) *SessionSelect {
-	_s.SessionQuery.modifiers = append(_s.SessionQuery.modifiers, modifiers...)
-	return _s
 }

@@ -122,23 +122,7 @@ func (_m *SignInChallenge) String() string {
 	var builder strings.Builder
 	builder.WriteString("SignInChallenge(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("kind=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Kind))
-	builder.WriteString(", ")
-	if v := _m.Browser; v != nil {
-		builder.WriteString("browser=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.UserID; v != nil {
-		builder.WriteString("user_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("data=<sensitive>")
-	builder.WriteString(", ")
-	builder.WriteString("expires_at=")
-	builder.WriteString(_m.ExpiresAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -26,18 +26,6 @@ func (_c *SignInChallengeCreate) SetKind(v signinchallenge.Kind) *SignInChalleng
 	return _c
 }
 
-// SetBrowser sets the "browser" field.
-func (_c *SignInChallengeCreate) SetBrowser(v []byte) *SignInChallengeCreate {
-	_c.mutation.SetBrowser(v)
-	return _c
-}
-
-// SetUserID sets the "user_id" field.
-func (_c *SignInChallengeCreate) SetUserID(v string) *SignInChallengeCreate {
-	_c.mutation.SetUserID(v)
-	return _c
-}
-
 // SetData sets the "data" field.
 func (_c *SignInChallengeCreate) SetData(v []byte) *SignInChallengeCreate {
 	_c.mutation.SetData(v)
@@ -70,13 +58,6 @@ func (_c *SignInChallengeCreate) Save(ctx context.Context) (*SignInChallenge, er
 func (_c *SignInChallengeCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SignInChallengeCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -228,11 +209,4 @@ func (_c *SignInChallengeCreateBulk) Save(ctx context.Context) ([]*SignInChallen
 func (_c *SignInChallengeCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SignInChallengeCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -183,43 +183,7 @@ func (_m *SignInLink) String() string {
 	var builder strings.Builder
 	builder.WriteString("SignInLink(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("token_hash=<sensitive>")
-	builder.WriteString(", ")
-	builder.WriteString("purpose=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Purpose))
-	builder.WriteString(", ")
-	if v := _m.UserID; v != nil {
-		builder.WriteString("user_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("email=")
-	builder.WriteString(_m.Email)
-	builder.WriteString(", ")
-	builder.WriteString("known_device=")
-	builder.WriteString(fmt.Sprintf("%v", _m.KnownDevice))
-	builder.WriteString(", ")
-	builder.WriteString("again=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Again))
-	builder.WriteString(", ")
-	builder.WriteString("expires_at=")
-	builder.WriteString(_m.ExpiresAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.UsedAt; v != nil {
-		builder.WriteString("used_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.DueAt; v != nil {
-		builder.WriteString("due_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("attempts=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Attempts))
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -44,20 +44,6 @@ func (_c *SignInLinkCreate) SetEmail(v string) *SignInLinkCreate {
 	return _c
 }
 
-// SetNillableEmail sets the "email" field if the given value is not nil.
-func (_c *SignInLinkCreate) SetNillableEmail(v *string) *SignInLinkCreate {
-	if v != nil {
-		_c.SetEmail(*v)
-	}
-	return _c
-}
-
-// SetKnownDevice sets the "known_device" field.
-func (_c *SignInLinkCreate) SetKnownDevice(v bool) *SignInLinkCreate {
-	_c.mutation.SetKnownDevice(v)
-	return _c
-}
-
 // SetAgain sets the "again" field.
 func (_c *SignInLinkCreate) SetAgain(v bool) *SignInLinkCreate {
 	_c.mutation.SetAgain(v)
@@ -70,33 +56,9 @@ func (_c *SignInLinkCreate) SetExpiresAt(v time.Time) *SignInLinkCreate {
 	return _c
 }
 
-// SetUsedAt sets the "used_at" field.
-func (_c *SignInLinkCreate) SetUsedAt(v time.Time) *SignInLinkCreate {
-	_c.mutation.SetUsedAt(v)
-	return _c
-}
-
 // SetDueAt sets the "due_at" field.
 func (_c *SignInLinkCreate) SetDueAt(v time.Time) *SignInLinkCreate {
 	_c.mutation.SetDueAt(v)
-	return _c
-}
-
-// SetAttempts sets the "attempts" field.
-func (_c *SignInLinkCreate) SetAttempts(v int) *SignInLinkCreate {
-	_c.mutation.SetAttempts(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *SignInLinkCreate) SetCreatedAt(v time.Time) *SignInLinkCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetID sets the "id" field.
-func (_c *SignInLinkCreate) SetID(v int64) *SignInLinkCreate {
-	_c.mutation.SetID(v)
 	return _c
 }
 
@@ -115,13 +77,6 @@ func (_c *SignInLinkCreate) Save(ctx context.Context) (*SignInLink, error) {
 func (_c *SignInLinkCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SignInLinkCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -325,11 +280,4 @@ func (_c *SignInLinkCreateBulk) Save(ctx context.Context) ([]*SignInLink, error)
 func (_c *SignInLinkCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SignInLinkCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -41,12 +41,6 @@ func (_q *SignInLinkQuery) Limit(limit int) *SignInLinkQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *SignInLinkQuery) Offset(offset int) *SignInLinkQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *SignInLinkQuery) Unique(unique bool) *SignInLinkQuery {
@@ -58,33 +52,6 @@ func (_q *SignInLinkQuery) Unique(unique bool) *SignInLinkQuery {
 func (_q *SignInLinkQuery) Order(o ...signinlink.OrderOption) *SignInLinkQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first SignInLink entity from the query.
-// Returns a *NotFoundError when no SignInLink was found.
-func (_q *SignInLinkQuery) First(ctx context.Context) (*SignInLink, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{signinlink.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first SignInLink ID from the query.
-// Returns a *NotFoundError when no SignInLink ID was found.
-func (_q *SignInLinkQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{signinlink.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single SignInLink entity found by the query, ensuring it only returns one.
@@ -105,34 +72,6 @@ func (_q *SignInLinkQuery) Only(ctx context.Context) (*SignInLink, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *SignInLinkQuery) OnlyX(ctx context.Context) *SignInLink {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only SignInLink ID in the query.
-// Returns a *NotSingularError when more than one SignInLink ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *SignInLinkQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{signinlink.Label}
-	default:
-		err = &NotSingularError{signinlink.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of SignInLinks.
 func (_q *SignInLinkQuery) All(ctx context.Context) ([]*SignInLink, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,27 +80,6 @@ func (_q *SignInLinkQuery) All(ctx context.Context) ([]*SignInLink, error) {
 	}
 	qr := querierAll[[]*SignInLink, *SignInLinkQuery]()
 	return withInterceptors[[]*SignInLink](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *SignInLinkQuery) AllX(ctx context.Context) []*SignInLink {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of SignInLink IDs.
-func (_q *SignInLinkQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(signinlink.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
 }
 
 // Count returns the count of the given query.
@@ -180,63 +98,6 @@ func (_q *SignInLinkQuery) CountX(ctx context.Context) int {
 		panic(err)
 	}
 	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *SignInLinkQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the SignInLinkQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *SignInLinkQuery) Clone() *SignInLinkQuery {
-	if _q == nil {
-		return nil
-	}
-	return &SignInLinkQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]signinlink.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.SignInLink{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		TokenHash []byte `json:"token_hash,omitempty"`
-//	}
-//
-//	client.SignInLink.Query().
-//		Select(signinlink.FieldTokenHash).
-//		Scan(ctx, &v)
-func (_q *SignInLinkQuery) Select(fields ...string) *SignInLinkSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &SignInLinkSelect{SignInLinkQuery: _q}
-	sbuild.label = signinlink.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a SignInLinkSelect configured with the given aggregations.
-func (_q *SignInLinkQuery) Aggregate(fns ...AggregateFunc) *SignInLinkSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *SignInLinkQuery) prepareQuery(ctx context.Context) error {
@@ -393,35 +254,10 @@ func (_q *SignInLinkQuery) ForUpdate(opts ...sql.LockOption) *SignInLinkQuery {
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *SignInLinkQuery) ForShare(opts ...sql.LockOption) *SignInLinkQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *SignInLinkQuery) Modify(modifiers ...func(s *sql.Selector)) *SignInLinkSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // SignInLinkSelect is the builder for selecting fields of SignInLink entities.
 type SignInLinkSelect struct {
 	SignInLinkQuery *SignInLinkQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *SignInLinkSelect) Aggregate(fns ...AggregateFunc) *SignInLinkSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +288,4 @@ func (_s *SignInLinkSelect) sqlScan(ctx context.Context, root *SignInLinkQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *SignInLinkSelect) Modify(modifiers ...func(s *sql.Selector)) *SignInLinkSelect {
-	_s.SignInLinkQuery.modifiers = append(_s.SignInLinkQuery.modifiers, modifiers...)
-	return _s
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -82,18 +81,6 @@ func (_c *SmarthostCreate) SetUse(v smarthost.Use) *SmarthostCreate {
 	return _c
 }
 
-// SetCreatedAt sets the "created_at" field.
-func (_c *SmarthostCreate) SetCreatedAt(v time.Time) *SmarthostCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *SmarthostCreate) SetUpdatedAt(v time.Time) *SmarthostCreate {
-	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *SmarthostCreate) SetID(v string) *SmarthostCreate {
 	_c.mutation.SetID(v)
@@ -115,13 +102,6 @@ func (_c *SmarthostCreate) Save(ctx context.Context) (*Smarthost, error) {
 func (_c *SmarthostCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SmarthostCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -349,11 +329,4 @@ func (_c *SmarthostCreateBulk) Save(ctx context.Context) ([]*Smarthost, error) {
 func (_c *SmarthostCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SmarthostCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

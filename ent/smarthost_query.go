@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,19 +40,6 @@ func (_q *SmarthostQuery) Limit(limit int) *SmarthostQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *SmarthostQuery) Offset(offset int) *SmarthostQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *SmarthostQuery) Unique(unique bool) *SmarthostQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *SmarthostQuery) Order(o ...smarthost.OrderOption) *SmarthostQuery {
 	_q.order = append(_q.order, o...)
@@ -73,20 +59,6 @@ func (_q *SmarthostQuery) First(ctx context.Context) (*Smarthost, error) {
 	return nodes[0], nil
 }
 
-// FirstID returns the first Smarthost ID from the query.
-// Returns a *NotFoundError when no Smarthost ID was found.
-func (_q *SmarthostQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{smarthost.Label}
-		return
-	}
-	return ids[0], nil
-}
-
 // Only returns a single Smarthost entity found by the query, ensuring it only returns one.
 // Returns a *NotSingularError when more than one Smarthost entity is found.
 // Returns a *NotFoundError when no Smarthost entities are found.
@@ -103,34 +75,6 @@ func (_q *SmarthostQuery) Only(ctx context.Context) (*Smarthost, error) {
 	default:
 		return nil, &NotSingularError{smarthost.Label}
 	}
-}
-
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *SmarthostQuery) OnlyX(ctx context.Context) *Smarthost {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Smarthost ID in the query.
-// Returns a *NotSingularError when more than one Smarthost ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *SmarthostQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{smarthost.Label}
-	default:
-		err = &NotSingularError{smarthost.Label}
-	}
-	return
 }
 
 // All executes the query and returns a list of Smarthosts.
@@ -152,18 +96,6 @@ func (_q *SmarthostQuery) AllX(ctx context.Context) []*Smarthost {
 	return nodes
 }
 
-// IDs executes the query and returns a list of Smarthost IDs.
-func (_q *SmarthostQuery) IDs(ctx context.Context) (ids []string, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(smarthost.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *SmarthostQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -180,63 +112,6 @@ func (_q *SmarthostQuery) CountX(ctx context.Context) int {
 		panic(err)
 	}
 	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *SmarthostQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the SmarthostQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *SmarthostQuery) Clone() *SmarthostQuery {
-	if _q == nil {
-		return nil
-	}
-	return &SmarthostQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]smarthost.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Smarthost{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//	}
-//
-//	client.Smarthost.Query().
-//		Select(smarthost.FieldAccountID).
-//		Scan(ctx, &v)
-func (_q *SmarthostQuery) Select(fields ...string) *SmarthostSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &SmarthostSelect{SmarthostQuery: _q}
-	sbuild.label = smarthost.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a SmarthostSelect configured with the given aggregations.
-func (_q *SmarthostQuery) Aggregate(fns ...AggregateFunc) *SmarthostSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *SmarthostQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +255,10 @@ func (_q *SmarthostQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *SmarthostQuery) ForUpdate(opts ...sql.LockOption) *SmarthostQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *SmarthostQuery) ForShare(opts ...sql.LockOption) *SmarthostQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *SmarthostQuery) Modify(modifiers ...func(s *sql.Selector)) *SmarthostSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // SmarthostSelect is the builder for selecting fields of Smarthost entities.
 type SmarthostSelect struct {
 	SmarthostQuery *SmarthostQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *SmarthostSelect) Aggregate(fns ...AggregateFunc) *SmarthostSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +289,4 @@ func (_s *SmarthostSelect) sqlScan(ctx context.Context, root *SmarthostQuery, v 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *SmarthostSelect) Modify(modifiers ...func(s *sql.Selector)) *SmarthostSelect {
-	_s.SmarthostQuery.modifiers = append(_s.SmarthostQuery.modifiers, modifiers...)
-	return _s
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
@@ -29,101 +28,6 @@ func (_u *SmarthostUpdate) Where(ps ...predicate.Smarthost) *SmarthostUpdate {
 	return _u
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *SmarthostUpdate) SetAccountID(v string) *SmarthostUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *SmarthostUpdate) SetNillableAccountID(v *string) *SmarthostUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// SetDomainID sets the "domain_id" field.
-func (_u *SmarthostUpdate) SetDomainID(v string) *SmarthostUpdate {
-	_u.mutation.SetDomainID(v)
-	return _u
-}
-
-// SetNillableDomainID sets the "domain_id" field if the given value is not nil.
-func (_u *SmarthostUpdate) SetNillableDomainID(v *string) *SmarthostUpdate {
-	if v != nil {
-		_u.SetDomainID(*v)
-	}
-	return _u
-}
-
-// ClearDomainID clears the value of the "domain_id" field.
-func (_u *SmarthostUpdate) ClearDomainID() *SmarthostUpdate {
-	_u.mutation.ClearDomainID()
-	return _u
-}
-
-// SetHost sets the "host" field.
-func (_u *SmarthostUpdate) SetHost(v string) *SmarthostUpdate {
-	_u.mutation.SetHost(v)
-	return _u
-}
-
-// SetPort sets the "port" field.
-func (_u *SmarthostUpdate) SetPort(v int) *SmarthostUpdate {
-	_u.mutation.ResetPort()
-	_u.mutation.SetPort(v)
-	return _u
-}
-
-// AddPort adds value to the "port" field.
-func (_u *SmarthostUpdate) AddPort(v int) *SmarthostUpdate {
-	_u.mutation.AddPort(v)
-	return _u
-}
-
-// SetImplicitTLS sets the "implicit_tls" field.
-func (_u *SmarthostUpdate) SetImplicitTLS(v bool) *SmarthostUpdate {
-	_u.mutation.SetImplicitTLS(v)
-	return _u
-}
-
-// SetVerify sets the "verify" field.
-func (_u *SmarthostUpdate) SetVerify(v bool) *SmarthostUpdate {
-	_u.mutation.SetVerify(v)
-	return _u
-}
-
-// SetUsername sets the "username" field.
-func (_u *SmarthostUpdate) SetUsername(v string) *SmarthostUpdate {
-	_u.mutation.SetUsername(v)
-	return _u
-}
-
-// SetPassword sets the "password" field.
-func (_u *SmarthostUpdate) SetPassword(v []byte) *SmarthostUpdate {
-	_u.mutation.SetPassword(v)
-	return _u
-}
-
-// ClearPassword clears the value of the "password" field.
-func (_u *SmarthostUpdate) ClearPassword() *SmarthostUpdate {
-	_u.mutation.ClearPassword()
-	return _u
-}
-
-// SetUse sets the "use" field.
-func (_u *SmarthostUpdate) SetUse(v smarthost.Use) *SmarthostUpdate {
-	_u.mutation.SetUse(v)
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *SmarthostUpdate) SetUpdatedAt(v time.Time) *SmarthostUpdate {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
 // Mutation returns the SmarthostMutation object of the builder.
 func (_u *SmarthostUpdate) Mutation() *SmarthostMutation {
 	return _u.mutation
@@ -139,13 +43,6 @@ func (_u *SmarthostUpdate) Save(ctx context.Context) (int, error) {
 func (_u *SmarthostUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SmarthostUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -174,12 +71,6 @@ func (_u *SmarthostUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SmarthostUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SmarthostUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SmarthostUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -255,40 +146,6 @@ type SmarthostUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *SmarthostUpdateOne) SetAccountID(v string) *SmarthostUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *SmarthostUpdateOne) SetNillableAccountID(v *string) *SmarthostUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// SetDomainID sets the "domain_id" field.
-func (_u *SmarthostUpdateOne) SetDomainID(v string) *SmarthostUpdateOne {
-	_u.mutation.SetDomainID(v)
-	return _u
-}
-
-// SetNillableDomainID sets the "domain_id" field if the given value is not nil.
-func (_u *SmarthostUpdateOne) SetNillableDomainID(v *string) *SmarthostUpdateOne {
-	if v != nil {
-		_u.SetDomainID(*v)
-	}
-	return _u
-}
-
-// ClearDomainID clears the value of the "domain_id" field.
-func (_u *SmarthostUpdateOne) ClearDomainID() *SmarthostUpdateOne {
-	_u.mutation.ClearDomainID()
-	return _u
-}
-
 // SetHost sets the "host" field.
 func (_u *SmarthostUpdateOne) SetHost(v string) *SmarthostUpdateOne {
 	_u.mutation.SetHost(v)
@@ -299,12 +156,6 @@ func (_u *SmarthostUpdateOne) SetHost(v string) *SmarthostUpdateOne {
 func (_u *SmarthostUpdateOne) SetPort(v int) *SmarthostUpdateOne {
 	_u.mutation.ResetPort()
 	_u.mutation.SetPort(v)
-	return _u
-}
-
-// AddPort adds value to the "port" field.
-func (_u *SmarthostUpdateOne) AddPort(v int) *SmarthostUpdateOne {
-	_u.mutation.AddPort(v)
 	return _u
 }
 
@@ -338,18 +189,6 @@ func (_u *SmarthostUpdateOne) ClearPassword() *SmarthostUpdateOne {
 	return _u
 }
 
-// SetUse sets the "use" field.
-func (_u *SmarthostUpdateOne) SetUse(v smarthost.Use) *SmarthostUpdateOne {
-	_u.mutation.SetUse(v)
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *SmarthostUpdateOne) SetUpdatedAt(v time.Time) *SmarthostUpdateOne {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
 // Mutation returns the SmarthostMutation object of the builder.
 func (_u *SmarthostUpdateOne) Mutation() *SmarthostMutation {
 	return _u.mutation
@@ -358,13 +197,6 @@ func (_u *SmarthostUpdateOne) Mutation() *SmarthostMutation {
 // Where appends a list predicates to the SmarthostUpdate builder.
 func (_u *SmarthostUpdateOne) Where(ps ...predicate.Smarthost) *SmarthostUpdateOne {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *SmarthostUpdateOne) Select(field string, fields ...string) *SmarthostUpdateOne {
-	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
@@ -378,13 +210,6 @@ func (_u *SmarthostUpdateOne) Save(ctx context.Context) (*Smarthost, error) {
 func (_u *SmarthostUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SmarthostUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -413,12 +238,6 @@ func (_u *SmarthostUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SmarthostUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SmarthostUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SmarthostUpdateOne) sqlSave(ctx context.Context) (_node *Smarthost, err error) {

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,50 +40,10 @@ func (_q *SMSMessageQuery) Limit(limit int) *SMSMessageQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *SMSMessageQuery) Offset(offset int) *SMSMessageQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *SMSMessageQuery) Unique(unique bool) *SMSMessageQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *SMSMessageQuery) Order(o ...smsmessage.OrderOption) *SMSMessageQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first SMSMessage entity from the query.
-// Returns a *NotFoundError when no SMSMessage was found.
-func (_q *SMSMessageQuery) First(ctx context.Context) (*SMSMessage, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{smsmessage.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first SMSMessage ID from the query.
-// Returns a *NotFoundError when no SMSMessage ID was found.
-func (_q *SMSMessageQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{smsmessage.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single SMSMessage entity found by the query, ensuring it only returns one.
@@ -105,34 +64,6 @@ func (_q *SMSMessageQuery) Only(ctx context.Context) (*SMSMessage, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *SMSMessageQuery) OnlyX(ctx context.Context) *SMSMessage {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only SMSMessage ID in the query.
-// Returns a *NotSingularError when more than one SMSMessage ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *SMSMessageQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{smsmessage.Label}
-	default:
-		err = &NotSingularError{smsmessage.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of SMSMessages.
 func (_q *SMSMessageQuery) All(ctx context.Context) ([]*SMSMessage, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -143,27 +74,6 @@ func (_q *SMSMessageQuery) All(ctx context.Context) ([]*SMSMessage, error) {
 	return withInterceptors[[]*SMSMessage](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *SMSMessageQuery) AllX(ctx context.Context) []*SMSMessage {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of SMSMessage IDs.
-func (_q *SMSMessageQuery) IDs(ctx context.Context) (ids []string, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(smsmessage.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *SMSMessageQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -171,72 +81,6 @@ func (_q *SMSMessageQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*SMSMessageQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *SMSMessageQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *SMSMessageQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the SMSMessageQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *SMSMessageQuery) Clone() *SMSMessageQuery {
-	if _q == nil {
-		return nil
-	}
-	return &SMSMessageQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]smsmessage.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.SMSMessage{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//	}
-//
-//	client.SMSMessage.Query().
-//		Select(smsmessage.FieldAccountID).
-//		Scan(ctx, &v)
-func (_q *SMSMessageQuery) Select(fields ...string) *SMSMessageSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &SMSMessageSelect{SMSMessageQuery: _q}
-	sbuild.label = smsmessage.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a SMSMessageSelect configured with the given aggregations.
-func (_q *SMSMessageQuery) Aggregate(fns ...AggregateFunc) *SMSMessageSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *SMSMessageQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +224,10 @@ func (_q *SMSMessageQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *SMSMessageQuery) ForUpdate(opts ...sql.LockOption) *SMSMessageQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *SMSMessageQuery) ForShare(opts ...sql.LockOption) *SMSMessageQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *SMSMessageQuery) Modify(modifiers ...func(s *sql.Selector)) *SMSMessageSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // SMSMessageSelect is the builder for selecting fields of SMSMessage entities.
 type SMSMessageSelect struct {
 	SMSMessageQuery *SMSMessageQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *SMSMessageSelect) Aggregate(fns ...AggregateFunc) *SMSMessageSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +258,4 @@ func (_s *SMSMessageSelect) sqlScan(ctx context.Context, root *SMSMessageQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *SMSMessageSelect) Modify(modifiers ...func(s *sql.Selector)) *SMSMessageSelect {
-	_s.SMSMessageQuery.modifiers = append(_s.SMSMessageQuery.modifiers, modifiers...)
-	return _s
 }

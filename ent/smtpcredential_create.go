@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -44,27 +43,9 @@ func (_c *SMTPCredentialCreate) SetDomainIds(v []string) *SMTPCredentialCreate {
 	return _c
 }
 
-// SetLastUsedAt sets the "last_used_at" field.
-func (_c *SMTPCredentialCreate) SetLastUsedAt(v time.Time) *SMTPCredentialCreate {
-	_c.mutation.SetLastUsedAt(v)
-	return _c
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_c *SMTPCredentialCreate) SetRevokedAt(v time.Time) *SMTPCredentialCreate {
-	_c.mutation.SetRevokedAt(v)
-	return _c
-}
-
 // SetCreatedBy sets the "created_by" field.
 func (_c *SMTPCredentialCreate) SetCreatedBy(v string) *SMTPCredentialCreate {
 	_c.mutation.SetCreatedBy(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *SMTPCredentialCreate) SetCreatedAt(v time.Time) *SMTPCredentialCreate {
-	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 
@@ -89,13 +70,6 @@ func (_c *SMTPCredentialCreate) Save(ctx context.Context) (*SMTPCredential, erro
 func (_c *SMTPCredentialCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SMTPCredentialCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -276,11 +250,4 @@ func (_c *SMTPCredentialCreateBulk) Save(ctx context.Context) ([]*SMTPCredential
 func (_c *SMTPCredentialCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SMTPCredentialCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

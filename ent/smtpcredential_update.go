@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
@@ -30,91 +29,9 @@ func (_u *SMTPCredentialUpdate) Where(ps ...predicate.SMTPCredential) *SMTPCrede
 	return _u
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *SMTPCredentialUpdate) SetAccountID(v string) *SMTPCredentialUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *SMTPCredentialUpdate) SetNillableAccountID(v *string) *SMTPCredentialUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
 // SetName sets the "name" field.
 func (_u *SMTPCredentialUpdate) SetName(v string) *SMTPCredentialUpdate {
 	_u.mutation.SetName(v)
-	return _u
-}
-
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *SMTPCredentialUpdate) SetNillableName(v *string) *SMTPCredentialUpdate {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
-// SetHash sets the "hash" field.
-func (_u *SMTPCredentialUpdate) SetHash(v []byte) *SMTPCredentialUpdate {
-	_u.mutation.SetHash(v)
-	return _u
-}
-
-// SetDomainIds sets the "domain_ids" field.
-func (_u *SMTPCredentialUpdate) SetDomainIds(v []string) *SMTPCredentialUpdate {
-	_u.mutation.SetDomainIds(v)
-	return _u
-}
-
-// AppendDomainIds appends value to the "domain_ids" field.
-func (_u *SMTPCredentialUpdate) AppendDomainIds(v []string) *SMTPCredentialUpdate {
-	_u.mutation.AppendDomainIds(v)
-	return _u
-}
-
-// ClearDomainIds clears the value of the "domain_ids" field.
-func (_u *SMTPCredentialUpdate) ClearDomainIds() *SMTPCredentialUpdate {
-	_u.mutation.ClearDomainIds()
-	return _u
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (_u *SMTPCredentialUpdate) SetLastUsedAt(v time.Time) *SMTPCredentialUpdate {
-	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// ClearLastUsedAt clears the value of the "last_used_at" field.
-func (_u *SMTPCredentialUpdate) ClearLastUsedAt() *SMTPCredentialUpdate {
-	_u.mutation.ClearLastUsedAt()
-	return _u
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_u *SMTPCredentialUpdate) SetRevokedAt(v time.Time) *SMTPCredentialUpdate {
-	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (_u *SMTPCredentialUpdate) ClearRevokedAt() *SMTPCredentialUpdate {
-	_u.mutation.ClearRevokedAt()
-	return _u
-}
-
-// SetCreatedBy sets the "created_by" field.
-func (_u *SMTPCredentialUpdate) SetCreatedBy(v string) *SMTPCredentialUpdate {
-	_u.mutation.SetCreatedBy(v)
-	return _u
-}
-
-// ClearCreatedBy clears the value of the "created_by" field.
-func (_u *SMTPCredentialUpdate) ClearCreatedBy() *SMTPCredentialUpdate {
-	_u.mutation.ClearCreatedBy()
 	return _u
 }
 
@@ -132,13 +49,6 @@ func (_u *SMTPCredentialUpdate) Save(ctx context.Context) (int, error) {
 func (_u *SMTPCredentialUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SMTPCredentialUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -239,91 +149,9 @@ type SMTPCredentialUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *SMTPCredentialUpdateOne) SetAccountID(v string) *SMTPCredentialUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *SMTPCredentialUpdateOne) SetNillableAccountID(v *string) *SMTPCredentialUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
 // SetName sets the "name" field.
 func (_u *SMTPCredentialUpdateOne) SetName(v string) *SMTPCredentialUpdateOne {
 	_u.mutation.SetName(v)
-	return _u
-}
-
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *SMTPCredentialUpdateOne) SetNillableName(v *string) *SMTPCredentialUpdateOne {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
-// SetHash sets the "hash" field.
-func (_u *SMTPCredentialUpdateOne) SetHash(v []byte) *SMTPCredentialUpdateOne {
-	_u.mutation.SetHash(v)
-	return _u
-}
-
-// SetDomainIds sets the "domain_ids" field.
-func (_u *SMTPCredentialUpdateOne) SetDomainIds(v []string) *SMTPCredentialUpdateOne {
-	_u.mutation.SetDomainIds(v)
-	return _u
-}
-
-// AppendDomainIds appends value to the "domain_ids" field.
-func (_u *SMTPCredentialUpdateOne) AppendDomainIds(v []string) *SMTPCredentialUpdateOne {
-	_u.mutation.AppendDomainIds(v)
-	return _u
-}
-
-// ClearDomainIds clears the value of the "domain_ids" field.
-func (_u *SMTPCredentialUpdateOne) ClearDomainIds() *SMTPCredentialUpdateOne {
-	_u.mutation.ClearDomainIds()
-	return _u
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (_u *SMTPCredentialUpdateOne) SetLastUsedAt(v time.Time) *SMTPCredentialUpdateOne {
-	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// ClearLastUsedAt clears the value of the "last_used_at" field.
-func (_u *SMTPCredentialUpdateOne) ClearLastUsedAt() *SMTPCredentialUpdateOne {
-	_u.mutation.ClearLastUsedAt()
-	return _u
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_u *SMTPCredentialUpdateOne) SetRevokedAt(v time.Time) *SMTPCredentialUpdateOne {
-	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (_u *SMTPCredentialUpdateOne) ClearRevokedAt() *SMTPCredentialUpdateOne {
-	_u.mutation.ClearRevokedAt()
-	return _u
-}
-
-// SetCreatedBy sets the "created_by" field.
-func (_u *SMTPCredentialUpdateOne) SetCreatedBy(v string) *SMTPCredentialUpdateOne {
-	_u.mutation.SetCreatedBy(v)
-	return _u
-}
-
-// ClearCreatedBy clears the value of the "created_by" field.
-func (_u *SMTPCredentialUpdateOne) ClearCreatedBy() *SMTPCredentialUpdateOne {
-	_u.mutation.ClearCreatedBy()
 	return _u
 }
 
@@ -338,13 +166,6 @@ func (_u *SMTPCredentialUpdateOne) Where(ps ...predicate.SMTPCredential) *SMTPCr
 	return _u
 }
 
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *SMTPCredentialUpdateOne) Select(field string, fields ...string) *SMTPCredentialUpdateOne {
-	_u.fields = append([]string{field}, fields...)
-	return _u
-}
-
 // Save executes the query and returns the updated SMTPCredential entity.
 func (_u *SMTPCredentialUpdateOne) Save(ctx context.Context) (*SMTPCredential, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
@@ -354,13 +175,6 @@ func (_u *SMTPCredentialUpdateOne) Save(ctx context.Context) (*SMTPCredential, e
 func (_u *SMTPCredentialUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SMTPCredentialUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -381,12 +195,6 @@ func (_u *SMTPCredentialUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SMTPCredentialUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SMTPCredentialUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SMTPCredentialUpdateOne) sqlSave(ctx context.Context) (_node *SMTPCredential, err error) {

@@ -154,37 +154,7 @@ func (_m *Source) String() string {
 	var builder strings.Builder
 	builder.WriteString("Source(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("address=")
-	builder.WriteString(_m.Address)
-	builder.WriteString(", ")
-	builder.WriteString("hostname=")
-	builder.WriteString(_m.Hostname)
-	builder.WriteString(", ")
-	builder.WriteString("pool=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Pool))
-	builder.WriteString(", ")
-	if v := _m.AccountID; v != nil {
-		builder.WriteString("account_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.Node; v != nil {
-		builder.WriteString("node=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.WarmupStartedAt; v != nil {
-		builder.WriteString("warmup_started_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.PausedAt; v != nil {
-		builder.WriteString("paused_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

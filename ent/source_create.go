@@ -64,18 +64,6 @@ func (_c *SourceCreate) SetWarmupStartedAt(v time.Time) *SourceCreate {
 	return _c
 }
 
-// SetPausedAt sets the "paused_at" field.
-func (_c *SourceCreate) SetPausedAt(v time.Time) *SourceCreate {
-	_c.mutation.SetPausedAt(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *SourceCreate) SetCreatedAt(v time.Time) *SourceCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *SourceCreate) SetID(v string) *SourceCreate {
 	_c.mutation.SetID(v)
@@ -97,13 +85,6 @@ func (_c *SourceCreate) Save(ctx context.Context) (*Source, error) {
 func (_c *SourceCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SourceCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -284,11 +265,4 @@ func (_c *SourceCreateBulk) Save(ctx context.Context) ([]*Source, error) {
 func (_c *SourceCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SourceCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

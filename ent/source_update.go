@@ -29,74 +29,6 @@ func (_u *SourceUpdate) Where(ps ...predicate.Source) *SourceUpdate {
 	return _u
 }
 
-// SetHostname sets the "hostname" field.
-func (_u *SourceUpdate) SetHostname(v string) *SourceUpdate {
-	_u.mutation.SetHostname(v)
-	return _u
-}
-
-// SetPool sets the "pool" field.
-func (_u *SourceUpdate) SetPool(v source.Pool) *SourceUpdate {
-	_u.mutation.SetPool(v)
-	return _u
-}
-
-// SetAccountID sets the "account_id" field.
-func (_u *SourceUpdate) SetAccountID(v string) *SourceUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *SourceUpdate) SetNillableAccountID(v *string) *SourceUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// ClearAccountID clears the value of the "account_id" field.
-func (_u *SourceUpdate) ClearAccountID() *SourceUpdate {
-	_u.mutation.ClearAccountID()
-	return _u
-}
-
-// SetNode sets the "node" field.
-func (_u *SourceUpdate) SetNode(v string) *SourceUpdate {
-	_u.mutation.SetNode(v)
-	return _u
-}
-
-// ClearNode clears the value of the "node" field.
-func (_u *SourceUpdate) ClearNode() *SourceUpdate {
-	_u.mutation.ClearNode()
-	return _u
-}
-
-// SetWarmupStartedAt sets the "warmup_started_at" field.
-func (_u *SourceUpdate) SetWarmupStartedAt(v time.Time) *SourceUpdate {
-	_u.mutation.SetWarmupStartedAt(v)
-	return _u
-}
-
-// ClearWarmupStartedAt clears the value of the "warmup_started_at" field.
-func (_u *SourceUpdate) ClearWarmupStartedAt() *SourceUpdate {
-	_u.mutation.ClearWarmupStartedAt()
-	return _u
-}
-
-// SetPausedAt sets the "paused_at" field.
-func (_u *SourceUpdate) SetPausedAt(v time.Time) *SourceUpdate {
-	_u.mutation.SetPausedAt(v)
-	return _u
-}
-
-// ClearPausedAt clears the value of the "paused_at" field.
-func (_u *SourceUpdate) ClearPausedAt() *SourceUpdate {
-	_u.mutation.ClearPausedAt()
-	return _u
-}
-
 // Mutation returns the SourceMutation object of the builder.
 func (_u *SourceUpdate) Mutation() *SourceMutation {
 	return _u.mutation
@@ -113,13 +45,6 @@ func (_u *SourceUpdate) Exec(ctx context.Context) error {
 	return err
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SourceUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
 // check runs all checks and user-defined validators on the builder.
 func (_u *SourceUpdate) check() error {
 	if v, ok := _u.mutation.Hostname(); ok {
@@ -133,12 +58,6 @@ func (_u *SourceUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SourceUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SourceUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SourceUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -205,38 +124,6 @@ type SourceUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetHostname sets the "hostname" field.
-func (_u *SourceUpdateOne) SetHostname(v string) *SourceUpdateOne {
-	_u.mutation.SetHostname(v)
-	return _u
-}
-
-// SetPool sets the "pool" field.
-func (_u *SourceUpdateOne) SetPool(v source.Pool) *SourceUpdateOne {
-	_u.mutation.SetPool(v)
-	return _u
-}
-
-// SetAccountID sets the "account_id" field.
-func (_u *SourceUpdateOne) SetAccountID(v string) *SourceUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *SourceUpdateOne) SetNillableAccountID(v *string) *SourceUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// ClearAccountID clears the value of the "account_id" field.
-func (_u *SourceUpdateOne) ClearAccountID() *SourceUpdateOne {
-	_u.mutation.ClearAccountID()
-	return _u
-}
-
 // SetNode sets the "node" field.
 func (_u *SourceUpdateOne) SetNode(v string) *SourceUpdateOne {
 	_u.mutation.SetNode(v)
@@ -246,18 +133,6 @@ func (_u *SourceUpdateOne) SetNode(v string) *SourceUpdateOne {
 // ClearNode clears the value of the "node" field.
 func (_u *SourceUpdateOne) ClearNode() *SourceUpdateOne {
 	_u.mutation.ClearNode()
-	return _u
-}
-
-// SetWarmupStartedAt sets the "warmup_started_at" field.
-func (_u *SourceUpdateOne) SetWarmupStartedAt(v time.Time) *SourceUpdateOne {
-	_u.mutation.SetWarmupStartedAt(v)
-	return _u
-}
-
-// ClearWarmupStartedAt clears the value of the "warmup_started_at" field.
-func (_u *SourceUpdateOne) ClearWarmupStartedAt() *SourceUpdateOne {
-	_u.mutation.ClearWarmupStartedAt()
 	return _u
 }
 
@@ -284,13 +159,6 @@ func (_u *SourceUpdateOne) Where(ps ...predicate.Source) *SourceUpdateOne {
 	return _u
 }
 
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *SourceUpdateOne) Select(field string, fields ...string) *SourceUpdateOne {
-	_u.fields = append([]string{field}, fields...)
-	return _u
-}
-
 // Save executes the query and returns the updated Source entity.
 func (_u *SourceUpdateOne) Save(ctx context.Context) (*Source, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
@@ -300,13 +168,6 @@ func (_u *SourceUpdateOne) Save(ctx context.Context) (*Source, error) {
 func (_u *SourceUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SourceUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -322,12 +183,6 @@ func (_u *SourceUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SourceUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SourceUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SourceUpdateOne) sqlSave(ctx context.Context) (_node *Source, err error) {

@@ -131,27 +131,7 @@ func (_m *Suppression) String() string {
 	var builder strings.Builder
 	builder.WriteString("Suppression(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("address_hash=")
-	builder.WriteString(fmt.Sprintf("%v", _m.AddressHash))
-	builder.WriteString(", ")
-	if v := _m.Email; v != nil {
-		builder.WriteString("email=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("reason=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Reason))
-	builder.WriteString(", ")
-	if v := _m.EmailID; v != nil {
-		builder.WriteString("email_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,12 +40,6 @@ func (_q *SuppressionQuery) Limit(limit int) *SuppressionQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *SuppressionQuery) Offset(offset int) *SuppressionQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *SuppressionQuery) Unique(unique bool) *SuppressionQuery {
@@ -73,20 +66,6 @@ func (_q *SuppressionQuery) First(ctx context.Context) (*Suppression, error) {
 	return nodes[0], nil
 }
 
-// FirstID returns the first Suppression ID from the query.
-// Returns a *NotFoundError when no Suppression ID was found.
-func (_q *SuppressionQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{suppression.Label}
-		return
-	}
-	return ids[0], nil
-}
-
 // Only returns a single Suppression entity found by the query, ensuring it only returns one.
 // Returns a *NotSingularError when more than one Suppression entity is found.
 // Returns a *NotFoundError when no Suppression entities are found.
@@ -105,34 +84,6 @@ func (_q *SuppressionQuery) Only(ctx context.Context) (*Suppression, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *SuppressionQuery) OnlyX(ctx context.Context) *Suppression {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Suppression ID in the query.
-// Returns a *NotSingularError when more than one Suppression ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *SuppressionQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{suppression.Label}
-	default:
-		err = &NotSingularError{suppression.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Suppressions.
 func (_q *SuppressionQuery) All(ctx context.Context) ([]*Suppression, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,15 +92,6 @@ func (_q *SuppressionQuery) All(ctx context.Context) ([]*Suppression, error) {
 	}
 	qr := querierAll[[]*Suppression, *SuppressionQuery]()
 	return withInterceptors[[]*Suppression](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *SuppressionQuery) AllX(ctx context.Context) []*Suppression {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Suppression IDs.
@@ -173,47 +115,6 @@ func (_q *SuppressionQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*SuppressionQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *SuppressionQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *SuppressionQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the SuppressionQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *SuppressionQuery) Clone() *SuppressionQuery {
-	if _q == nil {
-		return nil
-	}
-	return &SuppressionQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]suppression.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Suppression{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -232,11 +133,6 @@ func (_q *SuppressionQuery) Select(fields ...string) *SuppressionSelect {
 	sbuild.label = suppression.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a SuppressionSelect configured with the given aggregations.
-func (_q *SuppressionQuery) Aggregate(fns ...AggregateFunc) *SuppressionSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *SuppressionQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +276,10 @@ func (_q *SuppressionQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *SuppressionQuery) ForUpdate(opts ...sql.LockOption) *SuppressionQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *SuppressionQuery) ForShare(opts ...sql.LockOption) *SuppressionQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *SuppressionQuery) Modify(modifiers ...func(s *sql.Selector)) *SuppressionSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // SuppressionSelect is the builder for selecting fields of Suppression entities.
 type SuppressionSelect struct {
 	SuppressionQuery *SuppressionQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *SuppressionSelect) Aggregate(fns ...AggregateFunc) *SuppressionSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +310,4 @@ func (_s *SuppressionSelect) sqlScan(ctx context.Context, root *SuppressionQuery
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *SuppressionSelect) Modify(modifiers ...func(s *sql.Selector)) *SuppressionSelect {
-	_s.SuppressionQuery.modifiers = append(_s.SuppressionQuery.modifiers, modifiers...)
-	return _s
 }

@@ -221,11 +221,6 @@ func (_m *Template) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryVersions queries the "versions" edge of the Template entity.
-func (_m *Template) QueryVersions() *TemplateVersionQuery {
-	return NewTemplateClient(_m.config).QueryVersions(_m)
-}
-
 // Update returns a builder for updating this Template.
 // Note that you need to call Template.Unwrap() before calling this method if this Template
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -249,65 +244,7 @@ func (_m *Template) String() string {
 	var builder strings.Builder
 	builder.WriteString("Template(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	if v := _m.Alias; v != nil {
-		builder.WriteString("alias=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	if v := _m.Version; v != nil {
-		builder.WriteString("version=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("last_version=")
-	builder.WriteString(fmt.Sprintf("%v", _m.LastVersion))
-	builder.WriteString(", ")
-	if v := _m.PublishedAt; v != nil {
-		builder.WriteString("published_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("subject=")
-	builder.WriteString(_m.Subject)
-	builder.WriteString(", ")
-	builder.WriteString("from=")
-	builder.WriteString(_m.From)
-	builder.WriteString(", ")
-	builder.WriteString("reply_to=")
-	builder.WriteString(fmt.Sprintf("%v", _m.ReplyTo))
-	builder.WriteString(", ")
-	if v := _m.HTML; v != nil {
-		builder.WriteString("html=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.Text; v != nil {
-		builder.WriteString("text=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("variables=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Variables))
-	builder.WriteString(", ")
-	builder.WriteString("unsubscribe_enabled=")
-	builder.WriteString(fmt.Sprintf("%v", _m.UnsubscribeEnabled))
-	builder.WriteString(", ")
-	if v := _m.Category; v != nil {
-		builder.WriteString("category=")
-		builder.WriteString(*v)
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

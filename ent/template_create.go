@@ -6,11 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
 )
@@ -48,117 +46,9 @@ func (_c *TemplateCreate) SetName(v string) *TemplateCreate {
 	return _c
 }
 
-// SetVersion sets the "version" field.
-func (_c *TemplateCreate) SetVersion(v int) *TemplateCreate {
-	_c.mutation.SetVersion(v)
-	return _c
-}
-
-// SetLastVersion sets the "last_version" field.
-func (_c *TemplateCreate) SetLastVersion(v int) *TemplateCreate {
-	_c.mutation.SetLastVersion(v)
-	return _c
-}
-
-// SetPublishedAt sets the "published_at" field.
-func (_c *TemplateCreate) SetPublishedAt(v time.Time) *TemplateCreate {
-	_c.mutation.SetPublishedAt(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *TemplateCreate) SetCreatedAt(v time.Time) *TemplateCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *TemplateCreate) SetUpdatedAt(v time.Time) *TemplateCreate {
-	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetSubject sets the "subject" field.
-func (_c *TemplateCreate) SetSubject(v string) *TemplateCreate {
-	_c.mutation.SetSubject(v)
-	return _c
-}
-
-// SetFrom sets the "from" field.
-func (_c *TemplateCreate) SetFrom(v string) *TemplateCreate {
-	_c.mutation.SetFrom(v)
-	return _c
-}
-
-// SetReplyTo sets the "reply_to" field.
-func (_c *TemplateCreate) SetReplyTo(v []string) *TemplateCreate {
-	_c.mutation.SetReplyTo(v)
-	return _c
-}
-
-// SetHTML sets the "html" field.
-func (_c *TemplateCreate) SetHTML(v string) *TemplateCreate {
-	_c.mutation.SetHTML(v)
-	return _c
-}
-
-// SetNillableHTML sets the "html" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableHTML(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetHTML(*v)
-	}
-	return _c
-}
-
-// SetText sets the "text" field.
-func (_c *TemplateCreate) SetText(v string) *TemplateCreate {
-	_c.mutation.SetText(v)
-	return _c
-}
-
-// SetNillableText sets the "text" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableText(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetText(*v)
-	}
-	return _c
-}
-
-// SetVariables sets the "variables" field.
-func (_c *TemplateCreate) SetVariables(v []shape.Variable) *TemplateCreate {
-	_c.mutation.SetVariables(v)
-	return _c
-}
-
-// SetUnsubscribeEnabled sets the "unsubscribe_enabled" field.
-func (_c *TemplateCreate) SetUnsubscribeEnabled(v bool) *TemplateCreate {
-	_c.mutation.SetUnsubscribeEnabled(v)
-	return _c
-}
-
-// SetCategory sets the "category" field.
-func (_c *TemplateCreate) SetCategory(v string) *TemplateCreate {
-	_c.mutation.SetCategory(v)
-	return _c
-}
-
-// SetNillableCategory sets the "category" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableCategory(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetCategory(*v)
-	}
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *TemplateCreate) SetID(v string) *TemplateCreate {
 	_c.mutation.SetID(v)
-	return _c
-}
-
-// AddVersionIDs adds the "versions" edge to the TemplateVersion entity by IDs.
-func (_c *TemplateCreate) AddVersionIDs(ids ...int64) *TemplateCreate {
-	_c.mutation.AddVersionIDs(ids...)
 	return _c
 }
 
@@ -177,13 +67,6 @@ func (_c *TemplateCreate) Save(ctx context.Context) (*Template, error) {
 func (_c *TemplateCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *TemplateCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -439,11 +322,4 @@ func (_c *TemplateCreateBulk) Save(ctx context.Context) ([]*Template, error) {
 func (_c *TemplateCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *TemplateCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

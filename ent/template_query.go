@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -44,12 +43,6 @@ func (_q *TemplateQuery) Limit(limit int) *TemplateQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *TemplateQuery) Offset(offset int) *TemplateQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *TemplateQuery) Unique(unique bool) *TemplateQuery {
@@ -61,55 +54,6 @@ func (_q *TemplateQuery) Unique(unique bool) *TemplateQuery {
 func (_q *TemplateQuery) Order(o ...template.OrderOption) *TemplateQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryVersions chains the current query on the "versions" edge.
-func (_q *TemplateQuery) QueryVersions() *TemplateVersionQuery {
-	query := (&TemplateVersionClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(template.Table, template.FieldID, selector),
-			sqlgraph.To(templateversion.Table, templateversion.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, template.VersionsTable, template.VersionsColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first Template entity from the query.
-// Returns a *NotFoundError when no Template was found.
-func (_q *TemplateQuery) First(ctx context.Context) (*Template, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{template.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first Template ID from the query.
-// Returns a *NotFoundError when no Template ID was found.
-func (_q *TemplateQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{template.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single Template entity found by the query, ensuring it only returns one.
@@ -130,34 +74,6 @@ func (_q *TemplateQuery) Only(ctx context.Context) (*Template, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *TemplateQuery) OnlyX(ctx context.Context) *Template {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Template ID in the query.
-// Returns a *NotSingularError when more than one Template ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *TemplateQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{template.Label}
-	default:
-		err = &NotSingularError{template.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Templates.
 func (_q *TemplateQuery) All(ctx context.Context) ([]*Template, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -166,15 +82,6 @@ func (_q *TemplateQuery) All(ctx context.Context) ([]*Template, error) {
 	}
 	qr := querierAll[[]*Template, *TemplateQuery]()
 	return withInterceptors[[]*Template](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *TemplateQuery) AllX(ctx context.Context) []*Template {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Template IDs.
@@ -207,39 +114,6 @@ func (_q *TemplateQuery) CountX(ctx context.Context) int {
 	return count
 }
 
-// Exist returns true if the query has elements in the graph.
-func (_q *TemplateQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the TemplateQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *TemplateQuery) Clone() *TemplateQuery {
-	if _q == nil {
-		return nil
-	}
-	return &TemplateQuery{
-		config:       _q.config,
-		ctx:          _q.ctx.Clone(),
-		order:        append([]template.OrderOption{}, _q.order...),
-		inters:       append([]Interceptor{}, _q.inters...),
-		predicates:   append([]predicate.Template{}, _q.predicates...),
-		withVersions: _q.withVersions.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -258,11 +132,6 @@ func (_q *TemplateQuery) Select(fields ...string) *TemplateSelect {
 	sbuild.label = template.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a TemplateSelect configured with the given aggregations.
-func (_q *TemplateQuery) Aggregate(fns ...AggregateFunc) *TemplateSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *TemplateQuery) prepareQuery(ctx context.Context) error {
@@ -448,48 +317,10 @@ func (_q *TemplateQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *TemplateQuery) ForUpdate(opts ...sql.LockOption) *TemplateQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *TemplateQuery) ForShare(opts ...sql.LockOption) *TemplateQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *TemplateQuery) Modify(modifiers ...func(s *sql.Selector)) *TemplateSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // TemplateSelect is the builder for selecting fields of Template entities.
 type TemplateSelect struct {
 	*TemplateQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *TemplateSelect) Aggregate(fns ...AggregateFunc) *TemplateSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -520,10 +351,4 @@ func (_s *TemplateSelect) sqlScan(ctx context.Context, root *TemplateQuery, v an
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *TemplateSelect) Modify(modifiers ...func(s *sql.Selector)) *TemplateSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

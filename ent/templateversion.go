@@ -204,11 +204,6 @@ func (_m *TemplateVersion) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryTemplate queries the "template" edge of the TemplateVersion entity.
-func (_m *TemplateVersion) QueryTemplate() *TemplateQuery {
-	return NewTemplateVersionClient(_m.config).QueryTemplate(_m)
-}
-
 // Unwrap unwraps the TemplateVersion entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *TemplateVersion) Unwrap() *TemplateVersion {
@@ -225,57 +220,7 @@ func (_m *TemplateVersion) String() string {
 	var builder strings.Builder
 	builder.WriteString("TemplateVersion(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("template_id=")
-	builder.WriteString(_m.TemplateID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("number=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Number))
-	builder.WriteString(", ")
-	if v := _m.SourceHTML; v != nil {
-		builder.WriteString("source_html=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.SourceText; v != nil {
-		builder.WriteString("source_text=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("subject=")
-	builder.WriteString(_m.Subject)
-	builder.WriteString(", ")
-	builder.WriteString("from=")
-	builder.WriteString(_m.From)
-	builder.WriteString(", ")
-	builder.WriteString("reply_to=")
-	builder.WriteString(fmt.Sprintf("%v", _m.ReplyTo))
-	builder.WriteString(", ")
-	if v := _m.HTML; v != nil {
-		builder.WriteString("html=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.Text; v != nil {
-		builder.WriteString("text=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("variables=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Variables))
-	builder.WriteString(", ")
-	builder.WriteString("unsubscribe_enabled=")
-	builder.WriteString(fmt.Sprintf("%v", _m.UnsubscribeEnabled))
-	builder.WriteString(", ")
-	if v := _m.Category; v != nil {
-		builder.WriteString("category=")
-		builder.WriteString(*v)
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -146,12 +146,6 @@ func (_c *TemplateVersionCreate) SetNillableCategory(v *string) *TemplateVersion
 	return _c
 }
 
-// SetID sets the "id" field.
-func (_c *TemplateVersionCreate) SetID(v int64) *TemplateVersionCreate {
-	_c.mutation.SetID(v)
-	return _c
-}
-
 // Mutation returns the TemplateVersionMutation object of the builder.
 func (_c *TemplateVersionCreate) Mutation() *TemplateVersionMutation {
 	return _c.mutation
@@ -167,13 +161,6 @@ func (_c *TemplateVersionCreate) Save(ctx context.Context) (*TemplateVersion, er
 func (_c *TemplateVersionCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *TemplateVersionCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -411,11 +398,4 @@ func (_c *TemplateVersionCreateBulk) Save(ctx context.Context) ([]*TemplateVersi
 func (_c *TemplateVersionCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *TemplateVersionCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

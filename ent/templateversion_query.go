@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -43,12 +42,6 @@ func (_q *TemplateVersionQuery) Limit(limit int) *TemplateVersionQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *TemplateVersionQuery) Offset(offset int) *TemplateVersionQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *TemplateVersionQuery) Unique(unique bool) *TemplateVersionQuery {
@@ -60,55 +53,6 @@ func (_q *TemplateVersionQuery) Unique(unique bool) *TemplateVersionQuery {
 func (_q *TemplateVersionQuery) Order(o ...templateversion.OrderOption) *TemplateVersionQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryTemplate chains the current query on the "template" edge.
-func (_q *TemplateVersionQuery) QueryTemplate() *TemplateQuery {
-	query := (&TemplateClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(templateversion.Table, templateversion.FieldID, selector),
-			sqlgraph.To(template.Table, template.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, templateversion.TemplateTable, templateversion.TemplateColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first TemplateVersion entity from the query.
-// Returns a *NotFoundError when no TemplateVersion was found.
-func (_q *TemplateVersionQuery) First(ctx context.Context) (*TemplateVersion, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{templateversion.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first TemplateVersion ID from the query.
-// Returns a *NotFoundError when no TemplateVersion ID was found.
-func (_q *TemplateVersionQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{templateversion.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single TemplateVersion entity found by the query, ensuring it only returns one.
@@ -129,34 +73,6 @@ func (_q *TemplateVersionQuery) Only(ctx context.Context) (*TemplateVersion, err
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *TemplateVersionQuery) OnlyX(ctx context.Context) *TemplateVersion {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only TemplateVersion ID in the query.
-// Returns a *NotSingularError when more than one TemplateVersion ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *TemplateVersionQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{templateversion.Label}
-	default:
-		err = &NotSingularError{templateversion.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of TemplateVersions.
 func (_q *TemplateVersionQuery) All(ctx context.Context) ([]*TemplateVersion, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -165,15 +81,6 @@ func (_q *TemplateVersionQuery) All(ctx context.Context) ([]*TemplateVersion, er
 	}
 	qr := querierAll[[]*TemplateVersion, *TemplateVersionQuery]()
 	return withInterceptors[[]*TemplateVersion](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *TemplateVersionQuery) AllX(ctx context.Context) []*TemplateVersion {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of TemplateVersion IDs.
@@ -206,39 +113,6 @@ func (_q *TemplateVersionQuery) CountX(ctx context.Context) int {
 	return count
 }
 
-// Exist returns true if the query has elements in the graph.
-func (_q *TemplateVersionQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the TemplateVersionQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *TemplateVersionQuery) Clone() *TemplateVersionQuery {
-	if _q == nil {
-		return nil
-	}
-	return &TemplateVersionQuery{
-		config:       _q.config,
-		ctx:          _q.ctx.Clone(),
-		order:        append([]templateversion.OrderOption{}, _q.order...),
-		inters:       append([]Interceptor{}, _q.inters...),
-		predicates:   append([]predicate.TemplateVersion{}, _q.predicates...),
-		withTemplate: _q.withTemplate.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -257,11 +131,6 @@ func (_q *TemplateVersionQuery) Select(fields ...string) *TemplateVersionSelect 
 	sbuild.label = templateversion.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a TemplateVersionSelect configured with the given aggregations.
-func (_q *TemplateVersionQuery) Aggregate(fns ...AggregateFunc) *TemplateVersionSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *TemplateVersionQuery) prepareQuery(ctx context.Context) error {
@@ -448,48 +317,10 @@ func (_q *TemplateVersionQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *TemplateVersionQuery) ForUpdate(opts ...sql.LockOption) *TemplateVersionQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *TemplateVersionQuery) ForShare(opts ...sql.LockOption) *TemplateVersionQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *TemplateVersionQuery) Modify(modifiers ...func(s *sql.Selector)) *TemplateVersionSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // TemplateVersionSelect is the builder for selecting fields of TemplateVersion entities.
 type TemplateVersionSelect struct {
 	*TemplateVersionQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *TemplateVersionSelect) Aggregate(fns ...AggregateFunc) *TemplateVersionSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -520,10 +351,4 @@ func (_s *TemplateVersionSelect) sqlScan(ctx context.Context, root *TemplateVers
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *TemplateVersionSelect) Modify(modifiers ...func(s *sql.Selector)) *TemplateVersionSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,50 +40,10 @@ func (_q *TLSReportCountQuery) Limit(limit int) *TLSReportCountQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *TLSReportCountQuery) Offset(offset int) *TLSReportCountQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *TLSReportCountQuery) Unique(unique bool) *TLSReportCountQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *TLSReportCountQuery) Order(o ...tlsreportcount.OrderOption) *TLSReportCountQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first TLSReportCount entity from the query.
-// Returns a *NotFoundError when no TLSReportCount was found.
-func (_q *TLSReportCountQuery) First(ctx context.Context) (*TLSReportCount, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{tlsreportcount.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first TLSReportCount ID from the query.
-// Returns a *NotFoundError when no TLSReportCount ID was found.
-func (_q *TLSReportCountQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{tlsreportcount.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single TLSReportCount entity found by the query, ensuring it only returns one.
@@ -103,34 +62,6 @@ func (_q *TLSReportCountQuery) Only(ctx context.Context) (*TLSReportCount, error
 	default:
 		return nil, &NotSingularError{tlsreportcount.Label}
 	}
-}
-
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *TLSReportCountQuery) OnlyX(ctx context.Context) *TLSReportCount {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only TLSReportCount ID in the query.
-// Returns a *NotSingularError when more than one TLSReportCount ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *TLSReportCountQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{tlsreportcount.Label}
-	default:
-		err = &NotSingularError{tlsreportcount.Label}
-	}
-	return
 }
 
 // All executes the query and returns a list of TLSReportCounts.
@@ -152,18 +83,6 @@ func (_q *TLSReportCountQuery) AllX(ctx context.Context) []*TLSReportCount {
 	return nodes
 }
 
-// IDs executes the query and returns a list of TLSReportCount IDs.
-func (_q *TLSReportCountQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(tlsreportcount.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *TLSReportCountQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -180,63 +99,6 @@ func (_q *TLSReportCountQuery) CountX(ctx context.Context) int {
 		panic(err)
 	}
 	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *TLSReportCountQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the TLSReportCountQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *TLSReportCountQuery) Clone() *TLSReportCountQuery {
-	if _q == nil {
-		return nil
-	}
-	return &TLSReportCountQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]tlsreportcount.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.TLSReportCount{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		Day string `json:"day,omitempty"`
-//	}
-//
-//	client.TLSReportCount.Query().
-//		Select(tlsreportcount.FieldDay).
-//		Scan(ctx, &v)
-func (_q *TLSReportCountQuery) Select(fields ...string) *TLSReportCountSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &TLSReportCountSelect{TLSReportCountQuery: _q}
-	sbuild.label = tlsreportcount.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a TLSReportCountSelect configured with the given aggregations.
-func (_q *TLSReportCountQuery) Aggregate(fns ...AggregateFunc) *TLSReportCountSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *TLSReportCountQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +242,10 @@ func (_q *TLSReportCountQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *TLSReportCountQuery) ForUpdate(opts ...sql.LockOption) *TLSReportCountQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *TLSReportCountQuery) ForShare(opts ...sql.LockOption) *TLSReportCountQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *TLSReportCountQuery) Modify(modifiers ...func(s *sql.Selector)) *TLSReportCountSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // TLSReportCountSelect is the builder for selecting fields of TLSReportCount entities.
 type TLSReportCountSelect struct {
 	TLSReportCountQuery *TLSReportCountQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *TLSReportCountSelect) Aggregate(fns ...AggregateFunc) *TLSReportCountSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +276,4 @@ func (_s *TLSReportCountSelect) sqlScan(ctx context.Context, root *TLSReportCoun
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *TLSReportCountSelect) Modify(modifiers ...func(s *sql.Selector)) *TLSReportCountSelect {
-	_s.TLSReportCountQuery.modifiers = append(_s.TLSReportCountQuery.modifiers, modifiers...)
-	return _s
 }

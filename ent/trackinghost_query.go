@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,12 +40,6 @@ func (_q *TrackingHostQuery) Limit(limit int) *TrackingHostQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *TrackingHostQuery) Offset(offset int) *TrackingHostQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *TrackingHostQuery) Unique(unique bool) *TrackingHostQuery {
@@ -58,19 +51,6 @@ func (_q *TrackingHostQuery) Unique(unique bool) *TrackingHostQuery {
 func (_q *TrackingHostQuery) Order(o ...trackinghost.OrderOption) *TrackingHostQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first TrackingHost entity from the query.
-// Returns a *NotFoundError when no TrackingHost was found.
-func (_q *TrackingHostQuery) First(ctx context.Context) (*TrackingHost, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{trackinghost.Label}
-	}
-	return nodes[0], nil
 }
 
 // FirstID returns the first TrackingHost ID from the query.
@@ -105,34 +85,6 @@ func (_q *TrackingHostQuery) Only(ctx context.Context) (*TrackingHost, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *TrackingHostQuery) OnlyX(ctx context.Context) *TrackingHost {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only TrackingHost ID in the query.
-// Returns a *NotSingularError when more than one TrackingHost ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *TrackingHostQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{trackinghost.Label}
-	default:
-		err = &NotSingularError{trackinghost.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of TrackingHosts.
 func (_q *TrackingHostQuery) All(ctx context.Context) ([]*TrackingHost, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,15 +93,6 @@ func (_q *TrackingHostQuery) All(ctx context.Context) ([]*TrackingHost, error) {
 	}
 	qr := querierAll[[]*TrackingHost, *TrackingHostQuery]()
 	return withInterceptors[[]*TrackingHost](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *TrackingHostQuery) AllX(ctx context.Context) []*TrackingHost {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of TrackingHost IDs.
@@ -173,15 +116,6 @@ func (_q *TrackingHostQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*TrackingHostQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *TrackingHostQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *TrackingHostQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -192,25 +126,6 @@ func (_q *TrackingHostQuery) Exist(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("ent: check existence: %w", err)
 	default:
 		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the TrackingHostQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *TrackingHostQuery) Clone() *TrackingHostQuery {
-	if _q == nil {
-		return nil
-	}
-	return &TrackingHostQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]trackinghost.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.TrackingHost{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
 }
 
@@ -232,11 +147,6 @@ func (_q *TrackingHostQuery) Select(fields ...string) *TrackingHostSelect {
 	sbuild.label = trackinghost.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a TrackingHostSelect configured with the given aggregations.
-func (_q *TrackingHostQuery) Aggregate(fns ...AggregateFunc) *TrackingHostSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *TrackingHostQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +290,10 @@ func (_q *TrackingHostQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *TrackingHostQuery) ForUpdate(opts ...sql.LockOption) *TrackingHostQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *TrackingHostQuery) ForShare(opts ...sql.LockOption) *TrackingHostQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *TrackingHostQuery) Modify(modifiers ...func(s *sql.Selector)) *TrackingHostSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // TrackingHostSelect is the builder for selecting fields of TrackingHost entities.
 type TrackingHostSelect struct {
 	TrackingHostQuery *TrackingHostQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *TrackingHostSelect) Aggregate(fns ...AggregateFunc) *TrackingHostSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +324,4 @@ func (_s *TrackingHostSelect) sqlScan(ctx context.Context, root *TrackingHostQue
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *TrackingHostSelect) Modify(modifiers ...func(s *sql.Selector)) *TrackingHostSelect {
-	_s.TrackingHostQuery.modifiers = append(_s.TrackingHostQuery.modifiers, modifiers...)
-	return _s
 }

@@ -143,11 +143,6 @@ func (_m *User) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryMemberships queries the "memberships" edge of the User entity.
-func (_m *User) QueryMemberships() *MembershipQuery {
-	return NewUserClient(_m.config).QueryMemberships(_m)
-}
-
 // Update returns a builder for updating this User.
 // Note that you need to call User.Unwrap() before calling this method if this User
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -171,33 +166,7 @@ func (_m *User) String() string {
 	var builder strings.Builder
 	builder.WriteString("User(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("email=")
-	builder.WriteString(_m.Email)
-	builder.WriteString(", ")
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	builder.WriteString("operator=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Operator))
-	builder.WriteString(", ")
-	builder.WriteString("language=")
-	builder.WriteString(_m.Language)
-	builder.WriteString(", ")
-	if v := _m.DisabledAt; v != nil {
-		builder.WriteString("disabled_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.LastSignInAt; v != nil {
-		builder.WriteString("last_sign_in_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

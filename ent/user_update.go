@@ -30,105 +30,15 @@ func (_u *UserUpdate) Where(ps ...predicate.User) *UserUpdate {
 	return _u
 }
 
-// SetEmail sets the "email" field.
-func (_u *UserUpdate) SetEmail(v string) *UserUpdate {
-	_u.mutation.SetEmail(v)
-	return _u
-}
-
-// SetNillableEmail sets the "email" field if the given value is not nil.
-func (_u *UserUpdate) SetNillableEmail(v *string) *UserUpdate {
-	if v != nil {
-		_u.SetEmail(*v)
-	}
-	return _u
-}
-
 // SetName sets the "name" field.
 func (_u *UserUpdate) SetName(v string) *UserUpdate {
 	_u.mutation.SetName(v)
 	return _u
 }
 
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *UserUpdate) SetNillableName(v *string) *UserUpdate {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
-// SetOperator sets the "operator" field.
-func (_u *UserUpdate) SetOperator(v bool) *UserUpdate {
-	_u.mutation.SetOperator(v)
-	return _u
-}
-
-// SetNillableOperator sets the "operator" field if the given value is not nil.
-func (_u *UserUpdate) SetNillableOperator(v *bool) *UserUpdate {
-	if v != nil {
-		_u.SetOperator(*v)
-	}
-	return _u
-}
-
-// SetLanguage sets the "language" field.
-func (_u *UserUpdate) SetLanguage(v string) *UserUpdate {
-	_u.mutation.SetLanguage(v)
-	return _u
-}
-
-// SetDisabledAt sets the "disabled_at" field.
-func (_u *UserUpdate) SetDisabledAt(v time.Time) *UserUpdate {
-	_u.mutation.SetDisabledAt(v)
-	return _u
-}
-
-// ClearDisabledAt clears the value of the "disabled_at" field.
-func (_u *UserUpdate) ClearDisabledAt() *UserUpdate {
-	_u.mutation.ClearDisabledAt()
-	return _u
-}
-
-// SetLastSignInAt sets the "last_sign_in_at" field.
-func (_u *UserUpdate) SetLastSignInAt(v time.Time) *UserUpdate {
-	_u.mutation.SetLastSignInAt(v)
-	return _u
-}
-
-// ClearLastSignInAt clears the value of the "last_sign_in_at" field.
-func (_u *UserUpdate) ClearLastSignInAt() *UserUpdate {
-	_u.mutation.ClearLastSignInAt()
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *UserUpdate) SetUpdatedAt(v time.Time) *UserUpdate {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
-// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
-func (_u *UserUpdate) AddMembershipIDs(ids ...int64) *UserUpdate {
-	_u.mutation.AddMembershipIDs(ids...)
-	return _u
-}
-
 // Mutation returns the UserMutation object of the builder.
 func (_u *UserUpdate) Mutation() *UserMutation {
 	return _u.mutation
-}
-
-// ClearMemberships clears all "memberships" edges to the Membership entity.
-func (_u *UserUpdate) ClearMemberships() *UserUpdate {
-	_u.mutation.ClearMemberships()
-	return _u
-}
-
-// RemoveMembershipIDs removes the "memberships" edge to Membership entities by IDs.
-func (_u *UserUpdate) RemoveMembershipIDs(ids ...int64) *UserUpdate {
-	_u.mutation.RemoveMembershipIDs(ids...)
-	return _u
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -141,13 +51,6 @@ func (_u *UserUpdate) Save(ctx context.Context) (int, error) {
 func (_u *UserUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *UserUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -166,12 +69,6 @@ func (_u *UserUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *UserUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *UserUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -346,51 +243,14 @@ func (_u *UserUpdateOne) SetLastSignInAt(v time.Time) *UserUpdateOne {
 	return _u
 }
 
-// ClearLastSignInAt clears the value of the "last_sign_in_at" field.
-func (_u *UserUpdateOne) ClearLastSignInAt() *UserUpdateOne {
-	_u.mutation.ClearLastSignInAt()
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *UserUpdateOne) SetUpdatedAt(v time.Time) *UserUpdateOne {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
-// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
-func (_u *UserUpdateOne) AddMembershipIDs(ids ...int64) *UserUpdateOne {
-	_u.mutation.AddMembershipIDs(ids...)
-	return _u
-}
-
 // Mutation returns the UserMutation object of the builder.
 func (_u *UserUpdateOne) Mutation() *UserMutation {
 	return _u.mutation
 }
 
-// ClearMemberships clears all "memberships" edges to the Membership entity.
-func (_u *UserUpdateOne) ClearMemberships() *UserUpdateOne {
-	_u.mutation.ClearMemberships()
-	return _u
-}
-
-// RemoveMembershipIDs removes the "memberships" edge to Membership entities by IDs.
-func (_u *UserUpdateOne) RemoveMembershipIDs(ids ...int64) *UserUpdateOne {
-	_u.mutation.RemoveMembershipIDs(ids...)
-	return _u
-}
-
 // Where appends a list predicates to the UserUpdate builder.
 func (_u *UserUpdateOne) Where(ps ...predicate.User) *UserUpdateOne {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *UserUpdateOne) Select(field string, fields ...string) *UserUpdateOne {
-	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
@@ -404,13 +264,6 @@ func (_u *UserUpdateOne) Save(ctx context.Context) (*User, error) {
 func (_u *UserUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *UserUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -429,12 +282,6 @@ func (_u *UserUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *UserUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *UserUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {

@@ -212,55 +212,7 @@ func (_m *Webhook) String() string {
 	var builder strings.Builder
 	builder.WriteString("Webhook(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("url=")
-	builder.WriteString(_m.URL)
-	builder.WriteString(", ")
-	builder.WriteString("events=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Events))
-	builder.WriteString(", ")
-	builder.WriteString("enabled=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Enabled))
-	builder.WriteString(", ")
-	if v := _m.EnabledAt; v != nil {
-		builder.WriteString("enabled_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.DisabledAt; v != nil {
-		builder.WriteString("disabled_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("disabled_reason=")
-	builder.WriteString(_m.DisabledReason)
-	builder.WriteString(", ")
-	if v := _m.RateLimit; v != nil {
-		builder.WriteString("rate_limit=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.RateFullAt; v != nil {
-		builder.WriteString("rate_full_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("secret=<sensitive>")
-	builder.WriteString(", ")
-	builder.WriteString("previous_secret=<sensitive>")
-	builder.WriteString(", ")
-	if v := _m.PreviousSecretUntil; v != nil {
-		builder.WriteString("previous_secret_until=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

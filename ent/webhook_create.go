@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -38,30 +37,6 @@ func (_c *WebhookCreate) SetEvents(v []string) *WebhookCreate {
 	return _c
 }
 
-// SetEnabled sets the "enabled" field.
-func (_c *WebhookCreate) SetEnabled(v bool) *WebhookCreate {
-	_c.mutation.SetEnabled(v)
-	return _c
-}
-
-// SetEnabledAt sets the "enabled_at" field.
-func (_c *WebhookCreate) SetEnabledAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetEnabledAt(v)
-	return _c
-}
-
-// SetDisabledAt sets the "disabled_at" field.
-func (_c *WebhookCreate) SetDisabledAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetDisabledAt(v)
-	return _c
-}
-
-// SetDisabledReason sets the "disabled_reason" field.
-func (_c *WebhookCreate) SetDisabledReason(v string) *WebhookCreate {
-	_c.mutation.SetDisabledReason(v)
-	return _c
-}
-
 // SetRateLimit sets the "rate_limit" field.
 func (_c *WebhookCreate) SetRateLimit(v int) *WebhookCreate {
 	_c.mutation.SetRateLimit(v)
@@ -76,39 +51,9 @@ func (_c *WebhookCreate) SetNillableRateLimit(v *int) *WebhookCreate {
 	return _c
 }
 
-// SetRateFullAt sets the "rate_full_at" field.
-func (_c *WebhookCreate) SetRateFullAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetRateFullAt(v)
-	return _c
-}
-
 // SetSecret sets the "secret" field.
 func (_c *WebhookCreate) SetSecret(v []byte) *WebhookCreate {
 	_c.mutation.SetSecret(v)
-	return _c
-}
-
-// SetPreviousSecret sets the "previous_secret" field.
-func (_c *WebhookCreate) SetPreviousSecret(v []byte) *WebhookCreate {
-	_c.mutation.SetPreviousSecret(v)
-	return _c
-}
-
-// SetPreviousSecretUntil sets the "previous_secret_until" field.
-func (_c *WebhookCreate) SetPreviousSecretUntil(v time.Time) *WebhookCreate {
-	_c.mutation.SetPreviousSecretUntil(v)
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *WebhookCreate) SetCreatedAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *WebhookCreate) SetUpdatedAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetUpdatedAt(v)
 	return _c
 }
 
@@ -133,13 +78,6 @@ func (_c *WebhookCreate) Save(ctx context.Context) (*Webhook, error) {
 func (_c *WebhookCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *WebhookCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -363,11 +301,4 @@ func (_c *WebhookCreateBulk) Save(ctx context.Context) ([]*Webhook, error) {
 func (_c *WebhookCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *WebhookCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -41,12 +41,6 @@ func (_q *WebhookQuery) Limit(limit int) *WebhookQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *WebhookQuery) Offset(offset int) *WebhookQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *WebhookQuery) Unique(unique bool) *WebhookQuery {
@@ -58,33 +52,6 @@ func (_q *WebhookQuery) Unique(unique bool) *WebhookQuery {
 func (_q *WebhookQuery) Order(o ...webhook.OrderOption) *WebhookQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first Webhook entity from the query.
-// Returns a *NotFoundError when no Webhook was found.
-func (_q *WebhookQuery) First(ctx context.Context) (*Webhook, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{webhook.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first Webhook ID from the query.
-// Returns a *NotFoundError when no Webhook ID was found.
-func (_q *WebhookQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{webhook.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single Webhook entity found by the query, ensuring it only returns one.
@@ -105,34 +72,6 @@ func (_q *WebhookQuery) Only(ctx context.Context) (*Webhook, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *WebhookQuery) OnlyX(ctx context.Context) *Webhook {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Webhook ID in the query.
-// Returns a *NotSingularError when more than one Webhook ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *WebhookQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{webhook.Label}
-	default:
-		err = &NotSingularError{webhook.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of Webhooks.
 func (_q *WebhookQuery) All(ctx context.Context) ([]*Webhook, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -141,15 +80,6 @@ func (_q *WebhookQuery) All(ctx context.Context) ([]*Webhook, error) {
 	}
 	qr := querierAll[[]*Webhook, *WebhookQuery]()
 	return withInterceptors[[]*Webhook](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *WebhookQuery) AllX(ctx context.Context) []*Webhook {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Webhook IDs.
@@ -173,47 +103,6 @@ func (_q *WebhookQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*WebhookQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *WebhookQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *WebhookQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the WebhookQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *WebhookQuery) Clone() *WebhookQuery {
-	if _q == nil {
-		return nil
-	}
-	return &WebhookQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]webhook.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Webhook{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -232,11 +121,6 @@ func (_q *WebhookQuery) Select(fields ...string) *WebhookSelect {
 	sbuild.label = webhook.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a WebhookSelect configured with the given aggregations.
-func (_q *WebhookQuery) Aggregate(fns ...AggregateFunc) *WebhookSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *WebhookQuery) prepareQuery(ctx context.Context) error {
@@ -406,22 +290,10 @@ func (_q *WebhookQuery) ForShare(opts ...sql.LockOption) *WebhookQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *WebhookQuery) Modify(modifiers ...func(s *sql.Selector)) *WebhookSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // WebhookSelect is the builder for selecting fields of Webhook entities.
 type WebhookSelect struct {
 	WebhookQuery *WebhookQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *WebhookSelect) Aggregate(fns ...AggregateFunc) *WebhookSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +324,4 @@ func (_s *WebhookSelect) sqlScan(ctx context.Context, root *WebhookQuery, v any)
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *WebhookSelect) Modify(modifiers ...func(s *sql.Selector)) *WebhookSelect {
-	_s.WebhookQuery.modifiers = append(_s.WebhookQuery.modifiers, modifiers...)
-	return _s
 }

@@ -30,149 +30,6 @@ func (_u *WebhookUpdate) Where(ps ...predicate.Webhook) *WebhookUpdate {
 	return _u
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *WebhookUpdate) SetAccountID(v string) *WebhookUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillableAccountID(v *string) *WebhookUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// SetURL sets the "url" field.
-func (_u *WebhookUpdate) SetURL(v string) *WebhookUpdate {
-	_u.mutation.SetURL(v)
-	return _u
-}
-
-// SetEvents sets the "events" field.
-func (_u *WebhookUpdate) SetEvents(v []string) *WebhookUpdate {
-	_u.mutation.SetEvents(v)
-	return _u
-}
-
-// AppendEvents appends value to the "events" field.
-func (_u *WebhookUpdate) AppendEvents(v []string) *WebhookUpdate {
-	_u.mutation.AppendEvents(v)
-	return _u
-}
-
-// SetEnabled sets the "enabled" field.
-func (_u *WebhookUpdate) SetEnabled(v bool) *WebhookUpdate {
-	_u.mutation.SetEnabled(v)
-	return _u
-}
-
-// SetEnabledAt sets the "enabled_at" field.
-func (_u *WebhookUpdate) SetEnabledAt(v time.Time) *WebhookUpdate {
-	_u.mutation.SetEnabledAt(v)
-	return _u
-}
-
-// ClearEnabledAt clears the value of the "enabled_at" field.
-func (_u *WebhookUpdate) ClearEnabledAt() *WebhookUpdate {
-	_u.mutation.ClearEnabledAt()
-	return _u
-}
-
-// SetDisabledAt sets the "disabled_at" field.
-func (_u *WebhookUpdate) SetDisabledAt(v time.Time) *WebhookUpdate {
-	_u.mutation.SetDisabledAt(v)
-	return _u
-}
-
-// ClearDisabledAt clears the value of the "disabled_at" field.
-func (_u *WebhookUpdate) ClearDisabledAt() *WebhookUpdate {
-	_u.mutation.ClearDisabledAt()
-	return _u
-}
-
-// SetDisabledReason sets the "disabled_reason" field.
-func (_u *WebhookUpdate) SetDisabledReason(v string) *WebhookUpdate {
-	_u.mutation.SetDisabledReason(v)
-	return _u
-}
-
-// SetRateLimit sets the "rate_limit" field.
-func (_u *WebhookUpdate) SetRateLimit(v int) *WebhookUpdate {
-	_u.mutation.ResetRateLimit()
-	_u.mutation.SetRateLimit(v)
-	return _u
-}
-
-// SetNillableRateLimit sets the "rate_limit" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillableRateLimit(v *int) *WebhookUpdate {
-	if v != nil {
-		_u.SetRateLimit(*v)
-	}
-	return _u
-}
-
-// AddRateLimit adds value to the "rate_limit" field.
-func (_u *WebhookUpdate) AddRateLimit(v int) *WebhookUpdate {
-	_u.mutation.AddRateLimit(v)
-	return _u
-}
-
-// ClearRateLimit clears the value of the "rate_limit" field.
-func (_u *WebhookUpdate) ClearRateLimit() *WebhookUpdate {
-	_u.mutation.ClearRateLimit()
-	return _u
-}
-
-// SetRateFullAt sets the "rate_full_at" field.
-func (_u *WebhookUpdate) SetRateFullAt(v time.Time) *WebhookUpdate {
-	_u.mutation.SetRateFullAt(v)
-	return _u
-}
-
-// ClearRateFullAt clears the value of the "rate_full_at" field.
-func (_u *WebhookUpdate) ClearRateFullAt() *WebhookUpdate {
-	_u.mutation.ClearRateFullAt()
-	return _u
-}
-
-// SetSecret sets the "secret" field.
-func (_u *WebhookUpdate) SetSecret(v []byte) *WebhookUpdate {
-	_u.mutation.SetSecret(v)
-	return _u
-}
-
-// SetPreviousSecret sets the "previous_secret" field.
-func (_u *WebhookUpdate) SetPreviousSecret(v []byte) *WebhookUpdate {
-	_u.mutation.SetPreviousSecret(v)
-	return _u
-}
-
-// ClearPreviousSecret clears the value of the "previous_secret" field.
-func (_u *WebhookUpdate) ClearPreviousSecret() *WebhookUpdate {
-	_u.mutation.ClearPreviousSecret()
-	return _u
-}
-
-// SetPreviousSecretUntil sets the "previous_secret_until" field.
-func (_u *WebhookUpdate) SetPreviousSecretUntil(v time.Time) *WebhookUpdate {
-	_u.mutation.SetPreviousSecretUntil(v)
-	return _u
-}
-
-// ClearPreviousSecretUntil clears the value of the "previous_secret_until" field.
-func (_u *WebhookUpdate) ClearPreviousSecretUntil() *WebhookUpdate {
-	_u.mutation.ClearPreviousSecretUntil()
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *WebhookUpdate) SetUpdatedAt(v time.Time) *WebhookUpdate {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
 // Mutation returns the WebhookMutation object of the builder.
 func (_u *WebhookUpdate) Mutation() *WebhookMutation {
 	return _u.mutation
@@ -188,13 +45,6 @@ func (_u *WebhookUpdate) Save(ctx context.Context) (int, error) {
 func (_u *WebhookUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *WebhookUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -218,12 +68,6 @@ func (_u *WebhookUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *WebhookUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *WebhookUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -325,20 +169,6 @@ type WebhookUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *WebhookUpdateOne) SetAccountID(v string) *WebhookUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillableAccountID(v *string) *WebhookUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
 // SetURL sets the "url" field.
 func (_u *WebhookUpdateOne) SetURL(v string) *WebhookUpdateOne {
 	_u.mutation.SetURL(v)
@@ -351,27 +181,9 @@ func (_u *WebhookUpdateOne) SetEvents(v []string) *WebhookUpdateOne {
 	return _u
 }
 
-// AppendEvents appends value to the "events" field.
-func (_u *WebhookUpdateOne) AppendEvents(v []string) *WebhookUpdateOne {
-	_u.mutation.AppendEvents(v)
-	return _u
-}
-
 // SetEnabled sets the "enabled" field.
 func (_u *WebhookUpdateOne) SetEnabled(v bool) *WebhookUpdateOne {
 	_u.mutation.SetEnabled(v)
-	return _u
-}
-
-// SetEnabledAt sets the "enabled_at" field.
-func (_u *WebhookUpdateOne) SetEnabledAt(v time.Time) *WebhookUpdateOne {
-	_u.mutation.SetEnabledAt(v)
-	return _u
-}
-
-// ClearEnabledAt clears the value of the "enabled_at" field.
-func (_u *WebhookUpdateOne) ClearEnabledAt() *WebhookUpdateOne {
-	_u.mutation.ClearEnabledAt()
 	return _u
 }
 
@@ -400,71 +212,9 @@ func (_u *WebhookUpdateOne) SetRateLimit(v int) *WebhookUpdateOne {
 	return _u
 }
 
-// SetNillableRateLimit sets the "rate_limit" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillableRateLimit(v *int) *WebhookUpdateOne {
-	if v != nil {
-		_u.SetRateLimit(*v)
-	}
-	return _u
-}
-
-// AddRateLimit adds value to the "rate_limit" field.
-func (_u *WebhookUpdateOne) AddRateLimit(v int) *WebhookUpdateOne {
-	_u.mutation.AddRateLimit(v)
-	return _u
-}
-
 // ClearRateLimit clears the value of the "rate_limit" field.
 func (_u *WebhookUpdateOne) ClearRateLimit() *WebhookUpdateOne {
 	_u.mutation.ClearRateLimit()
-	return _u
-}
-
-// SetRateFullAt sets the "rate_full_at" field.
-func (_u *WebhookUpdateOne) SetRateFullAt(v time.Time) *WebhookUpdateOne {
-	_u.mutation.SetRateFullAt(v)
-	return _u
-}
-
-// ClearRateFullAt clears the value of the "rate_full_at" field.
-func (_u *WebhookUpdateOne) ClearRateFullAt() *WebhookUpdateOne {
-	_u.mutation.ClearRateFullAt()
-	return _u
-}
-
-// SetSecret sets the "secret" field.
-func (_u *WebhookUpdateOne) SetSecret(v []byte) *WebhookUpdateOne {
-	_u.mutation.SetSecret(v)
-	return _u
-}
-
-// SetPreviousSecret sets the "previous_secret" field.
-func (_u *WebhookUpdateOne) SetPreviousSecret(v []byte) *WebhookUpdateOne {
-	_u.mutation.SetPreviousSecret(v)
-	return _u
-}
-
-// ClearPreviousSecret clears the value of the "previous_secret" field.
-func (_u *WebhookUpdateOne) ClearPreviousSecret() *WebhookUpdateOne {
-	_u.mutation.ClearPreviousSecret()
-	return _u
-}
-
-// SetPreviousSecretUntil sets the "previous_secret_until" field.
-func (_u *WebhookUpdateOne) SetPreviousSecretUntil(v time.Time) *WebhookUpdateOne {
-	_u.mutation.SetPreviousSecretUntil(v)
-	return _u
-}
-
-// ClearPreviousSecretUntil clears the value of the "previous_secret_until" field.
-func (_u *WebhookUpdateOne) ClearPreviousSecretUntil() *WebhookUpdateOne {
-	_u.mutation.ClearPreviousSecretUntil()
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *WebhookUpdateOne) SetUpdatedAt(v time.Time) *WebhookUpdateOne {
-	_u.mutation.SetUpdatedAt(v)
 	return _u
 }
 
@@ -479,13 +229,6 @@ func (_u *WebhookUpdateOne) Where(ps ...predicate.Webhook) *WebhookUpdateOne {
 	return _u
 }
 
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *WebhookUpdateOne) Select(field string, fields ...string) *WebhookUpdateOne {
-	_u.fields = append([]string{field}, fields...)
-	return _u
-}
-
 // Save executes the query and returns the updated Webhook entity.
 func (_u *WebhookUpdateOne) Save(ctx context.Context) (*Webhook, error) {
 	_u.defaults()
@@ -496,13 +239,6 @@ func (_u *WebhookUpdateOne) Save(ctx context.Context) (*Webhook, error) {
 func (_u *WebhookUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *WebhookUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -526,12 +262,6 @@ func (_u *WebhookUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *WebhookUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *WebhookUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err error) {

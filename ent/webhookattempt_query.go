@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,50 +40,10 @@ func (_q *WebhookAttemptQuery) Limit(limit int) *WebhookAttemptQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *WebhookAttemptQuery) Offset(offset int) *WebhookAttemptQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *WebhookAttemptQuery) Unique(unique bool) *WebhookAttemptQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *WebhookAttemptQuery) Order(o ...webhookattempt.OrderOption) *WebhookAttemptQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first WebhookAttempt entity from the query.
-// Returns a *NotFoundError when no WebhookAttempt was found.
-func (_q *WebhookAttemptQuery) First(ctx context.Context) (*WebhookAttempt, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{webhookattempt.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first WebhookAttempt ID from the query.
-// Returns a *NotFoundError when no WebhookAttempt ID was found.
-func (_q *WebhookAttemptQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{webhookattempt.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single WebhookAttempt entity found by the query, ensuring it only returns one.
@@ -105,34 +64,6 @@ func (_q *WebhookAttemptQuery) Only(ctx context.Context) (*WebhookAttempt, error
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *WebhookAttemptQuery) OnlyX(ctx context.Context) *WebhookAttempt {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only WebhookAttempt ID in the query.
-// Returns a *NotSingularError when more than one WebhookAttempt ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *WebhookAttemptQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{webhookattempt.Label}
-	default:
-		err = &NotSingularError{webhookattempt.Label}
-	}
-	return
-}
-
 // All executes the query and returns a list of WebhookAttempts.
 func (_q *WebhookAttemptQuery) All(ctx context.Context) ([]*WebhookAttempt, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -143,27 +74,6 @@ func (_q *WebhookAttemptQuery) All(ctx context.Context) ([]*WebhookAttempt, erro
 	return withInterceptors[[]*WebhookAttempt](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *WebhookAttemptQuery) AllX(ctx context.Context) []*WebhookAttempt {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of WebhookAttempt IDs.
-func (_q *WebhookAttemptQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(webhookattempt.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
 // Count returns the count of the given query.
 func (_q *WebhookAttemptQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -171,72 +81,6 @@ func (_q *WebhookAttemptQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*WebhookAttemptQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *WebhookAttemptQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *WebhookAttemptQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the WebhookAttemptQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *WebhookAttemptQuery) Clone() *WebhookAttemptQuery {
-	if _q == nil {
-		return nil
-	}
-	return &WebhookAttemptQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]webhookattempt.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.WebhookAttempt{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		DeliveryID string `json:"delivery_id,omitempty"`
-//	}
-//
-//	client.WebhookAttempt.Query().
-//		Select(webhookattempt.FieldDeliveryID).
-//		Scan(ctx, &v)
-func (_q *WebhookAttemptQuery) Select(fields ...string) *WebhookAttemptSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &WebhookAttemptSelect{WebhookAttemptQuery: _q}
-	sbuild.label = webhookattempt.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a WebhookAttemptSelect configured with the given aggregations.
-func (_q *WebhookAttemptQuery) Aggregate(fns ...AggregateFunc) *WebhookAttemptSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *WebhookAttemptQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +224,10 @@ func (_q *WebhookAttemptQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *WebhookAttemptQuery) ForUpdate(opts ...sql.LockOption) *WebhookAttemptQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *WebhookAttemptQuery) ForShare(opts ...sql.LockOption) *WebhookAttemptQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *WebhookAttemptQuery) Modify(modifiers ...func(s *sql.Selector)) *WebhookAttemptSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // WebhookAttemptSelect is the builder for selecting fields of WebhookAttempt entities.
 type WebhookAttemptSelect struct {
 	WebhookAttemptQuery *WebhookAttemptQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *WebhookAttemptSelect) Aggregate(fns ...AggregateFunc) *WebhookAttemptSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +258,4 @@ func (_s *WebhookAttemptSelect) sqlScan(ctx context.Context, root *WebhookAttemp
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *WebhookAttemptSelect) Modify(modifiers ...func(s *sql.Selector)) *WebhookAttemptSelect {
-	_s.WebhookAttemptQuery.modifiers = append(_s.WebhookAttemptQuery.modifiers, modifiers...)
-	return _s
 }

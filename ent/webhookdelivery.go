@@ -212,58 +212,7 @@ func (_m *WebhookDelivery) String() string {
 	var builder strings.Builder
 	builder.WriteString("WebhookDelivery(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("webhook_id=")
-	builder.WriteString(_m.WebhookID)
-	builder.WriteString(", ")
-	builder.WriteString("event_id=")
-	builder.WriteString(_m.EventID)
-	builder.WriteString(", ")
-	builder.WriteString("event_type=")
-	builder.WriteString(_m.EventType)
-	builder.WriteString(", ")
-	builder.WriteString("event_created_at=")
-	builder.WriteString(_m.EventCreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("data=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Data))
-	builder.WriteString(", ")
-	builder.WriteString("state=")
-	builder.WriteString(fmt.Sprintf("%v", _m.State))
-	builder.WriteString(", ")
-	if v := _m.Failed; v != nil {
-		builder.WriteString("failed=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.DueAt; v != nil {
-		builder.WriteString("due_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("attempts=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Attempts))
-	builder.WriteString(", ")
-	builder.WriteString("replays=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Replays))
-	builder.WriteString(", ")
-	if v := _m.StatusCode; v != nil {
-		builder.WriteString("status_code=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("error=")
-	builder.WriteString(_m.Error)
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.SettledAt; v != nil {
-		builder.WriteString("settled_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,12 +40,6 @@ func (_q *WebhookDeliveryQuery) Limit(limit int) *WebhookDeliveryQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *WebhookDeliveryQuery) Offset(offset int) *WebhookDeliveryQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *WebhookDeliveryQuery) Unique(unique bool) *WebhookDeliveryQuery {
@@ -58,33 +51,6 @@ func (_q *WebhookDeliveryQuery) Unique(unique bool) *WebhookDeliveryQuery {
 func (_q *WebhookDeliveryQuery) Order(o ...webhookdelivery.OrderOption) *WebhookDeliveryQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first WebhookDelivery entity from the query.
-// Returns a *NotFoundError when no WebhookDelivery was found.
-func (_q *WebhookDeliveryQuery) First(ctx context.Context) (*WebhookDelivery, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{webhookdelivery.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstID returns the first WebhookDelivery ID from the query.
-// Returns a *NotFoundError when no WebhookDelivery ID was found.
-func (_q *WebhookDeliveryQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{webhookdelivery.Label}
-		return
-	}
-	return ids[0], nil
 }
 
 // Only returns a single WebhookDelivery entity found by the query, ensuring it only returns one.
@@ -103,15 +69,6 @@ func (_q *WebhookDeliveryQuery) Only(ctx context.Context) (*WebhookDelivery, err
 	default:
 		return nil, &NotSingularError{webhookdelivery.Label}
 	}
-}
-
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *WebhookDeliveryQuery) OnlyX(ctx context.Context) *WebhookDelivery {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // OnlyID is like Only, but returns the only WebhookDelivery ID in the query.
@@ -143,15 +100,6 @@ func (_q *WebhookDeliveryQuery) All(ctx context.Context) ([]*WebhookDelivery, er
 	return withInterceptors[[]*WebhookDelivery](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *WebhookDeliveryQuery) AllX(ctx context.Context) []*WebhookDelivery {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of WebhookDelivery IDs.
 func (_q *WebhookDeliveryQuery) IDs(ctx context.Context) (ids []string, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -173,47 +121,6 @@ func (_q *WebhookDeliveryQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*WebhookDeliveryQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *WebhookDeliveryQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *WebhookDeliveryQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// Clone returns a duplicate of the WebhookDeliveryQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *WebhookDeliveryQuery) Clone() *WebhookDeliveryQuery {
-	if _q == nil {
-		return nil
-	}
-	return &WebhookDeliveryQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]webhookdelivery.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.WebhookDelivery{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -232,11 +139,6 @@ func (_q *WebhookDeliveryQuery) Select(fields ...string) *WebhookDeliverySelect 
 	sbuild.label = webhookdelivery.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a WebhookDeliverySelect configured with the given aggregations.
-func (_q *WebhookDeliveryQuery) Aggregate(fns ...AggregateFunc) *WebhookDeliverySelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *WebhookDeliveryQuery) prepareQuery(ctx context.Context) error {
@@ -380,48 +282,10 @@ func (_q *WebhookDeliveryQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *WebhookDeliveryQuery) ForUpdate(opts ...sql.LockOption) *WebhookDeliveryQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *WebhookDeliveryQuery) ForShare(opts ...sql.LockOption) *WebhookDeliveryQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *WebhookDeliveryQuery) Modify(modifiers ...func(s *sql.Selector)) *WebhookDeliverySelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // WebhookDeliverySelect is the builder for selecting fields of WebhookDelivery entities.
 type WebhookDeliverySelect struct {
 	WebhookDeliveryQuery *WebhookDeliveryQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *WebhookDeliverySelect) Aggregate(fns ...AggregateFunc) *WebhookDeliverySelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -452,10 +316,4 @@ func (_s *WebhookDeliverySelect) sqlScan(ctx context.Context, root *WebhookDeliv
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *WebhookDeliverySelect) Modify(modifiers ...func(s *sql.Selector)) *WebhookDeliverySelect {
-	_s.WebhookDeliveryQuery.modifiers = append(_s.WebhookDeliveryQuery.modifiers, modifiers...)
-	return _s
 }

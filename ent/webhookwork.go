@@ -121,20 +121,7 @@ func (_m *WebhookWork) String() string {
 	var builder strings.Builder
 	builder.WriteString("WebhookWork(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("webhook_id=")
-	builder.WriteString(_m.WebhookID)
-	builder.WriteString(", ")
-	builder.WriteString("due_at=")
-	builder.WriteString(_m.DueAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("attempts=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Attempts))
-	builder.WriteString(", ")
-	builder.WriteString("round=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Round))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

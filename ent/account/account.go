@@ -152,21 +152,6 @@ var (
 // OrderOption defines the ordering options for the Account queries.
 type OrderOption func(*sql.Selector)
 
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByEmail orders the results by the email field.
-func ByEmail(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEmail, opts...).ToFunc()
-}
-
-// BySystem orders the results by the system field.
-func BySystem(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSystem, opts...).ToFunc()
-}
-
 func newPlanStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),

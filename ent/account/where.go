@@ -3,8 +3,6 @@
 package account
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/predicate"
@@ -15,11 +13,6 @@ func ID(id string) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Account {
-	return predicate.Account(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Account {
 	return predicate.Account(sql.FieldIn(FieldID, ids...))
@@ -28,21 +21,6 @@ func IDIn(ids ...string) predicate.Account {
 // IDGT applies the GT predicate on the ID field.
 func IDGT(id string) predicate.Account {
 	return predicate.Account(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Account {
-	return predicate.Account(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Account {
-	return predicate.Account(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Account {
-	return predicate.Account(sql.FieldLTE(FieldID, id))
 }
 
 // Name applies equality check predicate on the "name" field. It's identical to NameEQ.
@@ -60,89 +38,9 @@ func PlanID(v string) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldPlanID, v))
 }
 
-// ProductionUnlocked applies equality check predicate on the "production_unlocked" field. It's identical to ProductionUnlockedEQ.
-func ProductionUnlocked(v bool) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldProductionUnlocked, v))
-}
-
-// PaymentMethodAt applies equality check predicate on the "payment_method_at" field. It's identical to PaymentMethodAtEQ.
-func PaymentMethodAt(v time.Time) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldPaymentMethodAt, v))
-}
-
-// BodyRetentionDays applies equality check predicate on the "body_retention_days" field. It's identical to BodyRetentionDaysEQ.
-func BodyRetentionDays(v int) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldBodyRetentionDays, v))
-}
-
-// RecordRetentionDays applies equality check predicate on the "record_retention_days" field. It's identical to RecordRetentionDaysEQ.
-func RecordRetentionDays(v int) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldRecordRetentionDays, v))
-}
-
-// Unmetered applies equality check predicate on the "unmetered" field. It's identical to UnmeteredEQ.
-func Unmetered(v bool) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldUnmetered, v))
-}
-
-// SuspendedAt applies equality check predicate on the "suspended_at" field. It's identical to SuspendedAtEQ.
-func SuspendedAt(v time.Time) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldSuspendedAt, v))
-}
-
 // System applies equality check predicate on the "system" field. It's identical to SystemEQ.
 func System(v bool) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldSystem, v))
-}
-
-// RequireSecondFactor applies equality check predicate on the "require_second_factor" field. It's identical to RequireSecondFactorEQ.
-func RequireSecondFactor(v bool) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldRequireSecondFactor, v))
-}
-
-// MonthlyLimit applies equality check predicate on the "monthly_limit" field. It's identical to MonthlyLimitEQ.
-func MonthlyLimit(v int) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldMonthlyLimit, v))
-}
-
-// StoredBytes applies equality check predicate on the "stored_bytes" field. It's identical to StoredBytesEQ.
-func StoredBytes(v int) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldStoredBytes, v))
-}
-
-// DailyBytes applies equality check predicate on the "daily_bytes" field. It's identical to DailyBytesEQ.
-func DailyBytes(v int) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldDailyBytes, v))
-}
-
-// PaymentDueAt applies equality check predicate on the "payment_due_at" field. It's identical to PaymentDueAtEQ.
-func PaymentDueAt(v time.Time) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldPaymentDueAt, v))
-}
-
-// ChangedAt applies equality check predicate on the "changed_at" field. It's identical to ChangedAtEQ.
-func ChangedAt(v time.Time) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldChangedAt, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.Account {
-	return predicate.Account(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.Account {
-	return predicate.Account(sql.FieldNEQ(FieldName, v))
-}
-
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.Account {
-	return predicate.Account(sql.FieldIn(FieldName, vs...))
 }
 
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
@@ -175,16 +73,6 @@ func PaymentDueAtNotNil() predicate.Account {
 	return predicate.Account(sql.FieldNotNull(FieldPaymentDueAt))
 }
 
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Account {
-	return predicate.Account(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Account {
-	return predicate.Account(sql.FieldLT(FieldCreatedAt, v))
-}
-
 // HasPlanWith applies the HasEdge predicate on the "plan" edge with a given conditions (other predicates).
 func HasPlanWith(preds ...predicate.Plan) predicate.Account {
 	return predicate.Account(func(s *sql.Selector) {
@@ -197,17 +85,7 @@ func HasPlanWith(preds ...predicate.Plan) predicate.Account {
 	})
 }
 
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Account) predicate.Account {
-	return predicate.Account(sql.AndPredicates(predicates...))
-}
-
 // Or groups predicates with the OR operator between them.
 func Or(predicates ...predicate.Account) predicate.Account {
 	return predicate.Account(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Account) predicate.Account {
-	return predicate.Account(sql.NotPredicates(p))
 }

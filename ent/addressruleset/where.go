@@ -3,8 +3,6 @@
 package addressruleset
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id int64) predicate.AddressRuleSet {
 	return predicate.AddressRuleSet(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -52,29 +20,4 @@ func AccountID(v string) predicate.AddressRuleSet {
 // DomainID applies equality check predicate on the "domain_id" field. It's identical to DomainIDEQ.
 func DomainID(v string) predicate.AddressRuleSet {
 	return predicate.AddressRuleSet(sql.FieldEQ(FieldDomainID, v))
-}
-
-// CatchAll applies equality check predicate on the "catch_all" field. It's identical to CatchAllEQ.
-func CatchAll(v bool) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.FieldEQ(FieldCatchAll, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.AddressRuleSet) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.AddressRuleSet) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.AddressRuleSet) predicate.AddressRuleSet {
-	return predicate.AddressRuleSet(sql.NotPredicates(p))
 }

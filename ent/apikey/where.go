@@ -3,10 +3,7 @@
 package apikey
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/predicate"
 )
 
@@ -15,34 +12,9 @@ func ID(id string) predicate.APIKey {
 	return predicate.APIKey(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.APIKey {
-	return predicate.APIKey(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.APIKey {
 	return predicate.APIKey(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.APIKey {
-	return predicate.APIKey(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.APIKey {
-	return predicate.APIKey(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.APIKey {
-	return predicate.APIKey(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.APIKey {
-	return predicate.APIKey(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -55,49 +27,14 @@ func Name(v string) predicate.APIKey {
 	return predicate.APIKey(sql.FieldEQ(FieldName, v))
 }
 
-// Prefix applies equality check predicate on the "prefix" field. It's identical to PrefixEQ.
-func Prefix(v string) predicate.APIKey {
-	return predicate.APIKey(sql.FieldEQ(FieldPrefix, v))
-}
-
 // Hash applies equality check predicate on the "hash" field. It's identical to HashEQ.
 func Hash(v []byte) predicate.APIKey {
 	return predicate.APIKey(sql.FieldEQ(FieldHash, v))
 }
 
-// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
-func ExpiresAt(v time.Time) predicate.APIKey {
-	return predicate.APIKey(sql.FieldEQ(FieldExpiresAt, v))
-}
-
-// LastUsedAt applies equality check predicate on the "last_used_at" field. It's identical to LastUsedAtEQ.
-func LastUsedAt(v time.Time) predicate.APIKey {
-	return predicate.APIKey(sql.FieldEQ(FieldLastUsedAt, v))
-}
-
-// RevokedAt applies equality check predicate on the "revoked_at" field. It's identical to RevokedAtEQ.
-func RevokedAt(v time.Time) predicate.APIKey {
-	return predicate.APIKey(sql.FieldEQ(FieldRevokedAt, v))
-}
-
 // CreatedBy applies equality check predicate on the "created_by" field. It's identical to CreatedByEQ.
 func CreatedBy(v string) predicate.APIKey {
 	return predicate.APIKey(sql.FieldEQ(FieldCreatedBy, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.APIKey {
-	return predicate.APIKey(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.APIKey {
-	return predicate.APIKey(sql.FieldNEQ(FieldName, v))
-}
-
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.APIKey {
-	return predicate.APIKey(sql.FieldIn(FieldName, vs...))
 }
 
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
@@ -110,16 +47,6 @@ func ScopeEQ(v Scope) predicate.APIKey {
 	return predicate.APIKey(sql.FieldEQ(FieldScope, v))
 }
 
-// ExpiresAtGT applies the GT predicate on the "expires_at" field.
-func ExpiresAtGT(v time.Time) predicate.APIKey {
-	return predicate.APIKey(sql.FieldGT(FieldExpiresAt, v))
-}
-
-// LastUsedAtGT applies the GT predicate on the "last_used_at" field.
-func LastUsedAtGT(v time.Time) predicate.APIKey {
-	return predicate.APIKey(sql.FieldGT(FieldLastUsedAt, v))
-}
-
 // RevokedAtIsNil applies the IsNil predicate on the "revoked_at" field.
 func RevokedAtIsNil() predicate.APIKey {
 	return predicate.APIKey(sql.FieldIsNull(FieldRevokedAt))
@@ -128,41 +55,4 @@ func RevokedAtIsNil() predicate.APIKey {
 // RevokedAtNotNil applies the NotNil predicate on the "revoked_at" field.
 func RevokedAtNotNil() predicate.APIKey {
 	return predicate.APIKey(sql.FieldNotNull(FieldRevokedAt))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.APIKey {
-	return predicate.APIKey(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.APIKey {
-	return predicate.APIKey(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// HasAccountWith applies the HasEdge predicate on the "account" edge with a given conditions (other predicates).
-func HasAccountWith(preds ...predicate.Account) predicate.APIKey {
-	return predicate.APIKey(func(s *sql.Selector) {
-		step := newAccountStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
-	})
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.APIKey) predicate.APIKey {
-	return predicate.APIKey(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.APIKey) predicate.APIKey {
-	return predicate.APIKey(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.APIKey) predicate.APIKey {
-	return predicate.APIKey(sql.NotPredicates(p))
 }

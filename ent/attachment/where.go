@@ -12,36 +12,6 @@ func ID(id int64) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.Attachment {
-	return predicate.Attachment(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.Attachment {
-	return predicate.Attachment(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.Attachment {
-	return predicate.Attachment(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.Attachment {
-	return predicate.Attachment(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.Attachment {
-	return predicate.Attachment(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.Attachment {
-	return predicate.Attachment(sql.FieldLTE(FieldID, id))
-}
-
 // EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
 func EmailID(v string) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldEmailID, v))
@@ -52,19 +22,9 @@ func AccountID(v string) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldAccountID, v))
 }
 
-// Position applies equality check predicate on the "position" field. It's identical to PositionEQ.
-func Position(v int) predicate.Attachment {
-	return predicate.Attachment(sql.FieldEQ(FieldPosition, v))
-}
-
 // Name applies equality check predicate on the "name" field. It's identical to NameEQ.
 func Name(v string) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldName, v))
-}
-
-// ContentType applies equality check predicate on the "content_type" field. It's identical to ContentTypeEQ.
-func ContentType(v string) predicate.Attachment {
-	return predicate.Attachment(sql.FieldEQ(FieldContentType, v))
 }
 
 // ContentID applies equality check predicate on the "content_id" field. It's identical to ContentIDEQ.
@@ -82,42 +42,7 @@ func Data(v []byte) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldData, v))
 }
 
-// ObjectKey applies equality check predicate on the "object_key" field. It's identical to ObjectKeyEQ.
-func ObjectKey(v string) predicate.Attachment {
-	return predicate.Attachment(sql.FieldEQ(FieldObjectKey, v))
-}
-
 // EmailIDIn applies the In predicate on the "email_id" field.
 func EmailIDIn(vs ...string) predicate.Attachment {
 	return predicate.Attachment(sql.FieldIn(FieldEmailID, vs...))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.Attachment {
-	return predicate.Attachment(sql.FieldNEQ(FieldName, v))
-}
-
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.Attachment {
-	return predicate.Attachment(sql.FieldIn(FieldName, vs...))
-}
-
-// NameContainsFold applies the ContainsFold predicate on the "name" field.
-func NameContainsFold(v string) predicate.Attachment {
-	return predicate.Attachment(sql.FieldContainsFold(FieldName, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Attachment) predicate.Attachment {
-	return predicate.Attachment(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Attachment) predicate.Attachment {
-	return predicate.Attachment(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Attachment) predicate.Attachment {
-	return predicate.Attachment(sql.NotPredicates(p))
 }

@@ -149,8 +149,3 @@ type OrderOption func(*sql.Selector)
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
 }
-
-// ByReply orders the results by the reply field.
-func ByReply(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldReply, opts...).ToFunc()
-}

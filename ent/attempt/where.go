@@ -3,8 +3,6 @@
 package attempt
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,41 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id int64) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.Attempt {
-	return predicate.Attempt(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.Attempt {
-	return predicate.Attempt(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.Attempt {
-	return predicate.Attempt(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.Attempt {
-	return predicate.Attempt(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.Attempt {
-	return predicate.Attempt(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.Attempt {
-	return predicate.Attempt(sql.FieldLTE(FieldID, id))
-}
-
-// RecipientID applies equality check predicate on the "recipient_id" field. It's identical to RecipientIDEQ.
-func RecipientID(v int64) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldRecipientID, v))
 }
 
 // EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
@@ -59,49 +22,9 @@ func AccountID(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldAccountID, v))
 }
 
-// Number applies equality check predicate on the "number" field. It's identical to NumberEQ.
-func Number(v int) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldNumber, v))
-}
-
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldFence, v))
-}
-
-// StartedAt applies equality check predicate on the "started_at" field. It's identical to StartedAtEQ.
-func StartedAt(v time.Time) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldStartedAt, v))
-}
-
-// FinishedAt applies equality check predicate on the "finished_at" field. It's identical to FinishedAtEQ.
-func FinishedAt(v time.Time) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldFinishedAt, v))
-}
-
-// Phase applies equality check predicate on the "phase" field. It's identical to PhaseEQ.
-func Phase(v string) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldPhase, v))
-}
-
-// Code applies equality check predicate on the "code" field. It's identical to CodeEQ.
-func Code(v int) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldCode, v))
-}
-
-// EnhancedCode applies equality check predicate on the "enhanced_code" field. It's identical to EnhancedCodeEQ.
-func EnhancedCode(v string) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldEnhancedCode, v))
-}
-
 // Reply applies equality check predicate on the "reply" field. It's identical to ReplyEQ.
 func Reply(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldReply, v))
-}
-
-// RemoteHost applies equality check predicate on the "remote_host" field. It's identical to RemoteHostEQ.
-func RemoteHost(v string) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldRemoteHost, v))
 }
 
 // RemoteAddr applies equality check predicate on the "remote_addr" field. It's identical to RemoteAddrEQ.
@@ -114,39 +37,14 @@ func TLS(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldTLS, v))
 }
 
-// TLSPolicy applies equality check predicate on the "tls_policy" field. It's identical to TLSPolicyEQ.
-func TLSPolicy(v string) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldTLSPolicy, v))
-}
-
 // LocalAddr applies equality check predicate on the "local_addr" field. It's identical to LocalAddrEQ.
 func LocalAddr(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldLocalAddr, v))
 }
 
-// Way applies equality check predicate on the "way" field. It's identical to WayEQ.
-func Way(v string) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldWay, v))
-}
-
-// Class applies equality check predicate on the "class" field. It's identical to ClassEQ.
-func Class(v string) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldClass, v))
-}
-
 // Node applies equality check predicate on the "node" field. It's identical to NodeEQ.
 func Node(v int32) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldNode, v))
-}
-
-// Ahead applies equality check predicate on the "ahead" field. It's identical to AheadEQ.
-func Ahead(v bool) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldAhead, v))
-}
-
-// InDoubtAt applies equality check predicate on the "in_doubt_at" field. It's identical to InDoubtAtEQ.
-func InDoubtAt(v time.Time) predicate.Attempt {
-	return predicate.Attempt(sql.FieldEQ(FieldInDoubtAt, v))
 }
 
 // RecipientIDIn applies the In predicate on the "recipient_id" field.
@@ -157,29 +55,4 @@ func RecipientIDIn(vs ...int64) predicate.Attempt {
 // EmailIDIn applies the In predicate on the "email_id" field.
 func EmailIDIn(vs ...string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldIn(FieldEmailID, vs...))
-}
-
-// StartedAtGTE applies the GTE predicate on the "started_at" field.
-func StartedAtGTE(v time.Time) predicate.Attempt {
-	return predicate.Attempt(sql.FieldGTE(FieldStartedAt, v))
-}
-
-// StartedAtLT applies the LT predicate on the "started_at" field.
-func StartedAtLT(v time.Time) predicate.Attempt {
-	return predicate.Attempt(sql.FieldLT(FieldStartedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Attempt) predicate.Attempt {
-	return predicate.Attempt(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Attempt) predicate.Attempt {
-	return predicate.Attempt(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Attempt) predicate.Attempt {
-	return predicate.Attempt(sql.NotPredicates(p))
 }

@@ -114,8 +114,3 @@ func ActorKindValidator(ak ActorKind) error {
 
 // OrderOption defines the ordering options for the AuditEntry queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

@@ -14,34 +14,9 @@ func ID(id string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldGT(FieldID, id))
-}
-
 // IDGTE applies the GTE predicate on the ID field.
 func IDGTE(id string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -54,11 +29,6 @@ func ActorID(v string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldEQ(FieldActorID, v))
 }
 
-// ActorName applies equality check predicate on the "actor_name" field. It's identical to ActorNameEQ.
-func ActorName(v string) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldEQ(FieldActorName, v))
-}
-
 // Action applies equality check predicate on the "action" field. It's identical to ActionEQ.
 func Action(v string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldEQ(FieldAction, v))
@@ -69,34 +39,9 @@ func Target(v string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldEQ(FieldTarget, v))
 }
 
-// IP applies equality check predicate on the "ip" field. It's identical to IPEQ.
-func IP(v string) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldEQ(FieldIP, v))
-}
-
-// UserAgent applies equality check predicate on the "user_agent" field. It's identical to UserAgentEQ.
-func UserAgent(v string) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldEQ(FieldUserAgent, v))
-}
-
-// RequestID applies equality check predicate on the "request_id" field. It's identical to RequestIDEQ.
-func RequestID(v string) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldEQ(FieldRequestID, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldEQ(FieldCreatedAt, v))
-}
-
 // AccountIDIsNil applies the IsNil predicate on the "account_id" field.
 func AccountIDIsNil() predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldIsNull(FieldAccountID))
-}
-
-// AccountIDNotNil applies the NotNil predicate on the "account_id" field.
-func AccountIDNotNil() predicate.AuditEntry {
-	return predicate.AuditEntry(sql.FieldNotNull(FieldAccountID))
 }
 
 // ActionHasPrefix applies the HasPrefix predicate on the "action" field.
@@ -114,17 +59,7 @@ func CreatedAtLT(v time.Time) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldLT(FieldCreatedAt, v))
 }
 
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.AuditEntry) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.AndPredicates(predicates...))
-}
-
 // Or groups predicates with the OR operator between them.
 func Or(predicates ...predicate.AuditEntry) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.AuditEntry) predicate.AuditEntry {
-	return predicate.AuditEntry(sql.NotPredicates(p))
 }

@@ -161,13 +161,3 @@ func DrainingValidator(d Draining) error {
 
 // OrderOption defines the ordering options for the Automation queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByEvent orders the results by the event field.
-func ByEvent(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEvent, opts...).ToFunc()
-}

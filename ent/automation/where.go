@@ -3,8 +3,6 @@
 package automation
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,34 +12,9 @@ func ID(id string) predicate.Automation {
 	return predicate.Automation(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Automation {
-	return predicate.Automation(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Automation {
 	return predicate.Automation(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Automation {
-	return predicate.Automation(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Automation {
-	return predicate.Automation(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Automation {
-	return predicate.Automation(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Automation {
-	return predicate.Automation(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -64,59 +37,14 @@ func Event(v string) predicate.Automation {
 	return predicate.Automation(sql.FieldEQ(FieldEvent, v))
 }
 
-// DraftHash applies equality check predicate on the "draft_hash" field. It's identical to DraftHashEQ.
-func DraftHash(v string) predicate.Automation {
-	return predicate.Automation(sql.FieldEQ(FieldDraftHash, v))
-}
-
 // Version applies equality check predicate on the "version" field. It's identical to VersionEQ.
 func Version(v int) predicate.Automation {
 	return predicate.Automation(sql.FieldEQ(FieldVersion, v))
 }
 
-// VersionHash applies equality check predicate on the "version_hash" field. It's identical to VersionHashEQ.
-func VersionHash(v string) predicate.Automation {
-	return predicate.Automation(sql.FieldEQ(FieldVersionHash, v))
-}
-
-// LastVersion applies equality check predicate on the "last_version" field. It's identical to LastVersionEQ.
-func LastVersion(v int) predicate.Automation {
-	return predicate.Automation(sql.FieldEQ(FieldLastVersion, v))
-}
-
 // Held applies equality check predicate on the "held" field. It's identical to HeldEQ.
 func Held(v bool) predicate.Automation {
 	return predicate.Automation(sql.FieldEQ(FieldHeld, v))
-}
-
-// DrainBefore applies equality check predicate on the "drain_before" field. It's identical to DrainBeforeEQ.
-func DrainBefore(v time.Time) predicate.Automation {
-	return predicate.Automation(sql.FieldEQ(FieldDrainBefore, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Automation {
-	return predicate.Automation(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.Automation {
-	return predicate.Automation(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
-// ActivatedAt applies equality check predicate on the "activated_at" field. It's identical to ActivatedAtEQ.
-func ActivatedAt(v time.Time) predicate.Automation {
-	return predicate.Automation(sql.FieldEQ(FieldActivatedAt, v))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.Automation {
-	return predicate.Automation(sql.FieldNEQ(FieldName, v))
-}
-
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.Automation {
-	return predicate.Automation(sql.FieldIn(FieldName, vs...))
 }
 
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
@@ -127,44 +55,4 @@ func NameContainsFold(v string) predicate.Automation {
 // StatusEQ applies the EQ predicate on the "status" field.
 func StatusEQ(v Status) predicate.Automation {
 	return predicate.Automation(sql.FieldEQ(FieldStatus, v))
-}
-
-// StatusIn applies the In predicate on the "status" field.
-func StatusIn(vs ...Status) predicate.Automation {
-	return predicate.Automation(sql.FieldIn(FieldStatus, vs...))
-}
-
-// VersionIsNil applies the IsNil predicate on the "version" field.
-func VersionIsNil() predicate.Automation {
-	return predicate.Automation(sql.FieldIsNull(FieldVersion))
-}
-
-// VersionNotNil applies the NotNil predicate on the "version" field.
-func VersionNotNil() predicate.Automation {
-	return predicate.Automation(sql.FieldNotNull(FieldVersion))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Automation {
-	return predicate.Automation(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Automation {
-	return predicate.Automation(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Automation) predicate.Automation {
-	return predicate.Automation(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Automation) predicate.Automation {
-	return predicate.Automation(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Automation) predicate.Automation {
-	return predicate.Automation(sql.NotPredicates(p))
 }

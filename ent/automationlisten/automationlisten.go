@@ -64,13 +64,3 @@ var (
 
 // OrderOption defines the ordering options for the AutomationListen queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByEvent orders the results by the event field.
-func ByEvent(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEvent, opts...).ToFunc()
-}

@@ -12,36 +12,6 @@ func ID(id int64) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.FieldLTE(FieldID, id))
-}
-
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldAccountID, v))
@@ -52,11 +22,6 @@ func Event(v string) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldEvent, v))
 }
 
-// AutomationID applies equality check predicate on the "automation_id" field. It's identical to AutomationIDEQ.
-func AutomationID(v string) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.FieldEQ(FieldAutomationID, v))
-}
-
 // Version applies equality check predicate on the "version" field. It's identical to VersionEQ.
 func Version(v int) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldVersion, v))
@@ -65,29 +30,4 @@ func Version(v int) predicate.AutomationListen {
 // Starts applies equality check predicate on the "starts" field. It's identical to StartsEQ.
 func Starts(v bool) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldStarts, v))
-}
-
-// Waits applies equality check predicate on the "waits" field. It's identical to WaitsEQ.
-func Waits(v bool) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.FieldEQ(FieldWaits, v))
-}
-
-// Cancels applies equality check predicate on the "cancels" field. It's identical to CancelsEQ.
-func Cancels(v bool) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.FieldEQ(FieldCancels, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.AutomationListen) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.AutomationListen) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.AutomationListen) predicate.AutomationListen {
-	return predicate.AutomationListen(sql.NotPredicates(p))
 }

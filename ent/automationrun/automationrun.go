@@ -121,8 +121,3 @@ func StatusValidator(s Status) error {
 
 // OrderOption defines the ordering options for the AutomationRun queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

@@ -14,19 +14,9 @@ func ID(id string) predicate.AutomationRun {
 	return predicate.AutomationRun(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.AutomationRun {
 	return predicate.AutomationRun(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldGT(FieldID, id))
 }
 
 // IDGTE applies the GTE predicate on the ID field.
@@ -37,11 +27,6 @@ func IDGTE(id string) predicate.AutomationRun {
 // IDLT applies the LT predicate on the ID field.
 func IDLT(id string) predicate.AutomationRun {
 	return predicate.AutomationRun(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -57,11 +42,6 @@ func AutomationID(v string) predicate.AutomationRun {
 // Version applies equality check predicate on the "version" field. It's identical to VersionEQ.
 func Version(v int) predicate.AutomationRun {
 	return predicate.AutomationRun(sql.FieldEQ(FieldVersion, v))
-}
-
-// EventID applies equality check predicate on the "event_id" field. It's identical to EventIDEQ.
-func EventID(v string) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldEQ(FieldEventID, v))
 }
 
 // UserID applies equality check predicate on the "user_id" field. It's identical to UserIDEQ.
@@ -84,44 +64,9 @@ func Error(v string) predicate.AutomationRun {
 	return predicate.AutomationRun(sql.FieldEQ(FieldError, v))
 }
 
-// Depth applies equality check predicate on the "depth" field. It's identical to DepthEQ.
-func Depth(v int) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldEQ(FieldDepth, v))
-}
-
-// StartedAt applies equality check predicate on the "started_at" field. It's identical to StartedAtEQ.
-func StartedAt(v time.Time) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldEQ(FieldStartedAt, v))
-}
-
-// EndedAt applies equality check predicate on the "ended_at" field. It's identical to EndedAtEQ.
-func EndedAt(v time.Time) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldEQ(FieldEndedAt, v))
-}
-
-// EventIDIn applies the In predicate on the "event_id" field.
-func EventIDIn(vs ...string) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldIn(FieldEventID, vs...))
-}
-
-// UserIDNEQ applies the NEQ predicate on the "user_id" field.
-func UserIDNEQ(v string) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldNEQ(FieldUserID, v))
-}
-
-// UserIDNotNil applies the NotNil predicate on the "user_id" field.
-func UserIDNotNil() predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldNotNull(FieldUserID))
-}
-
 // StatusEQ applies the EQ predicate on the "status" field.
 func StatusEQ(v Status) predicate.AutomationRun {
 	return predicate.AutomationRun(sql.FieldEQ(FieldStatus, v))
-}
-
-// StatusIn applies the In predicate on the "status" field.
-func StatusIn(vs ...Status) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.FieldIn(FieldStatus, vs...))
 }
 
 // StartedAtGTE applies the GTE predicate on the "started_at" field.
@@ -142,9 +87,4 @@ func And(predicates ...predicate.AutomationRun) predicate.AutomationRun {
 // Or groups predicates with the OR operator between them.
 func Or(predicates ...predicate.AutomationRun) predicate.AutomationRun {
 	return predicate.AutomationRun(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.AutomationRun) predicate.AutomationRun {
-	return predicate.AutomationRun(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package automationstep
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,46 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id int64) predicate.AutomationStep {
 	return predicate.AutomationStep(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldLTE(FieldID, id))
-}
-
-// AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
-func AccountID(v string) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldEQ(FieldAccountID, v))
-}
-
-// AutomationID applies equality check predicate on the "automation_id" field. It's identical to AutomationIDEQ.
-func AutomationID(v string) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldEQ(FieldAutomationID, v))
 }
 
 // Version applies equality check predicate on the "version" field. It's identical to VersionEQ.
@@ -62,11 +20,6 @@ func Version(v int) predicate.AutomationStep {
 // RunID applies equality check predicate on the "run_id" field. It's identical to RunIDEQ.
 func RunID(v string) predicate.AutomationStep {
 	return predicate.AutomationStep(sql.FieldEQ(FieldRunID, v))
-}
-
-// StepIndex applies equality check predicate on the "step_index" field. It's identical to StepIndexEQ.
-func StepIndex(v int) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldEQ(FieldStepIndex, v))
 }
 
 // Key applies equality check predicate on the "key" field. It's identical to KeyEQ.
@@ -89,62 +42,7 @@ func Error(v string) predicate.AutomationStep {
 	return predicate.AutomationStep(sql.FieldEQ(FieldError, v))
 }
 
-// EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
-func EmailID(v string) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldEQ(FieldEmailID, v))
-}
-
-// StartedAt applies equality check predicate on the "started_at" field. It's identical to StartedAtEQ.
-func StartedAt(v time.Time) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldEQ(FieldStartedAt, v))
-}
-
-// EndedAt applies equality check predicate on the "ended_at" field. It's identical to EndedAtEQ.
-func EndedAt(v time.Time) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldEQ(FieldEndedAt, v))
-}
-
 // RunIDIn applies the In predicate on the "run_id" field.
 func RunIDIn(vs ...string) predicate.AutomationStep {
 	return predicate.AutomationStep(sql.FieldIn(FieldRunID, vs...))
-}
-
-// StatusEQ applies the EQ predicate on the "status" field.
-func StatusEQ(v string) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldEQ(FieldStatus, v))
-}
-
-// StatusIn applies the In predicate on the "status" field.
-func StatusIn(vs ...string) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldIn(FieldStatus, vs...))
-}
-
-// EmailIDIn applies the In predicate on the "email_id" field.
-func EmailIDIn(vs ...string) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldIn(FieldEmailID, vs...))
-}
-
-// StartedAtGTE applies the GTE predicate on the "started_at" field.
-func StartedAtGTE(v time.Time) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldGTE(FieldStartedAt, v))
-}
-
-// StartedAtLT applies the LT predicate on the "started_at" field.
-func StartedAtLT(v time.Time) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.FieldLT(FieldStartedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.AutomationStep) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.AutomationStep) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.AutomationStep) predicate.AutomationStep {
-	return predicate.AutomationStep(sql.NotPredicates(p))
 }

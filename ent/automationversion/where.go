@@ -3,8 +3,6 @@
 package automationversion
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id int64) predicate.AutomationVersion {
 	return predicate.AutomationVersion(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -57,44 +25,4 @@ func AutomationID(v string) predicate.AutomationVersion {
 // Number applies equality check predicate on the "number" field. It's identical to NumberEQ.
 func Number(v int) predicate.AutomationVersion {
 	return predicate.AutomationVersion(sql.FieldEQ(FieldNumber, v))
-}
-
-// Hash applies equality check predicate on the "hash" field. It's identical to HashEQ.
-func Hash(v string) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldEQ(FieldHash, v))
-}
-
-// Author applies equality check predicate on the "author" field. It's identical to AuthorEQ.
-func Author(v string) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldEQ(FieldAuthor, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.AutomationVersion) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.AutomationVersion) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.AutomationVersion) predicate.AutomationVersion {
-	return predicate.AutomationVersion(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package automationwork
 
 import (
-	"fmt"
-
 	"entgo.io/ent/dialect/sql"
 )
 
@@ -114,20 +112,5 @@ func (s State) String() string {
 	return string(s)
 }
 
-// StateValidator is a validator for the "state" field enum values. It is called by the builders before save.
-func StateValidator(s State) error {
-	switch s {
-	case StateReady, StateWaiting, StateTimedOut:
-		return nil
-	default:
-		return fmt.Errorf("automationwork: invalid enum value for state field: %q", s)
-	}
-}
-
 // OrderOption defines the ordering options for the AutomationWork queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

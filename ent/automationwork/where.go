@@ -3,8 +3,6 @@
 package automationwork
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,44 +12,9 @@ func ID(id string) predicate.AutomationWork {
 	return predicate.AutomationWork(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.AutomationWork {
 	return predicate.AutomationWork(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldLTE(FieldID, id))
-}
-
-// AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
-func AccountID(v string) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldAccountID, v))
-}
-
-// AutomationID applies equality check predicate on the "automation_id" field. It's identical to AutomationIDEQ.
-func AutomationID(v string) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldAutomationID, v))
 }
 
 // Version applies equality check predicate on the "version" field. It's identical to VersionEQ.
@@ -62,79 +25,4 @@ func Version(v int) predicate.AutomationWork {
 // UserID applies equality check predicate on the "user_id" field. It's identical to UserIDEQ.
 func UserID(v string) predicate.AutomationWork {
 	return predicate.AutomationWork(sql.FieldEQ(FieldUserID, v))
-}
-
-// EmailKey applies equality check predicate on the "email_key" field. It's identical to EmailKeyEQ.
-func EmailKey(v string) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldEmailKey, v))
-}
-
-// StepIndex applies equality check predicate on the "step_index" field. It's identical to StepIndexEQ.
-func StepIndex(v int) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldStepIndex, v))
-}
-
-// RefusedAt applies equality check predicate on the "refused_at" field. It's identical to RefusedAtEQ.
-func RefusedAt(v time.Time) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldRefusedAt, v))
-}
-
-// ReadyAt applies equality check predicate on the "ready_at" field. It's identical to ReadyAtEQ.
-func ReadyAt(v time.Time) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldReadyAt, v))
-}
-
-// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
-func DueAt(v time.Time) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldDueAt, v))
-}
-
-// Lane applies equality check predicate on the "lane" field. It's identical to LaneEQ.
-func Lane(v int) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldLane, v))
-}
-
-// Parked applies equality check predicate on the "parked" field. It's identical to ParkedEQ.
-func Parked(v bool) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldParked, v))
-}
-
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldFence, v))
-}
-
-// Claims applies equality check predicate on the "claims" field. It's identical to ClaimsEQ.
-func Claims(v int) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldClaims, v))
-}
-
-// UserIDNEQ applies the NEQ predicate on the "user_id" field.
-func UserIDNEQ(v string) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldNEQ(FieldUserID, v))
-}
-
-// UserIDNotNil applies the NotNil predicate on the "user_id" field.
-func UserIDNotNil() predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldNotNull(FieldUserID))
-}
-
-// StateEQ applies the EQ predicate on the "state" field.
-func StateEQ(v State) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.FieldEQ(FieldState, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.AutomationWork) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.AutomationWork) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.AutomationWork) predicate.AutomationWork {
-	return predicate.AutomationWork(sql.NotPredicates(p))
 }

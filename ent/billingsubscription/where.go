@@ -3,8 +3,6 @@
 package billingsubscription
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,147 +12,12 @@ func ID(id string) predicate.BillingSubscription {
 	return predicate.BillingSubscription(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldLTE(FieldID, id))
-}
-
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.BillingSubscription {
 	return predicate.BillingSubscription(sql.FieldEQ(FieldAccountID, v))
 }
 
-// PlanID applies equality check predicate on the "plan_id" field. It's identical to PlanIDEQ.
-func PlanID(v string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldPlanID, v))
-}
-
 // Status applies equality check predicate on the "status" field. It's identical to StatusEQ.
 func Status(v string) predicate.BillingSubscription {
 	return predicate.BillingSubscription(sql.FieldEQ(FieldStatus, v))
-}
-
-// ItemID applies equality check predicate on the "item_id" field. It's identical to ItemIDEQ.
-func ItemID(v string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldItemID, v))
-}
-
-// Metered applies equality check predicate on the "metered" field. It's identical to MeteredEQ.
-func Metered(v bool) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldMetered, v))
-}
-
-// MeteredSince applies equality check predicate on the "metered_since" field. It's identical to MeteredSinceEQ.
-func MeteredSince(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldMeteredSince, v))
-}
-
-// MeteredUntil applies equality check predicate on the "metered_until" field. It's identical to MeteredUntilEQ.
-func MeteredUntil(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldMeteredUntil, v))
-}
-
-// PeriodStart applies equality check predicate on the "period_start" field. It's identical to PeriodStartEQ.
-func PeriodStart(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldPeriodStart, v))
-}
-
-// PeriodEnd applies equality check predicate on the "period_end" field. It's identical to PeriodEndEQ.
-func PeriodEnd(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldPeriodEnd, v))
-}
-
-// CancelAt applies equality check predicate on the "cancel_at" field. It's identical to CancelAtEQ.
-func CancelAt(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldCancelAt, v))
-}
-
-// ScheduleID applies equality check predicate on the "schedule_id" field. It's identical to ScheduleIDEQ.
-func ScheduleID(v string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldScheduleID, v))
-}
-
-// PendingPlan applies equality check predicate on the "pending_plan" field. It's identical to PendingPlanEQ.
-func PendingPlan(v string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldPendingPlan, v))
-}
-
-// PendingAt applies equality check predicate on the "pending_at" field. It's identical to PendingAtEQ.
-func PendingAt(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldPendingAt, v))
-}
-
-// PastDueSince applies equality check predicate on the "past_due_since" field. It's identical to PastDueSinceEQ.
-func PastDueSince(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldPastDueSince, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
-// StatusEQ applies the EQ predicate on the "status" field.
-func StatusEQ(v string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldEQ(FieldStatus, v))
-}
-
-// StatusIn applies the In predicate on the "status" field.
-func StatusIn(vs ...string) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldIn(FieldStatus, vs...))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.BillingSubscription) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.BillingSubscription) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.BillingSubscription) predicate.BillingSubscription {
-	return predicate.BillingSubscription(sql.NotPredicates(p))
 }

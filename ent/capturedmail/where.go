@@ -3,8 +3,6 @@
 package capturedmail
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,26 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id int64) predicate.CapturedMail {
 	return predicate.CapturedMail(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldGTE(FieldID, id))
 }
 
 // IDLT applies the LT predicate on the ID field.
@@ -42,31 +20,6 @@ func IDLT(id int64) predicate.CapturedMail {
 // IDLTE applies the LTE predicate on the ID field.
 func IDLTE(id int64) predicate.CapturedMail {
 	return predicate.CapturedMail(sql.FieldLTE(FieldID, id))
-}
-
-// ReceivedAt applies equality check predicate on the "received_at" field. It's identical to ReceivedAtEQ.
-func ReceivedAt(v time.Time) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldEQ(FieldReceivedAt, v))
-}
-
-// MailFrom applies equality check predicate on the "mail_from" field. It's identical to MailFromEQ.
-func MailFrom(v string) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldEQ(FieldMailFrom, v))
-}
-
-// From applies equality check predicate on the "from" field. It's identical to FromEQ.
-func From(v string) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldEQ(FieldFrom, v))
-}
-
-// Subject applies equality check predicate on the "subject" field. It's identical to SubjectEQ.
-func Subject(v string) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldEQ(FieldSubject, v))
-}
-
-// MessageID applies equality check predicate on the "message_id" field. It's identical to MessageIDEQ.
-func MessageID(v string) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldEQ(FieldMessageID, v))
 }
 
 // Size applies equality check predicate on the "size" field. It's identical to SizeEQ.
@@ -82,19 +35,4 @@ func Raw(v []byte) predicate.CapturedMail {
 // SubjectContainsFold applies the ContainsFold predicate on the "subject" field.
 func SubjectContainsFold(v string) predicate.CapturedMail {
 	return predicate.CapturedMail(sql.FieldContainsFold(FieldSubject, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.CapturedMail) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.CapturedMail) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.CapturedMail) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package capturedsms
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,54 +12,9 @@ func ID(id int64) predicate.CapturedSMS {
 	return predicate.CapturedSMS(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldGTE(FieldID, id))
-}
-
 // IDLT applies the LT predicate on the ID field.
 func IDLT(id int64) predicate.CapturedSMS {
 	return predicate.CapturedSMS(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldLTE(FieldID, id))
-}
-
-// ReceivedAt applies equality check predicate on the "received_at" field. It's identical to ReceivedAtEQ.
-func ReceivedAt(v time.Time) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldEQ(FieldReceivedAt, v))
-}
-
-// MessageID applies equality check predicate on the "message_id" field. It's identical to MessageIDEQ.
-func MessageID(v string) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldEQ(FieldMessageID, v))
-}
-
-// To applies equality check predicate on the "to" field. It's identical to ToEQ.
-func To(v string) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldEQ(FieldTo, v))
-}
-
-// From applies equality check predicate on the "from" field. It's identical to FromEQ.
-func From(v string) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldEQ(FieldFrom, v))
 }
 
 // Text applies equality check predicate on the "text" field. It's identical to TextEQ.
@@ -69,32 +22,7 @@ func Text(v string) predicate.CapturedSMS {
 	return predicate.CapturedSMS(sql.FieldEQ(FieldText, v))
 }
 
-// Encoding applies equality check predicate on the "encoding" field. It's identical to EncodingEQ.
-func Encoding(v string) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldEQ(FieldEncoding, v))
-}
-
-// Segments applies equality check predicate on the "segments" field. It's identical to SegmentsEQ.
-func Segments(v int) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.FieldEQ(FieldSegments, v))
-}
-
 // ToContains applies the Contains predicate on the "to" field.
 func ToContains(v string) predicate.CapturedSMS {
 	return predicate.CapturedSMS(sql.FieldContains(FieldTo, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.CapturedSMS) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.CapturedSMS) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.CapturedSMS) predicate.CapturedSMS {
-	return predicate.CapturedSMS(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package categoryoptout
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,44 +12,9 @@ func ID(id string) predicate.CategoryOptOut {
 	return predicate.CategoryOptOut(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldLTE(FieldID, id))
-}
-
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.CategoryOptOut {
 	return predicate.CategoryOptOut(sql.FieldEQ(FieldAccountID, v))
-}
-
-// AddressHash applies equality check predicate on the "address_hash" field. It's identical to AddressHashEQ.
-func AddressHash(v []byte) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldEQ(FieldAddressHash, v))
 }
 
 // Email applies equality check predicate on the "email" field. It's identical to EmailEQ.
@@ -64,62 +27,12 @@ func Category(v string) predicate.CategoryOptOut {
 	return predicate.CategoryOptOut(sql.FieldEQ(FieldCategory, v))
 }
 
-// CategoryLabel applies equality check predicate on the "category_label" field. It's identical to CategoryLabelEQ.
-func CategoryLabel(v string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldEQ(FieldCategoryLabel, v))
-}
-
 // Source applies equality check predicate on the "source" field. It's identical to SourceEQ.
 func Source(v string) predicate.CategoryOptOut {
 	return predicate.CategoryOptOut(sql.FieldEQ(FieldSource, v))
 }
 
-// EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
-func EmailID(v string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldEQ(FieldEmailID, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldEQ(FieldCreatedAt, v))
-}
-
 // AddressHashIn applies the In predicate on the "address_hash" field.
 func AddressHashIn(vs ...[]byte) predicate.CategoryOptOut {
 	return predicate.CategoryOptOut(sql.FieldIn(FieldAddressHash, vs...))
-}
-
-// EmailContainsFold applies the ContainsFold predicate on the "email" field.
-func EmailContainsFold(v string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldContainsFold(FieldEmail, v))
-}
-
-// EmailIDIn applies the In predicate on the "email_id" field.
-func EmailIDIn(vs ...string) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldIn(FieldEmailID, vs...))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.CategoryOptOut) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.CategoryOptOut) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.CategoryOptOut) predicate.CategoryOptOut {
-	return predicate.CategoryOptOut(sql.NotPredicates(p))
 }

@@ -14,21 +14,6 @@ func ID(id string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGT(FieldID, id))
-}
-
 // IDGTE applies the GTE predicate on the ID field.
 func IDGTE(id string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldGTE(FieldID, id))
@@ -37,11 +22,6 @@ func IDGTE(id string) predicate.CustomEvent {
 // IDLT applies the LT predicate on the ID field.
 func IDLT(id string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -74,39 +54,14 @@ func Source(v string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldEQ(FieldSource, v))
 }
 
-// Depth applies equality check predicate on the "depth" field. It's identical to DepthEQ.
-func Depth(v int) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldDepth, v))
-}
-
-// Pending applies equality check predicate on the "pending" field. It's identical to PendingEQ.
-func Pending(v bool) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldPending, v))
-}
-
 // Trial applies equality check predicate on the "trial" field. It's identical to TrialEQ.
 func Trial(v bool) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldEQ(FieldTrial, v))
 }
 
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldName, v))
-}
-
 // NameIn applies the In predicate on the "name" field.
 func NameIn(vs ...string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldIn(FieldName, vs...))
-}
-
-// NameContainsFold applies the ContainsFold predicate on the "name" field.
-func NameContainsFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContainsFold(FieldName, v))
 }
 
 // UserIDNEQ applies the NEQ predicate on the "user_id" field.
@@ -119,11 +74,6 @@ func UserIDNotNil() predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldNotNull(FieldUserID))
 }
 
-// EmailContainsFold applies the ContainsFold predicate on the "email" field.
-func EmailContainsFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContainsFold(FieldEmail, v))
-}
-
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
 func CreatedAtGTE(v time.Time) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldGTE(FieldCreatedAt, v))
@@ -132,19 +82,4 @@ func CreatedAtGTE(v time.Time) predicate.CustomEvent {
 // CreatedAtLT applies the LT predicate on the "created_at" field.
 func CreatedAtLT(v time.Time) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.CustomEvent) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.CustomEvent) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.CustomEvent) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package deliveryreport
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,44 +12,9 @@ func ID(id int64) predicate.DeliveryReport {
 	return predicate.DeliveryReport(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldLTE(FieldID, id))
-}
-
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.DeliveryReport {
 	return predicate.DeliveryReport(sql.FieldEQ(FieldAccountID, v))
-}
-
-// EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
-func EmailID(v string) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldEQ(FieldEmailID, v))
 }
 
 // RecipientID applies equality check predicate on the "recipient_id" field. It's identical to RecipientIDEQ.
@@ -74,19 +37,9 @@ func Status(v string) predicate.DeliveryReport {
 	return predicate.DeliveryReport(sql.FieldEQ(FieldStatus, v))
 }
 
-// Diagnostic applies equality check predicate on the "diagnostic" field. It's identical to DiagnosticEQ.
-func Diagnostic(v string) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldEQ(FieldDiagnostic, v))
-}
-
 // Class applies equality check predicate on the "class" field. It's identical to ClassEQ.
 func Class(v string) predicate.DeliveryReport {
 	return predicate.DeliveryReport(sql.FieldEQ(FieldClass, v))
-}
-
-// Reporter applies equality check predicate on the "reporter" field. It's identical to ReporterEQ.
-func Reporter(v string) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldEQ(FieldReporter, v))
 }
 
 // RemoteAddr applies equality check predicate on the "remote_addr" field. It's identical to RemoteAddrEQ.
@@ -94,57 +47,7 @@ func RemoteAddr(v string) predicate.DeliveryReport {
 	return predicate.DeliveryReport(sql.FieldEQ(FieldRemoteAddr, v))
 }
 
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// EmailIDIn applies the In predicate on the "email_id" field.
-func EmailIDIn(vs ...string) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldIn(FieldEmailID, vs...))
-}
-
-// RecipientIDIn applies the In predicate on the "recipient_id" field.
-func RecipientIDIn(vs ...int64) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldIn(FieldRecipientID, vs...))
-}
-
 // KindEQ applies the EQ predicate on the "kind" field.
 func KindEQ(v Kind) predicate.DeliveryReport {
 	return predicate.DeliveryReport(sql.FieldEQ(FieldKind, v))
-}
-
-// StatusEQ applies the EQ predicate on the "status" field.
-func StatusEQ(v string) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldEQ(FieldStatus, v))
-}
-
-// StatusIn applies the In predicate on the "status" field.
-func StatusIn(vs ...string) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldIn(FieldStatus, vs...))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.DeliveryReport) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.DeliveryReport) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.DeliveryReport) predicate.DeliveryReport {
-	return predicate.DeliveryReport(sql.NotPredicates(p))
 }

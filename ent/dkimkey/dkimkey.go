@@ -136,8 +136,3 @@ func StateValidator(s State) error {
 
 // OrderOption defines the ordering options for the DKIMKey queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

@@ -3,8 +3,6 @@
 package dkimkey
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,69 +12,9 @@ func ID(id string) predicate.DKIMKey {
 	return predicate.DKIMKey(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldLTE(FieldID, id))
-}
-
 // DomainID applies equality check predicate on the "domain_id" field. It's identical to DomainIDEQ.
 func DomainID(v string) predicate.DKIMKey {
 	return predicate.DKIMKey(sql.FieldEQ(FieldDomainID, v))
-}
-
-// Selector applies equality check predicate on the "selector" field. It's identical to SelectorEQ.
-func Selector(v string) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldEQ(FieldSelector, v))
-}
-
-// PrivateKey applies equality check predicate on the "private_key" field. It's identical to PrivateKeyEQ.
-func PrivateKey(v []byte) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldEQ(FieldPrivateKey, v))
-}
-
-// PublicKey applies equality check predicate on the "public_key" field. It's identical to PublicKeyEQ.
-func PublicKey(v string) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldEQ(FieldPublicKey, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// ActivatedAt applies equality check predicate on the "activated_at" field. It's identical to ActivatedAtEQ.
-func ActivatedAt(v time.Time) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldEQ(FieldActivatedAt, v))
-}
-
-// RetiredAt applies equality check predicate on the "retired_at" field. It's identical to RetiredAtEQ.
-func RetiredAt(v time.Time) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldEQ(FieldRetiredAt, v))
 }
 
 // AlgorithmEQ applies the EQ predicate on the "algorithm" field.
@@ -87,29 +25,4 @@ func AlgorithmEQ(v Algorithm) predicate.DKIMKey {
 // StateEQ applies the EQ predicate on the "state" field.
 func StateEQ(v State) predicate.DKIMKey {
 	return predicate.DKIMKey(sql.FieldEQ(FieldState, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.DKIMKey) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.DKIMKey) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.DKIMKey) predicate.DKIMKey {
-	return predicate.DKIMKey(sql.NotPredicates(p))
 }

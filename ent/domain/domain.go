@@ -184,8 +184,3 @@ func TLSModeValidator(tm TLSMode) error {
 
 // OrderOption defines the ordering options for the Domain queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

@@ -3,10 +3,7 @@
 package domain
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/predicate"
 )
 
@@ -15,34 +12,9 @@ func ID(id string) predicate.Domain {
 	return predicate.Domain(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Domain {
 	return predicate.Domain(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -60,69 +32,9 @@ func Seeded(v bool) predicate.Domain {
 	return predicate.Domain(sql.FieldEQ(FieldSeeded, v))
 }
 
-// OwnershipToken applies equality check predicate on the "ownership_token" field. It's identical to OwnershipTokenEQ.
-func OwnershipToken(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldOwnershipToken, v))
-}
-
-// OpenTracking applies equality check predicate on the "open_tracking" field. It's identical to OpenTrackingEQ.
-func OpenTracking(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldOpenTracking, v))
-}
-
-// ClickTracking applies equality check predicate on the "click_tracking" field. It's identical to ClickTrackingEQ.
-func ClickTracking(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldClickTracking, v))
-}
-
 // InboundEnabled applies equality check predicate on the "inbound_enabled" field. It's identical to InboundEnabledEQ.
 func InboundEnabled(v bool) predicate.Domain {
 	return predicate.Domain(sql.FieldEQ(FieldInboundEnabled, v))
-}
-
-// Ed25519 applies equality check predicate on the "ed25519" field. It's identical to Ed25519EQ.
-func Ed25519(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldEd25519, v))
-}
-
-// LastCheckedAt applies equality check predicate on the "last_checked_at" field. It's identical to LastCheckedAtEQ.
-func LastCheckedAt(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldLastCheckedAt, v))
-}
-
-// VerifiedAt applies equality check predicate on the "verified_at" field. It's identical to VerifiedAtEQ.
-func VerifiedAt(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldVerifiedAt, v))
-}
-
-// FailingSince applies equality check predicate on the "failing_since" field. It's identical to FailingSinceEQ.
-func FailingSince(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldFailingSince, v))
-}
-
-// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
-func DueAt(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldDueAt, v))
-}
-
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldFence, v))
-}
-
-// CheckAttempts applies equality check predicate on the "check_attempts" field. It's identical to CheckAttemptsEQ.
-func CheckAttempts(v int) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldCheckAttempts, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldUpdatedAt, v))
 }
 
 // AccountIDIsNil applies the IsNil predicate on the "account_id" field.
@@ -140,11 +52,6 @@ func NameNEQ(v string) predicate.Domain {
 	return predicate.Domain(sql.FieldNEQ(FieldName, v))
 }
 
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldName, vs...))
-}
-
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
 func NameContainsFold(v string) predicate.Domain {
 	return predicate.Domain(sql.FieldContainsFold(FieldName, v))
@@ -158,50 +65,4 @@ func StatusEQ(v Status) predicate.Domain {
 // StatusIn applies the In predicate on the "status" field.
 func StatusIn(vs ...Status) predicate.Domain {
 	return predicate.Domain(sql.FieldIn(FieldStatus, vs...))
-}
-
-// VerifiedAtNotNil applies the NotNil predicate on the "verified_at" field.
-func VerifiedAtNotNil() predicate.Domain {
-	return predicate.Domain(sql.FieldNotNull(FieldVerifiedAt))
-}
-
-// FailingSinceIsNil applies the IsNil predicate on the "failing_since" field.
-func FailingSinceIsNil() predicate.Domain {
-	return predicate.Domain(sql.FieldIsNull(FieldFailingSince))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// HasKeys applies the HasEdge predicate on the "keys" edge.
-func HasKeys() predicate.Domain {
-	return predicate.Domain(func(s *sql.Selector) {
-		step := sqlgraph.NewStep(
-			sqlgraph.From(Table, FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, KeysTable, KeysColumn),
-		)
-		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Domain) predicate.Domain {
-	return predicate.Domain(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Domain) predicate.Domain {
-	return predicate.Domain(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Domain) predicate.Domain {
-	return predicate.Domain(sql.NotPredicates(p))
 }

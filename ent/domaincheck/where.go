@@ -3,8 +3,6 @@
 package domaincheck
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,77 +12,12 @@ func ID(id int64) predicate.DomainCheck {
 	return predicate.DomainCheck(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldLTE(FieldID, id))
-}
-
 // DomainID applies equality check predicate on the "domain_id" field. It's identical to DomainIDEQ.
 func DomainID(v string) predicate.DomainCheck {
 	return predicate.DomainCheck(sql.FieldEQ(FieldDomainID, v))
 }
 
-// AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
-func AccountID(v string) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldEQ(FieldAccountID, v))
-}
-
-// CheckedAt applies equality check predicate on the "checked_at" field. It's identical to CheckedAtEQ.
-func CheckedAt(v time.Time) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldEQ(FieldCheckedAt, v))
-}
-
 // Status applies equality check predicate on the "status" field. It's identical to StatusEQ.
 func Status(v string) predicate.DomainCheck {
 	return predicate.DomainCheck(sql.FieldEQ(FieldStatus, v))
-}
-
-// StatusEQ applies the EQ predicate on the "status" field.
-func StatusEQ(v string) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldEQ(FieldStatus, v))
-}
-
-// StatusIn applies the In predicate on the "status" field.
-func StatusIn(vs ...string) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.FieldIn(FieldStatus, vs...))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.DomainCheck) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.DomainCheck) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.DomainCheck) predicate.DomainCheck {
-	return predicate.DomainCheck(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package domainclaim
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -54,79 +22,14 @@ func Name(v string) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldEQ(FieldName, v))
 }
 
-// Token applies equality check predicate on the "token" field. It's identical to TokenEQ.
-func Token(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldToken, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
-func ExpiresAt(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldExpiresAt, v))
-}
-
-// LastCheckedAt applies equality check predicate on the "last_checked_at" field. It's identical to LastCheckedAtEQ.
-func LastCheckedAt(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldLastCheckedAt, v))
-}
-
-// CompletedAt applies equality check predicate on the "completed_at" field. It's identical to CompletedAtEQ.
-func CompletedAt(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldCompletedAt, v))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNEQ(FieldName, v))
-}
-
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIn(FieldName, vs...))
-}
-
-// NameContainsFold applies the ContainsFold predicate on the "name" field.
-func NameContainsFold(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldContainsFold(FieldName, v))
-}
-
 // StatusEQ applies the EQ predicate on the "status" field.
 func StatusEQ(v Status) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldEQ(FieldStatus, v))
 }
 
-// StatusIn applies the In predicate on the "status" field.
-func StatusIn(vs ...Status) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIn(FieldStatus, vs...))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// ExpiresAtGT applies the GT predicate on the "expires_at" field.
-func ExpiresAtGT(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGT(FieldExpiresAt, v))
-}
-
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.DomainClaim) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.DomainClaim) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.OrPredicates(predicates...))
 }
 
 // Not applies the not operator on the given predicate.

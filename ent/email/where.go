@@ -3,8 +3,6 @@
 package email
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,34 +12,9 @@ func ID(id string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Email {
-	return predicate.Email(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Email {
 	return predicate.Email(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Email {
-	return predicate.Email(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Email {
-	return predicate.Email(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Email {
-	return predicate.Email(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Email {
-	return predicate.Email(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -49,49 +22,14 @@ func AccountID(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldAccountID, v))
 }
 
-// DomainID applies equality check predicate on the "domain_id" field. It's identical to DomainIDEQ.
-func DomainID(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldDomainID, v))
-}
-
 // APIKeyID applies equality check predicate on the "api_key_id" field. It's identical to APIKeyIDEQ.
 func APIKeyID(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldAPIKeyID, v))
 }
 
-// TemplateID applies equality check predicate on the "template_id" field. It's identical to TemplateIDEQ.
-func TemplateID(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldTemplateID, v))
-}
-
-// TemplateVersion applies equality check predicate on the "template_version" field. It's identical to TemplateVersionEQ.
-func TemplateVersion(v int) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldTemplateVersion, v))
-}
-
-// AutomationID applies equality check predicate on the "automation_id" field. It's identical to AutomationIDEQ.
-func AutomationID(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldAutomationID, v))
-}
-
 // RunID applies equality check predicate on the "run_id" field. It's identical to RunIDEQ.
 func RunID(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldRunID, v))
-}
-
-// From applies equality check predicate on the "from" field. It's identical to FromEQ.
-func From(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldFrom, v))
-}
-
-// FromAddress applies equality check predicate on the "from_address" field. It's identical to FromAddressEQ.
-func FromAddress(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldFromAddress, v))
-}
-
-// Subject applies equality check predicate on the "subject" field. It's identical to SubjectEQ.
-func Subject(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldSubject, v))
 }
 
 // HTML applies equality check predicate on the "html" field. It's identical to HTMLEQ.
@@ -104,99 +42,9 @@ func Text(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldText, v))
 }
 
-// Mime applies equality check predicate on the "mime" field. It's identical to MimeEQ.
-func Mime(v []byte) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldMime, v))
-}
-
-// BodyKey applies equality check predicate on the "body_key" field. It's identical to BodyKeyEQ.
-func BodyKey(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldBodyKey, v))
-}
-
-// BodySize applies equality check predicate on the "body_size" field. It's identical to BodySizeEQ.
-func BodySize(v int64) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldBodySize, v))
-}
-
-// BodySnippet applies equality check predicate on the "body_snippet" field. It's identical to BodySnippetEQ.
-func BodySnippet(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldBodySnippet, v))
-}
-
-// MessageID applies equality check predicate on the "message_id" field. It's identical to MessageIDEQ.
-func MessageID(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldMessageID, v))
-}
-
-// AttachmentCount applies equality check predicate on the "attachment_count" field. It's identical to AttachmentCountEQ.
-func AttachmentCount(v int) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldAttachmentCount, v))
-}
-
 // Unsubscribe applies equality check predicate on the "unsubscribe" field. It's identical to UnsubscribeEQ.
 func Unsubscribe(v bool) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldUnsubscribe, v))
-}
-
-// Category applies equality check predicate on the "category" field. It's identical to CategoryEQ.
-func Category(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldCategory, v))
-}
-
-// LastEvent applies equality check predicate on the "last_event" field. It's identical to LastEventEQ.
-func LastEvent(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldLastEvent, v))
-}
-
-// BounceReason applies equality check predicate on the "bounce_reason" field. It's identical to BounceReasonEQ.
-func BounceReason(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldBounceReason, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// ScheduledAt applies equality check predicate on the "scheduled_at" field. It's identical to ScheduledAtEQ.
-func ScheduledAt(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldScheduledAt, v))
-}
-
-// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
-func ExpiresAt(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldExpiresAt, v))
-}
-
-// CancelledAt applies equality check predicate on the "cancelled_at" field. It's identical to CancelledAtEQ.
-func CancelledAt(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldCancelledAt, v))
-}
-
-// SentAt applies equality check predicate on the "sent_at" field. It's identical to SentAtEQ.
-func SentAt(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldSentAt, v))
-}
-
-// DeliveredAt applies equality check predicate on the "delivered_at" field. It's identical to DeliveredAtEQ.
-func DeliveredAt(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldDeliveredAt, v))
-}
-
-// BouncedAt applies equality check predicate on the "bounced_at" field. It's identical to BouncedAtEQ.
-func BouncedAt(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldBouncedAt, v))
-}
-
-// ReleaseAt applies equality check predicate on the "release_at" field. It's identical to ReleaseAtEQ.
-func ReleaseAt(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldReleaseAt, v))
-}
-
-// Uncommon applies equality check predicate on the "uncommon" field. It's identical to UncommonEQ.
-func Uncommon(v string) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldUncommon, v))
 }
 
 // Search applies equality check predicate on the "search" field. It's identical to SearchEQ.
@@ -204,57 +52,7 @@ func Search(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldSearch, v))
 }
 
-// BodyPurgedAt applies equality check predicate on the "body_purged_at" field. It's identical to BodyPurgedAtEQ.
-func BodyPurgedAt(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldBodyPurgedAt, v))
-}
-
-// RunIDIn applies the In predicate on the "run_id" field.
-func RunIDIn(vs ...string) predicate.Email {
-	return predicate.Email(sql.FieldIn(FieldRunID, vs...))
-}
-
-// SubjectContainsFold applies the ContainsFold predicate on the "subject" field.
-func SubjectContainsFold(v string) predicate.Email {
-	return predicate.Email(sql.FieldContainsFold(FieldSubject, v))
-}
-
-// StatusEQ applies the EQ predicate on the "status" field.
-func StatusEQ(v Status) predicate.Email {
-	return predicate.Email(sql.FieldEQ(FieldStatus, v))
-}
-
 // StatusIn applies the In predicate on the "status" field.
 func StatusIn(vs ...Status) predicate.Email {
 	return predicate.Email(sql.FieldIn(FieldStatus, vs...))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// ExpiresAtGT applies the GT predicate on the "expires_at" field.
-func ExpiresAtGT(v time.Time) predicate.Email {
-	return predicate.Email(sql.FieldGT(FieldExpiresAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Email) predicate.Email {
-	return predicate.Email(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Email) predicate.Email {
-	return predicate.Email(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Email) predicate.Email {
-	return predicate.Email(sql.NotPredicates(p))
 }

@@ -3,7 +3,6 @@
 package engagement
 
 import (
-	"fmt"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -85,20 +84,5 @@ func (k Kind) String() string {
 	return string(k)
 }
 
-// KindValidator is a validator for the "kind" field enum values. It is called by the builders before save.
-func KindValidator(k Kind) error {
-	switch k {
-	case KindOpen, KindClick:
-		return nil
-	default:
-		return fmt.Errorf("engagement: invalid enum value for kind field: %q", k)
-	}
-}
-
 // OrderOption defines the ordering options for the Engagement queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

@@ -3,8 +3,6 @@
 package engagement
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,107 +12,12 @@ func ID(id int64) predicate.Engagement {
 	return predicate.Engagement(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.Engagement {
-	return predicate.Engagement(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.Engagement {
-	return predicate.Engagement(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.Engagement {
-	return predicate.Engagement(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.Engagement {
-	return predicate.Engagement(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.Engagement {
-	return predicate.Engagement(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.Engagement {
-	return predicate.Engagement(sql.FieldLTE(FieldID, id))
-}
-
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.Engagement {
 	return predicate.Engagement(sql.FieldEQ(FieldAccountID, v))
 }
 
-// EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
-func EmailID(v string) predicate.Engagement {
-	return predicate.Engagement(sql.FieldEQ(FieldEmailID, v))
-}
-
-// URL applies equality check predicate on the "url" field. It's identical to URLEQ.
-func URL(v string) predicate.Engagement {
-	return predicate.Engagement(sql.FieldEQ(FieldURL, v))
-}
-
-// IP applies equality check predicate on the "ip" field. It's identical to IPEQ.
-func IP(v string) predicate.Engagement {
-	return predicate.Engagement(sql.FieldEQ(FieldIP, v))
-}
-
-// UserAgent applies equality check predicate on the "user_agent" field. It's identical to UserAgentEQ.
-func UserAgent(v string) predicate.Engagement {
-	return predicate.Engagement(sql.FieldEQ(FieldUserAgent, v))
-}
-
-// Machine applies equality check predicate on the "machine" field. It's identical to MachineEQ.
-func Machine(v string) predicate.Engagement {
-	return predicate.Engagement(sql.FieldEQ(FieldMachine, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Engagement {
-	return predicate.Engagement(sql.FieldEQ(FieldCreatedAt, v))
-}
-
 // EmailIDIn applies the In predicate on the "email_id" field.
 func EmailIDIn(vs ...string) predicate.Engagement {
 	return predicate.Engagement(sql.FieldIn(FieldEmailID, vs...))
-}
-
-// KindEQ applies the EQ predicate on the "kind" field.
-func KindEQ(v Kind) predicate.Engagement {
-	return predicate.Engagement(sql.FieldEQ(FieldKind, v))
-}
-
-// URLHasSuffix applies the HasSuffix predicate on the "url" field.
-func URLHasSuffix(v string) predicate.Engagement {
-	return predicate.Engagement(sql.FieldHasSuffix(FieldURL, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Engagement {
-	return predicate.Engagement(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Engagement {
-	return predicate.Engagement(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Engagement) predicate.Engagement {
-	return predicate.Engagement(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Engagement) predicate.Engagement {
-	return predicate.Engagement(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Engagement) predicate.Engagement {
-	return predicate.Engagement(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package identity
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id int64) predicate.Identity {
 	return predicate.Identity(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.Identity {
-	return predicate.Identity(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.Identity {
-	return predicate.Identity(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.Identity {
-	return predicate.Identity(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.Identity {
-	return predicate.Identity(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.Identity {
-	return predicate.Identity(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.Identity {
-	return predicate.Identity(sql.FieldLTE(FieldID, id))
 }
 
 // UserID applies equality check predicate on the "user_id" field. It's identical to UserIDEQ.
@@ -57,44 +25,4 @@ func Issuer(v string) predicate.Identity {
 // Subject applies equality check predicate on the "subject" field. It's identical to SubjectEQ.
 func Subject(v string) predicate.Identity {
 	return predicate.Identity(sql.FieldEQ(FieldSubject, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Identity {
-	return predicate.Identity(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UserIDNEQ applies the NEQ predicate on the "user_id" field.
-func UserIDNEQ(v string) predicate.Identity {
-	return predicate.Identity(sql.FieldNEQ(FieldUserID, v))
-}
-
-// SubjectContainsFold applies the ContainsFold predicate on the "subject" field.
-func SubjectContainsFold(v string) predicate.Identity {
-	return predicate.Identity(sql.FieldContainsFold(FieldSubject, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Identity {
-	return predicate.Identity(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Identity {
-	return predicate.Identity(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Identity) predicate.Identity {
-	return predicate.Identity(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Identity) predicate.Identity {
-	return predicate.Identity(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Identity) predicate.Identity {
-	return predicate.Identity(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package invitation
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.Invitation {
 	return predicate.Invitation(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Invitation {
-	return predicate.Invitation(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.Invitation {
-	return predicate.Invitation(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Invitation {
-	return predicate.Invitation(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Invitation {
-	return predicate.Invitation(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Invitation {
-	return predicate.Invitation(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Invitation {
-	return predicate.Invitation(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -64,54 +32,14 @@ func InvitedBy(v string) predicate.Invitation {
 	return predicate.Invitation(sql.FieldEQ(FieldInvitedBy, v))
 }
 
-// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
-func ExpiresAt(v time.Time) predicate.Invitation {
-	return predicate.Invitation(sql.FieldEQ(FieldExpiresAt, v))
-}
-
-// AcceptedAt applies equality check predicate on the "accepted_at" field. It's identical to AcceptedAtEQ.
-func AcceptedAt(v time.Time) predicate.Invitation {
-	return predicate.Invitation(sql.FieldEQ(FieldAcceptedAt, v))
-}
-
-// RevokedAt applies equality check predicate on the "revoked_at" field. It's identical to RevokedAtEQ.
-func RevokedAt(v time.Time) predicate.Invitation {
-	return predicate.Invitation(sql.FieldEQ(FieldRevokedAt, v))
-}
-
-// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
-func DueAt(v time.Time) predicate.Invitation {
-	return predicate.Invitation(sql.FieldEQ(FieldDueAt, v))
-}
-
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
 func Attempts(v int) predicate.Invitation {
 	return predicate.Invitation(sql.FieldEQ(FieldAttempts, v))
 }
 
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Invitation {
-	return predicate.Invitation(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// EmailContainsFold applies the ContainsFold predicate on the "email" field.
-func EmailContainsFold(v string) predicate.Invitation {
-	return predicate.Invitation(sql.FieldContainsFold(FieldEmail, v))
-}
-
-// RoleEQ applies the EQ predicate on the "role" field.
-func RoleEQ(v Role) predicate.Invitation {
-	return predicate.Invitation(sql.FieldEQ(FieldRole, v))
-}
-
 // RoleIn applies the In predicate on the "role" field.
 func RoleIn(vs ...Role) predicate.Invitation {
 	return predicate.Invitation(sql.FieldIn(FieldRole, vs...))
-}
-
-// ExpiresAtGT applies the GT predicate on the "expires_at" field.
-func ExpiresAtGT(v time.Time) predicate.Invitation {
-	return predicate.Invitation(sql.FieldGT(FieldExpiresAt, v))
 }
 
 // AcceptedAtIsNil applies the IsNil predicate on the "accepted_at" field.
@@ -122,34 +50,4 @@ func AcceptedAtIsNil() predicate.Invitation {
 // RevokedAtIsNil applies the IsNil predicate on the "revoked_at" field.
 func RevokedAtIsNil() predicate.Invitation {
 	return predicate.Invitation(sql.FieldIsNull(FieldRevokedAt))
-}
-
-// RevokedAtNotNil applies the NotNil predicate on the "revoked_at" field.
-func RevokedAtNotNil() predicate.Invitation {
-	return predicate.Invitation(sql.FieldNotNull(FieldRevokedAt))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Invitation {
-	return predicate.Invitation(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Invitation {
-	return predicate.Invitation(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Invitation) predicate.Invitation {
-	return predicate.Invitation(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Invitation) predicate.Invitation {
-	return predicate.Invitation(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Invitation) predicate.Invitation {
-	return predicate.Invitation(sql.NotPredicates(p))
 }

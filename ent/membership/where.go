@@ -3,8 +3,6 @@
 package membership
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/predicate"
@@ -15,34 +13,14 @@ func ID(id int64) predicate.Membership {
 	return predicate.Membership(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.Membership {
-	return predicate.Membership(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.Membership {
-	return predicate.Membership(sql.FieldIn(FieldID, ids...))
-}
-
 // IDGT applies the GT predicate on the ID field.
 func IDGT(id int64) predicate.Membership {
 	return predicate.Membership(sql.FieldGT(FieldID, id))
 }
 
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.Membership {
-	return predicate.Membership(sql.FieldGTE(FieldID, id))
-}
-
 // IDLT applies the LT predicate on the ID field.
 func IDLT(id int64) predicate.Membership {
 	return predicate.Membership(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.Membership {
-	return predicate.Membership(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -55,34 +33,9 @@ func UserID(v string) predicate.Membership {
 	return predicate.Membership(sql.FieldEQ(FieldUserID, v))
 }
 
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Membership {
-	return predicate.Membership(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UserIDNEQ applies the NEQ predicate on the "user_id" field.
-func UserIDNEQ(v string) predicate.Membership {
-	return predicate.Membership(sql.FieldNEQ(FieldUserID, v))
-}
-
 // RoleEQ applies the EQ predicate on the "role" field.
 func RoleEQ(v Role) predicate.Membership {
 	return predicate.Membership(sql.FieldEQ(FieldRole, v))
-}
-
-// RoleIn applies the In predicate on the "role" field.
-func RoleIn(vs ...Role) predicate.Membership {
-	return predicate.Membership(sql.FieldIn(FieldRole, vs...))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Membership {
-	return predicate.Membership(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Membership {
-	return predicate.Membership(sql.FieldLT(FieldCreatedAt, v))
 }
 
 // HasAccountWith applies the HasEdge predicate on the "account" edge with a given conditions (other predicates).
@@ -107,19 +60,4 @@ func HasUserWith(preds ...predicate.User) predicate.Membership {
 			}
 		})
 	})
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Membership) predicate.Membership {
-	return predicate.Membership(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Membership) predicate.Membership {
-	return predicate.Membership(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Membership) predicate.Membership {
-	return predicate.Membership(sql.NotPredicates(p))
 }

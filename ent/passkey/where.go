@@ -3,8 +3,6 @@
 package passkey
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.Passkey {
 	return predicate.Passkey(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLTE(FieldID, id))
 }
 
 // UserID applies equality check predicate on the "user_id" field. It's identical to UserIDEQ.
@@ -54,72 +22,7 @@ func CredentialID(v []byte) predicate.Passkey {
 	return predicate.Passkey(sql.FieldEQ(FieldCredentialID, v))
 }
 
-// Credential applies equality check predicate on the "credential" field. It's identical to CredentialEQ.
-func Credential(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldCredential, v))
-}
-
 // Name applies equality check predicate on the "name" field. It's identical to NameEQ.
 func Name(v string) predicate.Passkey {
 	return predicate.Passkey(sql.FieldEQ(FieldName, v))
-}
-
-// LastUsedAt applies equality check predicate on the "last_used_at" field. It's identical to LastUsedAtEQ.
-func LastUsedAt(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldLastUsedAt, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UserIDNEQ applies the NEQ predicate on the "user_id" field.
-func UserIDNEQ(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNEQ(FieldUserID, v))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNEQ(FieldName, v))
-}
-
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldIn(FieldName, vs...))
-}
-
-// NameContainsFold applies the ContainsFold predicate on the "name" field.
-func NameContainsFold(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldContainsFold(FieldName, v))
-}
-
-// LastUsedAtGT applies the GT predicate on the "last_used_at" field.
-func LastUsedAtGT(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGT(FieldLastUsedAt, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Passkey) predicate.Passkey {
-	return predicate.Passkey(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Passkey) predicate.Passkey {
-	return predicate.Passkey(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Passkey) predicate.Passkey {
-	return predicate.Passkey(sql.NotPredicates(p))
 }

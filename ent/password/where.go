@@ -3,8 +3,6 @@
 package password
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,59 +10,4 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.Password {
 	return predicate.Password(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Password {
-	return predicate.Password(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.Password {
-	return predicate.Password(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Password {
-	return predicate.Password(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Password {
-	return predicate.Password(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Password {
-	return predicate.Password(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Password {
-	return predicate.Password(sql.FieldLTE(FieldID, id))
-}
-
-// Hash applies equality check predicate on the "hash" field. It's identical to HashEQ.
-func Hash(v string) predicate.Password {
-	return predicate.Password(sql.FieldEQ(FieldHash, v))
-}
-
-// ChangedAt applies equality check predicate on the "changed_at" field. It's identical to ChangedAtEQ.
-func ChangedAt(v time.Time) predicate.Password {
-	return predicate.Password(sql.FieldEQ(FieldChangedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Password) predicate.Password {
-	return predicate.Password(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Password) predicate.Password {
-	return predicate.Password(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Password) predicate.Password {
-	return predicate.Password(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package plan
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,34 +12,9 @@ func ID(id string) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Plan {
-	return predicate.Plan(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Plan {
 	return predicate.Plan(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Plan {
-	return predicate.Plan(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Plan {
-	return predicate.Plan(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Plan {
-	return predicate.Plan(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Plan {
-	return predicate.Plan(sql.FieldLTE(FieldID, id))
 }
 
 // Name applies equality check predicate on the "name" field. It's identical to NameEQ.
@@ -49,112 +22,7 @@ func Name(v string) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldName, v))
 }
 
-// RequestsPerSecond applies equality check predicate on the "requests_per_second" field. It's identical to RequestsPerSecondEQ.
-func RequestsPerSecond(v int) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldRequestsPerSecond, v))
-}
-
-// DailyEmails applies equality check predicate on the "daily_emails" field. It's identical to DailyEmailsEQ.
-func DailyEmails(v int) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldDailyEmails, v))
-}
-
-// MonthlyEmails applies equality check predicate on the "monthly_emails" field. It's identical to MonthlyEmailsEQ.
-func MonthlyEmails(v int) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldMonthlyEmails, v))
-}
-
-// DailySms applies equality check predicate on the "daily_sms" field. It's identical to DailySmsEQ.
-func DailySms(v int) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldDailySms, v))
-}
-
-// StoredBytes applies equality check predicate on the "stored_bytes" field. It's identical to StoredBytesEQ.
-func StoredBytes(v int) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldStoredBytes, v))
-}
-
-// DailyBytes applies equality check predicate on the "daily_bytes" field. It's identical to DailyBytesEQ.
-func DailyBytes(v int) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldDailyBytes, v))
-}
-
-// MaxDomains applies equality check predicate on the "max_domains" field. It's identical to MaxDomainsEQ.
-func MaxDomains(v int) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldMaxDomains, v))
-}
-
 // Sandboxed applies equality check predicate on the "sandboxed" field. It's identical to SandboxedEQ.
 func Sandboxed(v bool) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldSandboxed, v))
-}
-
-// Rank applies equality check predicate on the "rank" field. It's identical to RankEQ.
-func Rank(v int) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldRank, v))
-}
-
-// SelfService applies equality check predicate on the "self_service" field. It's identical to SelfServiceEQ.
-func SelfService(v bool) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldSelfService, v))
-}
-
-// IncludedEmails applies equality check predicate on the "included_emails" field. It's identical to IncludedEmailsEQ.
-func IncludedEmails(v int) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldIncludedEmails, v))
-}
-
-// Overage applies equality check predicate on the "overage" field. It's identical to OverageEQ.
-func Overage(v bool) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldOverage, v))
-}
-
-// ChangedAt applies equality check predicate on the "changed_at" field. It's identical to ChangedAtEQ.
-func ChangedAt(v time.Time) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldChangedAt, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Plan {
-	return predicate.Plan(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.Plan {
-	return predicate.Plan(sql.FieldNEQ(FieldName, v))
-}
-
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.Plan {
-	return predicate.Plan(sql.FieldIn(FieldName, vs...))
-}
-
-// NameContainsFold applies the ContainsFold predicate on the "name" field.
-func NameContainsFold(v string) predicate.Plan {
-	return predicate.Plan(sql.FieldContainsFold(FieldName, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Plan {
-	return predicate.Plan(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Plan {
-	return predicate.Plan(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Plan) predicate.Plan {
-	return predicate.Plan(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Plan) predicate.Plan {
-	return predicate.Plan(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Plan) predicate.Plan {
-	return predicate.Plan(sql.NotPredicates(p))
 }

@@ -152,13 +152,3 @@ func SpamStatusValidator(ss SpamStatus) error {
 
 // OrderOption defines the ordering options for the ReceivedEmail queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// BySpamStatus orders the results by the spam_status field.
-func BySpamStatus(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSpamStatus, opts...).ToFunc()
-}

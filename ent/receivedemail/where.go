@@ -3,8 +3,6 @@
 package receivedemail
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,44 +12,9 @@ func ID(id string) predicate.ReceivedEmail {
 	return predicate.ReceivedEmail(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldLTE(FieldID, id))
-}
-
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.ReceivedEmail {
 	return predicate.ReceivedEmail(sql.FieldEQ(FieldAccountID, v))
-}
-
-// DomainID applies equality check predicate on the "domain_id" field. It's identical to DomainIDEQ.
-func DomainID(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldDomainID, v))
 }
 
 // ContentID applies equality check predicate on the "content_id" field. It's identical to ContentIDEQ.
@@ -59,64 +22,9 @@ func ContentID(v int64) predicate.ReceivedEmail {
 	return predicate.ReceivedEmail(sql.FieldEQ(FieldContentID, v))
 }
 
-// RcptTo applies equality check predicate on the "rcpt_to" field. It's identical to RcptToEQ.
-func RcptTo(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldRcptTo, v))
-}
-
-// MailFrom applies equality check predicate on the "mail_from" field. It's identical to MailFromEQ.
-func MailFrom(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldMailFrom, v))
-}
-
-// From applies equality check predicate on the "from" field. It's identical to FromEQ.
-func From(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldFrom, v))
-}
-
-// FromAddress applies equality check predicate on the "from_address" field. It's identical to FromAddressEQ.
-func FromAddress(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldFromAddress, v))
-}
-
-// Subject applies equality check predicate on the "subject" field. It's identical to SubjectEQ.
-func Subject(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldSubject, v))
-}
-
-// MessageID applies equality check predicate on the "message_id" field. It's identical to MessageIDEQ.
-func MessageID(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldMessageID, v))
-}
-
-// InReplyTo applies equality check predicate on the "in_reply_to" field. It's identical to InReplyToEQ.
-func InReplyTo(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldInReplyTo, v))
-}
-
-// SpamScore applies equality check predicate on the "spam_score" field. It's identical to SpamScoreEQ.
-func SpamScore(v float64) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldSpamScore, v))
-}
-
-// AutoSubmitted applies equality check predicate on the "auto_submitted" field. It's identical to AutoSubmittedEQ.
-func AutoSubmitted(v bool) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldAutoSubmitted, v))
-}
-
 // Size applies equality check predicate on the "size" field. It's identical to SizeEQ.
 func Size(v int64) predicate.ReceivedEmail {
 	return predicate.ReceivedEmail(sql.FieldEQ(FieldSize, v))
-}
-
-// RemoteIP applies equality check predicate on the "remote_ip" field. It's identical to RemoteIPEQ.
-func RemoteIP(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldRemoteIP, v))
-}
-
-// Helo applies equality check predicate on the "helo" field. It's identical to HeloEQ.
-func Helo(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldHelo, v))
 }
 
 // TLS applies equality check predicate on the "tls" field. It's identical to TLSEQ.
@@ -127,29 +35,4 @@ func TLS(v string) predicate.ReceivedEmail {
 // Search applies equality check predicate on the "search" field. It's identical to SearchEQ.
 func Search(v string) predicate.ReceivedEmail {
 	return predicate.ReceivedEmail(sql.FieldEQ(FieldSearch, v))
-}
-
-// ReceivedAt applies equality check predicate on the "received_at" field. It's identical to ReceivedAtEQ.
-func ReceivedAt(v time.Time) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldEQ(FieldReceivedAt, v))
-}
-
-// SubjectContainsFold applies the ContainsFold predicate on the "subject" field.
-func SubjectContainsFold(v string) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.FieldContainsFold(FieldSubject, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.ReceivedEmail) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.ReceivedEmail) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.ReceivedEmail) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(sql.NotPredicates(p))
 }

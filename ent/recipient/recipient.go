@@ -3,7 +3,6 @@
 package recipient
 
 import (
-	"fmt"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -137,16 +136,6 @@ func (k Kind) String() string {
 	return string(k)
 }
 
-// KindValidator is a validator for the "kind" field enum values. It is called by the builders before save.
-func KindValidator(k Kind) error {
-	switch k {
-	case KindTo, KindCc, KindBcc:
-		return nil
-	default:
-		return fmt.Errorf("recipient: invalid enum value for kind field: %q", k)
-	}
-}
-
 // State defines the type for the "state" enum field.
 type State string
 
@@ -164,16 +153,6 @@ const (
 
 func (s State) String() string {
 	return string(s)
-}
-
-// StateValidator is a validator for the "state" field enum values. It is called by the builders before save.
-func StateValidator(s State) error {
-	switch s {
-	case StateQueued, StateDeferred, StateDelivered, StateBounced, StateFailed:
-		return nil
-	default:
-		return fmt.Errorf("recipient: invalid enum value for state field: %q", s)
-	}
 }
 
 // HeldBy defines the type for the "held_by" enum field.

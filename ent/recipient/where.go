@@ -3,8 +3,6 @@
 package recipient
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,34 +12,9 @@ func ID(id int64) predicate.Recipient {
 	return predicate.Recipient(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.Recipient {
-	return predicate.Recipient(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...int64) predicate.Recipient {
 	return predicate.Recipient(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.Recipient {
-	return predicate.Recipient(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.Recipient {
-	return predicate.Recipient(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.Recipient {
-	return predicate.Recipient(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.Recipient {
-	return predicate.Recipient(sql.FieldLTE(FieldID, id))
 }
 
 // EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
@@ -54,69 +27,9 @@ func AccountID(v string) predicate.Recipient {
 	return predicate.Recipient(sql.FieldEQ(FieldAccountID, v))
 }
 
-// Address applies equality check predicate on the "address" field. It's identical to AddressEQ.
-func Address(v string) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldAddress, v))
-}
-
-// Destination applies equality check predicate on the "destination" field. It's identical to DestinationEQ.
-func Destination(v string) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldDestination, v))
-}
-
-// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
-func DueAt(v time.Time) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldDueAt, v))
-}
-
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldFence, v))
-}
-
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
 func Attempts(v int) predicate.Recipient {
 	return predicate.Recipient(sql.FieldEQ(FieldAttempts, v))
-}
-
-// Code applies equality check predicate on the "code" field. It's identical to CodeEQ.
-func Code(v int) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldCode, v))
-}
-
-// EnhancedCode applies equality check predicate on the "enhanced_code" field. It's identical to EnhancedCodeEQ.
-func EnhancedCode(v string) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldEnhancedCode, v))
-}
-
-// Diagnostic applies equality check predicate on the "diagnostic" field. It's identical to DiagnosticEQ.
-func Diagnostic(v string) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldDiagnostic, v))
-}
-
-// RemoteMta applies equality check predicate on the "remote_mta" field. It's identical to RemoteMtaEQ.
-func RemoteMta(v string) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldRemoteMta, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// QueuedAt applies equality check predicate on the "queued_at" field. It's identical to QueuedAtEQ.
-func QueuedAt(v time.Time) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldQueuedAt, v))
-}
-
-// SettledAt applies equality check predicate on the "settled_at" field. It's identical to SettledAtEQ.
-func SettledAt(v time.Time) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldSettledAt, v))
-}
-
-// DelayNotifiedAt applies equality check predicate on the "delay_notified_at" field. It's identical to DelayNotifiedAtEQ.
-func DelayNotifiedAt(v time.Time) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldDelayNotifiedAt, v))
 }
 
 // Lane applies equality check predicate on the "lane" field. It's identical to LaneEQ.
@@ -124,47 +37,7 @@ func Lane(v string) predicate.Recipient {
 	return predicate.Recipient(sql.FieldEQ(FieldLane, v))
 }
 
-// Via applies equality check predicate on the "via" field. It's identical to ViaEQ.
-func Via(v string) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldVia, v))
-}
-
 // EmailIDIn applies the In predicate on the "email_id" field.
 func EmailIDIn(vs ...string) predicate.Recipient {
 	return predicate.Recipient(sql.FieldIn(FieldEmailID, vs...))
-}
-
-// KindEQ applies the EQ predicate on the "kind" field.
-func KindEQ(v Kind) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldKind, v))
-}
-
-// StateEQ applies the EQ predicate on the "state" field.
-func StateEQ(v State) predicate.Recipient {
-	return predicate.Recipient(sql.FieldEQ(FieldState, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Recipient {
-	return predicate.Recipient(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Recipient {
-	return predicate.Recipient(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Recipient) predicate.Recipient {
-	return predicate.Recipient(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Recipient) predicate.Recipient {
-	return predicate.Recipient(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Recipient) predicate.Recipient {
-	return predicate.Recipient(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package secondfactor
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,56 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.SecondFactor {
 	return predicate.SecondFactor(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldLTE(FieldID, id))
-}
-
-// Secret applies equality check predicate on the "secret" field. It's identical to SecretEQ.
-func Secret(v []byte) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldEQ(FieldSecret, v))
-}
-
-// LastStep applies equality check predicate on the "last_step" field. It's identical to LastStepEQ.
-func LastStep(v int64) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldEQ(FieldLastStep, v))
-}
-
-// ActiveAt applies equality check predicate on the "active_at" field. It's identical to ActiveAtEQ.
-func ActiveAt(v time.Time) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldEQ(FieldActiveAt, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldEQ(FieldCreatedAt, v))
 }
 
 // ActiveAtIsNil applies the IsNil predicate on the "active_at" field.
@@ -72,29 +20,4 @@ func ActiveAtIsNil() predicate.SecondFactor {
 // ActiveAtNotNil applies the NotNil predicate on the "active_at" field.
 func ActiveAtNotNil() predicate.SecondFactor {
 	return predicate.SecondFactor(sql.FieldNotNull(FieldActiveAt))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.SecondFactor) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.SecondFactor) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.SecondFactor) predicate.SecondFactor {
-	return predicate.SecondFactor(sql.NotPredicates(p))
 }

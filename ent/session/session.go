@@ -117,8 +117,3 @@ func MethodValidator(m Method) error {
 
 // OrderOption defines the ordering options for the Session queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

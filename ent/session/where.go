@@ -19,109 +19,9 @@ func IDNEQ(id string) predicate.Session {
 	return predicate.Session(sql.FieldNEQ(FieldID, id))
 }
 
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.Session {
-	return predicate.Session(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Session {
-	return predicate.Session(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Session {
-	return predicate.Session(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Session {
-	return predicate.Session(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Session {
-	return predicate.Session(sql.FieldLTE(FieldID, id))
-}
-
-// TokenHash applies equality check predicate on the "token_hash" field. It's identical to TokenHashEQ.
-func TokenHash(v []byte) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldTokenHash, v))
-}
-
 // UserID applies equality check predicate on the "user_id" field. It's identical to UserIDEQ.
 func UserID(v string) predicate.Session {
 	return predicate.Session(sql.FieldEQ(FieldUserID, v))
-}
-
-// AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
-func AccountID(v string) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldAccountID, v))
-}
-
-// SecondFactor applies equality check predicate on the "second_factor" field. It's identical to SecondFactorEQ.
-func SecondFactor(v bool) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldSecondFactor, v))
-}
-
-// ConfirmedAt applies equality check predicate on the "confirmed_at" field. It's identical to ConfirmedAtEQ.
-func ConfirmedAt(v time.Time) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldConfirmedAt, v))
-}
-
-// IP applies equality check predicate on the "ip" field. It's identical to IPEQ.
-func IP(v string) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldIP, v))
-}
-
-// UserAgent applies equality check predicate on the "user_agent" field. It's identical to UserAgentEQ.
-func UserAgent(v string) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldUserAgent, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// LastUsedAt applies equality check predicate on the "last_used_at" field. It's identical to LastUsedAtEQ.
-func LastUsedAt(v time.Time) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldLastUsedAt, v))
-}
-
-// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
-func ExpiresAt(v time.Time) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldExpiresAt, v))
-}
-
-// RevokedAt applies equality check predicate on the "revoked_at" field. It's identical to RevokedAtEQ.
-func RevokedAt(v time.Time) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldRevokedAt, v))
-}
-
-// UserIDNEQ applies the NEQ predicate on the "user_id" field.
-func UserIDNEQ(v string) predicate.Session {
-	return predicate.Session(sql.FieldNEQ(FieldUserID, v))
-}
-
-// AccountIDIsNil applies the IsNil predicate on the "account_id" field.
-func AccountIDIsNil() predicate.Session {
-	return predicate.Session(sql.FieldIsNull(FieldAccountID))
-}
-
-// AccountIDNotNil applies the NotNil predicate on the "account_id" field.
-func AccountIDNotNil() predicate.Session {
-	return predicate.Session(sql.FieldNotNull(FieldAccountID))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Session {
-	return predicate.Session(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Session {
-	return predicate.Session(sql.FieldLT(FieldCreatedAt, v))
 }
 
 // LastUsedAtGT applies the GT predicate on the "last_used_at" field.
@@ -137,24 +37,4 @@ func ExpiresAtGT(v time.Time) predicate.Session {
 // RevokedAtIsNil applies the IsNil predicate on the "revoked_at" field.
 func RevokedAtIsNil() predicate.Session {
 	return predicate.Session(sql.FieldIsNull(FieldRevokedAt))
-}
-
-// RevokedAtNotNil applies the NotNil predicate on the "revoked_at" field.
-func RevokedAtNotNil() predicate.Session {
-	return predicate.Session(sql.FieldNotNull(FieldRevokedAt))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Session) predicate.Session {
-	return predicate.Session(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Session) predicate.Session {
-	return predicate.Session(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Session) predicate.Session {
-	return predicate.Session(sql.NotPredicates(p))
 }

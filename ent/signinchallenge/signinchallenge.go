@@ -80,8 +80,3 @@ func KindValidator(k Kind) error {
 
 // OrderOption defines the ordering options for the SignInChallenge queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

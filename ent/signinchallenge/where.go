@@ -3,8 +3,6 @@
 package signinchallenge
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,41 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLTE(FieldID, id))
-}
-
-// Browser applies equality check predicate on the "browser" field. It's identical to BrowserEQ.
-func Browser(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEQ(FieldBrowser, v))
 }
 
 // UserID applies equality check predicate on the "user_id" field. It's identical to UserIDEQ.
@@ -57,44 +20,4 @@ func UserID(v string) predicate.SignInChallenge {
 // Data applies equality check predicate on the "data" field. It's identical to DataEQ.
 func Data(v []byte) predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldEQ(FieldData, v))
-}
-
-// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
-func ExpiresAt(v time.Time) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEQ(FieldExpiresAt, v))
-}
-
-// KindEQ applies the EQ predicate on the "kind" field.
-func KindEQ(v Kind) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEQ(FieldKind, v))
-}
-
-// UserIDNEQ applies the NEQ predicate on the "user_id" field.
-func UserIDNEQ(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNEQ(FieldUserID, v))
-}
-
-// UserIDNotNil applies the NotNil predicate on the "user_id" field.
-func UserIDNotNil() predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNotNull(FieldUserID))
-}
-
-// ExpiresAtGT applies the GT predicate on the "expires_at" field.
-func ExpiresAtGT(v time.Time) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGT(FieldExpiresAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.SignInChallenge) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.SignInChallenge) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.SignInChallenge) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.NotPredicates(p))
 }

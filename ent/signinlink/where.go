@@ -19,31 +19,6 @@ func IDNEQ(id int64) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldNEQ(FieldID, id))
 }
 
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldLTE(FieldID, id))
-}
-
 // TokenHash applies equality check predicate on the "token_hash" field. It's identical to TokenHashEQ.
 func TokenHash(v []byte) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldTokenHash, v))
@@ -59,39 +34,14 @@ func Email(v string) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldEmail, v))
 }
 
-// KnownDevice applies equality check predicate on the "known_device" field. It's identical to KnownDeviceEQ.
-func KnownDevice(v bool) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldEQ(FieldKnownDevice, v))
-}
-
 // Again applies equality check predicate on the "again" field. It's identical to AgainEQ.
 func Again(v bool) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldAgain, v))
 }
 
-// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
-func ExpiresAt(v time.Time) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldEQ(FieldExpiresAt, v))
-}
-
-// UsedAt applies equality check predicate on the "used_at" field. It's identical to UsedAtEQ.
-func UsedAt(v time.Time) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldEQ(FieldUsedAt, v))
-}
-
-// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
-func DueAt(v time.Time) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldEQ(FieldDueAt, v))
-}
-
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
 func Attempts(v int) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldAttempts, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldEQ(FieldCreatedAt, v))
 }
 
 // PurposeEQ applies the EQ predicate on the "purpose" field.
@@ -104,21 +54,6 @@ func PurposeIn(vs ...Purpose) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldIn(FieldPurpose, vs...))
 }
 
-// UserIDNEQ applies the NEQ predicate on the "user_id" field.
-func UserIDNEQ(v string) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldNEQ(FieldUserID, v))
-}
-
-// UserIDNotNil applies the NotNil predicate on the "user_id" field.
-func UserIDNotNil() predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldNotNull(FieldUserID))
-}
-
-// EmailContainsFold applies the ContainsFold predicate on the "email" field.
-func EmailContainsFold(v string) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldContainsFold(FieldEmail, v))
-}
-
 // ExpiresAtGT applies the GT predicate on the "expires_at" field.
 func ExpiresAtGT(v time.Time) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldGT(FieldExpiresAt, v))
@@ -127,29 +62,4 @@ func ExpiresAtGT(v time.Time) predicate.SignInLink {
 // UsedAtIsNil applies the IsNil predicate on the "used_at" field.
 func UsedAtIsNil() predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldIsNull(FieldUsedAt))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.SignInLink) predicate.SignInLink {
-	return predicate.SignInLink(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.SignInLink) predicate.SignInLink {
-	return predicate.SignInLink(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.SignInLink) predicate.SignInLink {
-	return predicate.SignInLink(sql.NotPredicates(p))
 }

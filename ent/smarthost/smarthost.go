@@ -115,8 +115,3 @@ func UseValidator(u Use) error {
 
 // OrderOption defines the ordering options for the Smarthost queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

@@ -3,8 +3,6 @@
 package smarthost
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.Smarthost {
 	return predicate.Smarthost(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -54,44 +22,9 @@ func DomainID(v string) predicate.Smarthost {
 	return predicate.Smarthost(sql.FieldEQ(FieldDomainID, v))
 }
 
-// Host applies equality check predicate on the "host" field. It's identical to HostEQ.
-func Host(v string) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldEQ(FieldHost, v))
-}
-
-// Port applies equality check predicate on the "port" field. It's identical to PortEQ.
-func Port(v int) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldEQ(FieldPort, v))
-}
-
-// ImplicitTLS applies equality check predicate on the "implicit_tls" field. It's identical to ImplicitTLSEQ.
-func ImplicitTLS(v bool) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldEQ(FieldImplicitTLS, v))
-}
-
 // Verify applies equality check predicate on the "verify" field. It's identical to VerifyEQ.
 func Verify(v bool) predicate.Smarthost {
 	return predicate.Smarthost(sql.FieldEQ(FieldVerify, v))
-}
-
-// Username applies equality check predicate on the "username" field. It's identical to UsernameEQ.
-func Username(v string) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldEQ(FieldUsername, v))
-}
-
-// Password applies equality check predicate on the "password" field. It's identical to PasswordEQ.
-func Password(v []byte) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldEQ(FieldPassword, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldEQ(FieldUpdatedAt, v))
 }
 
 // DomainIDIsNil applies the IsNil predicate on the "domain_id" field.
@@ -102,29 +35,4 @@ func DomainIDIsNil() predicate.Smarthost {
 // UseEQ applies the EQ predicate on the "use" field.
 func UseEQ(v Use) predicate.Smarthost {
 	return predicate.Smarthost(sql.FieldEQ(FieldUse, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Smarthost {
-	return predicate.Smarthost(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Smarthost) predicate.Smarthost {
-	return predicate.Smarthost(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Smarthost) predicate.Smarthost {
-	return predicate.Smarthost(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Smarthost) predicate.Smarthost {
-	return predicate.Smarthost(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package smsattempt
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id int64) predicate.SMSAttempt {
 	return predicate.SMSAttempt(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldLTE(FieldID, id))
 }
 
 // MessageID applies equality check predicate on the "message_id" field. It's identical to MessageIDEQ.
@@ -54,34 +22,9 @@ func AccountID(v string) predicate.SMSAttempt {
 	return predicate.SMSAttempt(sql.FieldEQ(FieldAccountID, v))
 }
 
-// Number applies equality check predicate on the "number" field. It's identical to NumberEQ.
-func Number(v int) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldEQ(FieldNumber, v))
-}
-
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldEQ(FieldFence, v))
-}
-
 // Provider applies equality check predicate on the "provider" field. It's identical to ProviderEQ.
 func Provider(v string) predicate.SMSAttempt {
 	return predicate.SMSAttempt(sql.FieldEQ(FieldProvider, v))
-}
-
-// StartedAt applies equality check predicate on the "started_at" field. It's identical to StartedAtEQ.
-func StartedAt(v time.Time) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldEQ(FieldStartedAt, v))
-}
-
-// FinishedAt applies equality check predicate on the "finished_at" field. It's identical to FinishedAtEQ.
-func FinishedAt(v time.Time) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldEQ(FieldFinishedAt, v))
-}
-
-// StatusCode applies equality check predicate on the "status_code" field. It's identical to StatusCodeEQ.
-func StatusCode(v int) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldEQ(FieldStatusCode, v))
 }
 
 // Error applies equality check predicate on the "error" field. It's identical to ErrorEQ.
@@ -89,37 +32,7 @@ func Error(v string) predicate.SMSAttempt {
 	return predicate.SMSAttempt(sql.FieldEQ(FieldError, v))
 }
 
-// DurationMs applies equality check predicate on the "duration_ms" field. It's identical to DurationMsEQ.
-func DurationMs(v int) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldEQ(FieldDurationMs, v))
-}
-
 // Node applies equality check predicate on the "node" field. It's identical to NodeEQ.
 func Node(v int32) predicate.SMSAttempt {
 	return predicate.SMSAttempt(sql.FieldEQ(FieldNode, v))
-}
-
-// StartedAtGTE applies the GTE predicate on the "started_at" field.
-func StartedAtGTE(v time.Time) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldGTE(FieldStartedAt, v))
-}
-
-// StartedAtLT applies the LT predicate on the "started_at" field.
-func StartedAtLT(v time.Time) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.FieldLT(FieldStartedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.SMSAttempt) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.SMSAttempt) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.SMSAttempt) predicate.SMSAttempt {
-	return predicate.SMSAttempt(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package smsmessage
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,59 +12,9 @@ func ID(id string) predicate.SMSMessage {
 	return predicate.SMSMessage(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldLTE(FieldID, id))
-}
-
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.SMSMessage {
 	return predicate.SMSMessage(sql.FieldEQ(FieldAccountID, v))
-}
-
-// To applies equality check predicate on the "to" field. It's identical to ToEQ.
-func To(v string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldTo, v))
-}
-
-// NumberHash applies equality check predicate on the "number_hash" field. It's identical to NumberHashEQ.
-func NumberHash(v []byte) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldNumberHash, v))
-}
-
-// Region applies equality check predicate on the "region" field. It's identical to RegionEQ.
-func Region(v string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldRegion, v))
-}
-
-// From applies equality check predicate on the "from" field. It's identical to FromEQ.
-func From(v string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldFrom, v))
 }
 
 // Text applies equality check predicate on the "text" field. It's identical to TextEQ.
@@ -74,29 +22,9 @@ func Text(v string) predicate.SMSMessage {
 	return predicate.SMSMessage(sql.FieldEQ(FieldText, v))
 }
 
-// Segments applies equality check predicate on the "segments" field. It's identical to SegmentsEQ.
-func Segments(v int) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldSegments, v))
-}
-
-// OwnProvider applies equality check predicate on the "own_provider" field. It's identical to OwnProviderEQ.
-func OwnProvider(v bool) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldOwnProvider, v))
-}
-
 // Provider applies equality check predicate on the "provider" field. It's identical to ProviderEQ.
 func Provider(v string) predicate.SMSMessage {
 	return predicate.SMSMessage(sql.FieldEQ(FieldProvider, v))
-}
-
-// ProviderID applies equality check predicate on the "provider_id" field. It's identical to ProviderIDEQ.
-func ProviderID(v string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldProviderID, v))
-}
-
-// ErrorCode applies equality check predicate on the "error_code" field. It's identical to ErrorCodeEQ.
-func ErrorCode(v string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldErrorCode, v))
 }
 
 // Error applies equality check predicate on the "error" field. It's identical to ErrorEQ.
@@ -107,21 +35,6 @@ func Error(v string) predicate.SMSMessage {
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
 func Attempts(v int) predicate.SMSMessage {
 	return predicate.SMSMessage(sql.FieldEQ(FieldAttempts, v))
-}
-
-// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
-func DueAt(v time.Time) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldDueAt, v))
-}
-
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldFence, v))
-}
-
-// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
-func ExpiresAt(v time.Time) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldExpiresAt, v))
 }
 
 // AutomationID applies equality check predicate on the "automation_id" field. It's identical to AutomationIDEQ.
@@ -139,39 +52,9 @@ func Version(v int) predicate.SMSMessage {
 	return predicate.SMSMessage(sql.FieldEQ(FieldVersion, v))
 }
 
-// StepIndex applies equality check predicate on the "step_index" field. It's identical to StepIndexEQ.
-func StepIndex(v int) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldStepIndex, v))
-}
-
 // UserID applies equality check predicate on the "user_id" field. It's identical to UserIDEQ.
 func UserID(v string) predicate.SMSMessage {
 	return predicate.SMSMessage(sql.FieldEQ(FieldUserID, v))
-}
-
-// EmailKey applies equality check predicate on the "email_key" field. It's identical to EmailKeyEQ.
-func EmailKey(v string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldEmailKey, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// SentAt applies equality check predicate on the "sent_at" field. It's identical to SentAtEQ.
-func SentAt(v time.Time) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldSentAt, v))
-}
-
-// SettledAt applies equality check predicate on the "settled_at" field. It's identical to SettledAtEQ.
-func SettledAt(v time.Time) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldEQ(FieldSettledAt, v))
-}
-
-// ToContains applies the Contains predicate on the "to" field.
-func ToContains(v string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldContains(FieldTo, v))
 }
 
 // NumberHashIn applies the In predicate on the "number_hash" field.
@@ -182,54 +65,4 @@ func NumberHashIn(vs ...[]byte) predicate.SMSMessage {
 // StatusEQ applies the EQ predicate on the "status" field.
 func StatusEQ(v Status) predicate.SMSMessage {
 	return predicate.SMSMessage(sql.FieldEQ(FieldStatus, v))
-}
-
-// StatusIn applies the In predicate on the "status" field.
-func StatusIn(vs ...Status) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldIn(FieldStatus, vs...))
-}
-
-// ExpiresAtGT applies the GT predicate on the "expires_at" field.
-func ExpiresAtGT(v time.Time) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldGT(FieldExpiresAt, v))
-}
-
-// RunIDIn applies the In predicate on the "run_id" field.
-func RunIDIn(vs ...string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldIn(FieldRunID, vs...))
-}
-
-// UserIDNEQ applies the NEQ predicate on the "user_id" field.
-func UserIDNEQ(v string) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldNEQ(FieldUserID, v))
-}
-
-// UserIDNotNil applies the NotNil predicate on the "user_id" field.
-func UserIDNotNil() predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldNotNull(FieldUserID))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.SMSMessage) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.SMSMessage) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.SMSMessage) predicate.SMSMessage {
-	return predicate.SMSMessage(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package smssettings
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,79 +10,4 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.SMSSettings {
 	return predicate.SMSSettings(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLTE(FieldID, id))
-}
-
-// Credentials applies equality check predicate on the "credentials" field. It's identical to CredentialsEQ.
-func Credentials(v []byte) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldCredentials, v))
-}
-
-// DailyCap applies equality check predicate on the "daily_cap" field. It's identical to DailyCapEQ.
-func DailyCap(v int) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldDailyCap, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.SMSSettings) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.SMSSettings) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.SMSSettings) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package smtpcredential
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -59,46 +27,6 @@ func Hash(v []byte) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldEQ(FieldHash, v))
 }
 
-// LastUsedAt applies equality check predicate on the "last_used_at" field. It's identical to LastUsedAtEQ.
-func LastUsedAt(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldLastUsedAt, v))
-}
-
-// RevokedAt applies equality check predicate on the "revoked_at" field. It's identical to RevokedAtEQ.
-func RevokedAt(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldRevokedAt, v))
-}
-
-// CreatedBy applies equality check predicate on the "created_by" field. It's identical to CreatedByEQ.
-func CreatedBy(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldCreatedBy, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNEQ(FieldName, v))
-}
-
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIn(FieldName, vs...))
-}
-
-// NameContainsFold applies the ContainsFold predicate on the "name" field.
-func NameContainsFold(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldContainsFold(FieldName, v))
-}
-
-// LastUsedAtGT applies the GT predicate on the "last_used_at" field.
-func LastUsedAtGT(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGT(FieldLastUsedAt, v))
-}
-
 // RevokedAtIsNil applies the IsNil predicate on the "revoked_at" field.
 func RevokedAtIsNil() predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldIsNull(FieldRevokedAt))
@@ -107,29 +35,4 @@ func RevokedAtIsNil() predicate.SMTPCredential {
 // RevokedAtNotNil applies the NotNil predicate on the "revoked_at" field.
 func RevokedAtNotNil() predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldNotNull(FieldRevokedAt))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.SMTPCredential) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.SMTPCredential) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.SMTPCredential) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.NotPredicates(p))
 }

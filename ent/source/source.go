@@ -94,8 +94,3 @@ func PoolValidator(po Pool) error {
 
 // OrderOption defines the ordering options for the Source queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

@@ -3,8 +3,6 @@
 package source
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,49 +12,9 @@ func ID(id string) predicate.Source {
 	return predicate.Source(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Source {
-	return predicate.Source(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.Source {
-	return predicate.Source(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Source {
-	return predicate.Source(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Source {
-	return predicate.Source(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Source {
-	return predicate.Source(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Source {
-	return predicate.Source(sql.FieldLTE(FieldID, id))
-}
-
 // Address applies equality check predicate on the "address" field. It's identical to AddressEQ.
 func Address(v string) predicate.Source {
 	return predicate.Source(sql.FieldEQ(FieldAddress, v))
-}
-
-// Hostname applies equality check predicate on the "hostname" field. It's identical to HostnameEQ.
-func Hostname(v string) predicate.Source {
-	return predicate.Source(sql.FieldEQ(FieldHostname, v))
-}
-
-// AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
-func AccountID(v string) predicate.Source {
-	return predicate.Source(sql.FieldEQ(FieldAccountID, v))
 }
 
 // Node applies equality check predicate on the "node" field. It's identical to NodeEQ.
@@ -64,57 +22,7 @@ func Node(v string) predicate.Source {
 	return predicate.Source(sql.FieldEQ(FieldNode, v))
 }
 
-// WarmupStartedAt applies equality check predicate on the "warmup_started_at" field. It's identical to WarmupStartedAtEQ.
-func WarmupStartedAt(v time.Time) predicate.Source {
-	return predicate.Source(sql.FieldEQ(FieldWarmupStartedAt, v))
-}
-
-// PausedAt applies equality check predicate on the "paused_at" field. It's identical to PausedAtEQ.
-func PausedAt(v time.Time) predicate.Source {
-	return predicate.Source(sql.FieldEQ(FieldPausedAt, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Source {
-	return predicate.Source(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// AccountIDIsNil applies the IsNil predicate on the "account_id" field.
-func AccountIDIsNil() predicate.Source {
-	return predicate.Source(sql.FieldIsNull(FieldAccountID))
-}
-
-// AccountIDNotNil applies the NotNil predicate on the "account_id" field.
-func AccountIDNotNil() predicate.Source {
-	return predicate.Source(sql.FieldNotNull(FieldAccountID))
-}
-
 // PausedAtIsNil applies the IsNil predicate on the "paused_at" field.
 func PausedAtIsNil() predicate.Source {
 	return predicate.Source(sql.FieldIsNull(FieldPausedAt))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Source {
-	return predicate.Source(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Source {
-	return predicate.Source(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Source) predicate.Source {
-	return predicate.Source(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Source) predicate.Source {
-	return predicate.Source(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Source) predicate.Source {
-	return predicate.Source(sql.NotPredicates(p))
 }

@@ -14,21 +14,6 @@ func ID(id string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGT(FieldID, id))
-}
-
 // IDGTE applies the GTE predicate on the ID field.
 func IDGTE(id string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldGTE(FieldID, id))
@@ -39,19 +24,9 @@ func IDLT(id string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldLT(FieldID, id))
 }
 
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLTE(FieldID, id))
-}
-
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldEQ(FieldAccountID, v))
-}
-
-// AddressHash applies equality check predicate on the "address_hash" field. It's identical to AddressHashEQ.
-func AddressHash(v []byte) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEQ(FieldAddressHash, v))
 }
 
 // Email applies equality check predicate on the "email" field. It's identical to EmailEQ.
@@ -59,34 +34,14 @@ func Email(v string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldEQ(FieldEmail, v))
 }
 
-// EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
-func EmailID(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEQ(FieldEmailID, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEQ(FieldCreatedAt, v))
-}
-
 // AddressHashIn applies the In predicate on the "address_hash" field.
 func AddressHashIn(vs ...[]byte) predicate.Suppression {
 	return predicate.Suppression(sql.FieldIn(FieldAddressHash, vs...))
 }
 
-// EmailContainsFold applies the ContainsFold predicate on the "email" field.
-func EmailContainsFold(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldContainsFold(FieldEmail, v))
-}
-
 // ReasonEQ applies the EQ predicate on the "reason" field.
 func ReasonEQ(v Reason) predicate.Suppression {
 	return predicate.Suppression(sql.FieldEQ(FieldReason, v))
-}
-
-// EmailIDIn applies the In predicate on the "email_id" field.
-func EmailIDIn(vs ...string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldIn(FieldEmailID, vs...))
 }
 
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
@@ -97,19 +52,4 @@ func CreatedAtGTE(v time.Time) predicate.Suppression {
 // CreatedAtLT applies the LT predicate on the "created_at" field.
 func CreatedAtLT(v time.Time) predicate.Suppression {
 	return predicate.Suppression(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Suppression) predicate.Suppression {
-	return predicate.Suppression(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Suppression) predicate.Suppression {
-	return predicate.Suppression(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Suppression) predicate.Suppression {
-	return predicate.Suppression(sql.NotPredicates(p))
 }

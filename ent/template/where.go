@@ -3,8 +3,6 @@
 package template
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,34 +12,9 @@ func ID(id string) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Template {
-	return predicate.Template(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Template {
 	return predicate.Template(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Template {
-	return predicate.Template(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Template {
-	return predicate.Template(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Template {
-	return predicate.Template(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Template {
-	return predicate.Template(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -64,36 +37,6 @@ func Version(v int) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldVersion, v))
 }
 
-// LastVersion applies equality check predicate on the "last_version" field. It's identical to LastVersionEQ.
-func LastVersion(v int) predicate.Template {
-	return predicate.Template(sql.FieldEQ(FieldLastVersion, v))
-}
-
-// PublishedAt applies equality check predicate on the "published_at" field. It's identical to PublishedAtEQ.
-func PublishedAt(v time.Time) predicate.Template {
-	return predicate.Template(sql.FieldEQ(FieldPublishedAt, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Template {
-	return predicate.Template(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.Template {
-	return predicate.Template(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
-// Subject applies equality check predicate on the "subject" field. It's identical to SubjectEQ.
-func Subject(v string) predicate.Template {
-	return predicate.Template(sql.FieldEQ(FieldSubject, v))
-}
-
-// From applies equality check predicate on the "from" field. It's identical to FromEQ.
-func From(v string) predicate.Template {
-	return predicate.Template(sql.FieldEQ(FieldFrom, v))
-}
-
 // HTML applies equality check predicate on the "html" field. It's identical to HTMLEQ.
 func HTML(v string) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldHTML, v))
@@ -102,26 +45,6 @@ func HTML(v string) predicate.Template {
 // Text applies equality check predicate on the "text" field. It's identical to TextEQ.
 func Text(v string) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldText, v))
-}
-
-// UnsubscribeEnabled applies equality check predicate on the "unsubscribe_enabled" field. It's identical to UnsubscribeEnabledEQ.
-func UnsubscribeEnabled(v bool) predicate.Template {
-	return predicate.Template(sql.FieldEQ(FieldUnsubscribeEnabled, v))
-}
-
-// Category applies equality check predicate on the "category" field. It's identical to CategoryEQ.
-func Category(v string) predicate.Template {
-	return predicate.Template(sql.FieldEQ(FieldCategory, v))
-}
-
-// NameNEQ applies the NEQ predicate on the "name" field.
-func NameNEQ(v string) predicate.Template {
-	return predicate.Template(sql.FieldNEQ(FieldName, v))
-}
-
-// NameIn applies the In predicate on the "name" field.
-func NameIn(vs ...string) predicate.Template {
-	return predicate.Template(sql.FieldIn(FieldName, vs...))
 }
 
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
@@ -137,34 +60,4 @@ func VersionIsNil() predicate.Template {
 // VersionNotNil applies the NotNil predicate on the "version" field.
 func VersionNotNil() predicate.Template {
 	return predicate.Template(sql.FieldNotNull(FieldVersion))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Template {
-	return predicate.Template(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Template {
-	return predicate.Template(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// SubjectContainsFold applies the ContainsFold predicate on the "subject" field.
-func SubjectContainsFold(v string) predicate.Template {
-	return predicate.Template(sql.FieldContainsFold(FieldSubject, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Template) predicate.Template {
-	return predicate.Template(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Template) predicate.Template {
-	return predicate.Template(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Template) predicate.Template {
-	return predicate.Template(sql.NotPredicates(p))
 }

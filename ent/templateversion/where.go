@@ -3,8 +3,6 @@
 package templateversion
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,34 +12,9 @@ func ID(id int64) predicate.TemplateVersion {
 	return predicate.TemplateVersion(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...int64) predicate.TemplateVersion {
 	return predicate.TemplateVersion(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldLTE(FieldID, id))
 }
 
 // TemplateID applies equality check predicate on the "template_id" field. It's identical to TemplateIDEQ.
@@ -59,31 +32,6 @@ func Number(v int) predicate.TemplateVersion {
 	return predicate.TemplateVersion(sql.FieldEQ(FieldNumber, v))
 }
 
-// SourceHTML applies equality check predicate on the "source_html" field. It's identical to SourceHTMLEQ.
-func SourceHTML(v string) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldEQ(FieldSourceHTML, v))
-}
-
-// SourceText applies equality check predicate on the "source_text" field. It's identical to SourceTextEQ.
-func SourceText(v string) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldEQ(FieldSourceText, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// Subject applies equality check predicate on the "subject" field. It's identical to SubjectEQ.
-func Subject(v string) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldEQ(FieldSubject, v))
-}
-
-// From applies equality check predicate on the "from" field. It's identical to FromEQ.
-func From(v string) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldEQ(FieldFrom, v))
-}
-
 // HTML applies equality check predicate on the "html" field. It's identical to HTMLEQ.
 func HTML(v string) predicate.TemplateVersion {
 	return predicate.TemplateVersion(sql.FieldEQ(FieldHTML, v))
@@ -92,44 +40,4 @@ func HTML(v string) predicate.TemplateVersion {
 // Text applies equality check predicate on the "text" field. It's identical to TextEQ.
 func Text(v string) predicate.TemplateVersion {
 	return predicate.TemplateVersion(sql.FieldEQ(FieldText, v))
-}
-
-// UnsubscribeEnabled applies equality check predicate on the "unsubscribe_enabled" field. It's identical to UnsubscribeEnabledEQ.
-func UnsubscribeEnabled(v bool) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldEQ(FieldUnsubscribeEnabled, v))
-}
-
-// Category applies equality check predicate on the "category" field. It's identical to CategoryEQ.
-func Category(v string) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldEQ(FieldCategory, v))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// SubjectContainsFold applies the ContainsFold predicate on the "subject" field.
-func SubjectContainsFold(v string) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.FieldContainsFold(FieldSubject, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.TemplateVersion) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.TemplateVersion) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.TemplateVersion) predicate.TemplateVersion {
-	return predicate.TemplateVersion(sql.NotPredicates(p))
 }

@@ -64,18 +64,3 @@ var (
 
 // OrderOption defines the ordering options for the TLSReportCount queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByDay orders the results by the day field.
-func ByDay(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDay, opts...).ToFunc()
-}
-
-// ByDomain orders the results by the domain field.
-func ByDomain(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDomain, opts...).ToFunc()
-}

@@ -12,36 +12,6 @@ func ID(id int64) predicate.TLSReportCount {
 	return predicate.TLSReportCount(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.FieldLTE(FieldID, id))
-}
-
 // Day applies equality check predicate on the "day" field. It's identical to DayEQ.
 func Day(v string) predicate.TLSReportCount {
 	return predicate.TLSReportCount(sql.FieldEQ(FieldDay, v))
@@ -52,21 +22,6 @@ func Domain(v string) predicate.TLSReportCount {
 	return predicate.TLSReportCount(sql.FieldEQ(FieldDomain, v))
 }
 
-// Host applies equality check predicate on the "host" field. It's identical to HostEQ.
-func Host(v string) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.FieldEQ(FieldHost, v))
-}
-
-// Testing applies equality check predicate on the "testing" field. It's identical to TestingEQ.
-func Testing(v bool) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.FieldEQ(FieldTesting, v))
-}
-
-// Result applies equality check predicate on the "result" field. It's identical to ResultEQ.
-func Result(v string) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.FieldEQ(FieldResult, v))
-}
-
 // Sessions applies equality check predicate on the "sessions" field. It's identical to SessionsEQ.
 func Sessions(v int64) predicate.TLSReportCount {
 	return predicate.TLSReportCount(sql.FieldEQ(FieldSessions, v))
@@ -75,19 +30,4 @@ func Sessions(v int64) predicate.TLSReportCount {
 // DomainNEQ applies the NEQ predicate on the "domain" field.
 func DomainNEQ(v string) predicate.TLSReportCount {
 	return predicate.TLSReportCount(sql.FieldNEQ(FieldDomain, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.TLSReportCount) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.TLSReportCount) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.TLSReportCount) predicate.TLSReportCount {
-	return predicate.TLSReportCount(sql.NotPredicates(p))
 }

@@ -3,7 +3,6 @@
 package trackinghost
 
 import (
-	"fmt"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -108,20 +107,5 @@ func (s Status) String() string {
 	return string(s)
 }
 
-// StatusValidator is a validator for the "status" field enum values. It is called by the builders before save.
-func StatusValidator(s Status) error {
-	switch s {
-	case StatusPending, StatusVerified, StatusFailed:
-		return nil
-	default:
-		return fmt.Errorf("trackinghost: invalid enum value for status field: %q", s)
-	}
-}
-
 // OrderOption defines the ordering options for the TrackingHost queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

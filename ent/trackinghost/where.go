@@ -3,8 +3,6 @@
 package trackinghost
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,36 +10,6 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id int64) predicate.TrackingHost {
 	return predicate.TrackingHost(sql.FieldEQ(FieldID, id))
-}
-
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -64,49 +32,9 @@ func Error(v string) predicate.TrackingHost {
 	return predicate.TrackingHost(sql.FieldEQ(FieldError, v))
 }
 
-// VerifiedAt applies equality check predicate on the "verified_at" field. It's identical to VerifiedAtEQ.
-func VerifiedAt(v time.Time) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldEQ(FieldVerifiedAt, v))
-}
-
-// LastCheckedAt applies equality check predicate on the "last_checked_at" field. It's identical to LastCheckedAtEQ.
-func LastCheckedAt(v time.Time) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldEQ(FieldLastCheckedAt, v))
-}
-
-// FailingSince applies equality check predicate on the "failing_since" field. It's identical to FailingSinceEQ.
-func FailingSince(v time.Time) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldEQ(FieldFailingSince, v))
-}
-
-// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
-func DueAt(v time.Time) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldEQ(FieldDueAt, v))
-}
-
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldEQ(FieldFence, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
 // StatusEQ applies the EQ predicate on the "status" field.
 func StatusEQ(v Status) predicate.TrackingHost {
 	return predicate.TrackingHost(sql.FieldEQ(FieldStatus, v))
-}
-
-// StatusIn applies the In predicate on the "status" field.
-func StatusIn(vs ...Status) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldIn(FieldStatus, vs...))
 }
 
 // VerifiedAtNotNil applies the NotNil predicate on the "verified_at" field.
@@ -117,29 +45,4 @@ func VerifiedAtNotNil() predicate.TrackingHost {
 // FailingSinceIsNil applies the IsNil predicate on the "failing_since" field.
 func FailingSinceIsNil() predicate.TrackingHost {
 	return predicate.TrackingHost(sql.FieldIsNull(FieldFailingSince))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.TrackingHost) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.TrackingHost) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.TrackingHost) predicate.TrackingHost {
-	return predicate.TrackingHost(sql.NotPredicates(p))
 }

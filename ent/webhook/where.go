@@ -3,8 +3,6 @@
 package webhook
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,34 +12,9 @@ func ID(id string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -49,24 +22,9 @@ func AccountID(v string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldAccountID, v))
 }
 
-// URL applies equality check predicate on the "url" field. It's identical to URLEQ.
-func URL(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldURL, v))
-}
-
 // Enabled applies equality check predicate on the "enabled" field. It's identical to EnabledEQ.
 func Enabled(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldEnabled, v))
-}
-
-// EnabledAt applies equality check predicate on the "enabled_at" field. It's identical to EnabledAtEQ.
-func EnabledAt(v time.Time) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldEnabledAt, v))
-}
-
-// DisabledAt applies equality check predicate on the "disabled_at" field. It's identical to DisabledAtEQ.
-func DisabledAt(v time.Time) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldDisabledAt, v))
 }
 
 // DisabledReason applies equality check predicate on the "disabled_reason" field. It's identical to DisabledReasonEQ.
@@ -74,72 +32,7 @@ func DisabledReason(v string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldDisabledReason, v))
 }
 
-// RateLimit applies equality check predicate on the "rate_limit" field. It's identical to RateLimitEQ.
-func RateLimit(v int) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldRateLimit, v))
-}
-
-// RateFullAt applies equality check predicate on the "rate_full_at" field. It's identical to RateFullAtEQ.
-func RateFullAt(v time.Time) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldRateFullAt, v))
-}
-
-// Secret applies equality check predicate on the "secret" field. It's identical to SecretEQ.
-func Secret(v []byte) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldSecret, v))
-}
-
-// PreviousSecret applies equality check predicate on the "previous_secret" field. It's identical to PreviousSecretEQ.
-func PreviousSecret(v []byte) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldPreviousSecret, v))
-}
-
-// PreviousSecretUntil applies equality check predicate on the "previous_secret_until" field. It's identical to PreviousSecretUntilEQ.
-func PreviousSecretUntil(v time.Time) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldPreviousSecretUntil, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
-func UpdatedAt(v time.Time) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
 // URLHasSuffix applies the HasSuffix predicate on the "url" field.
 func URLHasSuffix(v string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldHasSuffix(FieldURL, v))
-}
-
-// DisabledAtIsNil applies the IsNil predicate on the "disabled_at" field.
-func DisabledAtIsNil() predicate.Webhook {
-	return predicate.Webhook(sql.FieldIsNull(FieldDisabledAt))
-}
-
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.Webhook {
-	return predicate.Webhook(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.Webhook {
-	return predicate.Webhook(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.Webhook) predicate.Webhook {
-	return predicate.Webhook(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.Webhook) predicate.Webhook {
-	return predicate.Webhook(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.Webhook) predicate.Webhook {
-	return predicate.Webhook(sql.NotPredicates(p))
 }

@@ -100,8 +100,3 @@ func (o Outcome) String() string {
 
 // OrderOption defines the ordering options for the WebhookAttempt queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}

@@ -3,8 +3,6 @@
 package webhookattempt
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,69 +12,9 @@ func ID(id int64) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldNEQ(FieldID, id))
-}
-
-// IDIn applies the In predicate on the ID field.
-func IDIn(ids ...int64) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id int64) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id int64) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id int64) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldLTE(FieldID, id))
-}
-
-// DeliveryID applies equality check predicate on the "delivery_id" field. It's identical to DeliveryIDEQ.
-func DeliveryID(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEQ(FieldDeliveryID, v))
-}
-
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldAccountID, v))
-}
-
-// Number applies equality check predicate on the "number" field. It's identical to NumberEQ.
-func Number(v int) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEQ(FieldNumber, v))
-}
-
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEQ(FieldFence, v))
-}
-
-// StartedAt applies equality check predicate on the "started_at" field. It's identical to StartedAtEQ.
-func StartedAt(v time.Time) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEQ(FieldStartedAt, v))
-}
-
-// FinishedAt applies equality check predicate on the "finished_at" field. It's identical to FinishedAtEQ.
-func FinishedAt(v time.Time) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEQ(FieldFinishedAt, v))
-}
-
-// StatusCode applies equality check predicate on the "status_code" field. It's identical to StatusCodeEQ.
-func StatusCode(v int) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEQ(FieldStatusCode, v))
 }
 
 // Error applies equality check predicate on the "error" field. It's identical to ErrorEQ.
@@ -84,19 +22,9 @@ func Error(v string) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldError, v))
 }
 
-// Response applies equality check predicate on the "response" field. It's identical to ResponseEQ.
-func Response(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEQ(FieldResponse, v))
-}
-
 // RemoteAddr applies equality check predicate on the "remote_addr" field. It's identical to RemoteAddrEQ.
 func RemoteAddr(v string) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldRemoteAddr, v))
-}
-
-// DurationMs applies equality check predicate on the "duration_ms" field. It's identical to DurationMsEQ.
-func DurationMs(v int) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEQ(FieldDurationMs, v))
 }
 
 // Node applies equality check predicate on the "node" field. It's identical to NodeEQ.
@@ -107,29 +35,4 @@ func Node(v int32) predicate.WebhookAttempt {
 // DeliveryIDIn applies the In predicate on the "delivery_id" field.
 func DeliveryIDIn(vs ...string) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldIn(FieldDeliveryID, vs...))
-}
-
-// StartedAtGTE applies the GTE predicate on the "started_at" field.
-func StartedAtGTE(v time.Time) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldGTE(FieldStartedAt, v))
-}
-
-// StartedAtLT applies the LT predicate on the "started_at" field.
-func StartedAtLT(v time.Time) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldLT(FieldStartedAt, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.WebhookAttempt) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.WebhookAttempt) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.WebhookAttempt) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package webhookdelivery
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,19 +12,9 @@ func ID(id string) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldIn(FieldID, ids...))
-}
-
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldGT(FieldID, id))
 }
 
 // IDGTE applies the GTE predicate on the ID field.
@@ -37,11 +25,6 @@ func IDGTE(id string) predicate.WebhookDelivery {
 // IDLT applies the LT predicate on the ID field.
 func IDLT(id string) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldLTE(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -64,19 +47,9 @@ func EventType(v string) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldEventType, v))
 }
 
-// EventCreatedAt applies equality check predicate on the "event_created_at" field. It's identical to EventCreatedAtEQ.
-func EventCreatedAt(v time.Time) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldEventCreatedAt, v))
-}
-
 // Failed applies equality check predicate on the "failed" field. It's identical to FailedEQ.
 func Failed(v bool) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldFailed, v))
-}
-
-// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
-func DueAt(v time.Time) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldDueAt, v))
 }
 
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
@@ -84,29 +57,9 @@ func Attempts(v int) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldAttempts, v))
 }
 
-// Replays applies equality check predicate on the "replays" field. It's identical to ReplaysEQ.
-func Replays(v int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldReplays, v))
-}
-
-// StatusCode applies equality check predicate on the "status_code" field. It's identical to StatusCodeEQ.
-func StatusCode(v int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldStatusCode, v))
-}
-
 // Error applies equality check predicate on the "error" field. It's identical to ErrorEQ.
 func Error(v string) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldError, v))
-}
-
-// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
-func CreatedAt(v time.Time) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// SettledAt applies equality check predicate on the "settled_at" field. It's identical to SettledAtEQ.
-func SettledAt(v time.Time) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldSettledAt, v))
 }
 
 // EventIDIn applies the In predicate on the "event_id" field.
@@ -124,27 +77,7 @@ func FailedNotNil() predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldNotNull(FieldFailed))
 }
 
-// CreatedAtGTE applies the GTE predicate on the "created_at" field.
-func CreatedAtGTE(v time.Time) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldGTE(FieldCreatedAt, v))
-}
-
-// CreatedAtLT applies the LT predicate on the "created_at" field.
-func CreatedAtLT(v time.Time) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldLT(FieldCreatedAt, v))
-}
-
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.WebhookDelivery) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.WebhookDelivery) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.WebhookDelivery) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.NotPredicates(p))
 }

@@ -3,8 +3,6 @@
 package webhookwork
 
 import (
-	"time"
-
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -14,72 +12,12 @@ func ID(id string) predicate.WebhookWork {
 	return predicate.WebhookWork(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id string) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.FieldNEQ(FieldID, id))
-}
-
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.WebhookWork {
 	return predicate.WebhookWork(sql.FieldIn(FieldID, ids...))
 }
 
-// IDGT applies the GT predicate on the ID field.
-func IDGT(id string) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.FieldGT(FieldID, id))
-}
-
-// IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id string) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.FieldGTE(FieldID, id))
-}
-
-// IDLT applies the LT predicate on the ID field.
-func IDLT(id string) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.FieldLT(FieldID, id))
-}
-
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id string) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.FieldLTE(FieldID, id))
-}
-
-// WebhookID applies equality check predicate on the "webhook_id" field. It's identical to WebhookIDEQ.
-func WebhookID(v string) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.FieldEQ(FieldWebhookID, v))
-}
-
-// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
-func DueAt(v time.Time) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.FieldEQ(FieldDueAt, v))
-}
-
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.FieldEQ(FieldFence, v))
-}
-
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
 func Attempts(v int) predicate.WebhookWork {
 	return predicate.WebhookWork(sql.FieldEQ(FieldAttempts, v))
-}
-
-// Round applies equality check predicate on the "round" field. It's identical to RoundEQ.
-func Round(v int) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.FieldEQ(FieldRound, v))
-}
-
-// And groups predicates with the AND operator between them.
-func And(predicates ...predicate.WebhookWork) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.AndPredicates(predicates...))
-}
-
-// Or groups predicates with the OR operator between them.
-func Or(predicates ...predicate.WebhookWork) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.OrPredicates(predicates...))
-}
-
-// Not applies the not operator on the given predicate.
-func Not(p predicate.WebhookWork) predicate.WebhookWork {
-	return predicate.WebhookWork(sql.NotPredicates(p))
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
@@ -55,6 +56,13 @@ func usableMemory() int64 {
 	return memory
 }
 
-// returnMemory returns the memory used at startup to the system: migrations, the schema and the templates use about
-// 40 MiB that are no longer needed, and an idle process would free them late.
-func returnMemory() { go debug.FreeOSMemory() }
+// returnMemory returns the memory that only the startup needed to the system: the garbage of migrations, schemas and
+// templates, which an idle process would free late, and the pages of the program file, most of which the startup maps.
+func returnMemory(ctx context.Context, log *slog.Logger) {
+	go func() {
+		debug.FreeOSMemory()
+		if err := releaseProgramPages(); err != nil {
+			log.DebugContext(ctx, "pages of the program file were not released", telemetry.KeyError, err)
+		}
+	}()
+}

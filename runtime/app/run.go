@@ -93,7 +93,7 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	if err := announceReady(ctx, cfg, o, opened, seeds, log); err != nil {
 		return errors.Join(ignoreCancellation(parent, log, err), stopApp(app, drainTimeout))
 	}
-	returnMemory()
+	returnMemory(ctx, log)
 	told := make(chan struct{})
 	go func() {
 		reportToSystemd(ctx, log)
