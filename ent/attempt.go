@@ -58,7 +58,9 @@ type Attempt struct {
 	// id of the process that claimed it
 	Node *int32 `json:"node,omitempty"`
 	// claimed before there was a connection for it
-	Ahead        bool `json:"ahead,omitempty"`
+	Ahead bool `json:"ahead,omitempty"`
+	// when the outcome became unknown; an index of finished_at or outcome would change with every attempt
+	InDoubtAt    *time.Time `json:"in_doubt_at,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -73,7 +75,7 @@ func (*Attempt) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case attempt.FieldEmailID, attempt.FieldAccountID, attempt.FieldOutcome, attempt.FieldPhase, attempt.FieldEnhancedCode, attempt.FieldReply, attempt.FieldRemoteHost, attempt.FieldRemoteAddr, attempt.FieldTLS, attempt.FieldTLSPolicy, attempt.FieldLocalAddr, attempt.FieldWay, attempt.FieldClass:
 			values[i] = new(sql.NullString)
-		case attempt.FieldStartedAt, attempt.FieldFinishedAt:
+		case attempt.FieldStartedAt, attempt.FieldFinishedAt, attempt.FieldInDoubtAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -226,6 +228,13 @@ func (_m *Attempt) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field ahead", values[i])
 			} else if value.Valid {
 				_m.Ahead = value.Bool
+			}
+		case attempt.FieldInDoubtAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field in_doubt_at", values[i])
+			} else if value.Valid {
+				_m.InDoubtAt = new(time.Time)
+				*_m.InDoubtAt = value.Time
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])

@@ -1918,6 +1918,7 @@ type AttemptMutation struct {
 	node            *int32
 	addnode         *int32
 	ahead           *bool
+	in_doubt_at     *time.Time
 	clearedFields   map[string]struct{}
 	done            bool
 	oldValue        func(context.Context) (*Attempt, error)
@@ -2027,7 +2028,7 @@ func (m *AttemptMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AttemptMutation) Fields() []string {
-	fields := make([]string, 0, 21)
+	fields := make([]string, 0, 22)
 	if m.recipient_id != nil {
 		fields = append(fields, attempt.FieldRecipientID)
 	}
@@ -2090,6 +2091,9 @@ func (m *AttemptMutation) Fields() []string {
 	}
 	if m.ahead != nil {
 		fields = append(fields, attempt.FieldAhead)
+	}
+	if m.in_doubt_at != nil {
+		fields = append(fields, attempt.FieldInDoubtAt)
 	}
 	return fields
 }
@@ -2184,6 +2188,9 @@ func (m *AttemptMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(attempt.FieldNode) {
 		fields = append(fields, attempt.FieldNode)
+	}
+	if m.FieldCleared(attempt.FieldInDoubtAt) {
+		fields = append(fields, attempt.FieldInDoubtAt)
 	}
 	return fields
 }

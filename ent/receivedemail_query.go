@@ -40,13 +40,6 @@ func (_q *ReceivedEmailQuery) Limit(limit int) *ReceivedEmailQuery {
 	return _q
 }
 
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *ReceivedEmailQuery) Unique(unique bool) *ReceivedEmailQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *ReceivedEmailQuery) Order(o ...receivedemail.OrderOption) *ReceivedEmailQuery {
 	_q.order = append(_q.order, o...)
@@ -79,18 +72,6 @@ func (_q *ReceivedEmailQuery) All(ctx context.Context) ([]*ReceivedEmail, error)
 	}
 	qr := querierAll[[]*ReceivedEmail, *ReceivedEmailQuery]()
 	return withInterceptors[[]*ReceivedEmail](ctx, _q, qr, _q.inters)
-}
-
-// IDs executes the query and returns a list of ReceivedEmail IDs.
-func (_q *ReceivedEmailQuery) IDs(ctx context.Context) (ids []string, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(receivedemail.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
 }
 
 // Count returns the count of the given query.
