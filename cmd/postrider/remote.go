@@ -85,6 +85,27 @@ func (o output) printItem(s *session, item json.RawMessage, members ...string) e
 	return w.Flush()
 }
 
+// printDone prints what a command did: a value as JSON, or the IDs of the objects it concerns, or a text.
+func (o output) printDone(s *session, value any, ids []string, format string, args ...any) error {
+	switch {
+	case o.JSON:
+		return s.print(value)
+	case o.Quiet:
+		_, err := io.WriteString(s.out, joinLines(ids))
+		return err
+	}
+	_, err := fmt.Fprintf(s.out, format, args...)
+	return err
+}
+
+func joinLines(lines []string) string {
+	var out strings.Builder
+	for _, line := range lines {
+		out.WriteString(line + "\n")
+	}
+	return out.String()
+}
+
 // printJSON prints JSON with indentation.
 func (s *session) printJSON(value json.RawMessage) error {
 	var out bytes.Buffer
@@ -108,7 +129,7 @@ type listFlags struct {
 // fields.
 func (l listFlags) list(s *session, path, name string, query url.Values, members ...string) error {
 	if l.Limit < 0 {
-		return errors.New("--limit: cannot be negative")
+		return misusef("--limit: cannot be negative")
 	}
 	server, err := l.server()
 	if err != nil {
@@ -118,12 +139,16 @@ func (l listFlags) list(s *session, path, name string, query url.Values, members
 		return listJSON(s, server, path, name, query, l.Limit)
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	if !l.Quiet {
-		fmt.Fprintln(w, strings.Join(titlesOf(members), "\t"))
+	heading := func() {
+		if !l.Quiet {
+			fmt.Fprintln(w, strings.Join(titlesOf(members), "\t"))
+		}
 	}
 	found := 0
 	err = server.List(s.ctx, path, name, query, l.Limit, func(item json.RawMessage) error {
-		found++
+		if found++; found == 1 {
+			heading()
+		}
 		fields, err := decodeItem(item)
 		if err != nil {
 			return err
@@ -139,7 +164,10 @@ func (l listFlags) list(s *session, path, name string, query url.Values, members
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 		return nil
 	})
-	if err == nil && found == l.Limit {
+	if err == nil && found == 0 {
+		heading()
+	}
+	if err == nil && found == l.Limit && !l.Quiet {
 		fmt.Fprintf(s.log, "These are the first %d. Use --limit to print more.\n", found)
 	}
 	return errors.Join(err, w.Flush())
@@ -270,7 +298,7 @@ func parseTime(flag, text string) (string, error) {
 		return time.Now().Add(-age).UTC().Format(time.RFC3339), nil
 	}
 	if _, err := time.Parse(time.RFC3339, text); err != nil {
-		return "", fmt.Errorf("%s: %q must be a time such as 2026-01-31T12:00:00Z or an age such as 2h", flag, text)
+		return "", misusef("%s: %q must be a time such as 2026-01-31T12:00:00Z or an age such as 2h", flag, text)
 	}
 	return text, nil
 }
@@ -308,7 +336,7 @@ func (s *session) confirm(question string, yes bool) error {
 		return nil
 	}
 	if !isTerminal(os.Stdin) {
-		return errors.New("--yes: is required without a terminal")
+		return misusef("--yes: is required without a terminal")
 	}
 	fmt.Fprintf(s.log, "%s [y/N] ", question)
 	var answer string
@@ -353,9 +381,16 @@ func (p *progress) end() {
 	}
 }
 
-// writeExport runs an export, and writes it to a file, or to standard output for "" and "-". The file appears when it
-// is complete.
-func (r remote) writeExport(s *session, path string, query url.Values, file string) error {
+// exportTarget is where a command writes an export.
+type exportTarget struct {
+	Out   string `help:"File to write; it appears when it is complete (default: standard output)." placeholder:"FILE" short:"o"`
+	Quiet bool   `help:"Print neither the progress nor the number of lines." short:"q"`
+}
+
+// write runs an export, and writes it to the file, or to standard output for "" and "-". The file appears when it is
+// complete.
+func (t exportTarget) write(s *session, r remote, path string, query url.Values) error {
+	file := t.Out
 	server, err := r.server()
 	if err != nil {
 		return err
@@ -370,6 +405,9 @@ func (r remote) writeExport(s *session, path string, query url.Values, file stri
 		return err
 	}
 	p := s.progressTo(f)
+	if t.Quiet {
+		p.log = nil
+	}
 	err = server.Copy(s.ctx, get, p)
 	p.end()
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -378,6 +416,8 @@ func (r remote) writeExport(s *session, path string, query url.Values, file stri
 	if err := os.Rename(partial, file); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.log, "%s: %d lines written\n", file, p.lines)
+	if !t.Quiet {
+		fmt.Fprintf(s.log, "%s: %d lines written\n", file, p.lines)
+	}
 	return nil
 }
