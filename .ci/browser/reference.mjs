@@ -28,16 +28,16 @@ check(new Set(parts).size === parts.length, `each part is loaded once: ${parts}`
 
 // 3. The language of samples applies to parts that are loaded later.
 await page.locator('#sendEmail').getByRole('button', { name: 'Go', exact: true }).click()
-await page.goto(base + '/api/docs#createTemplate')
-await page.locator('#createTemplate').getByRole('heading').waitFor()
-check(await page.locator('#createTemplate .sample:visible').count() === 1, 'an operation shows one sample')
+await page.goto(base + '/api/docs#addTemplate')
+await page.locator('#addTemplate').getByRole('heading').waitFor()
+check(await page.locator('#addTemplate .sample:visible').count() === 1, 'an operation shows one sample')
 
 // 4. The search loads the other parts.
 await page.getByLabel('Search').fill('rotate secret whsec_')
 await page.getByText(/^[1-9]\d* found$/).waitFor()
 check(new Set(parts).size === all, `the search loads every part: ${new Set(parts).size} of ${all}`)
 check(await page.locator('#rotateWebhookSecret').isVisible(), 'the search shows the operation')
-check(!await page.locator('#createTemplate').isVisible(), 'the search hides other operations')
+check(!await page.locator('#addTemplate').isVisible(), 'the search hides other operations')
 nothing(await violations(page, 'light', 1000))
 
 // 5. Without the script, the contents lead to the page of a part.

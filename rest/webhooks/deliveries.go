@@ -243,8 +243,11 @@ func webhookDetailExample() map[string]any {
 	out["body"] = map[string]any{"type": "contact.unsubscribed", "created_at": "2026-01-15T09:30:00.000Z",
 		"data": sample.Sample}
 	out["event_type"] = "contact.unsubscribed"
+	out["status_code"], out["error"] = 503, nil
 	out["attempts"] = []any{map[string]any{"number": 1, "started_at": "2026-01-15T09:30:00.000Z",
-		"finished_at": "2026-01-15T09:30:10.000Z", "outcome": "failed",
-		"status_code": nil, "error": "no answer within 10s", "response": "", "response_headers": []any{}, "remote_addr": "203.0.113.7:443", "duration_ms": 10000}}
+		"finished_at": "2026-01-15T09:30:00.120Z", "outcome": "failed", "status_code": 503, "error": nil,
+		"response":         "Try again later.",
+		"response_headers": []any{map[string]any{"name": "Retry-After", "value": "30"}},
+		"remote_addr":      "203.0.113.7:443", "duration_ms": 120}}
 	return out
 }

@@ -19,7 +19,7 @@ type runTimelineEntry struct {
 	StepKey   *string     `json:"step_key" doc:"The key of the step, or of the step that sent the message of the fact."`
 	SubjectID *string     `json:"subject_id" doc:"ID of the event, or of the email that the fact concerns."`
 	Error     *string     `json:"error" doc:"Error of a step, or the reason for its retry, as a code, a colon and a sentence."`
-	Data      wire.Object `json:"data" doc:"Data of the event or fact, or the output of the step."`
+	Data      wire.Object `json:"data" nullable:"true" doc:"Data of the event or fact, or the output of the step. null if the event had none."`
 }
 
 type runTimelineAnswer struct {
