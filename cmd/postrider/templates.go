@@ -92,8 +92,8 @@ func (c *templatesPushCommand) Run(s *session) error {
 	}
 	push := templatefiles.Push{Server: server, Folder: c.Folder, Publish: c.Publish, DryRun: c.DryRun, Diff: s.log,
 		Log: s.log}
-	results := []templatefiles.Pushed{}
-	push.Report = func(p templatefiles.Pushed) {
+	results := []templatefiles.PushResult{}
+	push.Report = func(p templatefiles.PushResult) {
 		results = append(results, p)
 		switch {
 		case c.JSON || p.Error != nil:
@@ -129,8 +129,8 @@ func (c *templatesPullCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	results := []templatefiles.Pulled{}
-	err = templatefiles.Pull{Server: server, Folder: c.Folder, Report: func(p templatefiles.Pulled) {
+	results := []templatefiles.PullResult{}
+	err = templatefiles.Pull{Server: server, Folder: c.Folder, Report: func(p templatefiles.PullResult) {
 		results = append(results, p)
 		switch {
 		case c.JSON:

@@ -34,11 +34,11 @@ type Push struct {
 	DryRun  bool      // only print the changes
 	Diff    io.Writer // differences between the server and the files
 	Log     io.Writer // problems of templates
-	Report  func(Pushed)
+	Report  func(PushResult)
 }
 
-// Pushed is the result of a push for one template.
-type Pushed struct {
+// PushResult is the result of a push for one template.
+type PushResult struct {
 	Alias     string  `json:"alias"`
 	Change    string  `json:"change"` // created, changed or unchanged; empty: refused
 	Published bool    `json:"published"`
@@ -47,7 +47,7 @@ type Pushed struct {
 	Error     *string `json:"error"`
 }
 
-func (p Pushed) String() string {
+func (p PushResult) String() string {
 	did := p.Change
 	switch {
 	case p.Status == nil:
@@ -74,7 +74,7 @@ func (p Push) Run(ctx context.Context) (failed int, err error) {
 		if client.StatusOf(err) == http.StatusBadRequest || client.StatusOf(err) == http.StatusConflict {
 			reason := err.Error()
 			fmt.Fprintf(p.Log, "%s: error: %s\n", t.Alias, reason)
-			p.Report(Pushed{Alias: t.Alias, Error: &reason})
+			p.Report(PushResult{Alias: t.Alias, Error: &reason})
 			failed++
 			continue
 		}
@@ -87,7 +87,7 @@ func (p Push) Run(ctx context.Context) (failed int, err error) {
 }
 
 // push sends one template.
-func (p Push) push(ctx context.Context, t Template) (did Pushed, err error) {
+func (p Push) push(ctx context.Context, t Template) (did PushResult, err error) {
 	known, err := find(ctx, p.Server, t.Alias)
 	if err != nil {
 		return did, err
@@ -101,7 +101,7 @@ func (p Push) push(ctx context.Context, t Template) (did Pushed, err error) {
 		return did, err
 	}
 	p.Diff.Write(changes) //nolint:errcheck // like any other line of the log
-	did = Pushed{Alias: t.Alias, Change: "created"}
+	did = PushResult{Alias: t.Alias, Change: "created"}
 	switch {
 	case exists && len(changes) == 0:
 		did.Change = "unchanged"
@@ -212,18 +212,18 @@ func format(t Template) ([]byte, error) {
 type Pull struct {
 	Server client.Server
 	Folder string
-	Report func(Pulled)
+	Report func(PullResult)
 }
 
-// Pulled is the result of a pull for one template.
-type Pulled struct {
+// PullResult is the result of a pull for one template.
+type PullResult struct {
 	ID     string  `json:"id"`
 	Name   string  `json:"name"`
 	Path   *string `json:"path"`   // nil: skipped, because the template has no alias that can name a file
 	Change string  `json:"change"` // written, unchanged or skipped
 }
 
-func (p Pulled) String() string {
+func (p PullResult) String() string {
 	if p.Path == nil {
 		return fmt.Sprintf("%s  %q has no alias that can name a file: skipped", p.ID, p.Name)
 	}
@@ -246,7 +246,7 @@ func (p Pull) Run(ctx context.Context) error {
 			return err
 		}
 		if listed.Alias == nil || strings.ContainsAny(*listed.Alias, `/\`) {
-			p.Report(Pulled{ID: listed.ID, Name: listed.Name, Change: "skipped"})
+			p.Report(PullResult{ID: listed.ID, Name: listed.Name, Change: "skipped"})
 			return nil
 		}
 		t, err := get(ctx, p.Server, listed.ID)
@@ -261,7 +261,7 @@ func (p Pull) Run(ctx context.Context) error {
 		if changed {
 			did = "written"
 		}
-		p.Report(Pulled{ID: listed.ID, Name: listed.Name, Path: &path, Change: did})
+		p.Report(PullResult{ID: listed.ID, Name: listed.Name, Path: &path, Change: did})
 		return nil
 	})
 }

@@ -299,7 +299,7 @@ export interface components {
     RunEvent: { created_at: string; data?: Record<string, unknown>; email?: string; id: string; name: string; source?: string; user_id?: string }
     RunPayload: { automation_id: string; automation_name: string; error: string | null; event_name: string; run_id: string; status: string; step_index: number; step_type: string }
     RunTimelineAnswer: { timeline: (components['schemas']["RunTimelineEntry"])[] }
-    RunTimelineEntry: { at: string; data: Record<string, unknown>; error: string | null; source: "event" | "run" | "step" | "wait" | "email" | "sms"; status: string | null; step_key: string | null; subject_id: string | null; type: string }
+    RunTimelineEntry: { at: string; data: Record<string, unknown> | null; error: string | null; source: "event" | "run" | "step" | "wait" | "email" | "sms"; status: string | null; step_key: string | null; subject_id: string | null; type: string }
     SMSMessage: { automation_id: string | null; country: string; created_at: string; encoding: "gsm7" | "ucs2"; error: string | null; error_code: string | null; from: string | null; id: string; next_at: string | null; provider: "capture" | "twilio" | "http" | null; provider_id: string | null; run_id: string | null; segments: number; sent_at: string | null; status: "queued" | "sent" | "delivered" | "failed" | "unknown"; text: string; to: string }
     SMSMessageList: { has_more: boolean; next_cursor: string | null; sms_messages: (components['schemas']["SMSMessage"])[] }
     SendBatch: { atomic?: boolean | null; emails: (components['schemas']["SendEmail"])[] }
