@@ -105,12 +105,12 @@ func newAnswer(a *ent.Automation) automationAnswer { return automationAnswer{new
 // automationVersion is a version of an automation in a list.
 type automationVersion struct {
 	Number     int                               `json:"number" doc:"The number of the version, starting at 1."`
-	Definition wire.Stored[automationDefinition] `json:"definition" doc:"The definition of the version."`
+	Definition wire.JSONOf[automationDefinition] `json:"definition" doc:"The definition of the version."`
 	CreatedAt  wire.Time                         `json:"created_at" doc:"When the version was created."`
 }
 
 func newVersion(v *ent.AutomationVersion) automationVersion {
-	return automationVersion{Number: v.Number, Definition: wire.Stored[automationDefinition](v.Definition),
+	return automationVersion{Number: v.Number, Definition: wire.JSONOf[automationDefinition](v.Definition),
 		CreatedAt: wire.Time(v.CreatedAt)}
 }
 

@@ -30,31 +30,31 @@ func (r *JSON) UnmarshalJSON(data []byte) error {
 // Schema implements huma.SchemaProvider.
 func (JSON) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// Object is a stored JSON object with arbitrary fields, encoded unchanged. The field has the tag nullable if it can be
+// JSONObject is a stored JSON object with arbitrary fields, encoded unchanged. The field has the tag nullable if it can be
 // null.
-type Object json.RawMessage
+type JSONObject json.RawMessage
 
 // MarshalJSON implements json.Marshaler.
-func (o Object) MarshalJSON() ([]byte, error) { return JSON(o).MarshalJSON() }
+func (o JSONObject) MarshalJSON() ([]byte, error) { return JSON(o).MarshalJSON() }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (o *Object) UnmarshalJSON(data []byte) error { return (*JSON)(o).UnmarshalJSON(data) }
+func (o *JSONObject) UnmarshalJSON(data []byte) error { return (*JSON)(o).UnmarshalJSON(data) }
 
 // Schema implements huma.SchemaProvider.
-func (Object) Schema(huma.Registry) *huma.Schema {
+func (JSONObject) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// Stored is stored JSON in the form of T, encoded unchanged.
-type Stored[T any] json.RawMessage
+// JSONOf is stored JSON in the form of T, encoded unchanged.
+type JSONOf[T any] json.RawMessage
 
 // MarshalJSON implements json.Marshaler.
-func (s Stored[T]) MarshalJSON() ([]byte, error) { return JSON(s).MarshalJSON() }
+func (s JSONOf[T]) MarshalJSON() ([]byte, error) { return JSON(s).MarshalJSON() }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (s *Stored[T]) UnmarshalJSON(data []byte) error { return (*JSON)(s).UnmarshalJSON(data) }
+func (s *JSONOf[T]) UnmarshalJSON(data []byte) error { return (*JSON)(s).UnmarshalJSON(data) }
 
 // Schema implements huma.SchemaProvider.
-func (Stored[T]) Schema(r huma.Registry) *huma.Schema {
+func (JSONOf[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }
