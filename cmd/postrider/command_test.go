@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,8 +189,7 @@ func TestRemoteCommandsHaveFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := map[string]string{"listen": "follows events", "mcp": "speaks MCP", "automation push": "", "automation pull": "",
-		"automation list": "is JSON", "automation simulate": "is JSON"}
+	other := []string{"listen", "mcp", "automation push", "automation pull", "automation list", "automation simulate"}
 	seen := 0
 	for _, command := range parser.Model.Leaves(true) {
 		flags := map[string]bool{}
@@ -200,7 +200,7 @@ func TestRemoteCommandsHaveFormats(t *testing.T) {
 		}
 		name, _, _ := strings.Cut(command.Path(), " <")
 		name = strings.TrimPrefix(name, "postrider ")
-		if _, excepted := other[name]; !flags["api-key"] || excepted {
+		if !flags["api-key"] || slices.Contains(other, name) {
 			continue
 		}
 		seen++

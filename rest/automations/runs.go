@@ -114,14 +114,14 @@ func newRun(r *ent.AutomationRun) AutomationRun {
 }
 
 func newStep(s *ent.AutomationStep) automationStep {
-	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status, Output: wire.JSONObject(s.Output),
-		EmailID: s.EmailID, Error: wire.OrNull(s.Error),
+	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status,
+		Output: wire.JSONObject(s.Output), EmailID: s.EmailID, Error: wire.OrNull(s.Error),
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt)}
 }
 
 func newRunAnswer(r automations.RunDetail) automationRunAnswer {
-	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: wire.JSONOf[runEvent](r.Event),
-		Steps:      wire.ListOf(r.Steps, newStep),
+	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun),
+		Event: wire.JSONOf[runEvent](r.Event), Steps: wire.ListOf(r.Steps, newStep),
 		WaitingFor: wire.FromPointer(newWaitingFor(r)), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 

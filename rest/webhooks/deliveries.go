@@ -180,7 +180,8 @@ func newWebhookDelivery(d *ent.WebhookDelivery) WebhookDelivery {
 func newWebhookAttempt(t *ent.WebhookAttempt) webhookAttempt {
 	out := webhookAttempt{Number: t.Number, StartedAt: wire.Time(t.StartedAt),
 		FinishedAt: wire.OptionalTime{At: t.FinishedAt}, StatusCode: t.StatusCode,
-		Error: wire.OrNull(t.Error), Response: t.Response, Headers: post.ParseHeaders(t.ResponseHeaders), RemoteAddr: wire.OrNull(t.RemoteAddr),
+		Error: wire.OrNull(t.Error), Response: t.Response, Headers: post.ParseHeaders(t.ResponseHeaders),
+		RemoteAddr: wire.OrNull(t.RemoteAddr),
 		DurationMS: t.DurationMs}
 	if t.Outcome != nil {
 		out.Outcome = wire.OrNull(string(*t.Outcome))

@@ -13,7 +13,8 @@ import (
 
 func TestHeadersAreStoredWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	got := ParseHeaders(FormatHeaders(http.Header{"Set-Cookie": {"sid=verysecret", "b=verysecret"}, "X-Auth-Token": {"verysecret"},
+	got := ParseHeaders(FormatHeaders(http.Header{
+		"Set-Cookie": {"sid=verysecret", "b=verysecret"}, "X-Auth-Token": {"verysecret"},
 		"Date": {"Thu, 15 Jan 2026 09:30:00 GMT"}, "Content-Type": {"text/plain"}, "X-Request-Id": {"req: 1"},
 		"Content-Security-Policy": {"default-src 'none'"}, "X-Raw": {"caf\xe9\x00"}, "X-Empty": {""}}))
 	want := []shape.Header{{Name: "Content-Type", Value: "text/plain"}, {Name: "X-Request-Id", Value: "req: 1"},

@@ -30,8 +30,8 @@ func (r *JSON) UnmarshalJSON(data []byte) error {
 // Schema implements huma.SchemaProvider.
 func (JSON) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// JSONObject is a stored JSON object with arbitrary fields, encoded unchanged. The field has the tag nullable if it can be
-// null.
+// JSONObject is a stored JSON object with arbitrary fields, encoded unchanged. A field that can be null has the tag
+// nullable.
 type JSONObject json.RawMessage
 
 // MarshalJSON implements json.Marshaler.

@@ -67,8 +67,8 @@ func sendMessage(c *compat.Call) (*compat.Response, error) {
 		"message": "Queued. Thank you."})
 }
 
-// senderDomain returns the domain of the sender, which the Message-ID contains. The sender of a template is unknown here: then
-// it returns the domain of the path.
+// senderDomain returns the domain of the sender, which the Message-ID contains. The sender of a template is unknown
+// here: then it returns the domain of the path.
 func (m *message) senderDomain(path string) string {
 	from, known := m.From.(mailbox)
 	if !known {
