@@ -1566,7 +1566,7 @@ func init() {
 	// webhookattempt.DefaultResponse holds the default value on creation for the response field.
 	webhookattempt.DefaultResponse = webhookattemptDescResponse.Default.(string)
 	// webhookattemptDescRemoteAddr is the schema descriptor for remote_addr field.
-	webhookattemptDescRemoteAddr := webhookattemptFields[11].Descriptor()
+	webhookattemptDescRemoteAddr := webhookattemptFields[12].Descriptor()
 	// webhookattempt.DefaultRemoteAddr holds the default value on creation for the remote_addr field.
 	webhookattempt.DefaultRemoteAddr = webhookattemptDescRemoteAddr.Default.(string)
 	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()

@@ -37,6 +37,8 @@ type WebhookAttempt struct {
 	Error string `json:"error,omitempty"`
 	// the beginning of the answer's body, at most 4 KiB
 	Response string `json:"response,omitempty"`
+	// header fields of the answer, one a line, at most 2 KiB; null: there are none, or the event was erased
+	ResponseHeaders string `json:"response_headers,omitempty"`
 	// RemoteAddr holds the value of the "remote_addr" field.
 	RemoteAddr string `json:"remote_addr,omitempty"`
 	// DurationMs holds the value of the "duration_ms" field.
@@ -53,7 +55,7 @@ func (*WebhookAttempt) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case webhookattempt.FieldID, webhookattempt.FieldNumber, webhookattempt.FieldFence, webhookattempt.FieldStatusCode, webhookattempt.FieldDurationMs, webhookattempt.FieldNode:
 			values[i] = new(sql.NullInt64)
-		case webhookattempt.FieldDeliveryID, webhookattempt.FieldAccountID, webhookattempt.FieldOutcome, webhookattempt.FieldError, webhookattempt.FieldResponse, webhookattempt.FieldRemoteAddr:
+		case webhookattempt.FieldDeliveryID, webhookattempt.FieldAccountID, webhookattempt.FieldOutcome, webhookattempt.FieldError, webhookattempt.FieldResponse, webhookattempt.FieldResponseHeaders, webhookattempt.FieldRemoteAddr:
 			values[i] = new(sql.NullString)
 		case webhookattempt.FieldStartedAt, webhookattempt.FieldFinishedAt:
 			values[i] = new(sql.NullTime)
@@ -140,6 +142,12 @@ func (_m *WebhookAttempt) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field response", values[i])
 			} else if value.Valid {
 				_m.Response = value.String
+			}
+		case webhookattempt.FieldResponseHeaders:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field response_headers", values[i])
+			} else if value.Valid {
+				_m.ResponseHeaders = value.String
 			}
 		case webhookattempt.FieldRemoteAddr:
 			if value, ok := values[i].(*sql.NullString); !ok {

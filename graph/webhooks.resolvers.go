@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/webhooks/post"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/storage/timeseries"
@@ -113,6 +115,14 @@ func (r *webhookResolver) Deliveries(ctx context.Context, obj *model.Webhook, fi
 
 func (r *webhookAttemptResolver) Error(ctx context.Context, obj *ent.WebhookAttempt) (*string, error) {
 	return nilIfEmpty(obj.Error), nil
+}
+
+func (r *webhookAttemptResolver) ResponseHeaders(ctx context.Context, obj *ent.WebhookAttempt) ([]*shape.Header, error) {
+	all := []*shape.Header{}
+	for _, h := range post.ParseHeaders(obj.ResponseHeaders) {
+		all = append(all, &h)
+	}
+	return all, nil
 }
 
 func (r *webhookAttemptResolver) RemoteAddr(ctx context.Context, obj *ent.WebhookAttempt) (*string, error) {

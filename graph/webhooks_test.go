@@ -175,7 +175,8 @@ func (f fakeWebhooks) Attempts(_ context.Context, _ string, ids ...string) (map[
 	for _, id := range ids {
 		found[id] = []*ent.WebhookAttempt{
 			{Number: 1, StartedAt: day, FinishedAt: &day, Outcome: &outcome, StatusCode: &status, Response: "broken",
-				RemoteAddr: "203.0.113.7:443", DurationMs: &took},
+				ResponseHeaders: "Retry-After: 3\nX-Request-Id: r-1\n",
+				RemoteAddr:      "203.0.113.7:443", DurationMs: &took},
 			{Number: 2, StartedAt: day},
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,6 +181,38 @@ func TestAccountUpdateChangesOnlyGivenFields(t *testing.T) {
 	}
 }
 
+// Scripts choose the format of every command of a running Postrider in the same way.
+func TestRemoteCommandsHaveFormats(t *testing.T) {
+	t.Parallel()
+	var line commandLine
+	parser, err := line.newParser(&session{out: io.Discard, log: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := []string{"listen", "mcp", "automation push", "automation pull", "automation list", "automation simulate"}
+	seen := 0
+	for _, command := range parser.Model.Leaves(true) {
+		flags := map[string]bool{}
+		for _, group := range command.AllFlags(false) {
+			for _, flag := range group {
+				flags[flag.Name] = true
+			}
+		}
+		name, _, _ := strings.Cut(command.Path(), " <")
+		name = strings.TrimPrefix(name, "postrider ")
+		if !flags["api-key"] || slices.Contains(other, name) {
+			continue
+		}
+		seen++
+		if !flags["quiet"] || !flags["json"] && !flags["format"] {
+			t.Errorf("postrider %s has not both --json and --quiet", name)
+		}
+	}
+	if seen < 30 {
+		t.Errorf("%d commands use a running Postrider, want at least 30", seen)
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	mistake := fmt.Errorf("select: %w", setting.Mistakes{{Setting: "POSTRIDER_MODULES", Problem: "is wrong"}})
@@ -201,6 +234,10 @@ func TestExitCodes(t *testing.T) {
 		{"key create --account=a --name=n --scope=all", 2, `--scope must be one of "full","sending","read"`},
 		{"key create --account=a --name=n --expires-at=soon", 2, "--expires-at"},
 		{"openapi --format=xml", 2, "--format must be one of"},
+		{"emails list --limit=-1", 2, "--limit: cannot be negative"},
+		{"emails send --variable=a=b", 2, "--variable: requires --template"},
+		{"events send user.created --data={", 2, "--data: must be a JSON object"},
+		{"webhooks replay wh_1", 2, "--since: is required"},
 	} {
 		code, stdout, stderr := runFailing(t, strings.Fields(test.args)...)
 		if code != test.code || !strings.Contains(stderr, test.stderr) || (code != 0 && stdout != "") {

@@ -158,8 +158,9 @@ type domainsRecordsCommand struct {
 	remote
 	domainName
 
-	JSON bool `help:"Print JSON as the API returns it." name:"json" xor:"form"`
-	Zone bool `help:"Print a zone file (RFC 1035)." xor:"form"`
+	JSON  bool `help:"Print JSON as the API returns it." name:"json" xor:"form"`
+	Quiet bool `help:"Print the names of the records only, one per line." short:"q" xor:"form"`
+	Zone  bool `help:"Print a zone file (RFC 1035)." xor:"form"`
 }
 
 func (c *domainsRecordsCommand) Run(s *session) error {
@@ -178,20 +179,29 @@ func (c *domainsRecordsCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if !c.JSON {
+	if !c.JSON && !c.Quiet {
 		return s.printRecords(domain)
 	}
 	var d struct {
-		Records json.RawMessage `json:"records"`
+		Records []json.RawMessage `json:"records"`
 	}
 	if err := json.Unmarshal(domain, &d); err != nil {
 		return err
 	}
-	return s.print(d)
+	var names []string
+	for _, record := range d.Records {
+		fields, err := decodeItem(record)
+		if err != nil {
+			return err
+		}
+		names = append(names, formatCell(fields["name"]))
+	}
+	return output{JSON: c.JSON, Quiet: c.Quiet}.printDone(s, d, names, "")
 }
 
 type domainsDeleteCommand struct {
 	remote
+	output
 	domainName
 
 	Yes bool `help:"Skip the confirmation prompt." short:"y"`
@@ -204,6 +214,5 @@ func (c *domainsDeleteCommand) Run(s *session) error {
 	if _, err := c.call(s, c.remote, http.MethodDelete, ""); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%s deleted\n", c.Domain)
-	return nil
+	return c.printDone(s, map[string]string{"deleted": c.Domain}, []string{c.Domain}, "%s deleted\n", c.Domain)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -74,7 +73,7 @@ func (c *emailsSendCommand) body() (map[string]any, error) {
 			return nil, err
 		}
 		if err := json.Unmarshal([]byte(content), &body); err != nil || body == nil {
-			return nil, fmt.Errorf("--data: must be a JSON object: %w", err)
+			return nil, misusef("--data: must be a JSON object: %w", err)
 		}
 	}
 	for _, file := range []struct {
@@ -112,7 +111,7 @@ func (c *emailsSendCommand) body() (map[string]any, error) {
 	if c.Template != "" {
 		body["template"] = referTemplate(c.Template, c.Variable)
 	} else if len(c.Variable) > 0 {
-		return nil, errors.New("--variable: requires --template")
+		return nil, misusef("--variable: requires --template")
 	}
 	files, err := readAttachments(c.Attach)
 	if len(files) > 0 {
@@ -249,7 +248,8 @@ type emailsExportCommand struct {
 	emailFilters
 
 	Format string `default:"jsonl" enum:"jsonl,csv" help:"jsonl or csv."`
-	Out    string `help:"File to write; it appears when it is complete (default: standard output)." placeholder:"FILE" short:"o"`
+
+	exportTarget
 }
 
 func (c *emailsExportCommand) Run(s *session) error {
@@ -258,5 +258,5 @@ func (c *emailsExportCommand) Run(s *session) error {
 		return err
 	}
 	maps.Copy(query, queryOf("format", c.Format))
-	return c.writeExport(s, "/emails/export", query, c.Out)
+	return c.write(s, c.remote, "/emails/export", query)
 }

@@ -46,7 +46,7 @@ func (c *eventsSendCommand) Run(s *session) error {
 			text = content
 		}
 		if !json.Valid([]byte(text)) {
-			return fmt.Errorf("--data: must be a JSON object")
+			return misusef("--data: must be a JSON object")
 		}
 		body["data"] = json.RawMessage(text)
 	}

@@ -79,6 +79,7 @@ func (c *keysListCommand) Run(s *session) error {
 
 type keysRevokeCommand struct {
 	remote
+	output
 
 	ID string `arg:"" help:"ID of the key."`
 }
@@ -87,6 +88,5 @@ func (c *keysRevokeCommand) Run(s *session) error {
 	if err := c.do(s, client.Request{Method: http.MethodDelete, Path: "/api-keys/" + url.PathEscape(c.ID)}, nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%s revoked\n", c.ID)
-	return nil
+	return c.printDone(s, map[string]string{"revoked": c.ID}, []string{c.ID}, "%s revoked\n", c.ID)
 }

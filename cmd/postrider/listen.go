@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -37,7 +36,7 @@ func (c *listenCommand) Run(s *session) error {
 		case timeErr == nil:
 			in.SinceTime = at
 		default:
-			return fmt.Errorf("--since: %q must be an event id, a time or an age", c.Since)
+			return misusef("--since: %q must be an event id, a time or an age", c.Since)
 		}
 	}
 	return follow.Run(s.ctx, in)

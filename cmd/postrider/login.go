@@ -117,8 +117,7 @@ func (c *logoutCommand) Run(s *session) error {
 
 type whoamiCommand struct {
 	remote
-
-	JSON bool `help:"Print JSON." name:"json"`
+	output
 }
 
 func (c *whoamiCommand) Run(s *session) error {
@@ -135,6 +134,10 @@ func (c *whoamiCommand) Run(s *session) error {
 	if c.JSON {
 		return s.print(map[string]any{"base_url": server.BaseURL, "key_prefix": prefix, "account_id": wire.OrNull(who.ID),
 			"account_name": wire.OrNull(who.Name), "plan": wire.OrNull(who.Plan.Name)})
+	}
+	if c.Quiet {
+		_, err := fmt.Fprintln(s.out, cmp.Or(who.ID, "-"))
+		return err
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{{"SERVER", server.BaseURL}, {"ACCOUNT", who.name()}, {"PLAN", who.Plan.Name},

@@ -114,6 +114,13 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+// usageError is an invalid value of a flag that only a command can recognize.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func misusef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
 // reportError prints an error and returns the exit code.
 func reportError(stderr io.Writer, err error) int {
 	if err == nil {
@@ -125,12 +132,13 @@ func reportError(stderr io.Writer, err error) int {
 	}
 	fmt.Fprintf(stderr, "postrider: %v\n", err)
 	var usage *kong.ParseError
+	var misused usageError
 	var mistakes setting.Mistakes
 	switch {
 	case errors.As(err, &usage):
 		fmt.Fprintln(stderr, "Run postrider --help for the commands, and postrider <command> --help for its flags.")
 		return exitUsage
-	case errors.As(err, &mistakes):
+	case errors.As(err, &mistakes), errors.As(err, &misused):
 		return exitUsage
 	default:
 		return exitFailure

@@ -66,7 +66,7 @@ func (c *queueListCommand) Validate() error { return checkLimit(c.Limit, 10_000)
 
 func checkLimit(limit, most int) error {
 	if limit < 1 || limit > most {
-		return fmt.Errorf("--limit: must be between 1 and %d", most)
+		return misusef("--limit: must be between 1 and %d", most)
 	}
 	return nil
 }

@@ -85,6 +85,27 @@ func (o output) printItem(s *session, item json.RawMessage, members ...string) e
 	return w.Flush()
 }
 
+// printDone prints what a command did: a value as JSON, or the IDs of the objects it concerns, or a text.
+func (o output) printDone(s *session, value any, ids []string, format string, args ...any) error {
+	switch {
+	case o.JSON:
+		return s.print(value)
+	case o.Quiet:
+		_, err := io.WriteString(s.out, joinLines(ids))
+		return err
+	}
+	_, err := fmt.Fprintf(s.out, format, args...)
+	return err
+}
+
+func joinLines(lines []string) string {
+	var out strings.Builder
+	for _, line := range lines {
+		out.WriteString(line + "\n")
+	}
+	return out.String()
+}
+
 // printJSON prints JSON with indentation.
 func (s *session) printJSON(value json.RawMessage) error {
 	var out bytes.Buffer
@@ -108,7 +129,7 @@ type listFlags struct {
 // fields.
 func (l listFlags) list(s *session, path, name string, query url.Values, members ...string) error {
 	if l.Limit < 0 {
-		return errors.New("--limit: cannot be negative")
+		return misusef("--limit: cannot be negative")
 	}
 	server, err := l.server()
 	if err != nil {
@@ -118,12 +139,16 @@ func (l listFlags) list(s *session, path, name string, query url.Values, members
 		return listJSON(s, server, path, name, query, l.Limit)
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	if !l.Quiet {
-		fmt.Fprintln(w, strings.Join(titlesOf(members), "\t"))
+	heading := func() {
+		if !l.Quiet {
+			fmt.Fprintln(w, strings.Join(titlesOf(members), "\t"))
+		}
 	}
 	found := 0
 	err = server.List(s.ctx, path, name, query, l.Limit, func(item json.RawMessage) error {
-		found++
+		if found++; found == 1 {
+			heading()
+		}
 		fields, err := decodeItem(item)
 		if err != nil {
 			return err
@@ -139,7 +164,10 @@ func (l listFlags) list(s *session, path, name string, query url.Values, members
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 		return nil
 	})
-	if err == nil && found == l.Limit {
+	if err == nil && found == 0 {
+		heading()
+	}
+	if err == nil && found == l.Limit && !l.Quiet {
 		fmt.Fprintf(s.log, "These are the first %d. Use --limit to print more.\n", found)
 	}
 	return errors.Join(err, w.Flush())
@@ -270,7 +298,7 @@ func parseTime(flag, text string) (string, error) {
 		return time.Now().Add(-age).UTC().Format(time.RFC3339), nil
 	}
 	if _, err := time.Parse(time.RFC3339, text); err != nil {
-		return "", fmt.Errorf("%s: %q must be a time such as 2026-01-31T12:00:00Z or an age such as 2h", flag, text)
+		return "", misusef("%s: %q must be a time such as 2026-01-31T12:00:00Z or an age such as 2h", flag, text)
 	}
 	return text, nil
 }
@@ -308,7 +336,7 @@ func (s *session) confirm(question string, yes bool) error {
 		return nil
 	}
 	if !isTerminal(os.Stdin) {
-		return errors.New("--yes: is required without a terminal")
+		return misusef("--yes: is required without a terminal")
 	}
 	fmt.Fprintf(s.log, "%s [y/N] ", question)
 	var answer string
@@ -316,68 +344,5 @@ func (s *session) confirm(question string, yes bool) error {
 	if !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
 		return errors.New("nothing was changed")
 	}
-	return nil
-}
-
-// progress counts lines on a terminal while they are written.
-type progress struct {
-	to    io.Writer
-	log   io.Writer // nil without a terminal
-	lines int
-	shown time.Time
-}
-
-func (s *session) progressTo(w io.Writer) *progress {
-	p := &progress{to: w}
-	if isTerminal(s.log) {
-		p.log = s.log
-	}
-	return p
-}
-
-func (p *progress) Write(b []byte) (int, error) {
-	const interval = 200 * time.Millisecond
-	n, err := p.to.Write(b)
-	p.lines += bytes.Count(b[:n], []byte("\n"))
-	if p.log != nil && time.Since(p.shown) >= interval {
-		p.shown = time.Now()
-		fmt.Fprintf(p.log, "\r%d lines", p.lines)
-	}
-	return n, err
-}
-
-// end clears the line.
-func (p *progress) end() {
-	if p.log != nil {
-		fmt.Fprint(p.log, "\r\x1b[K")
-	}
-}
-
-// writeExport runs an export, and writes it to a file, or to standard output for "" and "-". The file appears when it
-// is complete.
-func (r remote) writeExport(s *session, path string, query url.Values, file string) error {
-	server, err := r.server()
-	if err != nil {
-		return err
-	}
-	get := client.Request{Method: "GET", Path: path, Query: query}
-	if file == "" || file == "-" {
-		return server.Copy(s.ctx, get, s.out)
-	}
-	partial := file + ".part"
-	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	p := s.progressTo(f)
-	err = server.Copy(s.ctx, get, p)
-	p.end()
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(partial))
-	}
-	if err := os.Rename(partial, file); err != nil {
-		return err
-	}
-	fmt.Fprintf(s.log, "%s: %d lines written\n", file, p.lines)
 	return nil
 }

@@ -33,24 +33,42 @@ func (c *suppressionsListCommand) Run(s *session) error {
 
 type suppressionsAddCommand struct {
 	remote
+	output
 
 	Addresses []string `arg:"" help:"Addresses." name:"address" sep:"none"`
 }
 
-func (c *suppressionsAddCommand) Run(s *session) error {
+// Run adds the addresses in order and ends at the first that is refused. The output contains those before it.
+func (c *suppressionsAddCommand) Run(s *session) (err error) {
+	added := []json.RawMessage{}
+	if c.JSON {
+		defer func() { err = errors.Join(s.print(map[string]any{"suppressions": added}), err) }()
+	}
 	for _, address := range c.Addresses {
-		var answer struct{ Suppression struct{ ID, Reason string } }
+		var answer struct{ Suppression json.RawMessage }
 		if err := c.do(s, client.Request{Method: http.MethodPost, Path: "/suppressions",
 			Body: map[string]string{"email": address}}, &answer); err != nil {
 			return fmt.Errorf("%s: %w", address, err)
 		}
-		fmt.Fprintf(s.out, "%s  %s  %s\n", answer.Suppression.ID, address, answer.Suppression.Reason)
+		added = append(added, answer.Suppression)
+		if c.JSON {
+			continue
+		}
+		fields, err := decodeItem(answer.Suppression)
+		if err != nil {
+			return err
+		}
+		id := formatCell(fields["id"])
+		if err := c.printDone(s, nil, []string{id}, "%s  %s  %s\n", id, address, formatCell(fields["reason"])); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 type suppressionsRemoveCommand struct {
 	remote
+	output
 
 	Addresses []string `arg:"" help:"Addresses, or IDs of entries." name:"address" sep:"none"`
 }
@@ -61,7 +79,12 @@ func (c *suppressionsRemoveCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	type entry struct {
+		ID      string `json:"id"`
+		Address string `json:"address"`
+	}
 	var failed []error
+	removed := []entry{}
 	for _, address := range c.Addresses {
 		ids := []string{address}
 		if strings.Contains(address, "@") {
@@ -78,8 +101,17 @@ func (c *suppressionsRemoveCommand) Run(s *session) error {
 				failed = append(failed, fmt.Errorf("%s: %w", address, err))
 				continue
 			}
-			fmt.Fprintf(s.out, "%s  %s  removed\n", id, address)
+			removed = append(removed, entry{id, address})
+			if c.JSON {
+				continue
+			}
+			if err := c.printDone(s, nil, []string{id}, "%s  %s  removed\n", id, address); err != nil {
+				return err
+			}
 		}
+	}
+	if c.JSON {
+		failed = append(failed, s.print(map[string]any{"removed": removed}))
 	}
 	return errors.Join(failed...)
 }
@@ -102,9 +134,10 @@ type suppressionsExportCommand struct {
 
 	Reason string `help:"Only addresses suppressed for this reason." placeholder:"REASON"`
 	Format string `default:"jsonl" enum:"jsonl,csv" help:"jsonl or csv."`
-	Out    string `help:"File to write; it appears when it is complete (default: standard output)." placeholder:"FILE" short:"o"`
+
+	exportTarget
 }
 
 func (c *suppressionsExportCommand) Run(s *session) error {
-	return c.writeExport(s, "/suppressions/export", queryOf("reason", c.Reason, "format", c.Format), c.Out)
+	return c.write(s, c.remote, "/suppressions/export", queryOf("reason", c.Reason, "format", c.Format))
 }

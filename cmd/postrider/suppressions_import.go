@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -15,6 +16,9 @@ import (
 
 type suppressionsImportCommand struct {
 	remote
+
+	JSON  bool `help:"Print the numbers and the refused addresses as JSON." name:"json" xor:"form"`
+	Quiet bool `help:"Print only the refused addresses." short:"q" xor:"form"`
 
 	File   string `arg:"" help:"CSV file with a header, or one address per line; - is standard input." name:"file"`
 	Column string `help:"Column with the addresses (default: the one that providers use)." placeholder:"NAME"`
@@ -46,6 +50,7 @@ func (c *suppressionsImportCommand) Run(s *session) error {
 		return err
 	}
 	counts := map[string]int{}
+	refused := []refusedAddress{}
 	for batch := range slices.Chunk(addresses, importBatch) {
 		var answer struct {
 			Data []struct {
@@ -64,17 +69,45 @@ func (c *suppressionsImportCommand) Run(s *session) error {
 		for _, item := range answer.Data {
 			counts[item.Status]++
 			if item.Error != nil && item.Index < len(batch) {
-				fmt.Fprintf(s.log, "%s: %s %v\n", batch[item.Index], item.Error.Message, item.Error.Details)
+				address := refusedAddress{batch[item.Index], joinReasons(item.Error.Message, item.Error.Details)}
+				fmt.Fprintf(s.log, "%s: %s\n", address.Address, address.Error)
+				refused = append(refused, address)
 			}
 		}
 	}
-	for _, status := range []string{"added", "existing", "failed"} {
-		fmt.Fprintf(s.out, "%d %s\n", counts[status], status)
+	switch {
+	case c.JSON:
+		err = s.print(map[string]any{"added": counts["added"], "existing": counts["existing"],
+			"failed": counts["failed"], "refused": refused})
+	case !c.Quiet:
+		_, err = fmt.Fprintf(s.out, "%d added\n%d existing\n%d failed\n", counts["added"], counts["existing"],
+			counts["failed"])
+	}
+	if err != nil {
+		return err
 	}
 	if counts["failed"] > 0 {
 		return errors.New("some addresses were not imported")
 	}
 	return nil
+}
+
+// refusedAddress is an address that was not imported.
+type refusedAddress struct {
+	Address string `json:"address"`
+	Error   string `json:"error"`
+}
+
+// joinReasons returns the message of an error with the reason of each field, in order.
+func joinReasons(message string, details map[string]string) string {
+	var reasons []string
+	for _, field := range slices.Sorted(maps.Keys(details)) {
+		reasons = append(reasons, field+" "+details[field])
+	}
+	if len(reasons) == 0 {
+		return message
+	}
+	return message + " (" + strings.Join(reasons, "; ") + ")"
 }
 
 // readAddresses returns the distinct addresses of a CSV file, in their order. Without a header that names a column, the

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -79,6 +81,8 @@ type templatesPushCommand struct {
 	Folder  string `arg:"" help:"Folder with NAME.html and NAME.txt files, and fields in YAML." type:"existingdir"`
 	Publish bool   `help:"Publish templates that have unpublished changes."`
 	DryRun  bool   `help:"Print the differences and change nothing." name:"dry-run"`
+	JSON    bool   `help:"Print the result for each template as JSON." name:"json" xor:"form"`
+	Quiet   bool   `help:"Print the aliases of changed templates only, and no differences." short:"q" xor:"form"`
 }
 
 func (c *templatesPushCommand) Run(s *session) error {
@@ -86,8 +90,26 @@ func (c *templatesPushCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	failed, err := templatefiles.Push{Server: server, Folder: c.Folder, Publish: c.Publish, DryRun: c.DryRun, Out: s.out,
-		Log: s.log}.Run(s.ctx)
+	push := templatefiles.Push{Server: server, Folder: c.Folder, Publish: c.Publish, DryRun: c.DryRun, Diff: s.log,
+		Log: s.log}
+	results := []templatefiles.PushResult{}
+	push.Report = func(p templatefiles.PushResult) {
+		results = append(results, p)
+		switch {
+		case c.JSON || p.Error != nil:
+		case !c.Quiet:
+			fmt.Fprintf(s.out, "%s  %s\n", p.Alias, p)
+		case p.Change != "unchanged" || p.Published:
+			fmt.Fprintln(s.out, p.Alias)
+		}
+	}
+	if c.Quiet {
+		push.Diff = io.Discard
+	}
+	failed, err := push.Run(s.ctx)
+	if c.JSON {
+		err = errors.Join(err, s.print(map[string]any{"templates": results}))
+	}
 	if err == nil && failed > 0 {
 		return exitError(exitFailure)
 	}
@@ -98,6 +120,8 @@ type templatesPullCommand struct {
 	remote
 
 	Folder string `arg:"" help:"Folder to write files to."`
+	JSON   bool   `help:"Print the result for each template as JSON." name:"json" xor:"form"`
+	Quiet  bool   `help:"Print the changed files only." short:"q" xor:"form"`
 }
 
 func (c *templatesPullCommand) Run(s *session) error {
@@ -105,7 +129,21 @@ func (c *templatesPullCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return templatefiles.Pull{Server: server, Folder: c.Folder, Out: s.out}.Run(s.ctx)
+	results := []templatefiles.PullResult{}
+	err = templatefiles.Pull{Server: server, Folder: c.Folder, Report: func(p templatefiles.PullResult) {
+		results = append(results, p)
+		switch {
+		case c.JSON:
+		case !c.Quiet:
+			fmt.Fprintln(s.out, p)
+		case p.Change == "written":
+			fmt.Fprintln(s.out, *p.Path)
+		}
+	}}.Run(s.ctx)
+	if c.JSON {
+		err = errors.Join(err, s.print(map[string]any{"templates": results}))
+	}
+	return err
 }
 
 type templatesRenderCommand struct {
@@ -118,6 +156,7 @@ type templatesRenderCommand struct {
 	HTML     bool              `help:"Print the HTML only." name:"html" xor:"form"`
 	Text     bool              `help:"Print the plain text only." xor:"form"`
 	JSON     bool              `help:"Print JSON as the API returns it." name:"json" xor:"form"`
+	Quiet    bool              `help:"Print nothing: only report whether the template can be rendered." short:"q" xor:"form"`
 }
 
 func (c *templatesRenderCommand) Run(s *session) error {
@@ -128,7 +167,7 @@ func (c *templatesRenderCommand) Run(s *session) error {
 			return err
 		}
 		if err := json.Unmarshal([]byte(content), &variables); err != nil {
-			return fmt.Errorf("--data: must be a JSON object: %w", err)
+			return misusef("--data: must be a JSON object: %w", err)
 		}
 	}
 	for name, value := range c.Variable {
@@ -157,6 +196,8 @@ func (c *templatesRenderCommand) Run(s *session) error {
 	}
 	r := made.Rendered
 	switch {
+	case c.Quiet:
+		return nil
 	case c.HTML:
 		return s.printText(r.HTML, "HTML")
 	case c.Text:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -67,9 +66,9 @@ func (c *webhooksListCommand) Run(s *session) error {
 
 type webhooksTestCommand struct {
 	remote
+	output
 
 	Event string `arg:"" default:"email.delivered" help:"Type of the event." optional:""`
-	JSON  bool   `help:"Print JSON as the API returns it." name:"json"`
 }
 
 func (c *webhooksTestCommand) Run(s *session) error {
@@ -87,16 +86,16 @@ func (c *webhooksTestCommand) Run(s *session) error {
 	if err := json.Unmarshal(answer, &sent); err != nil {
 		return err
 	}
-	if len(sent.Deliveries) == 0 {
+	if len(sent.Deliveries) == 0 && !c.JSON {
 		return fmt.Errorf("no enabled endpoint subscribes to %s", c.Event)
 	}
-	fmt.Fprintf(s.out, "Queued %s for %d endpoints: %s\n", c.Event, len(sent.Deliveries),
+	return c.printDone(s, answer, sent.Deliveries, "Queued %s for %d endpoints: %s\n", c.Event, len(sent.Deliveries),
 		strings.Join(sent.Deliveries, ", "))
-	return nil
 }
 
 type webhooksReplayCommand struct {
 	remote
+	output
 
 	ID    string `arg:"" help:"ID of a delivery, or of an endpoint together with --since."`
 	Since string `help:"Replay the failed deliveries of the endpoint since a time, or an age such as 2h." placeholder:"WHEN"`
@@ -106,14 +105,14 @@ type webhooksReplayCommand struct {
 func (c *webhooksReplayCommand) Run(s *session) error {
 	if c.Since == "" {
 		if c.All || !strings.HasPrefix(c.ID, "whd_") {
-			return errors.New("--since: is required to replay the deliveries of an endpoint")
+			return misusef("--since: is required to replay the deliveries of an endpoint")
 		}
+		var answer json.RawMessage
 		if err := c.do(s, client.Request{Method: http.MethodPost,
-			Path: "/webhook-deliveries/" + url.PathEscape(c.ID) + "/replay"}, nil); err != nil {
+			Path: "/webhook-deliveries/" + url.PathEscape(c.ID) + "/replay"}, &answer); err != nil {
 			return err
 		}
-		fmt.Fprintf(s.out, "Queued %s again.\n", c.ID)
-		return nil
+		return c.printDone(s, answer, []string{c.ID}, "Queued %s again.\n", c.ID)
 	}
 	since, err := parseTime("--since", c.Since)
 	if err != nil {
@@ -134,10 +133,11 @@ func (c *webhooksReplayCommand) Run(s *session) error {
 		if !did.HasMore || did.Recovered == 0 {
 			break
 		}
-		fmt.Fprintf(s.log, "%d deliveries so far\n", total)
+		if !c.Quiet {
+			fmt.Fprintf(s.log, "%d deliveries so far\n", total)
+		}
 	}
-	fmt.Fprintf(s.out, "Queued %d deliveries again.\n", total)
-	return nil
+	return c.printDone(s, map[string]int{"recovered": total}, nil, "Queued %d deliveries again.\n", total)
 }
 
 type webhooksRotateCommand struct {

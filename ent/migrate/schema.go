@@ -2479,6 +2479,7 @@ var (
 		{Name: "status_code", Type: field.TypeInt, Nullable: true},
 		{Name: "error", Type: field.TypeString, Default: ""},
 		{Name: "response", Type: field.TypeString, Default: ""},
+		{Name: "response_headers", Type: field.TypeString, Nullable: true},
 		{Name: "remote_addr", Type: field.TypeString, Default: ""},
 		{Name: "duration_ms", Type: field.TypeInt, Nullable: true},
 		{Name: "node", Type: field.TypeInt32, Nullable: true},

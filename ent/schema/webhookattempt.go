@@ -31,6 +31,8 @@ func (WebhookAttempt) Fields() []ent.Field {
 		field.Int("status_code").Optional().Nillable(),
 		field.String("error").Default("").Comment("error if there was no response"),
 		field.String("response").Default("").Comment("the beginning of the answer's body, at most 4 KiB"),
+		field.String("response_headers").Optional().
+			Comment("header fields of the answer, one a line, at most 2 KiB; null: there are none, or the event was erased"),
 		field.String("remote_addr").Default(""),
 		field.Int("duration_ms").Optional().Nillable(),
 		field.Int32("node").Optional().Nillable().Comment("id of the process that claimed it"),

@@ -31,6 +31,8 @@ const (
 	FieldError = "error"
 	// FieldResponse holds the string denoting the response field in the database.
 	FieldResponse = "response"
+	// FieldResponseHeaders holds the string denoting the response_headers field in the database.
+	FieldResponseHeaders = "response_headers"
 	// FieldRemoteAddr holds the string denoting the remote_addr field in the database.
 	FieldRemoteAddr = "remote_addr"
 	// FieldDurationMs holds the string denoting the duration_ms field in the database.
@@ -54,6 +56,7 @@ var Columns = []string{
 	FieldStatusCode,
 	FieldError,
 	FieldResponse,
+	FieldResponseHeaders,
 	FieldRemoteAddr,
 	FieldDurationMs,
 	FieldNode,

@@ -22,6 +22,11 @@ func Error(v string) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldError, v))
 }
 
+// ResponseHeaders applies equality check predicate on the "response_headers" field. It's identical to ResponseHeadersEQ.
+func ResponseHeaders(v string) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldEQ(FieldResponseHeaders, v))
+}
+
 // RemoteAddr applies equality check predicate on the "remote_addr" field. It's identical to RemoteAddrEQ.
 func RemoteAddr(v string) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldRemoteAddr, v))

@@ -1379,15 +1379,16 @@ type ComplexityRoot struct {
 	}
 
 	WebhookAttempt struct {
-		DurationMs func(childComplexity int) int
-		Error      func(childComplexity int) int
-		FinishedAt func(childComplexity int) int
-		Number     func(childComplexity int) int
-		Outcome    func(childComplexity int) int
-		RemoteAddr func(childComplexity int) int
-		Response   func(childComplexity int) int
-		StartedAt  func(childComplexity int) int
-		StatusCode func(childComplexity int) int
+		DurationMs      func(childComplexity int) int
+		Error           func(childComplexity int) int
+		FinishedAt      func(childComplexity int) int
+		Number          func(childComplexity int) int
+		Outcome         func(childComplexity int) int
+		RemoteAddr      func(childComplexity int) int
+		Response        func(childComplexity int) int
+		ResponseHeaders func(childComplexity int) int
+		StartedAt       func(childComplexity int) int
+		StatusCode      func(childComplexity int) int
 	}
 
 	WebhookBucket struct {
@@ -7369,6 +7370,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookAttempt.Response(childComplexity), true
+	case "WebhookAttempt.responseHeaders":
+		if e.ComplexityRoot.WebhookAttempt.ResponseHeaders == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.ResponseHeaders(childComplexity), true
 	case "WebhookAttempt.startedAt":
 		if e.ComplexityRoot.WebhookAttempt.StartedAt == nil {
 			break
@@ -11608,6 +11615,8 @@ type WebhookAttempt {
   error: String
   "The first 4 KiB of the response body."
   response: String!
+  "Up to 16 header fields of the response, at most 2 KiB. The values of cookies and credentials are not stored."
+  responseHeaders: [Header!]!
   "IP address of the server; ` + "`" + `null` + "`" + ` if unknown."
   remoteAddr: String
   "Duration of the attempt in milliseconds; ` + "`" + `null` + "`" + ` if it is running."
@@ -14141,6 +14150,8 @@ func (ec *executionContext) childFields_WebhookAttempt(ctx context.Context, fiel
 		return ec.fieldContext_WebhookAttempt_error(ctx, field)
 	case "response":
 		return ec.fieldContext_WebhookAttempt_response(ctx, field)
+	case "responseHeaders":
+		return ec.fieldContext_WebhookAttempt_responseHeaders(ctx, field)
 	case "remoteAddr":
 		return ec.fieldContext_WebhookAttempt_remoteAddr(ctx, field)
 	case "durationMs":

@@ -48,26 +48,25 @@ func decodeJSON(from io.Reader) (*rawRequest, *gqlerror.Error) {
 // decodeURL reads the request of a GET, whose variables and extensions are JSON objects.
 func decodeURL(query url.Values) (*rawRequest, *gqlerror.Error) {
 	request := &rawRequest{}
-	for name, to := range map[string]*string{"query": &request.Query, "documentId": &request.DocumentID,
-		"operationName": &request.OperationName} {
+	for _, name := range []string{"query", "documentId", "operationName", "variables", "extensions"} {
 		if len(query[name]) > 1 {
 			return nil, gqlerror.Errorf("The parameter %q cannot be given more than once", name)
 		}
-		*to = query.Get(name)
 	}
-	for name, to := range map[string]*map[string]any{"variables": &request.Variables,
-		"extensions": &request.Extensions} {
-		if len(query[name]) > 1 {
-			return nil, gqlerror.Errorf("The parameter %q cannot be given more than once", name)
-		}
-		text := query.Get(name)
+	request.Query, request.DocumentID, request.OperationName = query.Get("query"), query.Get("documentId"),
+		query.Get("operationName")
+	for _, parameter := range []struct {
+		name string
+		to   *map[string]any
+	}{{"variables", &request.Variables}, {"extensions", &request.Extensions}} {
+		text := query.Get(parameter.name)
 		if text == "" {
 			continue
 		}
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
-		if err := decoder.Decode(to); err != nil || decoder.More() {
-			return nil, gqlerror.Errorf("The parameter %q must be one JSON object", name)
+		if err := decoder.Decode(parameter.to); err != nil || decoder.More() {
+			return nil, gqlerror.Errorf("The parameter %q must be one JSON object", parameter.name)
 		}
 	}
 	return request, nil

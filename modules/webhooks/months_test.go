@@ -215,3 +215,25 @@ func TestDropsMonthsWithoutNeededDeliveries(t *testing.T) {
 		t.Error("a month with pending work must be needed, and the one before it must not")
 	}
 }
+
+// An erasure deletes the answers of endpoints that quote the address, in the body or in a header field.
+func TestErasureDeletesQuotedHeaders(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
+	for range 2 {
+		w.addDelivery(t, ada, made.ID, "failed", 1, time.Now(), time.Second)
+	}
+	w.exec(t, `INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, response_headers, remote_addr)
+		SELECT id, account_id, 1, 1, now(), '', 'an answer', CASE WHEN id = max(id) OVER () THEN 'X-To: Bob@Example.net' ELSE 'X-To: eve@example.net' END || chr(10), '' FROM webhook_deliveries`)
+	w.exec(t, `UPDATE webhook_deliveries SET data = '{}'`)
+	if err := w.Erase(t.Context(), ada, "bob@example.net", nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.count(t, `SELECT count(*) FROM webhook_attempts WHERE response_headers = 'X-To: eve@example.net' || chr(10) AND response = 'an answer'`); n != 1 {
+		t.Errorf("%d answers that do not quote the address remain, want 1", n)
+	}
+	if n := w.count(t, `SELECT count(*) FROM webhook_attempts WHERE response_headers IS NULL AND response = ''`); n != 1 {
+		t.Errorf("%d answers that quote the address were deleted, want 1", n)
+	}
+}

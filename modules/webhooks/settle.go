@@ -20,15 +20,18 @@ const failingAfter = 30
 // delivery changes only under the fencing number of the claim that made the attempt. Settling raises the
 // fencing number or deletes the work row, so a batch can be repeated if the result of its commit was lost. Only
 // the holder of a work row changes the row of its delivery. If the event was erased, the response is not stored
-// because it may quote the event.
+// because its body and its header fields may quote the event.
 var settleSQL = db.Compile(`
 WITH done AS (
 	SELECT * FROM ` + attemptRows.Source() + `
 ), tried AS (
 	UPDATE webhook_attempts a SET finished_at = clock_timestamp(), outcome = v.outcome, status_code = NULLIF(v.status, 0), error = v.error,
-		response = CASE WHEN d.data IS NOT NULL OR EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id) THEN v.response ELSE '' END,
+		response = CASE WHEN kept.event THEN v.response ELSE '' END,
+		response_headers = CASE WHEN kept.event THEN NULLIF(v.headers, '') END,
 		remote_addr = v.remote, duration_ms = v.took
-	FROM done v JOIN webhook_deliveries d ON d.id = v.id WHERE a.delivery_id = v.id AND a.fence = v.fence
+	FROM done v JOIN webhook_deliveries d ON d.id = v.id
+	CROSS JOIN LATERAL (SELECT d.data IS NOT NULL OR EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id) AS event) kept
+	WHERE a.delivery_id = v.id AND a.fence = v.fence
 ), again AS (
 	UPDATE webhook_works q SET due_at = now() + v.wait * interval '1 microsecond', fence = q.fence + 1
 	FROM done v WHERE q.id = v.id AND q.fence = v.fence AND v.state = 'pending'
@@ -61,6 +64,7 @@ var attemptRows = batch.New("v",
 	batch.Int("status", func(a *attempt) int { return a.Status }),
 	batch.Text("error", func(a *attempt) string { return a.Failure }),
 	batch.Text("response", func(a *attempt) string { return a.Response }),
+	batch.Text("headers", func(a *attempt) string { return a.Headers }),
 	batch.Text("remote", func(a *attempt) string { return a.Remote }),
 	batch.Int("took", func(a *attempt) int64 { return a.took.Milliseconds() }),
 )

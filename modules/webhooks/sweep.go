@@ -92,9 +92,10 @@ const eraseSQL = `
 WITH tests AS (
 	UPDATE webhook_deliveries SET data = NULL WHERE account_id = $1 AND data IS NOT NULL AND strpos(lower(data::text), $2) > 0 RETURNING id
 )
-UPDATE webhook_attempts a SET response = '' FROM webhook_deliveries d
-WHERE a.account_id = $1 AND a.response <> '' AND d.id = a.delivery_id AND (
+UPDATE webhook_attempts a SET response = '', response_headers = NULL FROM webhook_deliveries d
+WHERE a.account_id = $1 AND (a.response <> '' OR a.response_headers IS NOT NULL) AND d.id = a.delivery_id AND (
 	strpos(lower(a.response), $2) > 0
+	OR strpos(lower(a.response_headers), $2) > 0
 	OR d.id IN (SELECT id FROM tests)
 	OR (d.data IS NULL AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id))
 	OR EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id AND (f.subject_id = ANY($3) OR strpos(lower(f.data::text), $2) > 0))

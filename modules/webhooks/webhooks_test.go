@@ -250,7 +250,8 @@ func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 	made, err := w.Attempts(t.Context(), ada, d.ID)
 	attempts := made[d.ID]
 	if err != nil || len(attempts) != 1 || attempts[0].Response != "thanks" || *attempts[0].StatusCode != 200 ||
-		*attempts[0].Outcome != "delivered" || attempts[0].RemoteAddr == "" {
+		*attempts[0].Outcome != "delivered" || attempts[0].RemoteAddr == "" ||
+		!strings.HasPrefix(attempts[0].ResponseHeaders, "Content-Type: text/plain; charset=utf-8\n") {
 		t.Errorf("attempts %+v, %v", attempts, err)
 	}
 	body, err := w.Body(t.Context(), d)

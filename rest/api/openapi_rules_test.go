@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // schemaNode is a schema of the served document and its path.
@@ -164,6 +166,30 @@ func TestUnionsAreNamed(t *testing.T) {
 	}
 	if unions < 5 {
 		t.Errorf("the document has %d unions; it must have several", unions)
+	}
+}
+
+// Generators can only type what the document types. Without a type, a schema is any JSON value on purpose, and its
+// description says so. An object without fields is a map, and an array has items.
+func TestSchemasHaveTypes(t *testing.T) {
+	t.Parallel()
+	schemas, _ := servedSchemas(t)
+	for _, n := range schemas {
+		about, _ := n.schema["description"].(string)
+		isType := func(name string) bool {
+			types, _ := n.schema["type"].([]any)
+			return n.schema["type"] == name || slices.Contains(types, any(name))
+		}
+		typed := slices.ContainsFunc([]string{"type", "$ref", "allOf", "oneOf", "enum"},
+			func(word string) bool { return n.schema[word] != nil })
+		switch {
+		case !typed && !strings.HasSuffix(n.path, ".*") && !strings.HasPrefix(about, wire.AnyJSON):
+			t.Errorf("%s has no type; describe it as %q if that is intended", n.path, wire.AnyJSON)
+		case isType("object") && len(n.properties()) == 0 && (n.schema["additionalProperties"] == nil || about == ""):
+			t.Errorf("%s is an object without fields; declare its fields, or describe it as a map", n.path)
+		case isType("array") && n.schema["items"] == nil:
+			t.Errorf("%s is an array without items", n.path)
+		}
 	}
 }
 

@@ -116,7 +116,7 @@ func (f *fakeWebhooks) Delivery(_ context.Context, _, delivery string) (*ent.Web
 func (f *fakeWebhooks) Attempts(context.Context, string, ...string) (map[string][]*ent.WebhookAttempt, error) {
 	ended, outcome, took := hookTime.Add(10*time.Second), webhookattempt.OutcomeFailed, 10_000
 	return map[string][]*ent.WebhookAttempt{webhookDeliveryID: {{Number: 1, StartedAt: hookTime, FinishedAt: &ended,
-		Outcome: &outcome, Error: "no answer within 10s",
+		Outcome: &outcome, Error: "no answer within 10s", ResponseHeaders: "Retry-After: 3\n",
 		RemoteAddr: "203.0.113.7:443", DurationMs: &took}}}, nil
 }
 

@@ -70,8 +70,8 @@ type automationRecord struct {
 	Name                  string            `json:"name" doc:"The name of the automation."`
 	Description           *string           `json:"description" doc:"A human-readable description. null if none is set."`
 	Status                string            `json:"status" enum:"draft,active,paused,archived" doc:"The status of the automation. Only an active one starts runs."`
-	Trigger               wire.JSON         `json:"trigger" doc:"The trigger of the draft."`
-	Steps                 wire.JSON         `json:"steps" doc:"The steps of the draft."`
+	Trigger               storedTrigger     `json:"trigger" doc:"The trigger of the draft."`
+	Steps                 storedSteps       `json:"steps" doc:"The steps of the draft."`
 	Timezone              *string           `json:"timezone" doc:"The time zone of the draft; null for UTC."`
 	Version               *int              `json:"version" doc:"The version that starts runs, or started them before the automation was paused; null if it was never activated."`
 	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"Whether the draft differs from that version."`
@@ -88,9 +88,9 @@ type automationAnswer struct {
 
 func newRecord(a *ent.Automation) automationRecord {
 	var d struct {
-		Trigger  wire.JSON `json:"trigger"`
-		Steps    wire.JSON `json:"steps"`
-		Timezone string    `json:"timezone"`
+		Trigger  storedTrigger `json:"trigger"`
+		Steps    storedSteps   `json:"steps"`
+		Timezone string        `json:"timezone"`
 	}
 	_ = json.Unmarshal(a.Draft, &d) // it was written by the service
 	return automationRecord{ID: a.ID, Name: a.Name, Description: wire.OrNull(a.Description), Status: string(a.Status),
@@ -104,13 +104,14 @@ func newAnswer(a *ent.Automation) automationAnswer { return automationAnswer{new
 
 // automationVersion is a version of an automation in a list.
 type automationVersion struct {
-	Number     int       `json:"number" doc:"The number of the version, starting at 1."`
-	Definition wire.JSON `json:"definition" doc:"The definition of the version."`
-	CreatedAt  wire.Time `json:"created_at" doc:"When the version was created."`
+	Number     int                               `json:"number" doc:"The number of the version, starting at 1."`
+	Definition wire.JSONOf[automationDefinition] `json:"definition" doc:"The definition of the version."`
+	CreatedAt  wire.Time                         `json:"created_at" doc:"When the version was created."`
 }
 
 func newVersion(v *ent.AutomationVersion) automationVersion {
-	return automationVersion{Number: v.Number, Definition: wire.JSON(v.Definition), CreatedAt: wire.Time(v.CreatedAt)}
+	return automationVersion{Number: v.Number, Definition: wire.JSONOf[automationDefinition](v.Definition),
+		CreatedAt: wire.Time(v.CreatedAt)}
 }
 
 type automationVersionsAnswer struct {

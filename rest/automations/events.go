@@ -21,13 +21,13 @@ import (
 
 // CustomEvent is a custom event in a response. It is exported because it is embedded.
 type CustomEvent struct {
-	ID        string    `json:"id" doc:"The ID of the event." example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name      string    `json:"name" doc:"The name of the event." example:"user.created"`
-	UserID    *string   `json:"user_id" doc:"The ID that identifies the person. null if none was sent."`
-	Email     *string   `json:"email" doc:"The email address of the person. null if none was sent."`
-	Data      wire.JSON `json:"data" doc:"The payload of the event. null if none was sent."`
-	Source    string    `json:"source" doc:"Where the event comes from: api for API requests." example:"api"`
-	CreatedAt wire.Time `json:"created_at" doc:"When the event was accepted."`
+	ID        string          `json:"id" doc:"The ID of the event." example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name      string          `json:"name" doc:"The name of the event." example:"user.created"`
+	UserID    *string         `json:"user_id" doc:"The ID that identifies the person. null if none was sent."`
+	Email     *string         `json:"email" doc:"The email address of the person. null if none was sent."`
+	Data      wire.JSONObject `json:"data" nullable:"true" doc:"The payload of the event. null if none was sent."`
+	Source    string          `json:"source" doc:"Where the event comes from: api for API requests." example:"api"`
+	CreatedAt wire.Time       `json:"created_at" doc:"When the event was accepted."`
 }
 
 type eventMatch struct {
@@ -59,7 +59,7 @@ type EventReceipt struct {
 }
 
 func newEvent(e *ent.CustomEvent) CustomEvent {
-	return CustomEvent{ID: e.ID, Name: e.Name, UserID: e.UserID, Email: e.Email, Data: wire.JSON(e.Data),
+	return CustomEvent{ID: e.ID, Name: e.Name, UserID: e.UserID, Email: e.Email, Data: wire.JSONObject(e.Data),
 		Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)}
 }
 
@@ -169,7 +169,7 @@ func newReceipt(a ingest.Result) EventReceipt {
 	e := a.Event
 	return EventReceipt{
 		Event: CustomEvent{ID: e.ID, Name: e.Name, UserID: wire.OrNull(e.UserID),
-			Email: wire.OrNull(e.Email), Data: wire.JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},
+			Email: wire.OrNull(e.Email), Data: wire.JSONObject(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},
 		MatchedAutomations: a.Matched, ResumedRuns: a.Resumed, CancelledRuns: a.Cancelled}
 }
 

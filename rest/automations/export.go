@@ -25,7 +25,7 @@ func (e *edge) addExports(g *api.TagGroup) {
 	}, export.List[eventExport, *ent.CustomEvent, CustomEvent]{
 		Turns: e.turns, Name: "events", Show: newEvent, Columns: eventColumns,
 		Example: CustomEvent{ID: OfEvent.Example, Name: "user.created", UserID: &person, Email: &address,
-			Data: wire.JSON(`{"name":"Bob"}`), Source: "api",
+			Data: wire.JSONObject(`{"name":"Bob"}`), Source: "api",
 			CreatedAt: wire.Time(time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC))},
 		Page: func(ctx context.Context, c *api.Call, in *eventExport,
 			r page.Request) (page.Page[*ent.CustomEvent], error) {

@@ -33,21 +33,32 @@ type AutomationRun struct {
 }
 
 type automationStep struct {
-	Index     int       `json:"index" doc:"The position of the step in the definition, starting at 0."`
-	Key       string    `json:"key" doc:"The key of the step."`
-	Type      string    `json:"type" doc:"The type of the step."`
-	Status    string    `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
-	Output    wire.JSON `json:"output" doc:"The value that expressions see as steps.<key>."`
-	EmailID   *string   `json:"email_id" doc:"The ID of the email that the step sent. null if it sent none."`
-	Error     *string   `json:"error" doc:"The error of the step, even if on_error continued."`
-	StartedAt wire.Time `json:"started_at" doc:"When the step started."`
-	EndedAt   wire.Time `json:"ended_at" doc:"When the step ended."`
+	Index     int             `json:"index" doc:"The position of the step in the definition, starting at 0."`
+	Key       string          `json:"key" doc:"The key of the step."`
+	Type      string          `json:"type" doc:"The type of the step."`
+	Status    string          `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
+	Output    wire.JSONObject `json:"output" doc:"The value that expressions see as steps.<key>."`
+	EmailID   *string         `json:"email_id" doc:"The ID of the email that the step sent. null if it sent none."`
+	Error     *string         `json:"error" doc:"The error of the step, even if on_error continued."`
+	StartedAt wire.Time       `json:"started_at" doc:"When the step started."`
+	EndedAt   wire.Time       `json:"ended_at" doc:"When the step ended."`
+}
+
+// runEvent is the event that started a run, as the run stores it.
+type runEvent struct {
+	ID        string          `json:"id" doc:"The ID of the event." example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name      string          `json:"name" doc:"The name of the event." example:"user.created"`
+	UserID    string          `json:"user_id,omitempty" doc:"The ID that identifies the person. Absent if none was sent."`
+	Email     string          `json:"email,omitempty" doc:"The email address of the person. Absent if none was sent."`
+	Data      wire.JSONObject `json:"data,omitempty" doc:"The payload of the event. Absent if none was sent."`
+	Source    string          `json:"source,omitempty" doc:"Where the event comes from: api for API requests." example:"api"`
+	CreatedAt wire.Time       `json:"created_at" doc:"When the event was accepted."`
 }
 
 type automationRunDetail struct {
 	AutomationRun
 
-	Event      wire.JSON                 `json:"event" doc:"The event that started the run."`
+	Event      wire.JSONOf[runEvent]     `json:"event" doc:"The event that started the run."`
 	Steps      []automationStep          `json:"steps" nullable:"false" doc:"The completed steps, in order."`
 	WaitingFor wire.Optional[waitingFor] `json:"waiting_for" doc:"What the run waits for; null if it does not wait."`
 	NextAt     wire.OptionalTime         `json:"next_at" doc:"When the next step starts or the wait ends; null if the run has ended."`
@@ -103,14 +114,14 @@ func newRun(r *ent.AutomationRun) AutomationRun {
 }
 
 func newStep(s *ent.AutomationStep) automationStep {
-	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status, Output: wire.JSON(s.Output),
-		EmailID: s.EmailID, Error: wire.OrNull(s.Error),
+	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status,
+		Output: wire.JSONObject(s.Output), EmailID: s.EmailID, Error: wire.OrNull(s.Error),
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt)}
 }
 
 func newRunAnswer(r automations.RunDetail) automationRunAnswer {
-	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: wire.JSON(r.Event),
-		Steps:      wire.ListOf(r.Steps, newStep),
+	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun),
+		Event: wire.JSONOf[runEvent](r.Event), Steps: wire.ListOf(r.Steps, newStep),
 		WaitingFor: wire.FromPointer(newWaitingFor(r)), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 

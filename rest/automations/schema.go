@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // schemaPath is the path of the JSON Schema of definitions.
@@ -26,16 +27,57 @@ func serveSchema(a *api.API) {
 		http.Header{"Access-Control-Allow-Origin": {"*"}})
 }
 
+// automationDefinition is a definition as it is stored.
+type automationDefinition struct {
+	Name        string        `json:"name" doc:"The name of the automation."`
+	Description string        `json:"description,omitempty" doc:"A human-readable description. Absent if none is set."`
+	Trigger     storedTrigger `json:"trigger" doc:"The events that start a run, and those that cancel it."`
+	Steps       storedSteps   `json:"steps" doc:"The steps in order."`
+	Timezone    string        `json:"timezone,omitempty" doc:"The time zone of the definition. Absent for UTC."`
+}
+
+// The components of the document that request bodies describe, and responses refer to.
+const (
+	triggerComponent = "TriggerDefinition"
+	stepComponent    = "StepDefinition"
+)
+
+// storedTrigger is the trigger of a stored definition.
+type storedTrigger wire.JSON
+
+// MarshalJSON implements json.Marshaler.
+func (t storedTrigger) MarshalJSON() ([]byte, error) { return wire.JSON(t).MarshalJSON() }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *storedTrigger) UnmarshalJSON(data []byte) error { return (*wire.JSON)(t).UnmarshalJSON(data) }
+
+// Schema implements huma.SchemaProvider.
+func (storedTrigger) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AllOf: []*huma.Schema{body.RefTo(triggerComponent)}}
+}
+
+// storedSteps is the list of steps of a stored definition.
+type storedSteps wire.JSON
+
+// MarshalJSON implements json.Marshaler.
+func (s storedSteps) MarshalJSON() ([]byte, error) { return wire.JSON(s).MarshalJSON() }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *storedSteps) UnmarshalJSON(data []byte) error { return (*wire.JSON)(s).UnmarshalJSON(data) }
+
+// Schema implements huma.SchemaProvider.
+func (storedSteps) Schema(huma.Registry) *huma.Schema { return body.ArrayOf(body.RefTo(stepComponent)) }
+
 // triggerSchema describes a trigger as a component of the document.
 func triggerSchema(c body.Components) *huma.Schema {
-	return c.Ref("TriggerDefinition", func() *huma.Schema { return describeSchema(c, definition.TriggerSchema()) })
+	return c.Ref(triggerComponent, func() *huma.Schema { return describeSchema(c, definition.TriggerSchema()) })
 }
 
 // stepsSchema describes the list of steps. Each step type is a component, and the field type is the discriminator.
 func stepsSchema(c body.Components) *huma.Schema {
 	one, most := 1, definition.MaxSteps
 	return &huma.Schema{Type: huma.TypeArray, MinItems: &one, MaxItems: &most,
-		Items: c.Ref("StepDefinition", func() *huma.Schema {
+		Items: c.Ref(stepComponent, func() *huma.Schema {
 			out := &huma.Schema{Description: "One step, by its type. The JSON Schema of the whole definition is at `" +
 				api.Prefix + schemaPath + "`.",
 				Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
@@ -92,7 +93,20 @@ func (c *Call) authenticate(key string) error {
 	c.caller, c.key = caller, key
 	telemetry.SetCaller(ctx, caller.AccountID, caller.ID())
 	intake.SetTenant(c.w, c.owner())
-	return nil
+	return c.count(ctx)
+}
+
+// count applies the rate limit of the account, also to requests that are refused here. The first call of our own API
+// belongs to the request, and is not counted again.
+func (c *Call) count(ctx context.Context) error {
+	if c.h.Rate == nil || c.caller.AccountID == "" {
+		return nil
+	}
+	account, err := c.h.Accounts.Account(ctx, c.caller.AccountID)
+	if err != nil {
+		return err
+	}
+	return c.h.Rate.Admit(ctx, c.caller.RateAccount(account), c.w.Header())
 }
 
 func (c *Call) close() {
@@ -200,6 +214,9 @@ type Request struct {
 // Do calls our own API as the caller and decodes its response. It returns an error response as a *RefusalError.
 func (c *Call) Do(ask Request, into any) error {
 	ctx := c.r.Context()
+	if c.inner == 0 && c.h.Rate != nil {
+		ctx = admission.WithCounted(ctx)
+	}
 	if ask.Compared != nil {
 		ctx = api.WithComparedBody(ctx, ask.Compared)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/apilog"
 	"github.com/postrider/postrider/rest/api"
@@ -51,13 +52,15 @@ type Authenticator interface {
 
 // Options of New.
 type Options struct {
-	API     http.Handler // serves our own API
-	Keys    Authenticator
-	Budget  *intake.Budget // of bodies, and of responses of our own API
-	Cursors *page.Codec
-	Log     api.RequestLog // of requests; nil: none are logged
-	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
-	Logger  *slog.Logger
+	API      http.Handler // serves our own API
+	Keys     Authenticator
+	Accounts admission.Limits
+	Rate     admission.RateLimit // nil: requests are not counted
+	Budget   *intake.Budget      // of bodies, and of responses of our own API
+	Cursors  *page.Codec
+	Log      api.RequestLog // of requests; nil: none are logged
+	Proxies  []netip.Prefix // whose X-Forwarded-For is trusted
+	Logger   *slog.Logger
 }
 
 type handler struct {

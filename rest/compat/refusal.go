@@ -34,6 +34,12 @@ func Unsupported(feature string) *RefusalError {
 		Message: feature + " not supported by Postrider."}
 }
 
+// UnsupportedNames returns the refusal of several fields or settings, in order. The feature starts the sentence and
+// precedes their names.
+func UnsupportedNames(feature string, names []string) *RefusalError {
+	return Unsupported(feature + " " + strings.Join(names, ", ") + " is")
+}
+
 // Refuse returns a handler that refuses a feature.
 func Refuse(feature string) func(*Call) (*Response, error) {
 	return func(*Call) (*Response, error) { return nil, Unsupported(feature) }
@@ -90,12 +96,21 @@ func newRefusal(status int, b problem.ProblemBody) *RefusalError {
 	return r
 }
 
+// joinReason returns the reason with the path of the field before it. A reason can begin with the name of the field.
+func joinReason(field, reason string) string {
+	name := field[strings.LastIndex(field, ".")+1:]
+	if rest, repeated := strings.CutPrefix(reason, name+" "); repeated {
+		reason = rest
+	}
+	return field + " " + reason
+}
+
 // Describe returns the message of a validation error: the reason of each field, if there are any.
 func Describe(message string, details map[string]any) string {
 	var reasons []string
 	for _, field := range slices.Sorted(maps.Keys(details)) {
 		if reason, is := details[field].(string); is {
-			reasons = append(reasons, field+" "+reason)
+			reasons = append(reasons, joinReason(field, reason))
 		}
 	}
 	if len(reasons) == 0 {

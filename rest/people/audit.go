@@ -31,7 +31,7 @@ type auditRecord struct {
 	Actor     auditActor     `json:"actor" doc:"Who acted."`
 	Action    string         `json:"action" doc:"The action, such as member.removed, or the ID of an operation of this API, such as createWebhook." example:"member.removed"`
 	Target    string         `json:"target" doc:"ID of the changed resource; may be empty." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Changes   map[string]any `json:"changes" nullable:"false" doc:"The changed fields. Secrets are never included."`
+	Changes   map[string]any `json:"changes" nullable:"false" doc:"The changed fields by name, with their new values or details of the action. Secrets are never included."`
 	IP        string         `json:"ip" doc:"The IP address of the request." example:"192.0.2.7"`
 	UserAgent string         `json:"user_agent" doc:"The user agent of the request."`
 	RequestID string         `json:"request_id" doc:"The ID of the request."`

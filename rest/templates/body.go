@@ -79,7 +79,7 @@ func variableObject(v *shape.Variable) body.Object {
 		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService,
 			About: "Type of the value. A value of another type is refused."},
 		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
-		{Name: "fallback", Type: body.Any(&v.Fallback), About: "The value used if a send does not provide one. It must have the type of the variable; null for none."},
+		{Name: "fallback", Type: body.Any(&v.Fallback), About: "Any JSON value of the type of the variable: used if a send does not provide one. null for none."},
 	}}
 }
 

@@ -62,7 +62,7 @@ type templateVariable struct {
 	Key      string `json:"key" doc:"The name of the variable." example:"customer.name"`
 	Type     string `json:"type" enum:"string,number,boolean,list,object" doc:"The type of the value."`
 	Required bool   `json:"required" doc:"Whether a send without the variable is refused."`
-	Fallback any    `json:"fallback" doc:"The value used if a send does not provide one."`
+	Fallback any    `json:"fallback" doc:"Any JSON value of the type of the variable: used if a send does not provide one. null if there is none."`
 }
 
 func newTemplateSummary(t templates.Template) TemplateSummary {

@@ -8,8 +8,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/webhooks"
+	"github.com/postrider/postrider/modules/webhooks/post"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/rest/api/wire"
@@ -58,6 +60,7 @@ type webhookAttempt struct {
 	StatusCode *int              `json:"status_code" doc:"The HTTP status of the response. null without a response."`
 	Error      *string           `json:"error" doc:"Why there was no response."`
 	Response   string            `json:"response" doc:"The first 4 KiB of the response body."`
+	Headers    []shape.Header    `json:"response_headers" nullable:"false" doc:"Up to 16 header fields of the response, at most 2 KiB. The values of cookies and credentials are not stored."`
 	RemoteAddr *string           `json:"remote_addr" doc:"The address that the request was sent to. null without a connection." example:"203.0.113.7:443"`
 	DurationMS *int              `json:"duration_ms" doc:"How long the attempt took, in milliseconds. null while it runs."`
 }
@@ -177,7 +180,8 @@ func newWebhookDelivery(d *ent.WebhookDelivery) WebhookDelivery {
 func newWebhookAttempt(t *ent.WebhookAttempt) webhookAttempt {
 	out := webhookAttempt{Number: t.Number, StartedAt: wire.Time(t.StartedAt),
 		FinishedAt: wire.OptionalTime{At: t.FinishedAt}, StatusCode: t.StatusCode,
-		Error: wire.OrNull(t.Error), Response: t.Response, RemoteAddr: wire.OrNull(t.RemoteAddr),
+		Error: wire.OrNull(t.Error), Response: t.Response, Headers: post.ParseHeaders(t.ResponseHeaders),
+		RemoteAddr: wire.OrNull(t.RemoteAddr),
 		DurationMS: t.DurationMs}
 	if t.Outcome != nil {
 		out.Outcome = wire.OrNull(string(*t.Outcome))
@@ -240,8 +244,11 @@ func webhookDetailExample() map[string]any {
 	out["body"] = map[string]any{"type": "contact.unsubscribed", "created_at": "2026-01-15T09:30:00.000Z",
 		"data": sample.Sample}
 	out["event_type"] = "contact.unsubscribed"
+	out["status_code"], out["error"] = 503, nil
 	out["attempts"] = []any{map[string]any{"number": 1, "started_at": "2026-01-15T09:30:00.000Z",
-		"finished_at": "2026-01-15T09:30:10.000Z", "outcome": "failed",
-		"status_code": nil, "error": "no answer within 10s", "response": "", "remote_addr": "203.0.113.7:443", "duration_ms": 10000}}
+		"finished_at": "2026-01-15T09:30:00.120Z", "outcome": "failed", "status_code": 503, "error": nil,
+		"response":         "Try again later.",
+		"response_headers": []any{map[string]any{"name": "Retry-After", "value": "30"}},
+		"remote_addr":      "203.0.113.7:443", "duration_ms": 120}}
 	return out
 }

@@ -24,6 +24,7 @@ import (
 // Any other route that sends more than a few KB outside the budget fails the test.
 var unheld = map[string]string{
 	"GET /api/docs":                    "shared: one text a day",
+	"GET /api/docs/{part}":             "shared: one text a day",
 	"GET /api/openapi.json":            "shared: one text a day",
 	"GET /api/openapi.yaml":            "shared: one text a day",
 	"GET /api/openapi-3.0.json":        "shared: one text a day",

@@ -32,8 +32,33 @@ type Push struct {
 	Folder  string
 	Publish bool      // publish templates with unpublished changes
 	DryRun  bool      // only print the changes
-	Out     io.Writer // one line per template
-	Log     io.Writer // differences, and the problems of templates
+	Diff    io.Writer // differences between the server and the files
+	Log     io.Writer // problems of templates
+	Report  func(PushResult)
+}
+
+// PushResult is the result of a push for one template.
+type PushResult struct {
+	Alias     string  `json:"alias"`
+	Change    string  `json:"change"` // created, changed or unchanged; empty: refused
+	Published bool    `json:"published"`
+	Status    *string `json:"status"` // nil if nothing was sent
+	Version   *int    `json:"version"`
+	Error     *string `json:"error"`
+}
+
+func (p PushResult) String() string {
+	did := p.Change
+	switch {
+	case p.Status == nil:
+		return did + " (dry run)"
+	case p.Published:
+		did += ", published"
+	}
+	if p.Version != nil {
+		return fmt.Sprintf("%s (%s, version %d)", did, *p.Status, *p.Version)
+	}
+	return fmt.Sprintf("%s (%s)", did, *p.Status)
 }
 
 // Run makes the drafts of the account equal to the files. Nothing is sent unless all files can be read. Run returns
@@ -47,23 +72,25 @@ func (p Push) Run(ctx context.Context) (failed int, err error) {
 	for _, t := range all {
 		did, err := p.push(ctx, t)
 		if client.StatusOf(err) == http.StatusBadRequest || client.StatusOf(err) == http.StatusConflict {
-			fmt.Fprintf(p.Log, "%s: error: %v\n", t.Alias, err)
+			reason := err.Error()
+			fmt.Fprintf(p.Log, "%s: error: %s\n", t.Alias, reason)
+			p.Report(PushResult{Alias: t.Alias, Error: &reason})
 			failed++
 			continue
 		}
 		if err != nil {
 			return failed, fmt.Errorf("%s: %w", t.Alias, err)
 		}
-		fmt.Fprintf(p.Out, "%s  %s\n", t.Alias, did)
+		p.Report(did)
 	}
 	return failed, nil
 }
 
-// push sends one template and describes the change.
-func (p Push) push(ctx context.Context, t Template) (did string, err error) {
+// push sends one template.
+func (p Push) push(ctx context.Context, t Template) (did PushResult, err error) {
 	known, err := find(ctx, p.Server, t.Alias)
 	if err != nil {
-		return "", err
+		return did, err
 	}
 	before, exists := Template{}, known != nil
 	if exists {
@@ -71,28 +98,27 @@ func (p Push) push(ctx context.Context, t Template) (did string, err error) {
 	}
 	changes, err := compare(before, t)
 	if err != nil {
-		return "", err
+		return did, err
 	}
-	p.Log.Write(changes) //nolint:errcheck // like any other line of the log
+	p.Diff.Write(changes) //nolint:errcheck // like any other line of the log
+	did = PushResult{Alias: t.Alias, Change: "created"}
 	switch {
 	case exists && len(changes) == 0:
-		did = "unchanged"
+		did.Change = "unchanged"
 	case exists:
-		did = "changed"
-	default:
-		did = "created"
+		did.Change = "changed"
 	}
 	if p.DryRun {
-		return did + " (dry run)", nil
+		return did, nil
 	}
 	request := client.Request{Method: http.MethodPost, Path: "/templates", Body: t}
 	if exists {
 		request.Method, request.Path = http.MethodPatch, "/templates/"+url.PathEscape(known.ID)
 	}
 	answer := struct{ Template *stored }{known}
-	if did != "unchanged" {
+	if did.Change != "unchanged" {
 		if err := p.Server.Do(ctx, request, &answer); err != nil {
-			return "", err
+			return did, err
 		}
 	}
 	draft := answer.Template
@@ -103,17 +129,15 @@ func (p Push) push(ctx context.Context, t Template) (did string, err error) {
 		}
 		if err := p.Server.Do(ctx, client.Request{Method: http.MethodPost,
 			Path: "/templates/" + url.PathEscape(draft.ID) + "/publish"}, &published); err != nil {
-			return "", err
+			return did, err
 		}
 		for _, warning := range published.Warnings {
 			fmt.Fprintf(p.Log, "%s: warning: %s\n", t.Alias, warning)
 		}
-		draft, did = published.Template, did+", published"
+		draft, did.Published = published.Template, true
 	}
-	if draft.Version != nil {
-		return fmt.Sprintf("%s (%s, version %d)", did, draft.Status, *draft.Version), nil
-	}
-	return fmt.Sprintf("%s (%s)", did, draft.Status), nil
+	did.Status, did.Version = &draft.Status, draft.Version
+	return did, nil
 }
 
 // find returns the template with an alias, or nil.
@@ -188,7 +212,22 @@ func format(t Template) ([]byte, error) {
 type Pull struct {
 	Server client.Server
 	Folder string
-	Out    io.Writer
+	Report func(PullResult)
+}
+
+// PullResult is the result of a pull for one template.
+type PullResult struct {
+	ID     string  `json:"id"`
+	Name   string  `json:"name"`
+	Path   *string `json:"path"`   // nil: skipped, because the template has no alias that can name a file
+	Change string  `json:"change"` // written, unchanged or skipped
+}
+
+func (p PullResult) String() string {
+	if p.Path == nil {
+		return fmt.Sprintf("%s  %q has no alias that can name a file: skipped", p.ID, p.Name)
+	}
+	return *p.Path + "  " + p.Change
 }
 
 // Run writes the drafts of all templates that have an alias. It deletes no file. The error reports a file or a response
@@ -207,7 +246,7 @@ func (p Pull) Run(ctx context.Context) error {
 			return err
 		}
 		if listed.Alias == nil || strings.ContainsAny(*listed.Alias, `/\`) {
-			fmt.Fprintf(p.Out, "%s  %q has no alias that can name a file: skipped\n", listed.ID, listed.Name)
+			p.Report(PullResult{ID: listed.ID, Name: listed.Name, Change: "skipped"})
 			return nil
 		}
 		t, err := get(ctx, p.Server, listed.ID)
@@ -222,7 +261,7 @@ func (p Pull) Run(ctx context.Context) error {
 		if changed {
 			did = "written"
 		}
-		fmt.Fprintf(p.Out, "%s  %s\n", path, did)
+		p.Report(PullResult{ID: listed.ID, Name: listed.Name, Path: &path, Change: did})
 		return nil
 	})
 }

@@ -27,7 +27,7 @@ func (webhookStep) members() []member {
 		{"method", oneOf("POST", "PUT"), false, "The method of the request. Defaults to POST."},
 		{"headers", mapForm(MaxHeaders, checkRequestHeader, textForm(998, checkSubject).withSchema(line)), false, "Header fields of the request by name."},
 		{"body", anyValue().withSchema(map[string]any{"not": map[string]any{"type": "null"}}), false,
-			"JSON with Liquid in strings. A string that consists of one output keeps the type of the value."},
+			"Any JSON value, with Liquid in strings. A string that consists of one output keeps the type of the value."},
 		{"capture", booleanForm(), false, "Whether to keep up to 16 KB of a JSON response as steps.<key>.body."},
 		onError,
 	}

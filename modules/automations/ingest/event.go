@@ -152,9 +152,12 @@ func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 	case err != nil:
 		return nil, nil, errors.New("must be a JSON object")
 	}
-	left := maxValues
-	if err := judgeValue(data, &left); err != nil {
-		return nil, nil, err
+	counted := valueCount{left: maxValues}
+	if counted.add(data); counted.left < 0 {
+		return nil, nil, fmt.Errorf("cannot contain more than %d values", maxValues)
+	}
+	if counted.hasNUL {
+		return nil, nil, errors.New("cannot contain NUL characters")
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -185,30 +188,27 @@ func measureNesting(document []byte) (deepest int) {
 	return deepest
 }
 
-func judgeValue(value any, left *int) error {
-	if *left--; *left < 0 {
-		return fmt.Errorf("cannot contain more than %d values", maxValues)
+// valueCount examines all values of an object, so that the reported error does not depend on the order of its fields.
+type valueCount struct {
+	left   int // negative: there are too many values
+	hasNUL bool
+}
+
+func (c *valueCount) add(value any) {
+	if c.left--; c.left < 0 {
+		return
 	}
 	switch v := value.(type) {
 	case string:
-		if strings.ContainsRune(v, 0) {
-			return errors.New("cannot contain NUL characters")
-		}
+		c.hasNUL = c.hasNUL || strings.ContainsRune(v, 0)
 	case []any:
 		for _, element := range v {
-			if err := judgeValue(element, left); err != nil {
-				return err
-			}
+			c.add(element)
 		}
 	case map[string]any:
 		for name, member := range v {
-			if strings.ContainsRune(name, 0) {
-				return errors.New("cannot contain NUL characters")
-			}
-			if err := judgeValue(member, left); err != nil {
-				return err
-			}
+			c.hasNUL = c.hasNUL || strings.ContainsRune(name, 0)
+			c.add(member)
 		}
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -19,5 +20,19 @@ func TestRejectsSurroundingWhiteSpace(t *testing.T) {
 	}
 	if _, err := validatePost(Post{Name: "order paid", UserID: "u 1"}); err != nil {
 		t.Errorf("white space inside the name returned %v", err)
+	}
+}
+
+// Data with several mistakes always gets the same error.
+func TestErrorsOfDataDoNotDependOnMapOrder(t *testing.T) {
+	t.Parallel()
+	data := []byte(`{"a":"\u0000","b":[1` + strings.Repeat(",1", maxValues) + `],"\u0000":2}`)
+	for range 20 {
+		if _, _, err := judgeData(data); err == nil || !strings.HasPrefix(err.Error(), "cannot contain more than") {
+			t.Fatalf("data with NUL characters and too many values returned %v, want always the limit on values", err)
+		}
+	}
+	if _, _, err := judgeData([]byte(`{"a":{"\u0000":1}}`)); err == nil || !strings.Contains(err.Error(), "NUL") {
+		t.Errorf("a name with a NUL character returned %v, want an error", err)
 	}
 }

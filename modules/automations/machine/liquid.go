@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -157,8 +158,8 @@ func (t *texts) fillValue(path string, value any) (any, error) {
 		return out, nil
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for name, member := range v {
-			filled, err := t.fillValue(path+"."+name, member)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			filled, err := t.fillValue(path+"."+name, v[name])
 			if err != nil {
 				return nil, err
 			}

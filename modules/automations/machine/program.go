@@ -3,6 +3,7 @@ package machine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -118,8 +119,8 @@ func findLiquid(path string, value any) (out []source) {
 			out = append(out, findLiquid(fmt.Sprintf("%s[%d]", path, i), element)...)
 		}
 	case map[string]any:
-		for name, member := range v {
-			out = append(out, findLiquid(path+"."+name, member)...)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, findLiquid(path+"."+name, v[name])...)
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/postrider/postrider/modules/accounts"
@@ -171,7 +173,8 @@ func codeOf(f *fault.Error) string {
 	if f.Code != fault.CodeValidation {
 		return f.Code
 	}
-	for field, reason := range f.Fields {
+	for _, field := range slices.Sorted(maps.Keys(f.Fields)) {
+		reason := f.Fields[field]
 		switch {
 		case strings.HasPrefix(field, "template.variables"):
 			return "template_variables"

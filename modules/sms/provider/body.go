@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"net/url"
 	"slices"
@@ -124,8 +125,8 @@ func (b *Body) compileJSON(value any) error {
 			}
 		}
 	case map[string]any:
-		for _, member := range v {
-			if err := b.compileJSON(member); err != nil {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if err := b.compileJSON(v[name]); err != nil {
 				return err
 			}
 		}
@@ -188,8 +189,8 @@ func (f bodyRenderer) renderJSON(value any) (any, error) {
 		return out, nil
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for name, member := range v {
-			filled, err := f.renderJSON(member)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			filled, err := f.renderJSON(v[name])
 			if err != nil {
 				return nil, err
 			}

@@ -72,6 +72,22 @@ func TestEncodesGatewayBodies(t *testing.T) {
 	}
 }
 
+// A body with several mistakes always gets the same error.
+func TestErrorsOfBodiesDoNotDependOnMapOrder(t *testing.T) {
+	t.Parallel()
+	got := map[string]bool{}
+	for range 30 {
+		_, err := NewBody("", `{"b": "{{secret}}", "a": "{% for x in y %}"}`)
+		if err == nil {
+			t.Fatal("a body with two mistakes was accepted")
+		}
+		got[err.Error()] = true
+	}
+	if len(got) > 1 {
+		t.Errorf("the same body returned the errors %v, want always the same one", got)
+	}
+}
+
 func TestGatewayResponses(t *testing.T) {
 	t.Parallel()
 	const silent = "no answer" // until the request times out

@@ -27,3 +27,19 @@ func TestReportsLookalikesWithPosition(t *testing.T) {
 		}
 	}
 }
+
+// A value with several mistakes always gets the same error.
+func TestErrorsOfValuesDoNotDependOnMapOrder(t *testing.T) {
+	t.Parallel()
+	got := map[string]bool{}
+	for range 30 {
+		_, err := language.Value(map[string]any{"b": "x\x00", "a": make([]any, language.MaxList+1)})
+		if err == nil {
+			t.Fatal("a value with two mistakes was accepted")
+		}
+		got[err.Error()] = true
+	}
+	if len(got) > 1 {
+		t.Errorf("the same value returned the errors %v, want always the same one", got)
+	}
+}

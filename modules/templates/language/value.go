@@ -214,8 +214,8 @@ func convertObject(fields map[string]any, depth int, left *int) (any, string) {
 		return nil, fmt.Sprintf("has %d fields; the limit is %d", len(fields), MaxObject)
 	}
 	out := make(Object, len(fields))
-	for name, value := range fields {
-		taken, reason := convertValue(value, depth+1, left)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		taken, reason := convertValue(fields[name], depth+1, left)
 		if reason != "" {
 			return nil, reason
 		}

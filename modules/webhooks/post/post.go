@@ -36,6 +36,7 @@ type Result struct {
 	Status   int    // 0: no answer
 	Failure  string // why there was no answer, written for the endpoint's owner
 	Response string // start of the response body
+	Headers  string // header fields of the response (FormatHeaders)
 	Remote   string // address of the server
 }
 
@@ -71,7 +72,7 @@ func (p *Poster) Post(ctx context.Context, m DeliveryRequest) Result {
 		p.log.DebugContext(ctx, "cannot read the full response of a webhook endpoint", telemetry.KeyDeliveryID,
 			m.DeliveryID)
 	}
-	a.Response = makeStorable(kept)
+	a.Response, a.Headers = makeStorable(kept), FormatHeaders(response.Header)
 	return a
 }
 

@@ -18,8 +18,11 @@ func (c Components) Ref(name string, describe func() *huma.Schema) *huma.Schema 
 	if c[name] == nil {
 		c[name] = describe()
 	}
-	return &huma.Schema{Ref: refPrefix + name}
+	return RefTo(name)
 }
+
+// RefTo returns a reference to a component.
+func RefTo(name string) *huma.Schema { return &huma.Schema{Ref: refPrefix + name} }
 
 // OneOf describes a value with several possible forms as a component, because client generators name the types of the
 // alternatives after it.

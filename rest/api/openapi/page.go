@@ -15,8 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/web/theme"
 )
 
-// The reference page is generated from the document once: HTML with an inline style sheet and script, and no
-// external resources. Without the script, the page shows everything, but only samples for curl.
+// The reference is generated from the document once: a page with the contents, and a page for each part, which are
+// HTML with an inline style sheet and script, and no external resources. The script loads a part into the first page
+// when it is shown. Without the script, the contents lead to the pages of the parts, with samples for curl only.
 
 //go:embed docs.html
 var referenceHTML string
@@ -29,15 +30,19 @@ var referenceCSS = theme.Style + ownCSS
 //go:embed docs.js
 var referenceJS string
 
-// PagePolicy returns the content security policy of the reference page, which allows only its own style sheet and
-// script.
+// PagePolicy returns the content security policy of the reference, which allows only its own style sheet, script and
+// parts.
 func PagePolicy() string {
-	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src 'self'; base-uri 'none'; "+
+		"form-action 'none'; frame-ancestors 'none'",
 		theme.Source(referenceCSS), theme.Source(referenceJS))
 }
 
-var referenceTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": proseHTML}).
-	Parse(referenceHTML))
+var referenceTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": proseHTML,
+	"shape":  func(name string) string { return shapePart(name) + "#schema-" + name },
+	"style":  func() template.CSS { return template.CSS(referenceCSS) }, //nolint:gosec // our own file
+	"script": func() template.JS { return template.JS(referenceJS) },    //nolint:gosec // our own file
+}).Parse(referenceHTML))
 
 // proseHTML converts the code spans of a description to HTML and escapes the rest.
 func proseHTML(text string) template.HTML {
@@ -53,20 +58,22 @@ func proseHTML(text string) template.HTML {
 }
 
 type reference struct {
-	Title, Version, Server string
-	Style                  template.CSS
-	Script                 template.JS
-	Intro                  []string
-	First                  *referenceOperation
-	Tags                   []referenceTag
-	Events                 []referenceEvent
-	Schemas                []referenceSchema
+	Heading, Title, Version, Server string
+	Intro                           []string
+	First                           *referenceOperation
+	Parts                           []referencePart
 }
 
-type referenceTag struct {
-	Name, Description string
-	Operations        []referenceOperation
+// referencePart is a part of the reference: the operations of a tag, the events, or the shapes with the same initial.
+type referencePart struct {
+	Slug, Heading, Title, Description string
+	Operations                        []referenceOperation
+	Events                            []referenceEvent
+	Schemas                           []referenceSchema
 }
+
+// shapePart returns the part with the shape of a component.
+func shapePart(name string) string { return "shapes-" + strings.ToLower(name[:1]) }
 
 type referenceOperation struct {
 	ID, Method, Path, Summary string
@@ -99,7 +106,7 @@ type referenceSchema struct {
 	Fields                  []referenceField
 }
 
-// pageMaker builds the reference page of a complete document.
+// pageMaker builds the reference of a complete document.
 type pageMaker struct {
 	document *huma.OpenAPI
 	server   string
@@ -107,9 +114,9 @@ type pageMaker struct {
 	sender   string
 }
 
-// Page returns the reference page of a complete document. The samples use the given sender, or the sender of the
-// examples if it is empty.
-func Page(d *huma.OpenAPI, sender string) ([]byte, error) {
+// Pages returns the pages of the reference of a complete document by their path below that of the first one, which is
+// the empty path. The samples use the given sender, or the sender of the examples if it is empty.
+func Pages(d *huma.OpenAPI, sender string) (map[string][]byte, error) {
 	p := &pageMaker{document: d, server: d.Servers[0].URL, sender: sender}
 	if strings.HasPrefix(p.server, "/") {
 		p.server = "https://mail.example.com" + p.server
@@ -118,39 +125,67 @@ func Page(d *huma.OpenAPI, sender string) ([]byte, error) {
 	if at, err := url.Parse(p.server); err == nil {
 		p.origin = at.Scheme + "://" + at.Host
 	}
-	r := reference{Title: d.Info.Title, Version: d.Info.Version, Server: p.server,
-		Intro: strings.Split(d.Info.Description, "\n\n"),
-		Style: template.CSS(referenceCSS), Script: template.JS(referenceJS)} //nolint:gosec // our own files
+	r := reference{Heading: d.Info.Title + " API reference", Title: d.Info.Title, Version: d.Info.Version,
+		Server: p.server, Intro: strings.Split(d.Info.Description, "\n\n")}
 	for _, tag := range d.Tags {
-		t, err := p.makeTag(tag)
+		part, err := p.makeTag(tag)
 		if err != nil {
 			return nil, err
 		}
-		r.Tags = append(r.Tags, t)
-		for i := range t.Operations {
-			if t.Operations[i].ID == "sendEmail" {
-				r.First = &t.Operations[i]
+		r.Parts = append(r.Parts, part)
+		for i := range part.Operations {
+			if part.Operations[i].ID == "sendEmail" {
+				r.First = &part.Operations[i]
 			}
 		}
 	}
-	var err error
-	if r.Events, err = p.listEvents(); err != nil {
+	events, err := p.listEvents()
+	if err != nil {
 		return nil, err
 	}
-	schemas := d.Components.Schemas.Map()
-	for _, name := range slices.Sorted(maps.Keys(schemas)) {
-		r.Schemas = append(r.Schemas, referenceSchema{Name: name, Description: schemas[name].Description,
-			Type: typeName(schemas[name]), Fields: fieldsOf(schemas[name])})
+	if len(events) > 0 {
+		r.Parts = append(r.Parts, referencePart{Slug: "events", Title: "Events", Events: events,
+			Description: "What webhook endpoints are sent. The event log and its stream show the same data."})
 	}
+	r.Parts = append(r.Parts, p.listShapes()...)
+	pages := map[string][]byte{}
+	if pages[""], err = renderPage("index", r); err != nil {
+		return nil, err
+	}
+	for _, part := range r.Parts {
+		part.Heading = part.Title + " · " + r.Heading
+		if pages[part.Slug], err = renderPage("part", part); err != nil {
+			return nil, err
+		}
+	}
+	return pages, nil
+}
+
+func renderPage(name string, data any) ([]byte, error) {
 	var out bytes.Buffer
-	if err := referenceTemplate.Execute(&out, r); err != nil {
+	if err := referenceTemplate.ExecuteTemplate(&out, name, data); err != nil {
 		return nil, fmt.Errorf("reference page: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
-func (p *pageMaker) makeTag(tag *huma.Tag) (referenceTag, error) {
-	t := referenceTag{Name: tag.Name, Description: tag.Description}
+// listShapes returns the parts with the components, by their initials.
+func (p *pageMaker) listShapes() (parts []referencePart) {
+	schemas := p.document.Components.Schemas.Map()
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		if slug := shapePart(name); len(parts) == 0 || parts[len(parts)-1].Slug != slug {
+			parts = append(parts, referencePart{Slug: slug, Title: "Shapes: " + strings.ToUpper(name[:1])})
+		}
+		last := &parts[len(parts)-1]
+		last.Schemas = append(last.Schemas, referenceSchema{Name: name, Description: schemas[name].Description,
+			Type: typeName(schemas[name]), Fields: fieldsOf(schemas[name])})
+	}
+	return parts
+}
+
+func (p *pageMaker) makeTag(tag *huma.Tag) (referencePart, error) {
+	t := referencePart{Slug: strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-"), Title: tag.Name,
+		Description: tag.Description}
 	for _, path := range slices.Sorted(maps.Keys(p.document.Paths)) {
 		for _, op := range operationsOf(p.document.Paths[path]) {
 			if !slices.Contains(op.Tags, tag.Name) {

@@ -19,8 +19,8 @@ import (
 
 type fieldChange struct {
 	Path   string `json:"path" doc:"The path of the field within the step or definition." example:"duration"`
-	Before any    `json:"before" doc:"The previous value; null if it was added."`
-	After  any    `json:"after" doc:"The new value; null if it was removed."`
+	Before any    `json:"before" doc:"Any JSON value: the previous value. null if it was added."`
+	After  any    `json:"after" doc:"Any JSON value: the new value. null if it was removed."`
 }
 
 type stepChange struct {

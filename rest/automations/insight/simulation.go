@@ -24,9 +24,9 @@ type simulatedArrival struct {
 }
 
 type simulatedFact struct {
-	Type      string    `json:"type" doc:"The type of the event." example:"automation.started"`
-	CreatedAt wire.Time `json:"created_at" doc:"When the event would occur."`
-	Data      wire.JSON `json:"data" doc:"The payload of the event."`
+	Type      string          `json:"type" doc:"The type of the event." example:"automation.started"`
+	CreatedAt wire.Time       `json:"created_at" doc:"When the event would occur."`
+	Data      wire.JSONObject `json:"data" doc:"The payload of the event."`
 }
 
 type automationSimulation struct {
@@ -55,7 +55,7 @@ func newSimulation(s automations.SimulationResult) simulationAnswer {
 				wire.FromPointer(played.EncodeExplanation(a.Condition)), a.Starts}
 		}),
 		Facts: wire.ListOf(s.Facts, func(f fact.Fact) simulatedFact {
-			return simulatedFact{string(f.Type), wire.Time(f.CreatedAt), wire.JSON(f.Data)}
+			return simulatedFact{string(f.Type), wire.Time(f.CreatedAt), wire.JSONObject(f.Data)}
 		})}}
 }
 

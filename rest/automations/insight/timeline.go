@@ -12,14 +12,14 @@ import (
 )
 
 type runTimelineEntry struct {
-	At        wire.Time `json:"at" doc:"When it happened."`
-	Source    string    `json:"source" enum:"event,run,step,wait,email,sms" doc:"event: a custom event that affected the run. run: a fact about the run. step: a step that ended. wait: a step that will be retried. email, sms: a fact about a message that a step sent."`
-	Type      string    `json:"type" example:"email.delivered" doc:"The name of the event, the type of the step or the type of the fact."`
-	Status    *string   `json:"status" doc:"What the event did to the run, how the step ended, or waiting."`
-	StepKey   *string   `json:"step_key" doc:"The key of the step, or of the step that sent the message of the fact."`
-	SubjectID *string   `json:"subject_id" doc:"ID of the event, or of the email that the fact concerns."`
-	Error     *string   `json:"error" doc:"Error of a step, or the reason for its retry, as a code, a colon and a sentence."`
-	Data      wire.JSON `json:"data" doc:"Data of the event or fact, or the output of the step."`
+	At        wire.Time       `json:"at" doc:"When it happened."`
+	Source    string          `json:"source" enum:"event,run,step,wait,email,sms" doc:"event: a custom event that affected the run. run: a fact about the run. step: a step that ended. wait: a step that will be retried. email, sms: a fact about a message that a step sent."`
+	Type      string          `json:"type" example:"email.delivered" doc:"The name of the event, the type of the step or the type of the fact."`
+	Status    *string         `json:"status" doc:"What the event did to the run, how the step ended, or waiting."`
+	StepKey   *string         `json:"step_key" doc:"The key of the step, or of the step that sent the message of the fact."`
+	SubjectID *string         `json:"subject_id" doc:"ID of the event, or of the email that the fact concerns."`
+	Error     *string         `json:"error" doc:"Error of a step, or the reason for its retry, as a code, a colon and a sentence."`
+	Data      wire.JSONObject `json:"data" nullable:"true" doc:"Data of the event or fact, or the output of the step. null if the event had none."`
 }
 
 type runTimelineAnswer struct {
@@ -35,15 +35,15 @@ func newTimelineEntry(e automations.TimelineEntry) runTimelineEntry {
 	switch {
 	case e.Event != nil:
 		out.Type, out.Status, out.SubjectID, out.Data = e.Event.Name, wire.OrNull(e.Event.Outcome),
-			wire.OrNull(e.Event.ID), wire.JSON(e.Event.Data)
+			wire.OrNull(e.Event.ID), wire.JSONObject(e.Event.Data)
 	case e.Step != nil:
 		out.Type, out.Status, out.Error, out.Data = e.Step.Type, wire.OrNull(e.Step.Status), wire.OrNull(e.Step.Error),
-			wire.JSON(e.Step.Output)
+			wire.JSONObject(e.Step.Output)
 	case e.Fact != nil:
-		out.Type, out.SubjectID, out.Data = string(e.Fact.Type), wire.OrNull(e.Fact.SubjectID), wire.JSON(e.Fact.Data)
+		out.Type, out.SubjectID, out.Data = string(e.Fact.Type), wire.OrNull(e.Fact.SubjectID), wire.JSONObject(e.Fact.Data)
 	case e.Blocked != nil:
 		out.Type, out.Status, out.Error, out.Data = e.Blocked.Type, wire.OrNull(runs.StatusWaiting),
-			wire.OrNull(e.Blocked.String()), wire.JSON(`{}`)
+			wire.OrNull(e.Blocked.String()), wire.JSONObject(`{}`)
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 // ExpressionPart is a part of an expression with its value.
 type ExpressionPart struct {
 	Text  string  `json:"text" doc:"The source of this part of the expression." example:"event.data.amount"`
-	Value any     `json:"value" doc:"Value of the part; null if it has none."`
+	Value any     `json:"value" doc:"Any JSON value: the value of the part. null if it has none."`
 	Error *string `json:"error" doc:"Why the part has no value."`
 }
 
@@ -58,7 +58,7 @@ type SimulatedRequest struct {
 	URL     string         `json:"url" doc:"The URL of the request."`
 	Method  string         `json:"method" doc:"The HTTP method of the request."`
 	Headers []shape.Header `json:"headers" nullable:"false" doc:"The header fields of the request."`
-	Body    wire.JSON      `json:"body" doc:"The rendered JSON body. null if there is none."`
+	Body    wire.JSON      `json:"body" doc:"Any JSON value: the rendered body. null if there is none."`
 }
 
 // AutomationWait describes what a step waited for.

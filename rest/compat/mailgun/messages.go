@@ -63,8 +63,18 @@ func sendMessage(c *compat.Call) (*compat.Response, error) {
 	if err := c.Do(compat.Request{Method: http.MethodPost, Path: "/emails", Body: out}, &sent); err != nil {
 		return nil, err
 	}
-	return compat.OK(map[string]string{"id": "<" + sent.ID + "@" + c.Param("domain") + ">",
+	return compat.OK(map[string]string{"id": "<" + sent.ID + "@" + out.senderDomain(c.Param("domain")) + ">",
 		"message": "Queued. Thank you."})
+}
+
+// senderDomain returns the domain of the sender, which the Message-ID contains. The sender of a template is unknown
+// here: then it returns the domain of the path.
+func (m *message) senderDomain(path string) string {
+	from, known := m.From.(mailbox)
+	if !known {
+		return path
+	}
+	return strings.ToLower(from.Email[strings.LastIndex(from.Email, "@")+1:])
 }
 
 // translate converts a form to an email.

@@ -94,16 +94,16 @@ func (e email) translate() (map[string]any, error) {
 		return nil, err
 	}
 	out := map[string]any{}
-	for name, field := range map[string][2]string{"from": {"From", e.From}, "to": {"To", e.To}, "cc": {"Cc", e.Cc},
-		"bcc": {"Bcc", e.Bcc}, "reply_to": {"ReplyTo", e.ReplyTo}} {
-		boxes, err := readAddresses(field[0], field[1])
+	for _, field := range []struct{ ours, theirs, text string }{{"from", "From", e.From}, {"to", "To", e.To},
+		{"cc", "Cc", e.Cc}, {"bcc", "Bcc", e.Bcc}, {"reply_to", "ReplyTo", e.ReplyTo}} {
+		boxes, err := readAddresses(field.theirs, field.text)
 		switch {
 		case err != nil:
 			return nil, err
-		case name == "from" && len(boxes) == 1:
-			out[name] = boxes[0]
+		case field.ours == "from" && len(boxes) == 1:
+			out[field.ours] = boxes[0]
 		case len(boxes) > 0:
-			out[name] = boxes
+			out[field.ours] = boxes
 		}
 	}
 	for name, text := range map[string]*string{"subject": e.Subject, "html": e.HTMLBody, "text": e.TextBody} {

@@ -1,9 +1,11 @@
 package postmark
 
 import (
+	"maps"
 	"net/http"
 	"net/mail"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/postrider/postrider/rest/compat"
@@ -140,9 +142,10 @@ func (s suppression) show() bounce {
 func listBounces(c *compat.Call) (*compat.Response, error) {
 	count, offset := 0, 0
 	var address, messageID, kind string
-	for name, values := range c.Query {
+	var unsupported []string
+	for _, name := range slices.Sorted(maps.Keys(c.Query)) {
 		var err error
-		switch text := values[0]; name {
+		switch text := c.Query.Get(name); name {
 		case "count":
 			count, err = strconv.Atoi(text)
 		case "offset":
@@ -154,11 +157,14 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 		case "type":
 			kind = text
 		default:
-			return nil, compat.Unsupported("The filter " + name + " of bounces is")
+			unsupported = append(unsupported, name)
 		}
 		if err != nil {
 			return nil, compat.Invalid(name, "must be a number")
 		}
+	}
+	if len(unsupported) > 0 {
+		return nil, compat.UnsupportedNames("Filtering bounces by", unsupported)
 	}
 	if count < 1 || count > 500 || offset < 0 || count+offset > 1000 {
 		return nil, compat.Invalid("count", "must be between 1 and 500, and cannot exceed 1000 together with the offset")

@@ -157,11 +157,17 @@ func addDomain(c *compat.Call) (*compat.Response, error) {
 	}
 	// Our delivery settings require a verified domain. Before the verification, a request can only contain their
 	// defaults.
-	for field, given := range map[string]bool{"open_tracking": in.OpenTracking != nil && *in.OpenTracking,
-		"click_tracking": in.ClickTracking != nil && *in.ClickTracking, "tls": in.TLS != nil && *in.TLS != "opportunistic",
-		"tracking_subdomain": in.TrackingSubdomain != nil && *in.TrackingSubdomain != ""} {
-		if given {
-			return nil, compat.Invalid(field, "can be set once the domain is verified: update the domain then")
+	for _, field := range []struct {
+		name  string
+		given bool
+	}{
+		{"open_tracking", in.OpenTracking != nil && *in.OpenTracking},
+		{"click_tracking", in.ClickTracking != nil && *in.ClickTracking},
+		{"tls", in.TLS != nil && *in.TLS != "opportunistic"},
+		{"tracking_subdomain", in.TrackingSubdomain != nil && *in.TrackingSubdomain != ""},
+	} {
+		if field.given {
+			return nil, compat.Invalid(field.name, "can be set once the domain is verified: update the domain then")
 		}
 	}
 	body := map[string]any{"name": in.Name}

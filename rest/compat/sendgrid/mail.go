@@ -96,14 +96,20 @@ func (m mail) check() error {
 			return compat.Unsupported("Substitutions of legacy templates are")
 		}
 	}
-	for group, all := range map[string]map[string]settings{"mail_settings": m.MailSettings,
-		"tracking_settings": m.TrackingSettings} {
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			// Tracking is a setting of the domain: an email cannot enable or disable it.
-			if len(all[name]) > 0 && (group == "tracking_settings" || all[name].isOn()) {
-				return compat.Unsupported("The setting " + group + "." + name + " is")
-			}
+	var unsupported []string
+	for _, name := range slices.Sorted(maps.Keys(m.MailSettings)) {
+		if m.MailSettings[name].isOn() {
+			unsupported = append(unsupported, "mail_settings."+name)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.TrackingSettings)) {
+		// Tracking is a setting of the domain: an email cannot enable or disable it.
+		if len(m.TrackingSettings[name]) > 0 {
+			unsupported = append(unsupported, "tracking_settings."+name)
+		}
+	}
+	if len(unsupported) > 0 {
+		return compat.UnsupportedNames("Setting", unsupported)
 	}
 	if n := len(m.Personalizations); n == 0 || n > mostEmails {
 		return compat.Invalid("personalizations", mostPersonals)

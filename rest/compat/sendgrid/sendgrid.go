@@ -99,10 +99,13 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 		return nil, err
 	}
 	limit, offset := page.MaxLimit, 0
-	for name, into := range map[string]*int{"limit": &limit, "offset": &offset} {
-		if text := c.Query.Get(name); text != "" {
-			if *into, err = strconv.Atoi(text); err != nil || *into < 0 || *into > 500 {
-				return nil, compat.Invalid(name, "must be between 0 and 500")
+	for _, number := range []struct {
+		name string
+		into *int
+	}{{"limit", &limit}, {"offset", &offset}} {
+		if text := c.Query.Get(number.name); text != "" {
+			if *number.into, err = strconv.Atoi(text); err != nil || *number.into < 0 || *number.into > 500 {
+				return nil, compat.Invalid(number.name, "must be between 0 and 500")
 			}
 		}
 	}

@@ -161,13 +161,13 @@ func (h *HTTP) finishRequest(r *http.Request, record *RequestRecord, seen *obser
 		span.SetName(spanName(r, route))
 		span.SetAttributes(semconv.HTTPRoute(route), attribute.String(KeyRequestID, record.id),
 			semconv.HTTPResponseStatusCode(status), semconv.HTTPResponseBodySize(int(seen.written)))
-		if status >= http.StatusInternalServerError {
+		if isFailure(status) {
 			span.SetStatus(codes.Error, "")
 		}
 	}
 	level := slog.LevelInfo
 	switch {
-	case status >= http.StatusInternalServerError:
+	case isFailure(status):
 		level = slog.LevelError
 	case h.quiet[route]:
 		level = slog.LevelDebug
@@ -177,6 +177,12 @@ func (h *HTTP) finishRequest(r *http.Request, record *RequestRecord, seen *obser
 		slog.Duration(KeyDuration, took), slog.Int64(KeyBytes, seen.written), slog.String(KeyRemote, remoteHost(r)),
 		slog.String(KeyUserAgent, truncate(r.UserAgent(), 200)),
 	}, attrs...)...)
+}
+
+// isFailure reports whether a status is a failure of ours. 501 is the answer to a request for a feature that does not
+// exist, such as a call of another provider's API.
+func isFailure(status int) bool {
+	return status >= http.StatusInternalServerError && status != http.StatusNotImplemented
 }
 
 // resourceOf returns the label of a route in the metrics: "emails" for "POST /api/emails/{id}". There are hundreds of

@@ -73,6 +73,9 @@ func newBench(t *testing.T, level slog.Level, tracing *telemetry.Tracing) *bench
 		w.(http.Flusher).Flush()
 		panic("in the middle")
 	})
+	mux.HandleFunc("GET /unsupported", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotImplemented)
+	})
 	mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("boom") })
 	b.handler = observer.Wrap(mux)
 	return b
@@ -204,6 +207,16 @@ func TestPanicBecomesA500WithTheRequestID(t *testing.T) {
 	}
 	if lines[1]["level"] != "ERROR" || lines[1]["status"] != 500.0 {
 		t.Errorf("wide line %v", lines[1])
+	}
+}
+
+// A client that asks for a feature that does not exist is not an error of the installation.
+func TestUnsupportedRequestIsNoError(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, slog.LevelInfo, nil)
+	b.do("GET", "/unsupported")
+	if lines := b.journal.lines(t); len(lines) != 1 || lines[0]["level"] != "INFO" || lines[0]["status"] != 501.0 {
+		t.Errorf("a request for an unsupported feature logged %v, want one line at level INFO", lines)
 	}
 }
 

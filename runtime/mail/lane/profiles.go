@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -115,8 +116,8 @@ func (p *Profiles) indexRows(rows map[string]int) (mistakes []error) {
 		mistakes = append(mistakes, errors.New("there is no row for the provider "+standardProvider))
 	}
 	p.standard = standard
-	for name, row := range p.byName {
-		for _, s := range row.suffixes {
+	for _, name := range slices.Sorted(maps.Keys(p.byName)) {
+		for _, s := range p.byName[name].suffixes {
 			other, taken := p.bySuffix[s]
 			switch {
 			case taken && rows[name] > 0 && rows[other] > 0:

@@ -160,7 +160,8 @@ func TestDrillMemoryOfUnreadResponses(t *testing.T) {
 		"POSTRIDER_HTTP_TLS_ADDR="+secure,
 		"POSTRIDER_BASE_URL=https://localhost:"+port, "POSTRIDER_HTTP_TLS_CERT="+certificate, "POSTRIDER_HTTP_TLS_KEY="+
 			key)
-	texts := []string{"/api/docs", "/api/openapi.json", "/api/openapi.yaml", "/api/openapi-3.0.json", "/api/openapi-3.0.yaml",
+	texts := []string{"/api/docs", "/api/docs/automations", "/api/openapi.json", "/api/openapi.yaml",
+		"/api/openapi-3.0.json", "/api/openapi-3.0.yaml",
 		"/graphql/schema.graphql"}
 	for _, path := range texts { // each is generated on first request
 		if a := server.Do(t.Context(), http.MethodGet, path, ""); a.Status != http.StatusOK {

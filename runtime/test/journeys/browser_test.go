@@ -27,6 +27,14 @@ func TestPeopleGetInByABrowser(t *testing.T) {
 	harness.Script(t, "people.mjs", "LINK="+app.DashboardURL, "EMAIL="+app.Owner.Email, "PASSWORD="+app.Owner.Password)
 }
 
+// In a real browser: the API reference loads the parts that it shows, and can be read without its script.
+func TestTheReferenceInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
+	t.Parallel()
+	app := harness.Start(t, nil)
+	harness.Script(t, "reference.mjs", "BASE="+app.BaseURL)
+}
+
 // In a real browser: the empty screens, and the first minutes of a new user.
 func TestTheFirstMinutesInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")

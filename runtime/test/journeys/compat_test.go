@@ -309,9 +309,9 @@ func TestCompatMailgunForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	credentials := compatAPIs[3].credentials(app.APIKey)
-	got := app.Do(t, http.MethodPost, "/mailgun/v3/dev.test/messages", body.String(),
+	got := app.Do(t, http.MethodPost, "/mailgun/v3/mg.dev.test/messages", body.String(),
 		append(credentials, "Content-Type", form.FormDataContentType())...)
-	wantText(t, "a form", got, http.StatusOK, `"message":"Queued. Thank you."`)
+	wantText(t, "a form", got, http.StatusOK, `"message":"Queued. Thank you."`, `@dev.test>"`)
 	var sent struct{ ID string }
 	got.JSON(t, &sent)
 	id, _, _ := strings.Cut(strings.TrimPrefix(sent.ID, "<"), "@")

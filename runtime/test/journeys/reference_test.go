@@ -18,6 +18,9 @@ import (
 // referenceSection is an operation of the reference page with its sample for Node.
 var referenceSection = regexp.MustCompile(`(?s)<section id="(\w+)">.*?data-lang="node">.*?<code>(.*?)</code>`)
 
+// referencePart is a part that the first page of the reference loads.
+var referencePart = regexp.MustCompile(`data-part="([^"]+)"`)
+
 // runSamples runs each sample of a JSON file as it is shown, and prints the status of its response.
 const runSamples = `
 import { readFileSync } from 'node:fs'
@@ -48,6 +51,9 @@ func TestJourneySamplesHaveTheirCredential(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	page := string(app.Do(t, http.MethodGet, "/api/docs", nil).Body)
+	for _, part := range referencePart.FindAllStringSubmatch(page, -1) {
+		page += string(app.Do(t, http.MethodGet, "/api/docs/"+part[1], nil).Body)
+	}
 	var samples, last [][2]string
 	for _, found := range referenceSection.FindAllStringSubmatch(page, -1) {
 		sample := [2]string{found[1], html.UnescapeString(found[2])}

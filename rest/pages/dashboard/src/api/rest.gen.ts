@@ -39,21 +39,22 @@ export interface components {
     AutomationBacktest: { active_starts: number; differ: number; differences: (components['schemas']["BacktestDifference"])[]; draft_starts: number; events: number; has_more: boolean; version: number | null }
     AutomationCheckAnswer: { problems: (components['schemas']["AutomationProblem"])[] }
     AutomationCompletedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.completed" }
+    AutomationDefinition: { description?: string; name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string; trigger: (components['schemas']["TriggerDefinition"]) }
     AutomationDiff: { fields: (components['schemas']["FieldChange"])[]; from: number | null; steps: (components['schemas']["StepChange"])[]; to: number | null }
     AutomationDiffAnswer: { diff: components['schemas']["AutomationDiff"] }
     AutomationFailedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.failed" }
     AutomationList: { automations: (components['schemas']["AutomationRecord"])[]; has_more: boolean; next_cursor: string | null }
     AutomationProblem: { message: string; path: string; severity: "error" | "warning" }
-    AutomationRecord: { activated_at: string | null; created_at: string; description: string | null; draining: "release" | "cancel" | null; etag: string; has_unpublished_changes: boolean; id: string; name: string; status: "draft" | "active" | "paused" | "archived"; steps: unknown; timezone: string | null; trigger: unknown; updated_at: string; version: number | null }
+    AutomationRecord: { activated_at: string | null; created_at: string; description: string | null; draining: "release" | "cancel" | null; etag: string; has_unpublished_changes: boolean; id: string; name: string; status: "draft" | "active" | "paused" | "archived"; steps: (components['schemas']["StepDefinition"])[]; timezone: string | null; trigger: (components['schemas']["TriggerDefinition"]); updated_at: string; version: number | null }
     AutomationRun: { automation_id: string; email: string | null; ended_at: string | null; error: string | null; event_id: string; id: string; started_at: string; status: "running" | "waiting" | "completed" | "failed" | "cancelled"; step_index: number; user_id: string | null; version: number }
     AutomationRunAnswer: { automation_run: components['schemas']["AutomationRunDetail"] }
-    AutomationRunDetail: { automation_id: string; email: string | null; ended_at: string | null; error: string | null; event: unknown; event_id: string; held: boolean; id: string; next_at: string | null; started_at: string; status: "running" | "waiting" | "completed" | "failed" | "cancelled"; step_index: number; steps: (components['schemas']["AutomationStep"])[]; user_id: string | null; version: number; waiting_for: (components['schemas']["WaitingFor"]) | (null) }
+    AutomationRunDetail: { automation_id: string; email: string | null; ended_at: string | null; error: string | null; event: components['schemas']["RunEvent"]; event_id: string; held: boolean; id: string; next_at: string | null; started_at: string; status: "running" | "waiting" | "completed" | "failed" | "cancelled"; step_index: number; steps: (components['schemas']["AutomationStep"])[]; user_id: string | null; version: number; waiting_for: (components['schemas']["WaitingFor"]) | (null) }
     AutomationRunList: { automation_runs: (components['schemas']["AutomationRun"])[]; has_more: boolean; next_cursor: string | null }
     AutomationSimulation: { automation_id: string; condition: (components['schemas']["ExpressionExplanation"]) | (null); ended_at: string; error: string | null; events: (components['schemas']["SimulatedArrival"])[]; facts: (components['schemas']["SimulatedFact"])[]; started_at: string; status: "completed" | "failed" | "cancelled" | "not_started"; steps: (components['schemas']["SimulatedStep"])[]; version: number | null }
     AutomationStartedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.started" }
-    AutomationStep: { email_id: string | null; ended_at: string; error: string | null; index: number; key: string; output: unknown; started_at: string; status: string; type: string }
+    AutomationStep: { email_id: string | null; ended_at: string; error: string | null; index: number; key: string; output: Record<string, unknown>; started_at: string; status: string; type: string }
     AutomationStepCompletedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.step_completed" }
-    AutomationVersion: { created_at: string; definition: unknown; number: number }
+    AutomationVersion: { created_at: string; definition: components['schemas']["AutomationDefinition"]; number: number }
     AutomationVersionAnswer: { version: components['schemas']["AutomationVersion"] }
     AutomationVersionsAnswer: { versions: (components['schemas']["AutomationVersion"])[] }
     AutomationWait: { events: (string)[]; until: string }
@@ -94,9 +95,9 @@ export interface components {
     CreateInvitation: { email: string; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
     CreateSMTPCredential: { domain_ids?: (string)[] | null; name: string }
     CreateWebhook: { events?: ("automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed")[] | null; rate_limit?: number | null; url: string }
-    CustomEvent: { created_at: string; data: unknown; email: string | null; id: string; name: string; source: string; user_id: string | null }
+    CustomEvent: { created_at: string; data: Record<string, unknown> | null; email: string | null; id: string; name: string; source: string; user_id: string | null }
     CustomEventAnswer: { event: components['schemas']["CustomEventDetail"] }
-    CustomEventDetail: { created_at: string; data: unknown; email: string | null; id: string; matches: (components['schemas']["EventMatch"])[]; name: string; source: string; user_id: string | null }
+    CustomEventDetail: { created_at: string; data: Record<string, unknown> | null; email: string | null; id: string; matches: (components['schemas']["EventMatch"])[]; name: string; source: string; user_id: string | null }
     CustomEventInput: { automation_id?: string | null; data?: Record<string, unknown> | null; dry_run?: boolean | null; email?: string | null; name: string; test_send?: boolean | null; user_id?: string | null }
     CustomEventList: { events: (components['schemas']["CustomEvent"])[]; has_more: boolean; next_cursor: string | null }
     DelayPayload: { attempt: number; diagnostic: string; next_attempt_at: string }
@@ -295,9 +296,10 @@ export interface components {
     RetriedAnswer: { runs: number }
     RetryFailedRuns: { since: string; step?: string | null }
     RollbackTemplate: { version: number }
+    RunEvent: { created_at: string; data?: Record<string, unknown>; email?: string; id: string; name: string; source?: string; user_id?: string }
     RunPayload: { automation_id: string; automation_name: string; error: string | null; event_name: string; run_id: string; status: string; step_index: number; step_type: string }
     RunTimelineAnswer: { timeline: (components['schemas']["RunTimelineEntry"])[] }
-    RunTimelineEntry: { at: string; data: unknown; error: string | null; source: "event" | "run" | "step" | "wait" | "email" | "sms"; status: string | null; step_key: string | null; subject_id: string | null; type: string }
+    RunTimelineEntry: { at: string; data: Record<string, unknown> | null; error: string | null; source: "event" | "run" | "step" | "wait" | "email" | "sms"; status: string | null; step_key: string | null; subject_id: string | null; type: string }
     SMSMessage: { automation_id: string | null; country: string; created_at: string; encoding: "gsm7" | "ucs2"; error: string | null; error_code: string | null; from: string | null; id: string; next_at: string | null; provider: "capture" | "twilio" | "http" | null; provider_id: string | null; run_id: string | null; segments: number; sent_at: string | null; status: "queued" | "sent" | "delivered" | "failed" | "unknown"; text: string; to: string }
     SMSMessageList: { has_more: boolean; next_cursor: string | null; sms_messages: (components['schemas']["SMSMessage"])[] }
     SendBatch: { atomic?: boolean | null; emails: (components['schemas']["SendEmail"])[] }
@@ -319,7 +321,7 @@ export interface components {
     SimulatedArrival: { at: string; condition: (components['schemas']["ExpressionExplanation"]) | (null); name: string; outcome: "resumed" | "cancelled" | "kept" | "nothing"; starts: boolean; step_key: string | null }
     SimulatedEmail: { bcc: (string)[]; category: string | null; cc: (string)[]; from: string; headers: (components['schemas']["Header"])[]; html: string | null; reply_to: (string)[]; subject: string; tags: (components['schemas']["Tag"])[]; template_id: string | null; template_version: number | null; text: string | null; to: (string)[]; unsubscribe: boolean }
     SimulatedEvent: { data?: Record<string, unknown> | null; email?: string | null; name?: string | null; user_id?: string | null }
-    SimulatedFact: { created_at: string; data: unknown; type: string }
+    SimulatedFact: { created_at: string; data: Record<string, unknown>; type: string }
     SimulatedRequest: { body: unknown; headers: (components['schemas']["Header"])[]; method: string; url: string }
     SimulatedSMS: { encoding: "gsm7" | "ucs2"; from: string; segments: number; text: string; to: string }
     SimulatedStep: { conditions: (components['schemas']["ExpressionExplanation"])[]; email: (components['schemas']["SimulatedEmail"]) | (null); ended_at: string; error: string | null; index: number; key: string; output: Record<string, unknown>; request: (components['schemas']["SimulatedRequest"]) | (null); sms: (components['schemas']["SimulatedSMS"]) | (null); started_at: string; status: string; type: string; wait: (components['schemas']["AutomationWait"]) | (null) }
@@ -401,7 +403,7 @@ export interface components {
     WaitUntilStep: { at?: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); offset?: string; on_past?: (components['schemas']["StepTarget"]); timezone?: string; type: "wait_until"; window?: (components['schemas']["StepWindow"]) }
     WaitingFor: { events: (string)[]; reason: (components['schemas']["WaitReason"]) | (null); since: string | null; step: string; until: string }
     WebhookAnswer: { webhook: components['schemas']["WebhookRecord"] }
-    WebhookAttempt: { duration_ms: number | null; error: string | null; finished_at: string | null; number: number; outcome: "delivered" | "failed" | "unknown" | null; remote_addr: string | null; response: string; started_at: string; status_code: number | null }
+    WebhookAttempt: { duration_ms: number | null; error: string | null; finished_at: string | null; number: number; outcome: "delivered" | "failed" | "unknown" | null; remote_addr: string | null; response: string; response_headers: (components['schemas']["Header"])[]; started_at: string; status_code: number | null }
     WebhookDelivery: { attempt_count: number; created_at: string; error: string | null; event_id: string; event_type: string; id: string; next_attempt_at: string | null; replays: number; settled_at: string | null; state: "pending" | "delivered" | "failed"; status_code: number | null; webhook_id: string }
     WebhookDeliveryAnswer: { delivery: components['schemas']["WebhookDeliveryDetail"] }
     WebhookDeliveryDetail: { attempt_count: number; attempts: (components['schemas']["WebhookAttempt"])[]; body: (components['schemas']["WebhookEvent"]) | (null); created_at: string; error: string | null; event_id: string; event_type: string; id: string; next_attempt_at: string | null; replays: number; settled_at: string | null; state: "pending" | "delivered" | "failed"; status_code: number | null; webhook_id: string }

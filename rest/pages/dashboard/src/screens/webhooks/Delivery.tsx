@@ -77,7 +77,12 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
               const l = lookOfAttempt(a)
               return (
                 <TimelineEntry
-                  key={a.number} icon={l.icon} tone={l.tone} title={`${a.number}. ${l.word}`} at={a.startedAt} reply={a.error ?? (a.response || null)}
+                  key={a.number} more={a.responseHeaders.length > 0 && (
+                    <details className="mt-1 text-xs">
+                      <summary className="cursor-pointer text-ink-2">Response headers</summary>
+                      <CodeBlock copy={false} wrap text={a.responseHeaders.map((h) => `${h.name}: ${h.value}`).join('\n')} />
+                    </details>
+                  )} icon={l.icon} tone={l.tone} title={`${a.number}. ${l.word}`} at={a.startedAt} reply={a.error ?? (a.response || null)}
                   details={[a.durationMs !== null && formatDuration(a.durationMs), a.remoteAddr && `from ${a.remoteAddr}`, a.outcome === 'UNKNOWN' && 'unknown whether it was received', a.outcome === 'DELIVERED' && !a.response && 'no body'].filter(Boolean).join(', ')}
                 />
               )
