@@ -34,6 +34,8 @@ var reserved = map[string]string{
 	"mail-from": ours, "x-mail-from": ours, "rcpt-to": ours, "x-rcpt-to": ours, "x-delivered-to": ours, "x-return-path": ours,
 	"authentication-results-*": ours, "read-receipt-*": ours, "x-return-receipt-*": ours, "x-confirm-reading-to": ours,
 	"x-failed-recipients": ours, "delivery-date": ours, "domainkey-*": ours, "x-google-dkim-signature": ours, "x-authentication-results": ours,
+	"x-dkim-signature": ours, "x-domainkey-*": ours, "x-gm-original-to": ours,
+	"bimi-location": ours, "bimi-indicator": ours, // results of the receiver; BIMI-Selector is the sender's
 	"x-postrider-*": ours,
 }
 

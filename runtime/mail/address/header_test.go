@@ -43,7 +43,8 @@ func TestValidateHeaderRefusesReservedNames(t *testing.T) {
 		"Transfer-Encoding", "Received-SPF", "X-Received", "Apparently-To", "Envelope-To", "X-Envelope-From",
 		"X-Original-To", "Original-Recipient", "DomainKey-Signature", "DomainKey-Status", "Mail-From", "X-Delivered-To",
 		"X-Authentication-Results", "Authentication-Results-Original", "Read-Receipt-To", "X-Return-Receipt-To",
-		"X-Confirm-Reading-To", "X-Failed-Recipients", "Delivery-Date"} {
+		"X-Confirm-Reading-To", "X-Failed-Recipients", "Delivery-Date", "X-DKIM-Signature", "X-DomainKey-Status",
+		"X-Gm-Original-To", "BIMI-Location", "BIMI-Indicator"} {
 		for _, spelling := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
 			if err := address.ValidateHeader(spelling, "x"); err == nil {
 				t.Errorf("ValidateHeader(%q) was accepted", spelling)
