@@ -112,3 +112,17 @@ func TestValidateMessageID(t *testing.T) {
 		}
 	}
 }
+
+func TestCleanFieldValueOfInvisibleText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", " \n": "", "\u200b": "", "\ufeff \u00ad\u2060": "", "\u2800\u3164\u00a0": "", "\u202e\u034f": "",
+		"\u200bHi\u200b": "\u200bHi\u200b",
+		"👨\u200d👩\ufe0f": "👨\u200d👩\ufe0f",
+		"a\x1b\n b":      "a b",
+	} {
+		if got := address.CleanFieldValue(text); got != want {
+			t.Errorf("CleanFieldValue(%q) is %q, want %q", text, got, want)
+		}
+	}
+}
