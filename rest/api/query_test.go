@@ -37,7 +37,8 @@ func TestPlusInQueriesOfTimes(t *testing.T) {
 			t.Errorf("%q is read as %v (%v), want %s", text, got, wrong, want)
 		}
 	}
-	for _, text := range []string{"2026-01-15 09:30:00Z", "2026-01-15T09:30:00 1:00", " ", "2026-01-15T09:30:00Z ", "yesterday"} {
+	for _, text := range []string{"2026-01-15 09:30:00Z", "2026-01-15T09:30:00 1:00", " ", "2026-01-15T09:30:00Z ", "yesterday",
+		"2026-01-15T09:30:00+24:00", "2026-01-15T09:30:00 00:60"} {
 		wrong := fault.Fields{}
 		if got := api.QueryTime(wrong, "since", text); got != nil || wrong["since"] == "" {
 			t.Errorf("%q is read as %v (%v), want a refusal", text, got, wrong)
