@@ -25,7 +25,7 @@ func QueryTime(wrong fault.Fields, field, text string) *time.Time {
 	}
 	moment, err := body.ParseTimestamp(text)
 	if at := strings.LastIndexByte(text, ' '); err != nil && at > 0 {
-		moment, err = body.ParseTimestamp(text[:at]+"+"+text[at+1:])
+		moment, err = body.ParseTimestamp(text[:at] + "+" + text[at+1:])
 	}
 	if err != nil {
 		wrong.Add(field, "must be a time with Z or an offset, for example 2026-01-15T09:30:00Z")
