@@ -216,7 +216,7 @@ func parseDeclarations(block string) (out []*declaration) {
 	return out
 }
 
-// isLiquidWord matches words that stand for Liquid (opaque.go).
+// isLiquidWord matches placeholders of Liquid (opaque.go).
 var isLiquidWord = regexp.MustCompile(`^(` + liquidPrefix + `q*\d+z\s*)+$`)
 
 // removeComments removes comments that are outside of strings.

@@ -158,7 +158,7 @@ func CleanFieldValue(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// isVisible reports whether a character shows anything: it is no space, control or format character, and none of the
+// isVisible reports whether a character shows anything: it is not a space, control or format character, or one of the
 // letters and symbols that are blank.
 func isVisible(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.In(r, unicode.Cf, unicode.Variation_Selector) &&
