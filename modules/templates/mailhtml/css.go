@@ -194,7 +194,7 @@ func scanBlock(text string) int {
 	}
 }
 
-// parseDeclarations parses the content of a block or of a style attribute. It keeps Liquid that stands for whole
+// parseDeclarations parses the content of a block or of a style attribute. It keeps Liquid in the place of
 // declarations.
 func parseDeclarations(block string) (out []*declaration) {
 	for block != "" {
