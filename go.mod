@@ -60,7 +60,6 @@ require (
 	github.com/stripe/stripe-go/v86 v86.1.1
 	github.com/stripe/stripe-mock v0.203.0
 	github.com/tink-crypto/tink-go/v2 v2.9.0
-	github.com/vanng822/css v1.0.1
 	github.com/vektah/gqlparser/v2 v2.5.36
 	github.com/warthog618/sms v0.3.0
 	go.jetify.com/typeid v1.3.0
@@ -144,7 +143,6 @@ require (
 	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/gofrs/uuid/v5 v5.2.0 // indirect
 	github.com/google/go-querystring v1.1.0 // indirect
-	github.com/gorilla/css v1.0.1 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.30.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
 	github.com/hashicorp/go-retryablehttp v0.7.7 // indirect

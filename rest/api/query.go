@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
@@ -16,12 +17,16 @@ func QueryAddress(text string) string {
 	return strings.ReplaceAll(text, " ", "+")
 }
 
-// QueryTime reads a query parameter that is a time; nil if it is omitted.
+// QueryTime reads a query parameter that is a time; nil if it is omitted. A space before the offset is a +, as in
+// since=2026-01-15T09:30:00+01:00.
 func QueryTime(wrong fault.Fields, field, text string) *time.Time {
 	if text == "" {
 		return nil
 	}
-	moment, err := time.Parse(time.RFC3339Nano, text)
+	moment, err := body.ParseTimestamp(text)
+	if at := strings.LastIndexByte(text, ' '); err != nil && at > 0 {
+		moment, err = body.ParseTimestamp(text[:at] + "+" + text[at+1:])
+	}
 	if err != nil {
 		wrong.Add(field, "must be a time with Z or an offset, for example 2026-01-15T09:30:00Z")
 		return nil

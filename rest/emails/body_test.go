@@ -41,6 +41,8 @@ func TestEveryFormOfASendRequest(t *testing.T) {
 			sending.Message{From: sending.Mailbox{Text: "A <a@b.c>"}, To: mailbox("d@e.f"), BCC: mailbox("g@h.i")}},
 		"htmlBody":    {`{"htmlBody":"<p>"}`, sending.Message{HTML: "<p>"}},
 		"html_body":   {`{"html_body":"<p>"}`, sending.Message{HTML: "<p>"}},
+		"blank text":  {`{"html":"<p>","text":" \n"}`, sending.Message{HTML: "<p>"}},
+		"empty text":  {`{"html":"<p>","text":""}`, sending.Message{HTML: "<p>", NoText: true}},
 		"textBody":    {`{"textBody":"t"}`, sending.Message{Text: "t"}},
 		"text_body":   {`{"text_body":"t"}`, sending.Message{Text: "t"}},
 		"plain_body":  {`{"plain_body":"t"}`, sending.Message{Text: "t"}},

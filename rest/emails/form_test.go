@@ -34,6 +34,9 @@ func TestSendsThatMeanTheSameAreEqual(t *testing.T) {
 			`{"scheduledAt":"2027-01-05T10:00:00.000+01:00","expires_at":"2027-01-05T12:00Z"}`},
 		`{"attachments":[{"filename":"a","contentType":"b/c","content":"QUJD","contentId":"d"}]}`: {
 			`{"attachments":[{"name":"a","content_type":"b/c","data":"QUJD","content_id":"d"}]}`},
+		`{"from":"Ada L. <a@dev.test>","to":["b@dev.test","Bob <B.c@dev.test>"],"cc":"d@bücher.example"}`: {
+			`{"from":{"name":"Ada L.","email":"a@dev.test"},"to":[{"email":"b@dev.test"},{"name":"Bob","email":"B.c@DEV.test"}],"cc":{"email":"d@xn--bcher-kva.example","name":""}}`,
+			`{"from":"\"Ada L.\" <a@dev.test>","to":["<b@dev.test>"," Bob  <B.c@dev.test> "],"cc":["d@B\u00fccher.example"]}`},
 		`{"from":{"email":"a@dev.test"},"template":{"id":"tpl_1","variables":{"n":1}}}`: {
 			`{"from":{"email":"a@dev.test","name":null},"template":{"alias":null,"id":"tpl_1","variables":{"n":1.0}}}`},
 	} {
@@ -47,6 +50,20 @@ func TestSendsThatMeanTheSameAreEqual(t *testing.T) {
 				t.Errorf("%s in a batch has the canonical form %s, want %s in it", text, batch, want)
 			}
 		}
+	}
+	for _, pair := range [][2]string{
+		{`{"to":"b@dev.test"}`, `{"to":"B@dev.test"}`}, {`{"to":["b@dev.test","c@dev.test"]}`, `{"to":["c@dev.test","b@dev.test"]}`},
+		{`{"from":"Ada <a@dev.test>"}`, `{"from":"ada <a@dev.test>"}`}, {`{"from":"a@dev.test"}`, `{"from":"A <a@dev.test>"}`},
+		{`{"from":{"email":"a@dev.test"}}`, `{"from":{"email":"a@dev.test","extra":1}}`}, {`{"to":"nobody"}`, `{"to":["nobody","x"]}`},
+	} {
+		if got := canonicalSend(t, pair[0], sendBody(new(sending.Message))); got ==
+			canonicalSend(t, pair[1], sendBody(new(sending.Message))) {
+			t.Errorf("%s and %s have the same canonical form %s", pair[0], pair[1], got)
+		}
+	}
+	blank := canonicalSend(t, `{"html":"h","text":" \n"}`, sendBody(new(sending.Message)))
+	if blank != canonicalSend(t, `{"html":"h"}`, sendBody(new(sending.Message))) {
+		t.Errorf("a blank text is not equal to an omitted one: %s", blank)
 	}
 	empty := canonicalSend(t, `{"html":"h","text":""}`, sendBody(new(sending.Message)))
 	if empty == canonicalSend(t, `{"html":"h"}`, sendBody(new(sending.Message))) {

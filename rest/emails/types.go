@@ -39,8 +39,8 @@ type plainText struct {
 	none *bool
 }
 
-// KeepsBlank implements body.KeepsBlank.
-func (plainText) KeepsBlank() {}
+// KeepsEmpty implements body.KeepsEmpty.
+func (plainText) KeepsEmpty() {}
 
 func (t plainText) Read(d *body.Decoder, path string, v body.Value) {
 	t.readableText.Read(d, path, v)

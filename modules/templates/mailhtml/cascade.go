@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vanng822/css"
 	"golang.org/x/net/html"
 )
 
@@ -14,7 +13,7 @@ import (
 // attributes, other declarations would win over it even where it won before. It is therefore written as
 // !important, unless it lost against every moved declaration anyway.
 type keptDeclaration struct {
-	declaration *css.CSSStyleDeclaration
+	declaration *declaration
 	selector    string // without the states that only a mail program can evaluate
 	weight      weight
 
@@ -24,7 +23,7 @@ type keptDeclaration struct {
 // winningDeclaration is the declaration of a property that applies to an element, from the moved rules and its own
 // style attribute.
 type winningDeclaration struct {
-	*css.CSSStyleDeclaration
+	*declaration
 
 	weight weight
 }
@@ -33,21 +32,28 @@ type winningDeclaration struct {
 type style []winningDeclaration
 
 // keepRule adds a rule that stays in <style>.
-func (s *stylesheet) keepRule(r *css.CSSRule) {
-	s.rest = append(s.rest, r)
-	rules := []*css.CSSRule{r}
-	if r.Type == css.MEDIA_RULE {
-		rules = r.Rules
-	} else if r.Type != css.STYLE_RULE {
-		return
+func (s *stylesheet) keepRule(r *cssRule) {
+	s.count++
+	s.rest = append(s.rest, keptRule{r, s.count})
+	s.keepRanks(r)
+}
+
+// keepRanks adds the declarations of a rule that stays, or of the rules in it.
+func (s *stylesheet) keepRanks(r *cssRule) {
+	for _, inner := range r.rules {
+		s.keepRanks(inner)
 	}
-	for _, inner := range rules {
-		for selector := range strings.SplitSeq(inner.Style.Selector.Text(), ",") {
-			for _, d := range inner.Style.Styles {
-				s.stay = append(s.stay, keptDeclaration{declaration: d, selector: removeState(selector),
-					weight: s.weightOf(selector, d.Important)})
-			}
+	for _, selector := range splitSelectors(r.prelude) {
+		if r.name == "" {
+			s.keepDeclarations(r, selector, func(important bool) weight { return s.weightOf(selector, important) })
 		}
+	}
+}
+
+func (s *stylesheet) keepDeclarations(r *cssRule, selector string, weigh func(important bool) weight) {
+	for _, d := range r.declarations {
+		s.stay = append(s.stay, keptDeclaration{declaration: d, selector: removeState(selector),
+			weight: weigh(d.important)})
 	}
 }
 
@@ -66,17 +72,20 @@ func removeState(selector string) string {
 // resolveStyle returns the declarations that win for an element. The given declarations are in ascending
 // weight.
 func resolveStyle(n *html.Node, moved []winningDeclaration) style {
-	for _, d := range css.ParseBlock(attributeOf(n, "style")) {
+	for _, d := range parseDeclarations(attributeOf(n, "style")) {
 		moved = append(moved, winningDeclaration{d, attributeWeight(d)})
 	}
 	slices.SortStableFunc(moved, func(a, b winningDeclaration) int { return slices.Compare(a.weight, b.weight) })
 	var out style
-	decided := map[string]bool{}
+	decided := map[string]winningDeclaration{}
 	for _, w := range slices.Backward(moved) {
-		if !decided[w.Property] {
-			decided[w.Property] = true
-			out = append(out, w)
+		later, isDecided := decided[w.property]
+		if isDecided && (slices.Compare(w.weight, later.weight) != 0 || w.value == later.value) {
+			continue
 		}
+		// Several values in one rule are fallbacks for mail programs that do not know the last one.
+		decided[w.property] = w
+		out = append(out, w)
 	}
 	slices.Reverse(out)
 	return out
@@ -117,7 +126,7 @@ func (d *document) compareRanks(stay []keptDeclaration, styles map[*html.Node]st
 // compareWith records whether the declaration wins or loses against those of an element.
 func (s *keptDeclaration) compareWith(element style) {
 	for _, w := range element {
-		if isRelated(w.Property, s.declaration.Property) {
+		if isRelated(w.property, s.declaration.property) {
 			s.wins = s.wins || s.weight.beats(w.weight)
 			s.loses = s.loses || w.weight.beats(s.weight)
 		}
@@ -139,12 +148,12 @@ var borderSide = regexp.MustCompile(`^border(-(top|right|bottom|left))?(-(color|
 
 // promoteDeclarations writes the kept declarations as !important, unless they lose everywhere.
 func promoteDeclarations(stay []keptDeclaration) {
-	important := map[*css.CSSStyleDeclaration]bool{}
+	promoted := map[*declaration]bool{}
 	for _, s := range stay { // a rule with several selectors has one declaration for each
-		important[s.declaration] = important[s.declaration] || s.wins || !s.loses
+		promoted[s.declaration] = promoted[s.declaration] || s.wins || !s.loses
 	}
-	for d, promoted := range important {
-		d.Important = d.Important || promoted
+	for d, isPromoted := range promoted {
+		d.important = d.important || isPromoted
 	}
 }
 
@@ -154,15 +163,15 @@ func (s style) adjustImportance(stay []*keptDeclaration) (changed bool) {
 	for i, w := range s {
 		var above, below bool
 		for _, other := range stay {
-			if other.declaration.Important && isRelated(w.Property, other.declaration.Property) {
+			if other.declaration.important && isRelated(w.property, other.declaration.property) {
 				above = above || other.weight.beats(w.weight)
 				below = below || w.weight.beats(other.weight)
 			}
 		}
-		if important := !above && (w.Important || below); important != w.Important {
-			raised := *w.CSSStyleDeclaration // shared by several elements
-			raised.Important = important
-			s[i].CSSStyleDeclaration, changed = &raised, true
+		if important := !above && (w.important || below); important != w.important {
+			raised := *w.declaration // shared by several elements
+			raised.important = important
+			s[i].declaration, changed = &raised, true
 		}
 	}
 	return changed
@@ -172,19 +181,16 @@ func (s style) adjustImportance(stay []*keptDeclaration) (changed bool) {
 func (s style) write(n *html.Node) {
 	texts := make([]string, len(s))
 	for i, w := range s {
-		texts[i] = w.Property + ":" + w.Value.Text()
-		if w.Important {
-			texts[i] += " !important"
-		}
+		texts[i] = w.format(":")
 	}
 	if len(texts) > 0 {
 		setAttribute(n, "style", strings.Join(texts, ";"))
 	}
 	for _, w := range s { // Outlook ignores these two in style
-		value := w.Value.Text()
+		value := w.value
 		if size, isPixels := strings.CutSuffix(value, "px"); (isPixels || value == "0") &&
-			(w.Property == "width" || w.Property == "height") {
-			setAttribute(n, w.Property, size)
+			(w.property == "width" || w.property == "height") {
+			setAttribute(n, w.property, size)
 		}
 	}
 }

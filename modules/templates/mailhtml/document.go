@@ -62,13 +62,19 @@ func (d *document) addNode(n *html.Node, depth int) {
 func (d *document) inline() (string, error) {
 	var sheet stylesheet
 	for _, n := range d.elements {
-		if media := attributeOf(n, "media"); n.DataAtom == atom.Style && n.Namespace == "" &&
-			(media == "" || media == "all") {
-			if n.FirstChild != nil {
-				sheet.parse(n.FirstChild.Data)
-			}
-			n.Parent.RemoveChild(n)
+		if n.DataAtom != atom.Style || n.Namespace != "" {
+			continue
 		}
+		if n.FirstChild != nil {
+			media := strings.TrimSpace(attributeOf(n, "media"))
+			if strings.EqualFold(media, "all") {
+				media = ""
+			}
+			if err := sheet.parse(n.FirstChild.Data, media); err != nil {
+				return "", err
+			}
+		}
+		n.Parent.RemoveChild(n)
 	}
 	slices.SortFunc(sheet.rules, func(a, b rule) int { return slices.Compare(a.weight, b.weight) })
 	until := time.Now().Add(maxMatching)
@@ -77,6 +83,9 @@ func (d *document) inline() (string, error) {
 		nodes, err := d.findElements(r.selector, until)
 		if err != nil {
 			return "", err
+		}
+		if len(nodes) == 0 {
+			sheet.keepUnmatched(r)
 		}
 		for _, n := range nodes {
 			for _, declaration := range r.declarations {

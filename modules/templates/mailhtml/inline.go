@@ -1,10 +1,7 @@
 package mailhtml
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -46,8 +43,6 @@ func inlineSource(source string) (out string, err error) {
 	switch {
 	case hidden.control:
 		return "", errors.New("there are {% tags %} inside <style>")
-	case before.unknownRule != "":
-		return "", fmt.Errorf("%s is not supported", before.unknownRule)
 	case before.style > maxStyle, before.rules*len(before.shape) > maxMatches:
 		return "", errors.New("it is too large")
 	}
@@ -81,23 +76,6 @@ type outline struct {
 	shape        []string
 	opened, ends map[string]int
 	style, rules int
-	unknownRule  string // an at-rule that the inliner would drop
-}
-
-// atRules are the at-rules that the CSS parser understands. It drops others, and logs that to the standard
-// logger.
-var atRules = []string{"@media", "@font-face", "@import", "@charset", "@page", "@keyframes", "@-webkit-keyframes",
-	"@counter-style"}
-
-var atRule = regexp.MustCompile(`@[a-zA-Z-]+`)
-
-func unknownRule(css string) string {
-	for _, found := range atRule.FindAllString(css, -1) {
-		if !slices.Contains(atRules, found) {
-			return found
-		}
-	}
-	return ""
 }
 
 // implied lists the elements that a parser adds where they are missing.
@@ -133,7 +111,6 @@ func (o *opaqueSource) readOutline(source string) outline {
 		case html.TextToken:
 			if inStyle {
 				out.style += len(raw)
-				out.unknownRule = cmp.Or(out.unknownRule, unknownRule(raw))
 				out.rules += strings.Count(raw, "{") + strings.Count(raw, ",") + strings.Count(raw, ";")
 				continue
 			}

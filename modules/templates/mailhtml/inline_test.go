@@ -83,7 +83,9 @@ func TestInlineCSSReturnsSourceUnchanged(t *testing.T) {
 		style + `{% if a %}<div class="x">{% else %}<div class="y">{% endif %}</div>`: "would move",
 		style + `<p>a{% if b %}</div>{% endif %}`:                                     "would move",
 		"<style>{% if a %}p { color: red }{% endif %}</style><p>x":                    "{% tags %} inside <style>",
-		"<style>@supports (color: red) { p { color: red } }</style><p>x":              "@supports is not supported",
+		"<style>@layer base { p { color: red } }</style><p>x":                         "@layer is not supported",
+		"<style>p { color: red; &:hover { color: tan } }</style><p>x":                 "a rule inside of p is not supported",
+		"<style>" + strings.Repeat("@media a{", 20) + "</style><p>x":                  "a rule inside of @media is not supported",
 		"<style>" + strings.Repeat("p{color:red}", 20_000) + "</style>":               "too large",
 		style + "<div></p></div>":                                                     "would move",
 		style + strings.Repeat("<div>", 600) + "</div>":                               "cannot be parsed",
@@ -108,26 +110,38 @@ func TestInlineCSSReturnsSourceUnchanged(t *testing.T) {
 func TestInlineCSSFollowsCascade(t *testing.T) {
 	t.Parallel()
 	for css, want := range map[string]string{
-		"p{color:red}":                                            `style="color:red"`,
-		"p{color:red}p{color:blue}":                               `style="color:blue"`,
-		".a{color:red}p{color:blue}":                              `style="color:red"`,
-		"#i{color:red}.a.b{color:blue}[id]{color:green}":          `style="color:red"`,
-		"p{color:red !important}#i{color:blue}":                   `style="color:red !important"`,
-		"p{color:red!important;color:blue}":                       `style="color:red !important"`,
-		".a{color:red}[class]{color:blue}":                        `style="color:blue"`,
-		"p{color:red;margin:0}.a{color:blue}":                     `style="margin:0;color:blue"`,
-		"p,.a > b, div p{color:red}":                              `style="color:red"`,
-		"p{width:20px;height:0;max-width:9px}":                    `style="width:20px;height:0;max-width:9px" width="20" height="0"`,
-		"p{width:50%}":                                            `style="width:50%"`,
-		"p{background:url('a;b{}.png')}":                          `style="background:url(&#39;a;b{}.png&#39;)"`,
-		"/* p{color:blue} */p{color:red}":                         `style="color:red"`,
-		"q,p:nth-child(1){color:red}":                             `style="color:red"`,
-		"p[[{color:blue}p{color:red}":                             `style="color:red"`,
-		"p{color:red}p:hover{color:blue}*{color:green}":           `style="color:red"`,
-		"@media print{p{color:blue}}p{color:red}":                 `style="color:red"`,
-		"p{color:red}</style><style media=print>p{color:blue}":    `style="color:red"`,
-		"p{color:red}</style><style media=all>p{color:blue}":      `style="color:blue"`,
-		"p{font-family:{{font}}}.a{color:{{color | default: 1}}}": `style="font-family:{{font}};color:{{color | default: 1}}"`,
+		"p{color:red}":                                             `style="color:red"`,
+		"p{color:red;color:rgba(0,0,0,.5)}":                        `style="color:red;color:rgba(0,0,0,.5)"`,
+		"p{color:red;color:red}.a{color:tan}":                      `style="color:tan"`,
+		"p{COLOR:red ! Important}.a{color:blue}":                   `style="color:red !important"`,
+		"p[id='#i']{color:blue}.a.b{color:red}p[class='.x.y.z']{}": `style="color:red"`,
+		"p[class='a b'],p[title='x,y']{color:red}":                 `style="color:red"`,
+		"p:not(.x,.y){color:red}":                                  `style="color:red"`,
+		"[class*='a']{color:red}":                                  `style="color:red"`,
+		"/* me@example.com */p{background:url(a@b.png)}":           `style="background:url(a@b.png)"`,
+		"p{background:url(data:image/png;base64,iVB=)}":            `style="background:url(data:image/png;base64,iVB=)"`,
+		"p{color:red;;;top:}":                                      `style="color:red"`,
+		"p{--x:1px;*zoom:1;Mso-Line-Height-Rule:exactly}":          `style="--x:1px;*zoom:1;mso-line-height-rule:exactly"`,
+		"p{ {{rules}} ;color:red}":                                 `style="{{rules}};color:red"`,
+		"p{color:red}p{color:blue}":                                `style="color:blue"`,
+		".a{color:red}p{color:blue}":                               `style="color:red"`,
+		"#i{color:red}.a.b{color:blue}[id]{color:green}":           `style="color:red"`,
+		"p{color:red !important}#i{color:blue}":                    `style="color:red !important"`,
+		"p{color:red!important;color:blue}":                        `style="color:red !important"`,
+		".a{color:red}[class]{color:blue}":                         `style="color:blue"`,
+		"p{color:red;margin:0}.a{color:blue}":                      `style="margin:0;color:blue"`,
+		"p,.a > b, div p{color:red}":                               `style="color:red"`,
+		"p{width:20px;height:0;max-width:9px}":                     `style="width:20px;height:0;max-width:9px" width="20" height="0"`,
+		"p{width:50%}":                                             `style="width:50%"`,
+		"p{background:url('a;b{}.png')}":                           `style="background:url(&#39;a;b{}.png&#39;)"`,
+		"/* p{color:blue} */p{color:red}":                          `style="color:red"`,
+		"q,p:nth-child(1){color:red}":                              `style="color:red"`,
+		"p[[{color:blue}p{color:red}":                              `style="color:red"`,
+		"p{color:red}p:hover{color:blue}*{color:green}":            `style="color:red"`,
+		"@media print{p{color:blue}}p{color:red}":                  `style="color:red"`,
+		"p{color:red}</style><style media=print>p{color:blue}":     `style="color:red"`,
+		"p{color:red}</style><style media=all>p{color:blue}":       `style="color:blue"`,
+		"p{font-family:{{font}}}.a{color:{{color | default: 1}}}":  `style="font-family:{{font}};color:{{color | default: 1}}"`,
 	} {
 		got, kept := InlineCSS("<style>" + css + `</style><body><p id="i" class="a b">x</p>`)
 		_, attributes, _ := strings.Cut(got, `<p id="i" class="a b" `)
@@ -137,9 +151,12 @@ func TestInlineCSSFollowsCascade(t *testing.T) {
 		}
 	}
 	for source, want := range map[string]string{
-		`<style>p{color:red;margin:0}</style><p style="color: blue">x</p>`:             `<p style="margin:0;color:blue">x</p>`,
-		`<style>p{color:red !important;margin:0}</style><p style="color: blue">x</p>`:  `<p style="margin:0;color:red !important">x</p>`,
-		`<style>p{color:red !important}</style><p style="color:blue !important">x</p>`: `<p style="color:blue !important">x</p>`,
+		`<style>p{color:red;margin:0}</style><p style="color: blue">x</p>`:                               `<p style="margin:0;color:blue">x</p>`,
+		`<style>p{color:red !important;margin:0}</style><p style="color: blue">x</p>`:                    `<p style="margin:0;color:red !important">x</p>`,
+		`<style>p{color:red !important}</style><p style="color:blue !important">x</p>`:                   `<p style="color:blue !important">x</p>`,
+		`<style>p{margin:0}</style><p style="background:#fff;background:linear-gradient(red,tan)">x</p>`: `<p style="margin:0;background:#fff;background:linear-gradient(red,tan)">x</p>`,
+		`<style>p{margin:0}</style><p style="--x: 1px;*zoom:1;{{ own }}">x</p>`:                          `<p style="margin:0;--x:1px;*zoom:1;{{ own }}">x</p>`,
+		`<style>p{margin:0}</style><p style="color:red;{% if a %}top:0{% endif %}">x</p>`:                `<p style="margin:0;color:red;{% if a %}top:0{% endif %}">x</p>`,
 	} {
 		if got, _ := InlineCSS(source); !strings.Contains(got, want) {
 			t.Errorf("%s is inlined as %s, want %s", source, got, want)
@@ -202,11 +219,23 @@ func TestKeptRulesKeepRank(t *testing.T) {
 func TestKeptRulesAreComplete(t *testing.T) {
 	t.Parallel()
 	for css, want := range map[string]string{
-		"@import url(a.css) print;":                     "@import url(a.css) print;\n",
-		"@font-face { font-family: A; src: url(a) }":    "@font-face  {\nfont-family: A;\nsrc: url(a)\n}\n",
-		"@keyframes k { from { top: 0 } to {top:1px} }": "@keyframes k{\nfrom {\ntop: 0\n}\nto {\ntop: 1px\n}\n}\n",
-		"@media print { p { color: red } }":             "@media print{\np {\ncolor: red !important\n}\n}\n",
-		"a:hover, p { color: red }":                     "a:hover {\ncolor: red !important\n}",
+		"@import url(a.css) print;":                        "@import url(a.css) print;\n",
+		"@font-face { font-family: A; src: url(a) }":       "@font-face { font-family: A; src: url(a) }\n",
+		"@keyframes k { from { top: 0 } to {top:1px} }":    "@keyframes k { from { top: 0 } to {top:1px} }\n",
+		"@media print { p { color: red } }":                "@media print{\np {\ncolor: red !important\n}\n}\n",
+		"a:hover, p { color: red }":                        "a:hover {\ncolor: red !important\n}",
+		"@media screen{@media (width){p{color:red}}}":      "@media screen{\n@media (width){\np {\ncolor: red !important\n}\n}\n}\n",
+		"@media screen{@font-face{src:url(a)}}":            "@media screen{\n@font-face {src:url(a)}\n}\n",
+		"@supports (color:red){p{color:red}}":              "@supports (color:red){\np {\ncolor: red !important\n}\n}\n",
+		"p{top:0}@media a{}</style><style>@import url(b);": "@import url(b);\n@media a{\n\n}\n",
+		// elements and classes that come from values or from the mail program
+		"#outlook a{padding:0}":  "#outlook a {\npadding: 0 !important\n}",
+		".from-value{color:red}": ".from-value {\ncolor: red !important\n}",
+		"th{color:red}":          "",
+		":is(h1,p){color:red}":   ":is(h1,p) {\ncolor: red !important\n}",
+		"p[[{color:red}":         "",
+		// a sheet for some media is like a rule for them
+		"p{top:0}</style><style media=\"print\">p{top:1px}": "@media print{\np {\ntop: 1px !important\n}\n}\n",
 	} {
 		got, kept := InlineCSS("<style>" + css + "</style><p>x</p>")
 		_, rest, _ := strings.Cut(got, `<style type="text/css">`)

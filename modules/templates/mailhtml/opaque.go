@@ -22,6 +22,9 @@ type opaqueSource struct {
 	control bool
 }
 
+// liquidPrefix begins the placeholder words, followed by as many q as make it unique.
+const liquidPrefix = "zqliquid"
+
 // hideLiquid replaces Liquid with words: with comments in text, where they are allowed anywhere, and with bare words
 // inside tags, style and title.
 func hideLiquid(source string) (*opaqueSource, error) {
@@ -29,7 +32,7 @@ func hideLiquid(source string) (*opaqueSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opaqueSource{prefix: "zqliquid"}
+	o := &opaqueSource{prefix: liquidPrefix}
 	for strings.Contains(strings.ToLower(source), o.prefix) {
 		o.prefix += "q"
 	}

@@ -1,11 +1,12 @@
 package mailhtml
 
 import (
+	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/vanng822/css"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -14,7 +15,7 @@ import (
 // can evaluate.
 type stylesheet struct {
 	rules []rule
-	rest  []*css.CSSRule
+	rest  []keptRule
 	stay  []keptDeclaration // the declarations of rest
 	count int               // of rules, in order
 }
@@ -23,7 +24,14 @@ type stylesheet struct {
 type rule struct {
 	selector     string
 	weight       weight
-	declarations []*css.CSSStyleDeclaration
+	declarations []*declaration
+}
+
+// keptRule is a rule that stays in <style>.
+type keptRule struct {
+	*cssRule
+
+	position int // in the order of the document; 0: before all other rules
 }
 
 // weight orders declarations like the cascade: by importance, style attribute, specificity of the selector, and
@@ -31,34 +39,57 @@ type rule struct {
 type weight []int
 
 // dynamic matches selectors that depend on the state of an element or select a part of it.
-var dynamic = regexp.MustCompile(`(?i):{1,2}(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|selection|target|first-(line|letter))|^@|:(checked|disabled|enabled|lang)|\*`)
+var dynamic = regexp.MustCompile(`(?i):{1,2}(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|selection|target|first-(line|letter))|::|:(checked|disabled|enabled|lang)|\*`)
 
 var (
-	typeSelector = regexp.MustCompile(`(^|[\s>+~])\w`)
+	typeSelector = regexp.MustCompile(`(^|[\s>+~(,])[a-zA-Z]`)
 	pseudoClass  = regexp.MustCompile(`(^|[^:]):[a-zA-Z]`)
+	attribute    = regexp.MustCompile(`\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]`)
+	escape       = regexp.MustCompile(`\\.`)
+	weightless   = regexp.MustCompile(`(?i):where\([^)]*\)|:(not|is|has|matches)\b`)
+	argument     = regexp.MustCompile(`(?i)(:(?:nth-[a-z-]+|lang|dir))\([^)]*\)`)
 )
 
-// parse adds the rules of one <style>.
-func (s *stylesheet) parse(text string) {
-	for _, r := range css.Parse(text).GetCSSRuleList() {
-		if r.Type != css.STYLE_RULE {
+// parse adds the rules of one <style>. media is the value of its attribute, or "".
+func (s *stylesheet) parse(text, media string) error {
+	p := cssParser{text: text}
+	rules := p.parseRules(0)
+	if p.unknown != "" {
+		return fmt.Errorf("%s is not supported", p.unknown)
+	}
+	if media != "" {
+		rules = []*cssRule{{name: "@media", prelude: media, isBlock: true, rules: rules}}
+	}
+	leading := true // only then does @import apply
+	for _, r := range rules {
+		isStatement := r.name == "@import" || r.name == "@charset"
+		leading = leading && isStatement
+		switch {
+		case isStatement && leading:
+			s.rest = append(s.rest, keptRule{r, 0})
+		case r.name != "":
 			s.keepRule(r)
+		default:
+			s.addRule(r)
+		}
+	}
+	return nil
+}
+
+// addRule adds a rule, by its selectors.
+func (s *stylesheet) addRule(r *cssRule) {
+	for _, selector := range splitSelectors(r.prelude) {
+		if dynamic.MatchString(simplifySelector(selector)) {
+			s.keepRule(&cssRule{prelude: selector, isBlock: true, declarations: copyDeclarations(r.declarations)})
 			continue
 		}
-		for selector := range strings.SplitSeq(r.Style.Selector.Text(), ",") {
-			if dynamic.MatchString(selector) {
-				style := css.CSSStyleRule{Selector: css.NewCSSValue(selector), Styles: copyDeclarations(r.Style.Styles)}
-				s.keepRule(&css.CSSRule{Type: r.Type, Style: style})
-				continue
-			}
-			s.add(selector, 0, r.Style.Styles)
-			s.add(selector, 1, r.Style.Styles)
-		}
+		s.add(selector, false, r.declarations)
+		s.add(selector, true, r.declarations)
 	}
 }
 
-func copyDeclarations(all []*css.CSSStyleDeclaration) []*css.CSSStyleDeclaration {
-	copies := make([]*css.CSSStyleDeclaration, len(all))
+func copyDeclarations(all []*declaration) []*declaration {
+	copies := make([]*declaration, len(all))
 	for i, d := range all {
 		c := *d
 		copies[i] = &c
@@ -66,14 +97,26 @@ func copyDeclarations(all []*css.CSSStyleDeclaration) []*css.CSSStyleDeclaration
 	return copies
 }
 
-// add adds the declarations of a selector that have an importance of 0 or 1.
-func (s *stylesheet) add(selector string, importance int, all []*css.CSSStyleDeclaration) {
+// add adds the declarations of a selector that have an importance.
+func (s *stylesheet) add(selector string, important bool, all []*declaration) {
 	declarations := slices.DeleteFunc(slices.Clone(all),
-		func(d *css.CSSStyleDeclaration) bool { return d.Important != (importance == 1) })
+		func(d *declaration) bool { return d.important != important })
 	if len(declarations) == 0 {
 		return
 	}
-	s.rules = append(s.rules, rule{selector, s.weightOf(selector, importance == 1), declarations})
+	s.rules = append(s.rules, rule{selector, s.weightOf(selector, important), declarations})
+}
+
+// keepUnmatched keeps a rule that matches no element of the template, because classes and attributes may come from
+// values or from the mail program, such as .ExternalClass.
+func (s *stylesheet) keepUnmatched(r rule) {
+	if !strings.ContainsAny(r.selector, ".#[:") || strings.Count(r.selector, "[") != strings.Count(r.selector, "]") ||
+		strings.Count(r.selector, "(") != strings.Count(r.selector, ")") {
+		return // nothing can come to match, or an invalid selector would break the rules after it
+	}
+	kept := &cssRule{prelude: r.selector, isBlock: true, declarations: copyDeclarations(r.declarations)}
+	s.rest = append(s.rest, keptRule{kept, r.weight.position()})
+	s.keepDeclarations(kept, r.selector, func(bool) weight { return r.weight })
 }
 
 // weightOf returns the weight of a selector at the current position.
@@ -83,14 +126,21 @@ func (s *stylesheet) weightOf(selector string, important bool) weight {
 		importance = 1
 	}
 	s.count++
-	return weight{importance, 0, strings.Count(selector, "#"),
-		strings.Count(selector, ".") + strings.Count(selector, "[") + len(pseudoClass.FindAllString(selector, -1)),
-		len(typeSelector.FindAllString(selector, -1)), s.count}
+	plain := argument.ReplaceAllString(simplifySelector(selector), "$1")
+	plain = weightless.ReplaceAllString(plain, "")
+	return weight{importance, 0, strings.Count(plain, "#"),
+		strings.Count(plain, ".") + strings.Count(plain, "[") + len(pseudoClass.FindAllString(plain, -1)),
+		len(typeSelector.FindAllString(plain, -1)), s.count}
+}
+
+// simplifySelector returns a selector without escaped characters and without the content of attribute selectors.
+func simplifySelector(selector string) string {
+	return attribute.ReplaceAllString(escape.ReplaceAllString(selector, "x"), "[]")
 }
 
 // attributeWeight is the weight of a declaration in a style attribute.
-func attributeWeight(d *css.CSSStyleDeclaration) weight {
-	if d.Important {
+func attributeWeight(d *declaration) weight {
+	if d.important {
 		return weight{1, 1}
 	}
 	return weight{0, 1}
@@ -99,25 +149,14 @@ func attributeWeight(d *css.CSSStyleDeclaration) weight {
 // beats reports whether a declaration of this weight wins over one of another weight.
 func (w weight) beats(other weight) bool { return slices.Compare(w, other) > 0 }
 
+func (w weight) position() int { return w[len(w)-1] }
+
 // formatKept returns the CSS of the rules that stay in <style>.
 func (s *stylesheet) formatKept() string {
+	slices.SortStableFunc(s.rest, func(a, b keptRule) int { return cmp.Compare(a.position, b.position) })
 	var b strings.Builder
 	for _, r := range s.rest {
-		name, selector := r.Type.Text(), r.Style.Selector.Text()
-		switch r.Type {
-		case css.IMPORT_RULE, css.CHARSET_RULE:
-			b.WriteString(name + " " + selector + ";\n")
-		case css.FONT_FACE_RULE, css.PAGE_RULE, css.COUNTER_STYLE_RULE:
-			b.WriteString(name + " " + r.Style.Text() + "\n")
-		case css.MEDIA_RULE, css.KEYFRAMES_RULE, css.WEBKIT_KEYFRAMES_RULE:
-			nested := make([]string, len(r.Rules))
-			for i, inner := range r.Rules {
-				nested[i] = inner.Style.Text()
-			}
-			b.WriteString(name + " " + selector + "{\n" + strings.Join(nested, "\n") + "\n}\n")
-		default:
-			b.WriteString(r.Style.Text())
-		}
+		b.WriteString(r.format())
 	}
 	return b.String()
 }

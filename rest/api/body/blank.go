@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// KeepsBlank is implemented by types for which an empty string is a distinct value.
-type KeepsBlank interface{ KeepsBlank() }
+// KeepsEmpty is implemented by types for which an empty string is a distinct value. A string of white space is not.
+type KeepsEmpty interface{ KeepsEmpty() }
 
 // omitsBlank reports whether a value is a blank text (an empty string, or only white space) that is treated as null.
 // This applies to every optional free-text field, because forms and no-code tools send "" for values that their users
@@ -25,8 +25,11 @@ func (o Object) omitsBlank(f *Field, v Value) bool {
 // omittedTokens returns a function that reports whether a JSON string is treated as an omitted field, or nil if no
 // string is. It is too slow to be called for each field of each request.
 func (o Object) omittedTokens(f *Field) func(token []byte) bool {
-	if _, keeps := f.Type.(KeepsBlank); keeps || f.Need != Optional || o.Single {
+	if f.Need != Optional || o.Single {
 		return nil
+	}
+	if _, keeps := f.Type.(KeepsEmpty); keeps {
+		return isWhiteSpaceToken
 	}
 	c := Components{}
 	text := c.findText(f.Type.Schema(c))
@@ -55,6 +58,8 @@ func (c Components) findText(s *huma.Schema) *huma.Schema {
 	}
 	return nil
 }
+
+func isWhiteSpaceToken(token []byte) bool { return isBlankToken(token) && !isEmptyToken(token) }
 
 func isEmptyToken(token []byte) bool { return string(token) == `""` }
 

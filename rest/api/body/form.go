@@ -1,9 +1,11 @@
 package body
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
+	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
@@ -19,7 +21,7 @@ func (o Object) Form() *idempotency.Form {
 	for _, f := range o.Fields {
 		field := &idempotency.Field{Name: f.Name, Form: formOf(f.Type), DefaultUnless: f.DefaultUnless}
 		if f.Default != nil {
-			field.Default = encodeDefault(f.Default)
+			field.Default = string(encodeCanonical(f.Default))
 		}
 		field.Omits = o.omittedTokens(&f)
 		if f.Means != "" {
@@ -32,16 +34,16 @@ func (o Object) Form() *idempotency.Form {
 	return &idempotency.Form{Fields: fields}
 }
 
-// encodeDefault returns the canonical form of a default.
-func encodeDefault(value any) string {
+// encodeCanonical returns the canonical form of a value of this program.
+func encodeCanonical(value any) []byte {
 	encoded, err := json.Marshal(value)
 	if err == nil {
 		encoded, err = idempotency.CanonicalBody(encoded, nil)
 	}
 	if err != nil {
-		panic("body: a default cannot be encoded: " + err.Error())
+		panic("body: a value cannot be encoded: " + err.Error())
 	}
-	return string(encoded)
+	return encoded
 }
 
 func formOf(t Type) *idempotency.Form {
@@ -71,8 +73,51 @@ func canonicalTime(text string) string {
 	return at.UTC().Format(time.RFC3339Nano)
 }
 
-// Form treats a null display name as omitted.
-func (mailbox[M]) Form() *idempotency.Form { return mailboxObject(new(string), new(string)).Form() }
+// Form treats an address as equal in both notations: "Ada <ada@example.com>" and {email, name}.
+func (mailbox[M]) Form() *idempotency.Form {
+	form := mailboxObject(new(string), new(string)).Form()
+	form.Rewrite = rewriteMailbox
+	return form
+}
+
+// rewriteMailbox returns an address in the form of a string. It does not change values that are not addresses, which
+// are refused later.
+func rewriteMailbox(value []byte) []byte {
+	if isPlainAddress(value) {
+		return value
+	}
+	var text string
+	var parsed address.Address
+	err := json.Unmarshal(value, &text)
+	if err == nil {
+		parsed, err = address.Parse(text)
+	} else {
+		var parts struct{ Name, Email string }
+		decoder := json.NewDecoder(bytes.NewReader(value))
+		decoder.DisallowUnknownFields()
+		if err = decoder.Decode(&parts); err == nil {
+			parsed, err = address.New(parts.Name, parts.Email)
+		}
+	}
+	if err != nil {
+		return value
+	}
+	return encodeCanonical(parsed.String())
+}
+
+// isPlainAddress reports whether a canonical value is an address without a name in lower case, as most are: there is
+// no shorter notation of it.
+func isPlainAddress(value []byte) bool {
+	if len(value) < 2 || value[0] != '"' {
+		return false
+	}
+	for _, c := range value[1 : len(value)-1] {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '@' && c != '.' && c != '-' && c != '+' && c != '_' {
+			return false
+		}
+	}
+	return !bytes.Contains(value, []byte("xn--"))
+}
 
 // Form treats a single address as a list of one.
 func (mailboxes[M]) Form() *idempotency.Form {

@@ -12,6 +12,7 @@ func TestOffsetsOfTimes(t *testing.T) {
 	for text, valid := range map[string]bool{
 		"2026-01-15T09:30:00Z": true, "2026-01-15t09:30:00z": true, "2026-01-15T09:30:00+14:00": true, "2026-01-15T09:30-12:00": true,
 		"2026-01-15T09:30:00+23:59": true, "2026-01-15T09:30:00+24:00": false, "2026-01-15T09:30:00-24:00": false, "2026-01-15T09:30:00+2400": false,
+		"2026-01-15T09:30:00+00:60": false, "2026-01-15T09:30:00-0199": false, "2026-01-15T09:30+24": false, "2026-01-15T09:30+0545": true,
 		"2026-01-15T09:30:00": false, "2026-01-15": false,
 	} {
 		root, err := body.ParseObject([]byte(`{"at": "` + text + `"}`))

@@ -2,6 +2,7 @@ package body
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -18,6 +19,18 @@ var (
 	errNoOffset = errors.New("the time has no offset")
 	errNoTime   = errors.New("not an ISO 8601 time")
 )
+
+// offset matches the end of a valid time: time.Parse also accepts +24:00 and +00:60.
+var offset = regexp.MustCompile(`(?:[Zz]|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)$`)
+
+// ParseTimestamp parses a time in the form of RFC 3339.
+func ParseTimestamp(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err == nil && !offset.MatchString(text) {
+		return time.Time{}, errNoTime
+	}
+	return at, err
+}
 
 // Time reads a time. It reports false if the value is not one. A time without an offset is ambiguous,
 // so it is rejected.
@@ -42,14 +55,9 @@ func (d *Decoder) Time(path string, v Value) (time.Time, bool) {
 func parseTime(text string) (time.Time, error) {
 	upper := strings.ToUpper(text) // RFC 3339 section 5.6: t and z may be lower case
 	for _, layout := range timeLayouts {
-		at, err := time.Parse(layout, upper)
-		if err != nil {
-			continue
+		if at, err := time.Parse(layout, upper); err == nil && offset.MatchString(upper) {
+			return at, nil
 		}
-		if _, offset := at.Zone(); offset <= -24*60*60 || offset >= 24*60*60 {
-			break // time.Parse takes +24:00
-		}
-		return at, nil
 	}
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if _, err := time.Parse(layout, upper); err == nil {

@@ -7,7 +7,9 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/compat"
 )
 
@@ -151,7 +153,7 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 		case "offset":
 			offset, err = strconv.Atoi(text)
 		case "emailFilter":
-			address = text
+			address = api.QueryAddress(text)
 		case "messageID":
 			messageID = text
 		case "type":
@@ -170,7 +172,7 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 		return nil, compat.Invalid("count", "must be between 1 and 500, and cannot exceed 1000 together with the offset")
 	}
 	keep := func(s suppression) bool {
-		return s.isBounce() && (address == "" || *s.Email == address) && (kind == "" || s.show().Type == kind) &&
+		return s.isBounce() && (address == "" || strings.EqualFold(*s.Email, address)) && (kind == "" || s.show().Type == kind) &&
 			(messageID == "" || s.EmailID != nil && *s.EmailID == messageID)
 	}
 	found, more, err := compat.Items(c, compat.ListRequest{Path: "/suppressions", Member: "suppressions",

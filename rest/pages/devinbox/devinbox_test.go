@@ -297,3 +297,15 @@ func TestOtherSitesCannotClear(t *testing.T) {
 		t.Errorf("our own page: %d, %d mails left", response.StatusCode, len(f.mails))
 	}
 }
+
+// In a query, + means a space, but an address contains none.
+func TestListOfAddressWithPlus(t *testing.T) {
+	t.Parallel()
+	f := newInbox(3)
+	f.mails[1].RcptTo = []string{"bob+1@example.net"}
+	for _, to := range []string{"bob+1@example.net", "bob%2B1@example.net"} {
+		if _, body := get(t, pagesOver(f), "/dev/inbox.json?to="+to); strings.Count(body, `"id"`) != 1 {
+			t.Errorf("to=%s lists %s, want one mail", to, body)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	inbox "github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
@@ -98,7 +99,7 @@ func findMessages[T any](r *http.Request,
 
 // queryOf reads the parameters to, before and limit.
 func queryOf(values url.Values) (inbox.MailQuery, error) {
-	q := inbox.MailQuery{To: values.Get("to"), Limit: pageSize}
+	q := inbox.MailQuery{To: api.QueryAddress(values.Get("to")), Limit: pageSize}
 	wrong := fault.Fields{}
 	for name := range values {
 		if !slices.Contains([]string{"to", "before", "limit"}, name) {

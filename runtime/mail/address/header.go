@@ -34,6 +34,8 @@ var reserved = map[string]string{
 	"mail-from": ours, "x-mail-from": ours, "rcpt-to": ours, "x-rcpt-to": ours, "x-delivered-to": ours, "x-return-path": ours,
 	"authentication-results-*": ours, "read-receipt-*": ours, "x-return-receipt-*": ours, "x-confirm-reading-to": ours,
 	"x-failed-recipients": ours, "delivery-date": ours, "domainkey-*": ours, "x-google-dkim-signature": ours, "x-authentication-results": ours,
+	"x-dkim-signature": ours, "x-domainkey-*": ours, "x-gm-original-to": ours,
+	"bimi-location": ours, "bimi-indicator": ours, // results of the receiver; BIMI-Selector is the sender's
 	"x-postrider-*": ours,
 }
 
@@ -133,8 +135,11 @@ func CheckFieldValue(name, value string) error {
 
 // CleanFieldValue returns the text of a rendered template as one line that CheckFieldValue accepts: runs of
 // white space and control characters become one space, and a text over MaxHeaderValue characters is cut, if
-// possible after a word. No-break spaces stay.
+// possible after a word. No-break spaces stay. A text without a visible character is empty.
 func CleanFieldValue(text string) string {
+	if !strings.ContainsFunc(text, isVisible) {
+		return ""
+	}
 	words := strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) && r != noBreakSpace && r != narrowNoBreakSpace
 	})
@@ -152,6 +157,16 @@ func CleanFieldValue(text string) string {
 	}
 	return strings.TrimSpace(line)
 }
+
+// isVisible reports whether a character shows anything: it is not a space, control or format character, or one of the
+// letters and symbols that are blank.
+func isVisible(r rune) bool {
+	return !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.In(r, unicode.Cf, unicode.Variation_Selector) &&
+		!strings.ContainsRune(blankCharacters, r)
+}
+
+// blankCharacters are the combining grapheme joiner, the Hangul fillers and the empty Braille pattern.
+const blankCharacters = "\u034F\u115F\u1160\u2800\u3164\uFFA0"
 
 const (
 	noBreakSpace       = '\u00A0'

@@ -43,7 +43,8 @@ func TestValidateHeaderRefusesReservedNames(t *testing.T) {
 		"Transfer-Encoding", "Received-SPF", "X-Received", "Apparently-To", "Envelope-To", "X-Envelope-From",
 		"X-Original-To", "Original-Recipient", "DomainKey-Signature", "DomainKey-Status", "Mail-From", "X-Delivered-To",
 		"X-Authentication-Results", "Authentication-Results-Original", "Read-Receipt-To", "X-Return-Receipt-To",
-		"X-Confirm-Reading-To", "X-Failed-Recipients", "Delivery-Date"} {
+		"X-Confirm-Reading-To", "X-Failed-Recipients", "Delivery-Date", "X-DKIM-Signature", "X-DomainKey-Status",
+		"X-Gm-Original-To", "BIMI-Location", "BIMI-Indicator"} {
 		for _, spelling := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
 			if err := address.ValidateHeader(spelling, "x"); err == nil {
 				t.Errorf("ValidateHeader(%q) was accepted", spelling)
@@ -108,6 +109,20 @@ func TestValidateMessageID(t *testing.T) {
 		"a@[b", "a@[b c]", "a@[b]]", "a@[b\tc]", "a@" + strings.Repeat("b", 250)} {
 		if err := address.ValidateMessageID(bad); err == nil {
 			t.Errorf("ValidateMessageID(%.30q) was accepted", bad)
+		}
+	}
+}
+
+func TestCleanFieldValueOfInvisibleText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", " \n": "", "\u200b": "", "\ufeff \u00ad\u2060": "", "\u2800\u3164\u00a0": "", "\u202e\u034f": "",
+		"\u200bHi\u200b": "\u200bHi\u200b",
+		"👨\u200d👩\ufe0f": "👨\u200d👩\ufe0f",
+		"a\x1b\n b":      "a b",
+	} {
+		if got := address.CleanFieldValue(text); got != want {
+			t.Errorf("CleanFieldValue(%q) is %q, want %q", text, got, want)
 		}
 	}
 }

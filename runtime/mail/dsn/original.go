@@ -81,9 +81,25 @@ func cutReturned(text string) (explanation, returned string) {
 		return text[:at[0]], removeQuoteMarks(text[at[1]:])
 	}
 	if at := returnedHead.FindStringIndex(text); at != nil {
+		if before, head, after := text[:at[0]], text[at[0]:], ""; isIndented(head) && !containsCode(before) {
+			// Oracle's servers identify the message by some of its fields before they explain.
+			if head, after, _ = strings.Cut(head, "\n\n"); containsCode(after) {
+				return before + "\n" + after, removeQuoteMarks(head)
+			}
+		}
 		return text[:at[0]], removeQuoteMarks(text[at[0]:])
 	}
 	return text, ""
+}
+
+func isIndented(text string) bool {
+	text = strings.TrimLeft(text, "\r\n")
+	return text != "" && (text[0] == ' ' || text[0] == '\t')
+}
+
+func containsCode(text string) bool {
+	code, enhanced := findCodes(oneLine(text))
+	return code != 0 || enhanced != ""
 }
 
 // removeQuoteMarks removes the quotation marks before each line of the copy, along with lines of hyphens and

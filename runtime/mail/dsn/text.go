@@ -1,6 +1,7 @@
 package dsn
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -23,7 +24,7 @@ func (e *reportParser) plainText(r *Report) bool {
 	if len(list) == 0 {
 		list = []RecipientReport{{}}
 	}
-	rest := oneLine(reasonOf(e.text))
+	rest := oneLine(reasonOf(e.text, list))
 	code, enhanced := findCodes(rest)
 	for i := range list {
 		list[i].Action = action
@@ -219,15 +220,22 @@ func inlineRecipients(text string) []RecipientReport {
 	return nil
 }
 
-// reasonOf returns the paragraph that contains a code, or else the whole text.
-func reasonOf(text string) string {
+// reasonOf returns the first paragraph that contains a code and a recipient, or a code, or else the whole text.
+func reasonOf(text string, recipients []RecipientReport) string {
 	text = text[:min(len(text), 16<<10)]
+	first := ""
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		if code, enhanced := findCodes(oneLine(paragraph)); code != 0 || enhanced != "" {
-			return paragraph
+		if code, enhanced := findCodes(oneLine(paragraph)); code == 0 && enhanced == "" {
+			continue
 		}
+		for _, r := range recipients {
+			if r.Address != "" && strings.Contains(paragraph, r.Address) {
+				return paragraph
+			}
+		}
+		first = cmp.Or(first, paragraph)
 	}
-	return text
+	return cmp.Or(first, text)
 }
 
 // readQmail reads QSBMF (cr.yp.to/proto/qsbmf.txt): a greeting, paragraphs that begin with "<address>:", and

@@ -75,11 +75,12 @@ var wanted = []string{"boundary", "charset", "name", "filename"}
 // readParams parses "value; name=value; …", reading each byte once. If a parameter occurs twice, the first
 // counts.
 func readParams(field string) (string, params) {
+	field = strings.TrimLeft(field, " \t\r\n")
 	s := scanner{rest: field}
 	first := strings.ToLower(strings.TrimSpace(s.scanUntil(";", false)))
-	if value, parameter, found := strings.Cut(first, " "); found && strings.Contains(parameter, "=") {
-		// A semicolon is missing, as in "text/plain charset=utf-8".
-		s.rest, first = ";"+field[strings.Index(field, " ")+1:], value
+	if end := strings.IndexAny(first, " \t\r\n,"); end >= 0 && strings.Contains(first[end:], "=") {
+		// A semicolon is missing, as in "text/plain charset=utf-8", or a comma takes its place.
+		s.rest, first = ";"+field[end+1:], first[:end]
 	}
 	found := params{}
 	for n := 0; s.rest != "" && n < maxParams; n++ {

@@ -1,16 +1,21 @@
 package message
 
-import "io"
+import (
+	"io"
+	"strings"
+)
 
 // The decoders of transfer encodings decode as much as possible: those of the standard library stop at the
 // first invalid byte. They fail only if their writer fails.
 
-// base64Writer skips characters outside the alphabet. The data ends at its padding (RFC 2045, 6.8): what
-// follows, such as the footer of a mailing list, is ignored.
+// base64Writer skips characters outside the alphabet. The data ends at its padding (RFC 2045, 6.8), or before a line
+// that begins like the footer of a mailing list, as data of a multiple of three bytes has no padding. The rest is
+// ignored.
 type base64Writer struct {
 	to      io.Writer
 	bits    uint32
-	have    int // sextets in bits
+	have    int  // sextets in bits
+	newLine bool // after a line end
 	padded  bool
 	ignored bool // characters of the alphabet after the padding
 	out     []byte
@@ -28,11 +33,18 @@ var sextet = func() (table [256]int8) {
 	return table
 }()
 
+// footerMarks begin the line between a message and a footer.
+const footerMarks = "_-*=#~"
+
 func (d *base64Writer) Write(b []byte) (int, error) {
 	d.out = d.out[:0]
 	for _, c := range b {
 		value := sextet[c]
+		begins := d.newLine
+		d.newLine = c == '\n'
 		switch {
+		case begins && d.have == 0 && strings.IndexByte(footerMarks, c) >= 0:
+			d.padded = true
 		case d.padded:
 			d.ignored = d.ignored || value >= 0
 		case value >= 0:

@@ -11,7 +11,10 @@ import (
 // maxInvitation bounds the calendar files that are read for their method, in bytes.
 const maxInvitation = 256 << 10
 
-var calendarMethod = regexp.MustCompile(`(?im)^METHOD:[ \t]*([A-Z-]{1,32})[ \t]*\r?$`)
+var (
+	calendarMethod = regexp.MustCompile(`(?im)^METHOD(?:;[^:\r\n]*)?:[ \t]*([A-Z-]{1,32})[ \t]*\r?$`)
+	foldedLine     = regexp.MustCompile(`\r?\n[ \t]`) // RFC 5545 section 3.1
+)
 
 // byteOrderMark begins the files of some programs. In the alternative of a message it hides the calendar.
 var byteOrderMark = []byte("\uFEFF")
@@ -31,8 +34,10 @@ func invitation(file entity) (attached, alternative entity, ok bool) {
 		}
 	}
 	method := strings.ToUpper(paramOf(file.params, "method"))
-	if found := calendarMethod.FindSubmatch(data); method == "" && found != nil {
-		method = strings.ToUpper(string(found[1]))
+	if method == "" {
+		if found := calendarMethod.FindSubmatch(foldedLine.ReplaceAll(data, nil)); found != nil {
+			method = strings.ToUpper(string(found[1]))
+		}
 	}
 	readable := utf8.Valid(data)
 	if isCalendar && readable {

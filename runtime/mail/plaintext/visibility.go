@@ -84,10 +84,10 @@ var void = map[atom.Atom]bool{atom.Area: true, atom.Base: true, atom.Br: true, a
 	atom.Input: true, atom.Link: true, atom.Meta: true, atom.Source: true, atom.Track: true, atom.Wbr: true}
 
 var (
-	hidingStyle = regexp.MustCompile(`(?:^|;)(?:display:none|visibility:hidden|mso-hide:all|opacity:0*\.?0+|max-(?:height|width):0(?:px|em|pt|%)?)(?:!important)?(?:;|$)`)
+	hidingStyle = regexp.MustCompile(`(?:^|;)(?:mso-hide:all|opacity:0*\.?0+|max-(?:height|width):0(?:px|em|pt|%)?|(?:left|top|text-indent):-[0-9]{4,}(?:px)?)(?:!important)?(?:;|$)`)
 	noSize      = regexp.MustCompile(`(?:^|;)(?:height|width):0(?:px|em|pt|%)?(?:!important)?(?:;|$)`)
 	fontSize    = regexp.MustCompile(`(?:^|;)font-size:([^;]*)`)
-	zeroSize    = regexp.MustCompile(`^0*\.?0*(?:px|em|rem|pt|%)?(?:!important)?$`)
+	zeroSize    = regexp.MustCompile(`^(?:0*\.?0*(?:px|em|rem|pt|%)?|0*\.[0-9]+(?:px|pt))(?:!important)?$`)
 )
 
 // frameOf returns what a start tag does to its text. React Email marks its preview text with data-skip-in-text.
@@ -112,7 +112,20 @@ func frameOf(t html.Token, s sheet) frame {
 
 // hidesContent reports whether a compact style hides the content of an element.
 func hidesContent(style string) bool {
-	return hidingStyle.MatchString(style) || strings.Contains(style, "overflow:hidden") && noSize.MatchString(style)
+	return valueOf(style, "display") == "none" || valueOf(style, "visibility") == "hidden" || hidingStyle.MatchString(style) || strings.Contains(style, "overflow:hidden") && noSize.MatchString(style)
+}
+
+// valueOf returns the value that applies of a property in a compact style: the last important one, or else the last.
+func valueOf(style, property string) (value string) {
+	isImportant := false
+	for declaration := range strings.SplitSeq(style, ";") {
+		given, found := strings.CutPrefix(declaration, property+":")
+		given, important := strings.CutSuffix(given, "!important")
+		if found && (important || !isImportant) {
+			value, isImportant = given, important
+		}
+	}
+	return value
 }
 
 // maxStyle bounds how much of a style is read.

@@ -52,6 +52,16 @@ func (c *canonicaliser) nextToken() byte {
 
 // appendValue appends the canonical form of the next value.
 func (c *canonicaliser) appendValue(out []byte, form *Form) []byte {
+	begin, isArray := len(out), c.nextToken() == '['
+	out = c.appendNotation(out, form)
+	if form == nil || form.Rewrite == nil || isArray {
+		return out
+	}
+	return append(out[:begin], form.Rewrite(out[begin:])...)
+}
+
+// appendNotation is appendValue without Rewrite.
+func (c *canonicaliser) appendNotation(out []byte, form *Form) []byte {
 	switch c.nextToken() {
 	case '{':
 		return c.appendObject(out, form)

@@ -17,6 +17,9 @@ type Form struct {
 	OmitEmpty bool
 	// Text returns the canonical text of a string; nil if a string is its own canonical text.
 	Text func(text string) string
+	// Rewrite returns the form of a canonical value that is written alike in every notation; nil if there is only
+	// one notation. For an array, it applies to the items.
+	Rewrite func(value []byte) []byte
 }
 
 // Field describes a field of an object. null and an empty array are equal to omitting it.
