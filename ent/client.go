@@ -57,6 +57,7 @@ import (
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
@@ -164,6 +165,8 @@ type Client struct {
 	TLSReportCount *TLSReportCountClient
 	// Template is the client for interacting with the Template builders.
 	Template *TemplateClient
+	// TemplateEdit is the client for interacting with the TemplateEdit builders.
+	TemplateEdit *TemplateEditClient
 	// TemplateVersion is the client for interacting with the TemplateVersion builders.
 	TemplateVersion *TemplateVersionClient
 	// TrackingHost is the client for interacting with the TrackingHost builders.
@@ -234,6 +237,7 @@ func (c *Client) init() {
 	c.Suppression = NewSuppressionClient(c.config)
 	c.TLSReportCount = NewTLSReportCountClient(c.config)
 	c.Template = NewTemplateClient(c.config)
+	c.TemplateEdit = NewTemplateEditClient(c.config)
 	c.TemplateVersion = NewTemplateVersionClient(c.config)
 	c.TrackingHost = NewTrackingHostClient(c.config)
 	c.User = NewUserClient(c.config)
@@ -379,6 +383,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Suppression:         NewSuppressionClient(cfg),
 		TLSReportCount:      NewTLSReportCountClient(cfg),
 		Template:            NewTemplateClient(cfg),
+		TemplateEdit:        NewTemplateEditClient(cfg),
 		TemplateVersion:     NewTemplateVersionClient(cfg),
 		TrackingHost:        NewTrackingHostClient(cfg),
 		User:                NewUserClient(cfg),
@@ -451,6 +456,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Suppression:         NewSuppressionClient(cfg),
 		TLSReportCount:      NewTLSReportCountClient(cfg),
 		Template:            NewTemplateClient(cfg),
+		TemplateEdit:        NewTemplateEditClient(cfg),
 		TemplateVersion:     NewTemplateVersionClient(cfg),
 		TrackingHost:        NewTrackingHostClient(cfg),
 		User:                NewUserClient(cfg),
@@ -496,8 +502,9 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
 		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
 		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.User,
-		c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
+		c.TrackingHost, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.WebhookWork,
 	} {
 		n.Use(hooks...)
 	}
@@ -516,8 +523,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
 		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
 		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.User,
-		c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
+		c.TrackingHost, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.WebhookWork,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -590,6 +598,7 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 
 	case *TemplateMutation:
 		return c.Template.mutate(ctx, m)
+
 	case *TemplateVersionMutation:
 		return c.TemplateVersion.mutate(ctx, m)
 	case *TrackingHostMutation:
@@ -4436,6 +4445,22 @@ func (c *TemplateClient) QueryVersions(_m *Template) *TemplateVersionQuery {
 	return query
 }
 
+// QueryEdits queries the edits edge of a Template.
+func (c *TemplateClient) QueryEdits(_m *Template) *TemplateEditQuery {
+	query := (&TemplateEditClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(template.Table, template.FieldID, id),
+			sqlgraph.To(templateedit.Table, templateedit.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, template.EditsTable, template.EditsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *TemplateClient) Hooks() []Hook {
 	return c.hooks.Template
@@ -4459,6 +4484,77 @@ func (c *TemplateClient) mutate(ctx context.Context, m *TemplateMutation) (Value
 	default:
 		return nil, fmt.Errorf("ent: unknown Template mutation op: %q", m.Op())
 	}
+}
+
+// TemplateEditClient is a client for the TemplateEdit schema.
+type TemplateEditClient struct {
+	config
+}
+
+// NewTemplateEditClient returns a client for the TemplateEdit from the given config.
+func NewTemplateEditClient(c config) *TemplateEditClient {
+	return &TemplateEditClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `templateedit.Hooks(f(g(h())))`.
+func (c *TemplateEditClient) Use(hooks ...Hook) {
+	c.hooks.TemplateEdit = append(c.hooks.TemplateEdit, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `templateedit.Intercept(f(g(h())))`.
+func (c *TemplateEditClient) Intercept(interceptors ...Interceptor) {
+	c.inters.TemplateEdit = append(c.inters.TemplateEdit, interceptors...)
+}
+
+// Query returns a query builder for TemplateEdit.
+func (c *TemplateEditClient) Query() *TemplateEditQuery {
+	return &TemplateEditQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTemplateEdit},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a TemplateEdit entity by its id.
+func (c *TemplateEditClient) Get(ctx context.Context, id int64) (*TemplateEdit, error) {
+	return c.Query().Where(templateedit.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *TemplateEditClient) GetX(ctx context.Context, id int64) *TemplateEdit {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryTemplate queries the template edge of a TemplateEdit.
+func (c *TemplateEditClient) QueryTemplate(_m *TemplateEdit) *TemplateQuery {
+	query := (&TemplateClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(templateedit.Table, templateedit.FieldID, id),
+			sqlgraph.To(template.Table, template.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, templateedit.TemplateTable, templateedit.TemplateColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *TemplateEditClient) Hooks() []Hook {
+	return c.hooks.TemplateEdit
+}
+
+// Interceptors returns the client interceptors.
+func (c *TemplateEditClient) Interceptors() []Interceptor {
+	return c.inters.TemplateEdit
 }
 
 // TemplateVersionClient is a client for the TemplateVersion schema.
@@ -5030,8 +5126,8 @@ type (
 		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
 		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
 		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
-		TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt, WebhookDelivery,
-		WebhookWork []ent.Hook
+		TemplateEdit, TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt,
+		WebhookDelivery, WebhookWork []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
@@ -5042,8 +5138,8 @@ type (
 		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
 		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
 		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
-		TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt, WebhookDelivery,
-		WebhookWork []ent.Interceptor
+		TemplateEdit, TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt,
+		WebhookDelivery, WebhookWork []ent.Interceptor
 	}
 )
 

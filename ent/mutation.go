@@ -102,6 +102,7 @@ const (
 	TypeSuppression         = "Suppression"
 	TypeTLSReportCount      = "TLSReportCount"
 	TypeTemplate            = "Template"
+	TypeTemplateEdit        = "TemplateEdit"
 	TypeTemplateVersion     = "TemplateVersion"
 	TypeTrackingHost        = "TrackingHost"
 	TypeUser                = "User"
@@ -14678,6 +14679,9 @@ type TemplateMutation struct {
 	versions            map[int64]struct{}
 	removedversions     map[int64]struct{}
 	clearedversions     bool
+	edits               map[int64]struct{}
+	removededits        map[int64]struct{}
+	clearededits        bool
 	done                bool
 	oldValue            func(context.Context) (*Template, error)
 	predicates          []predicate.Template
@@ -15243,6 +15247,60 @@ func (m *TemplateMutation) ResetVersions() {
 	m.removedversions = nil
 }
 
+// AddEditIDs adds the "edits" edge to the TemplateEdit entity by ids.
+func (m *TemplateMutation) AddEditIDs(ids ...int64) {
+	if m.edits == nil {
+		m.edits = make(map[int64]struct{})
+	}
+	for i := range ids {
+		m.edits[ids[i]] = struct{}{}
+	}
+}
+
+// ClearEdits clears the "edits" edge to the TemplateEdit entity.
+func (m *TemplateMutation) ClearEdits() {
+	m.clearededits = true
+}
+
+// EditsCleared reports if the "edits" edge to the TemplateEdit entity was cleared.
+func (m *TemplateMutation) EditsCleared() bool {
+	return m.clearededits
+}
+
+// RemoveEditIDs removes the "edits" edge to the TemplateEdit entity by IDs.
+func (m *TemplateMutation) RemoveEditIDs(ids ...int64) {
+	if m.removededits == nil {
+		m.removededits = make(map[int64]struct{})
+	}
+	for i := range ids {
+		delete(m.edits, ids[i])
+		m.removededits[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedEdits returns the removed IDs of the "edits" edge to the TemplateEdit entity.
+func (m *TemplateMutation) RemovedEditsIDs() (ids []int64) {
+	for id := range m.removededits {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// EditsIDs returns the "edits" edge IDs in the mutation.
+func (m *TemplateMutation) EditsIDs() (ids []int64) {
+	for id := range m.edits {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetEdits resets all changes to the "edits" edge.
+func (m *TemplateMutation) ResetEdits() {
+	m.edits = nil
+	m.clearededits = false
+	m.removededits = nil
+}
+
 // Where appends a list predicates to the TemplateMutation builder.
 func (m *TemplateMutation) Where(ps ...predicate.Template) {
 	m.predicates = append(m.predicates, ps...)
@@ -15435,9 +15493,12 @@ func (m *TemplateMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *TemplateMutation) AddedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 2)
 	if m.versions != nil {
 		edges = append(edges, template.EdgeVersions)
+	}
+	if m.edits != nil {
+		edges = append(edges, template.EdgeEdits)
 	}
 	return edges
 }
@@ -15452,15 +15513,24 @@ func (m *TemplateMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case template.EdgeEdits:
+		ids := make([]ent.Value, 0, len(m.edits))
+		for id := range m.edits {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *TemplateMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 2)
 	if m.removedversions != nil {
 		edges = append(edges, template.EdgeVersions)
+	}
+	if m.removededits != nil {
+		edges = append(edges, template.EdgeEdits)
 	}
 	return edges
 }
@@ -15475,15 +15545,24 @@ func (m *TemplateMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case template.EdgeEdits:
+		ids := make([]ent.Value, 0, len(m.removededits))
+		for id := range m.removededits {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *TemplateMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 2)
 	if m.clearedversions {
 		edges = append(edges, template.EdgeVersions)
+	}
+	if m.clearededits {
+		edges = append(edges, template.EdgeEdits)
 	}
 	return edges
 }
@@ -15494,6 +15573,8 @@ func (m *TemplateMutation) EdgeCleared(name string) bool {
 	switch name {
 	case template.EdgeVersions:
 		return m.clearedversions
+	case template.EdgeEdits:
+		return m.clearededits
 	}
 	return false
 }
@@ -15513,6 +15594,9 @@ func (m *TemplateMutation) ResetEdge(name string) error {
 	case template.EdgeVersions:
 		m.ResetVersions()
 		return nil
+	case template.EdgeEdits:
+		m.ResetEdits()
+		return nil
 	}
 	return fmt.Errorf("unknown Template edge %s", name)
 }
@@ -15528,6 +15612,7 @@ type TemplateVersionMutation struct {
 	addnumber           *int
 	source_html         *string
 	source_text         *string
+	author              *string
 	created_at          *time.Time
 	subject             *string
 	from                *string
@@ -15684,6 +15769,20 @@ func (m *TemplateVersionMutation) SetSourceText(s string) {
 // SourceText returns the value of the "source_text" field in the mutation.
 func (m *TemplateVersionMutation) SourceText() (r string, exists bool) {
 	v := m.source_text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetAuthor sets the "author" field.
+func (m *TemplateVersionMutation) SetAuthor(s string) {
+	m.author = &s
+}
+
+// Author returns the value of the "author" field in the mutation.
+func (m *TemplateVersionMutation) Author() (r string, exists bool) {
+	v := m.author
 	if v == nil {
 		return
 	}
@@ -15947,7 +16046,7 @@ func (m *TemplateVersionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TemplateVersionMutation) Fields() []string {
-	fields := make([]string, 0, 14)
+	fields := make([]string, 0, 15)
 	if m.template != nil {
 		fields = append(fields, templateversion.FieldTemplateID)
 	}
@@ -15962,6 +16061,9 @@ func (m *TemplateVersionMutation) Fields() []string {
 	}
 	if m.source_text != nil {
 		fields = append(fields, templateversion.FieldSourceText)
+	}
+	if m.author != nil {
+		fields = append(fields, templateversion.FieldAuthor)
 	}
 	if m.created_at != nil {
 		fields = append(fields, templateversion.FieldCreatedAt)

@@ -61,9 +61,11 @@ type Template struct {
 type TemplateEdges struct {
 	// Versions holds the value of the versions edge.
 	Versions []*TemplateVersion `json:"versions,omitempty"`
+	// Edits holds the value of the edits edge.
+	Edits []*TemplateEdit `json:"edits,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [1]bool
+	loadedTypes [2]bool
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -224,6 +226,11 @@ func (_m *Template) Value(name string) (ent.Value, error) {
 // QueryVersions queries the "versions" edge of the Template entity.
 func (_m *Template) QueryVersions() *TemplateVersionQuery {
 	return NewTemplateClient(_m.config).QueryVersions(_m)
+}
+
+// QueryEdits queries the "edits" edge of the Template entity.
+func (_m *Template) QueryEdits() *TemplateEditQuery {
+	return NewTemplateClient(_m.config).QueryEdits(_m)
 }
 
 // Update returns a builder for updating this Template.

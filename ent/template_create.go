@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
 )
 
@@ -159,6 +160,12 @@ func (_c *TemplateCreate) SetID(v string) *TemplateCreate {
 // AddVersionIDs adds the "versions" edge to the TemplateVersion entity by IDs.
 func (_c *TemplateCreate) AddVersionIDs(ids ...int64) *TemplateCreate {
 	_c.mutation.AddVersionIDs(ids...)
+	return _c
+}
+
+// AddEditIDs adds the "edits" edge to the TemplateEdit entity by IDs.
+func (_c *TemplateCreate) AddEditIDs(ids ...int64) *TemplateCreate {
+	_c.mutation.AddEditIDs(ids...)
 	return _c
 }
 
@@ -363,6 +370,22 @@ func (_c *TemplateCreate) createSpec() (*Template, *sqlgraph.CreateSpec) {
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(templateversion.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.EditsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   template.EditsTable,
+			Columns: []string{template.EditsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(templateedit.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {

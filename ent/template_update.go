@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
 )
 
@@ -250,6 +251,12 @@ func (_u *TemplateUpdate) AddVersionIDs(ids ...int64) *TemplateUpdate {
 	return _u
 }
 
+// AddEditIDs adds the "edits" edge to the TemplateEdit entity by IDs.
+func (_u *TemplateUpdate) AddEditIDs(ids ...int64) *TemplateUpdate {
+	_u.mutation.AddEditIDs(ids...)
+	return _u
+}
+
 // Mutation returns the TemplateMutation object of the builder.
 func (_u *TemplateUpdate) Mutation() *TemplateMutation {
 	return _u.mutation
@@ -264,6 +271,18 @@ func (_u *TemplateUpdate) ClearVersions() *TemplateUpdate {
 // RemoveVersionIDs removes the "versions" edge to TemplateVersion entities by IDs.
 func (_u *TemplateUpdate) RemoveVersionIDs(ids ...int64) *TemplateUpdate {
 	_u.mutation.RemoveVersionIDs(ids...)
+	return _u
+}
+
+// ClearEdits clears all "edits" edges to the TemplateEdit entity.
+func (_u *TemplateUpdate) ClearEdits() *TemplateUpdate {
+	_u.mutation.ClearEdits()
+	return _u
+}
+
+// RemoveEditIDs removes the "edits" edge to TemplateEdit entities by IDs.
+func (_u *TemplateUpdate) RemoveEditIDs(ids ...int64) *TemplateUpdate {
+	_u.mutation.RemoveEditIDs(ids...)
 	return _u
 }
 
@@ -450,6 +469,51 @@ func (_u *TemplateUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(templateversion.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.EditsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   template.EditsTable,
+			Columns: []string{template.EditsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(templateedit.FieldID, field.TypeInt64),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedEditsIDs(); len(nodes) > 0 && !_u.mutation.EditsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   template.EditsTable,
+			Columns: []string{template.EditsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(templateedit.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.EditsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   template.EditsTable,
+			Columns: []string{template.EditsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(templateedit.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {
@@ -697,6 +761,12 @@ func (_u *TemplateUpdateOne) AddVersionIDs(ids ...int64) *TemplateUpdateOne {
 	return _u
 }
 
+// AddEditIDs adds the "edits" edge to the TemplateEdit entity by IDs.
+func (_u *TemplateUpdateOne) AddEditIDs(ids ...int64) *TemplateUpdateOne {
+	_u.mutation.AddEditIDs(ids...)
+	return _u
+}
+
 // Mutation returns the TemplateMutation object of the builder.
 func (_u *TemplateUpdateOne) Mutation() *TemplateMutation {
 	return _u.mutation
@@ -711,6 +781,18 @@ func (_u *TemplateUpdateOne) ClearVersions() *TemplateUpdateOne {
 // RemoveVersionIDs removes the "versions" edge to TemplateVersion entities by IDs.
 func (_u *TemplateUpdateOne) RemoveVersionIDs(ids ...int64) *TemplateUpdateOne {
 	_u.mutation.RemoveVersionIDs(ids...)
+	return _u
+}
+
+// ClearEdits clears all "edits" edges to the TemplateEdit entity.
+func (_u *TemplateUpdateOne) ClearEdits() *TemplateUpdateOne {
+	_u.mutation.ClearEdits()
+	return _u
+}
+
+// RemoveEditIDs removes the "edits" edge to TemplateEdit entities by IDs.
+func (_u *TemplateUpdateOne) RemoveEditIDs(ids ...int64) *TemplateUpdateOne {
+	_u.mutation.RemoveEditIDs(ids...)
 	return _u
 }
 
@@ -927,6 +1009,51 @@ func (_u *TemplateUpdateOne) sqlSave(ctx context.Context) (_node *Template, err 
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(templateversion.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.EditsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   template.EditsTable,
+			Columns: []string{template.EditsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(templateedit.FieldID, field.TypeInt64),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedEditsIDs(); len(nodes) > 0 && !_u.mutation.EditsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   template.EditsTable,
+			Columns: []string{template.EditsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(templateedit.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.EditsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   template.EditsTable,
+			Columns: []string{template.EditsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(templateedit.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {

@@ -69,6 +69,11 @@ func SourceText(v string) predicate.TemplateVersion {
 	return predicate.TemplateVersion(sql.FieldEQ(FieldSourceText, v))
 }
 
+// Author applies equality check predicate on the "author" field. It's identical to AuthorEQ.
+func Author(v string) predicate.TemplateVersion {
+	return predicate.TemplateVersion(sql.FieldEQ(FieldAuthor, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.TemplateVersion {
 	return predicate.TemplateVersion(sql.FieldEQ(FieldCreatedAt, v))
