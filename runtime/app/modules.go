@@ -182,9 +182,9 @@ var registry = []Module{
 		Name: "templates", Line: "email templates: drafts, published versions, rendering",
 		Requires: []string{"accounts"},
 		Option:   templates.Module,
-		Routes: []route{routesOf3(templateRoutes)},
-		Graph: []part{provideGraph(func(p *graph.Parts, s *templates.Service) { p.Templates = s })},
-		Edges: templateImages,
+		Routes:   []route{routesOf3(templateRoutes)},
+		Graph:    []part{provideGraph(func(p *graph.Parts, s *templates.Service) { p.Templates = s })},
+		Edges:    templateImages,
 	},
 	{
 		Name: "tracking", Line: "counts opens and clicks, optionally under the sender's own host",

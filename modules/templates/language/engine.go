@@ -101,6 +101,9 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 	compiled, failed := e.liquid.ParseTemplateLocation([]byte(source), name, 1)
 	if failed != nil {
 		found := &problem{line: max(failed.LineNumber(), 1), text: explainError(failed)}
+		if _, quoted, is := strings.Cut(found.text, `error in "`); is {
+			found.near = strings.TrimSuffix(quoted, `"`)
+		}
 		return nil, found.locate(written, spans)
 	}
 	w := &walker{html: e.html, tick: e.tick, found: findings{paths: map[string]int{}}}

@@ -1,20 +1,19 @@
+import { Link, useNavigate } from '@tanstack/react-router'
 import { Copy, KeyRound, Pencil } from 'lucide-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
 import { usePages } from '@/api/graphql'
-import { unwrap, rest } from '@/api/rest'
 import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { copyText } from '@/parts/CopyButton'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
-import { Field } from '@/parts/Form'
 import { Menu } from '@/parts/Menu'
 import { Time } from '@/parts/Time'
+import { RenameKey, RevokeKey } from './Acts'
 import { DomainNames, useDomains } from './domains'
 import { active, lookOf, scopes } from './look'
 import { ApiKeyList, type ApiKeyRowFragment } from './queries.gen'
@@ -34,6 +33,7 @@ function matches(k: Row, q: string): boolean {
 export function ApiKeys({ create }: { create?: ReactNode }) {
   const [address, change] = useSearchParams()
   const { can } = useViewer()
+  const navigate = useNavigate()
   const queries = useQueryClient()
   const [revoking, setRevoking] = useState<Row>()
   const [renaming, setRenaming] = useState<Row>()
@@ -47,7 +47,7 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
 
   const columns: Column<Row>[] = [
     { key: 'state', head: 'Status', width: '104px', cell: (k) => { const look = lookOf(k); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
-    { key: 'name', head: 'Name', grows: true, cell: (k) => <span className="font-medium" title={`${k.name}\n${k.id}`}>{k.name}</span> },
+    { key: 'name', head: 'Name', grows: true, cell: (k) => <Link to={`/keys/${k.id}` as string} className="font-medium hover:underline" title={`${k.name}\n${k.id}`}>{k.name}</Link> },
     { key: 'prefix', head: 'Key', width: '152px', from: 'mid', cell: (k) => <code className="text-ink-2">{k.prefix}…</code> },
     { key: 'scope', head: 'Scope', width: '88px', from: 'slim', cell: (k) => <span className="chip" title={scopes[k.scope].means}>{scopes[k.scope].word}</span> },
     { key: 'domains', head: 'Domains', width: '168px', from: 'vast', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
@@ -67,34 +67,9 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
   return (
     <>
       <FilterBar placeholder="Name or start of the key" choices={choices} />
-      <DataTable label="API keys" rows={rows} columns={columns} idOf={(k) => k.id} nameOf={(k) => k.name} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty} />
-      {renaming && <Rename apiKey={renaming} onClose={() => setRenaming(undefined)} renamed={() => void queries.invalidateQueries({ queryKey: [ApiKeyList.name] })} />}
-      {revoking && (
-        <ConfirmDialog
-          title={`Revoke ${revoking.name}?`} label="Revoke key" danger onClose={() => setRevoking(undefined)}
-          run={async () => {
-            await unwrap(rest.DELETE('/api-keys/{id}', { params: { path: { id: revoking.id } } }))
-            void queries.invalidateQueries({ queryKey: [ApiKeyList.name] })
-            toast.success(`${revoking.name} revoked`)
-          }}
-        >
-          <p>Requests with this key will fail within five seconds. This cannot be undone. {revoking.lastUsedAt ? <>Last used <Time at={revoking.lastUsedAt} />.</> : 'Never used.'}</p>
-        </ConfirmDialog>
-      )}
+      <DataTable label="API keys" rows={rows} columns={columns} idOf={(k) => k.id} nameOf={(k) => k.name} onOpen={(id) => id && void navigate({ to: `/keys/${id}` as string })} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty} />
+      {renaming && <RenameKey apiKey={renaming} onClose={() => setRenaming(undefined)} renamed={() => void queries.invalidateQueries({ queryKey: [ApiKeyList.name] })} />}
+      {revoking && <RevokeKey apiKey={revoking} onClose={() => setRevoking(undefined)} revoked={() => void queries.invalidateQueries({ queryKey: [ApiKeyList.name] })} />}
     </>
-  )
-}
-
-function Rename({ apiKey, onClose, renamed }: { apiKey: Row; onClose: () => void; renamed: () => void }) {
-  const [name, setName] = useState(apiKey.name)
-  async function run() {
-    await unwrap(rest.PATCH('/api-keys/{id}', { params: { path: { id: apiKey.id } }, body: { name: name.trim() } }))
-    renamed()
-    toast.success('API key renamed')
-  }
-  return (
-    <ConfirmDialog title={`Rename ${apiKey.name}`} label="Rename" onClose={onClose} run={run}>
-      <Field label="Name">{(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} maxLength={200} autoFocus autoComplete="off" />}</Field>
-    </ConfirmDialog>
   )
 }
