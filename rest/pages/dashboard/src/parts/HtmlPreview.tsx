@@ -1,5 +1,5 @@
 import { ImageOff } from 'lucide-react'
-import { useEffect, useId, useMemo, useRef, useState } from 'react'
+import { useEffect, useId, useMemo, useRef, useState, type CSSProperties } from 'react'
 
 const attributePattern = /<[a-z][^>]*?\s(?:src|srcset|poster|background)\s*=\s*["']?\s*(?:https?:)?\/\//gi
 const stylePattern = /url\(\s*(?:["']|&quot;)?\s*(?:https?:)?\/\//gi
@@ -81,7 +81,7 @@ interface Content {
 interface FrameProps extends Content {
   label: string
   dark: boolean
-  style: React.CSSProperties
+  style: CSSProperties
 }
 
 // Frames shows the last document until the next one is loaded, so that a preview does not flash while its text is

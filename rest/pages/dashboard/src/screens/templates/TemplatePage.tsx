@@ -14,7 +14,7 @@ import { PageHead } from '@/parts/Page'
 import { SkeletonRows } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
-import { Code } from '@/screens/code/Code'
+import { Code, type Completion } from '@/screens/code/Code'
 import { LeaveDialog } from '@/screens/code/Dialogs'
 import { useSaveKey } from '@/screens/code/unsaved'
 import { DeleteDialog, PublishDialog, TestSend } from './Acts'
@@ -59,15 +59,15 @@ function EditorPage({ template }: { template: Template }) {
   const [samples, setSamples] = useState<Record<string, string>>({})
   const values = useMemo(() => valuesOf(draft.variables, samples), [draft.variables, samples])
   const changes = useMemo(() => {
-    const { name: _name, alias: _alias, ...rest } = bodyOf(draft, editor.base)
-    return rest
+    const { name: _name, alias: _alias, ...content } = bodyOf(draft, editor.base)
+    return content
   }, [draft, editor.base])
   const render = useRender({ id: template.id, stamp: template.updatedAt, values, changes })
   editor.useAutosave(write && render.valid)
   const [at, setAt] = useState<{ from: number; to: number }>()
   const [insert, setInsert] = useState<{ text: string }>()
   const marks = useMemo(() => (tab === 'html' || tab === 'text' ? marksOf(render.problems, tab, draft[tab]) : []), [render.problems, tab, draft])
-  const completions = useMemo(() => draft.variables.map((v) => ({ name: v.key, type: v.type, example: samples[v.key] ?? sampleOf(v) })).concat({ name: 'unsubscribe_url', type: 'link', example: '' }), [draft.variables, samples])
+  const completions = useMemo(() => [...draft.variables.map((v): Completion => ({ name: v.key, type: v.type, example: samples[v.key] ?? sampleOf(v) })), { name: 'unsubscribe_url', type: 'link', example: '' }], [draft.variables, samples])
   const go = useCallback(
     (p: Problem) => {
       if (p.field === 'html' || p.field === 'text') {
