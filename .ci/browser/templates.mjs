@@ -86,7 +86,7 @@ check(await shown.evaluate(i => i.complete && i.naturalWidth === 1).catch(() => 
 check(await preview.getByText('blocked').count() === 0, 'own images are not reported as remote')
 await page.getByRole('button', { name: 'Saved' }).waitFor()
 const tag = (await stored()).html.match(/<img src="([^"]+)"/)
-check(tag && (await fetch(tag[1])).headers.get('content-type') === 'image/png', `the image can be loaded by anyone: ${tag}`)
+check(tag && (await fetch(tag[1])).headers.get('content-type') === 'image/png', `the image can be loaded without a session: ${tag}`)
 
 // 6. The history has the first draft and the edits of this session, and restores the first.
 await page.getByRole('tab', { name: 'History' }).click()

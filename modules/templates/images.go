@@ -188,7 +188,7 @@ const (
 	openImageSQL = `SELECT content_type, content FROM template_images WHERE id = $1`
 )
 
-// OpenImage returns the content of an image. It requires no account, because anyone who has the URL can load it.
+// OpenImage returns the content of an image. It requires no account, because recipients load it by its URL.
 func (s *Service) OpenImage(ctx context.Context, imageID string) (ImageFile, error) {
 	if !id.Is(id.Image, imageID) {
 		return ImageFile{}, fault.NoSuch("image", "with this URL")

@@ -48,8 +48,8 @@ func (e *edge) addImages(g *api.TagGroup) {
 	api.OnceBody(g, api.Operation{
 		Path: "/template-images", ID: "addTemplateImage", Needs: rights.Write,
 		Summary: "Upload an image",
-		Description: "Stores an image for templates and returns its URL. The image is public: anyone who has the URL " +
-			"can load it. Uploading the same file again returns the same image. An account can have 200 images.",
+		Description: "Stores an image for templates and returns its URL. The image is public: every client that has the " +
+			"URL can load it. Uploading the same file again returns the same image. An account can have 200 images.",
 		Body: &api.Body{Limit: maxImageBody, About: "The image.",
 			Examples: map[string]any{"pixel": map[string]any{"name": "pixel.png", "content": examplePixel}}},
 		Example: map[string]any{"image": imageExample()}, Problems: []int{http.StatusConflict},

@@ -1,4 +1,4 @@
-// Package images serves the images of templates to anyone who has their URL, below /files/images/.
+// Package images serves the images of templates to clients that have their URL, below /files/images/.
 package images
 
 import (

@@ -79,7 +79,7 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
         {can('WRITE') && r.status === 'FAILED' && <button type="button" className="btn primary" onClick={() => setAsks('retry')}><RotateCw aria-hidden />Retry</button>}
       </PageHead>
       <PageBody>
-        <div className="grid min-w-0 content-start gap-4 md:gap-6 xl:grid-cols-[minmax(0,1fr)_420px]">
+        <div className="grid min-w-0 content-start gap-4 md:gap-6 min-[1280px]:grid-cols-[minmax(0,1fr)_420px]">
         <div className="grid min-w-0 content-start gap-4 md:gap-6">
         <div className="grid gap-3">
           <div className="flex flex-wrap items-center gap-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>{r.held && <Badge tone="warn" icon={Hourglass}>Held: its automation is paused</Badge>}</div>

@@ -68,7 +68,7 @@ export function ImagesDialog({ insert, onClose }: { insert: (html: string) => vo
         className="grid gap-3" onDragOver={(e) => e.preventDefault()}
         onDrop={(e) => { e.preventDefault(); void upload.run([...e.dataTransfer.files]) }}
       >
-        <p className="text-ink-2">PNG, JPEG or GIF, up to 1 MB. Anyone who has an image’s URL can load it.</p>
+        <p className="text-ink-2">PNG, JPEG or GIF, up to 1 MB. Images are public: they load without signing in.</p>
         <input ref={input} type="file" accept="image/png,image/jpeg,image/gif" multiple hidden aria-label="Image files" onChange={(e) => { void upload.run([...(e.target.files ?? [])]); e.target.value = '' }} />
         {upload.error !== null && <ErrorAlert title={upload.fieldErrors.content ? `Not uploaded: ${upload.fieldErrors.content}` : undefined} error={upload.error} />}
         {list.error && <ErrorAlert error={list.error} retry={() => void list.refetch()} />}

@@ -97,7 +97,7 @@ export function useEditor(template: Template) {
     }
   })
 
-  // autosave saves what can be saved while it is typed. If someone else has saved in the meantime, the page says so,
+  // autosave saves what can be saved while it is typed. If another user has saved in the meantime, the page says so,
   // and the next explicit save asks.
   const auto = useWrite(async () => {
     const held = latest.current

@@ -41,7 +41,7 @@ function Drawing({ label, whole }: { label: string; whole?: boolean }) {
     const left = width * zoom <= w || !center ? (w - width * zoom) / 2 : Math.min(24, Math.max(w - width * zoom - 24, w / 2 - (center.position.x + (center.width ?? 0) / 2) * zoom))
     void flow.setViewport({ x: left, y: (hidden > 0 ? 20 : 24) - hidden, zoom })
   }, [flow, width, height, whole, last])
-  // fitWidth shows the whole width, from the top of what is shown.
+  // fitWidth shows the whole width of the drawing.
   const fitWidth = useCallback(() => {
     const { clientWidth: w = 0 } = box.current ?? {}
     if (w === 0) return
