@@ -17,8 +17,7 @@
 // Every change of a draft is also recorded in its history, with its author. Successive changes by one author are one
 // edit. RestoreEdit makes an earlier edit the draft.
 //
-// An account can upload images for its templates. They are public: a client that
-// has the URL can load one.
+// An account can upload images for its templates. They are public: a client that has the URL can load one.
 //
 // # Packages
 //

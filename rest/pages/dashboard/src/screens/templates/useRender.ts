@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError } from '@/api/errors'
 import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
@@ -42,8 +42,11 @@ export function useRender({ id, stamp, values, version, changes }: Options) {
     retry: false,
   })
   const problems = useMemo(() => problemsOf(query.error), [query.error])
+  // A failed query has no data, not even that of the text before.
+  const last = useRef(query.data)
+  if (query.data) last.current = query.data
   return {
-    rendered: query.data, problems, busy: query.isFetching || now !== settled, stale: query.isPlaceholderData || query.error !== null, refetch: () => void query.refetch(),
+    rendered: query.data ?? last.current, problems, busy: query.isFetching || now !== settled, stale: query.isPlaceholderData || query.error !== null, refetch: () => void query.refetch(),
     // failure is an error that is not about the text.
     failure: query.error && problems.length === 0 ? query.error : null,
     // valid is set if the server accepts the draft. Values of variables do not matter.
