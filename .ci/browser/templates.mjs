@@ -1,5 +1,5 @@
 // The template editor: a preview of text that is not saved, with the position of errors; autosave, and a history that
-// can be restored; completion of variables; the width of a phone and dark mode; images.
+// can be restored; the width of a phone and dark mode; images.
 import { writeFile } from 'node:fs/promises'
 import { check, nothing, open, violations, watch } from './browser.mjs'
 import { api, base, signIn, until, visit } from './dashboard.mjs'
@@ -42,16 +42,7 @@ check((await page.evaluate(() => getSelection()?.toString())) === '{{ name | nop
 check(!(await stored()).html.includes('nope'), 'an invalid draft is not saved')
 await page.keyboard.press('Delete')
 
-// 3. Variables are completed, with their examples.
-await append(' ')
-await page.keyboard.type('{{ord') // keys, because the editor completes what is typed
-const offer = page.locator('.cm-tooltip-autocomplete').getByRole('option', { name: /order/ })
-await offer.waitFor()
-await page.getByText('Example: 2202').waitFor()
-await page.keyboard.press('Enter')
-await email.getByText('2202').waitFor()
-
-// 4. The frame has room for 600 pixels, and the width and the color scheme of a phone are emulated.
+// 3. The frame has room for 600 pixels, and the width and the color scheme of a phone are emulated.
 const table = await email.locator('table').boundingBox()
 const frame = await page.locator('iframe[title="Rendered email"]').boundingBox()
 check(table.width > 590 && frame.width >= table.width, `an email of 600 pixels fits: ${table.width} in ${frame.width}`)
@@ -69,7 +60,7 @@ await page.setViewportSize({ width: 1440, height: 900 })
 await preview.getByRole('button', { name: 'Desktop' }).click()
 await preview.getByRole('button', { name: 'Light mode' }).click()
 
-// 5. An image is uploaded, inserted and shown.
+// 4. An image is uploaded, inserted and shown.
 const file = `${process.env.TMPDIR ?? '/tmp'}/postrider-test-${process.pid}.png`
 await writeFile(file, Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQj98PAAHeAT6KpYphAAAAAElFTkSuQmCC', 'base64'))
 await code.click()
@@ -88,7 +79,7 @@ await page.getByRole('button', { name: 'Saved' }).waitFor()
 const tag = (await stored()).html.match(/<img src="([^"]+)"/)
 check(tag && (await fetch(tag[1])).headers.get('content-type') === 'image/png', `the image can be loaded without a session: ${tag}`)
 
-// 6. The history has the first draft and the edits of this session, and restores the first.
+// 5. The history has the first draft and the edits of this session, and restores the first.
 await page.getByRole('tab', { name: 'History' }).click()
 await page.getByText(process.env.EMAIL).first().waitFor()
 await page.getByRole('button', { name: 'View edit 1' }).click()
