@@ -4,11 +4,14 @@ import { useEffect, useId, useMemo, useRef, useState, type CSSProperties } from 
 const attributePattern = /<[a-z][^>]*?\s(?:src|srcset|poster|background)\s*=\s*["']?\s*(?:https?:)?\/\//gi
 const stylePattern = /url\(\s*(?:["']|&quot;)?\s*(?:https?:)?\/\//gi
 
+// The server shows them from its own host only. The page may have another address.
+const ownImage = /https?:\/\/[^/"'\s>]+\/files\/images\/img_[0-9a-z]{26}\.(?:png|jpeg|gif)/g
+
 // countRemoteContent counts the resources that an email would load from other hosts. It searches the
 // text, because parsing the document in the app would report policy violations for its styles.
 // The images of templates are ours, and always shown.
-export function countRemoteContent(html: string, own = typeof location === 'undefined' ? '' : location.origin): number {
-  const text = html.replaceAll(`${own}/files/images/`, '')
+export function countRemoteContent(html: string): number {
+  const text = html.replace(ownImage, '')
   return (text.match(attributePattern)?.length ?? 0) + (text.match(stylePattern)?.length ?? 0)
 }
 
