@@ -94,7 +94,7 @@ function EditView({ template, edit, values }: { template: Template; edit: Edit; 
       <p className="text-ink-2">Saved <Time at={edit.saved_at} exact /> by <bdi>{edit.author ?? 'an unknown author'}</bdi>.</p>
       <Tabs label="Edit content" inset="" value={tab} onChange={setTab} tabs={[{ key: 'preview', name: 'Preview' }, { key: 'difference', name: 'Changes up to the draft' }]}>
         <div className="pt-3">
-          {tab === 'preview' && <Preview render={render} />}
+          {tab === 'preview' && <Preview render={render} label={`Preview of edit ${edit.edit}`} />}
           {tab === 'difference' && (texts.every(([, a, b]) => a === b) ? <p className="text-ink-2">The texts are identical.</p> : <div className="grid gap-4">{texts.map(([name, a, b]) => <Difference key={name} name={name} before={a} after={b} />)}</div>)}
         </div>
       </Tabs>

@@ -11,14 +11,14 @@ type View = 'desktop' | 'mobile' | 'text'
 
 // Preview shows a template as the server renders it with the sample values. While the text has errors, it keeps the
 // last result. `go` moves to a problem.
-export function Preview({ render, go }: { render: Render; go?: (p: Problem) => void }) {
+export function Preview({ render, go, label = 'Preview' }: { render: Render; label?: string; go?: (p: Problem) => void }) {
   const [view, setView] = useState<View>('desktop')
   const [scheme, setScheme] = useState<'light' | 'dark'>('light')
   const { rendered, problems, failure } = render
   const html = useDeferredValue(rendered?.html ?? null)
   const shown = view !== 'text' && rendered && !html ? 'text' : view
   return (
-    <section aria-label="Preview" aria-busy={render.busy} className="grid min-h-0 min-w-0 content-start gap-2 self-start lg:sticky lg:top-6">
+    <section aria-label={label} aria-busy={render.busy} className="grid min-h-0 min-w-0 content-start gap-2 self-start lg:sticky lg:top-6">
       <div className="flex flex-wrap items-center gap-2">
         <h2>Preview</h2>
         <div className="ml-auto flex flex-wrap gap-2">

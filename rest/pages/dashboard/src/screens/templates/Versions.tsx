@@ -74,7 +74,7 @@ const versionOf = (id: string, version: number) => ({ queryKey: ['template versi
 type Version = components['schemas']['VersionRecord']
 
 function VersionPreview({ id, version, values }: { id: string; version: number; values: Record<string, unknown> }) {
-  return <Preview render={useRender({ id, stamp: '', version, values })} />
+  return <Preview render={useRender({ id, stamp: '', version, values })} label={`Preview of version ${version}`} />
 }
 
 function VersionDialog({ id, version, template, values, onClose }: { id: string; version: number; template: Template; values: Record<string, unknown>; onClose: () => void }) {
