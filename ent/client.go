@@ -57,6 +57,7 @@ import (
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
@@ -164,6 +165,8 @@ type Client struct {
 	TLSReportCount *TLSReportCountClient
 	// Template is the client for interacting with the Template builders.
 	Template *TemplateClient
+	// TemplateEdit is the client for interacting with the TemplateEdit builders.
+	TemplateEdit *TemplateEditClient
 	// TemplateVersion is the client for interacting with the TemplateVersion builders.
 	TemplateVersion *TemplateVersionClient
 	// TrackingHost is the client for interacting with the TrackingHost builders.
@@ -234,6 +237,7 @@ func (c *Client) init() {
 	c.Suppression = NewSuppressionClient(c.config)
 	c.TLSReportCount = NewTLSReportCountClient(c.config)
 	c.Template = NewTemplateClient(c.config)
+	c.TemplateEdit = NewTemplateEditClient(c.config)
 	c.TemplateVersion = NewTemplateVersionClient(c.config)
 	c.TrackingHost = NewTrackingHostClient(c.config)
 	c.User = NewUserClient(c.config)
@@ -372,6 +376,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Suppression:         NewSuppressionClient(cfg),
 		TLSReportCount:      NewTLSReportCountClient(cfg),
 		Template:            NewTemplateClient(cfg),
+		TemplateEdit:        NewTemplateEditClient(cfg),
 		TemplateVersion:     NewTemplateVersionClient(cfg),
 		TrackingHost:        NewTrackingHostClient(cfg),
 		User:                NewUserClient(cfg),
@@ -444,6 +449,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Suppression:         NewSuppressionClient(cfg),
 		TLSReportCount:      NewTLSReportCountClient(cfg),
 		Template:            NewTemplateClient(cfg),
+		TemplateEdit:        NewTemplateEditClient(cfg),
 		TemplateVersion:     NewTemplateVersionClient(cfg),
 		TrackingHost:        NewTrackingHostClient(cfg),
 		User:                NewUserClient(cfg),
@@ -472,8 +478,9 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
 		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
 		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.User,
-		c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
+		c.TrackingHost, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.WebhookWork,
 	} {
 		n.Use(hooks...)
 	}
@@ -492,8 +499,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
 		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
 		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.User,
-		c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
+		c.TrackingHost, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.WebhookWork,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -566,6 +574,7 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 
 	case *TemplateMutation:
 		return c.Template.mutate(ctx, m)
+
 	case *TemplateVersionMutation:
 		return c.TemplateVersion.mutate(ctx, m)
 	case *TrackingHostMutation:
@@ -3497,6 +3506,47 @@ func (c *TemplateClient) mutate(ctx context.Context, m *TemplateMutation) (Value
 	}
 }
 
+// TemplateEditClient is a client for the TemplateEdit schema.
+type TemplateEditClient struct {
+	config
+}
+
+// NewTemplateEditClient returns a client for the TemplateEdit from the given config.
+func NewTemplateEditClient(c config) *TemplateEditClient {
+	return &TemplateEditClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `templateedit.Hooks(f(g(h())))`.
+func (c *TemplateEditClient) Use(hooks ...Hook) {
+	c.hooks.TemplateEdit = append(c.hooks.TemplateEdit, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `templateedit.Intercept(f(g(h())))`.
+func (c *TemplateEditClient) Intercept(interceptors ...Interceptor) {
+	c.inters.TemplateEdit = append(c.inters.TemplateEdit, interceptors...)
+}
+
+// Query returns a query builder for TemplateEdit.
+func (c *TemplateEditClient) Query() *TemplateEditQuery {
+	return &TemplateEditQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTemplateEdit},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a TemplateEdit entity by its id.
+func (c *TemplateEditClient) Get(ctx context.Context, id int64) (*TemplateEdit, error) {
+	return c.Query().Where(templateedit.ID(id)).Only(ctx)
+}
+
+// Interceptors returns the client interceptors.
+func (c *TemplateEditClient) Interceptors() []Interceptor {
+	return c.inters.TemplateEdit
+}
+
 // TemplateVersionClient is a client for the TemplateVersion schema.
 type TemplateVersionClient struct {
 	config
@@ -3924,8 +3974,8 @@ type (
 		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
 		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
 		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
-		TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt, WebhookDelivery,
-		WebhookWork []ent.Hook
+		TemplateEdit, TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt,
+		WebhookDelivery, WebhookWork []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
@@ -3936,8 +3986,8 @@ type (
 		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
 		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
 		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
-		TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt, WebhookDelivery,
-		WebhookWork []ent.Interceptor
+		TemplateEdit, TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt,
+		WebhookDelivery, WebhookWork []ent.Interceptor
 	}
 )
 

@@ -57,6 +57,7 @@ import (
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
@@ -149,6 +150,7 @@ func checkColumn(t, c string) error {
 			suppression.Table:         suppression.ValidColumn,
 			tlsreportcount.Table:      tlsreportcount.ValidColumn,
 			template.Table:            template.ValidColumn,
+			templateedit.Table:        templateedit.ValidColumn,
 			templateversion.Table:     templateversion.ValidColumn,
 			trackinghost.Table:        trackinghost.ValidColumn,
 			user.Table:                user.ValidColumn,

@@ -102,6 +102,7 @@ const (
 	TypeSuppression         = "Suppression"
 	TypeTLSReportCount      = "TLSReportCount"
 	TypeTemplate            = "Template"
+	TypeTemplateEdit        = "TemplateEdit"
 	TypeTemplateVersion     = "TemplateVersion"
 	TypeTrackingHost        = "TrackingHost"
 	TypeUser                = "User"
@@ -11920,6 +11921,9 @@ type TemplateMutation struct {
 	versions            map[int64]struct{}
 	removedversions     map[int64]struct{}
 	clearedversions     bool
+	edits               map[int64]struct{}
+	removededits        map[int64]struct{}
+	clearededits        bool
 	done                bool
 	oldValue            func(context.Context) (*Template, error)
 	predicates          []predicate.Template
@@ -12385,6 +12389,34 @@ func (m *TemplateMutation) ResetVersions() {
 	m.removedversions = nil
 }
 
+// EditsCleared reports if the "edits" edge to the TemplateEdit entity was cleared.
+func (m *TemplateMutation) EditsCleared() bool {
+	return m.clearededits
+}
+
+// RemovedEdits returns the removed IDs of the "edits" edge to the TemplateEdit entity.
+func (m *TemplateMutation) RemovedEditsIDs() (ids []int64) {
+	for id := range m.removededits {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// EditsIDs returns the "edits" edge IDs in the mutation.
+func (m *TemplateMutation) EditsIDs() (ids []int64) {
+	for id := range m.edits {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetEdits resets all changes to the "edits" edge.
+func (m *TemplateMutation) ResetEdits() {
+	m.edits = nil
+	m.clearededits = false
+	m.removededits = nil
+}
+
 // Where appends a list predicates to the TemplateMutation builder.
 func (m *TemplateMutation) Where(ps ...predicate.Template) {
 	m.predicates = append(m.predicates, ps...)
@@ -12577,9 +12609,12 @@ func (m *TemplateMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *TemplateMutation) AddedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 2)
 	if m.versions != nil {
 		edges = append(edges, template.EdgeVersions)
+	}
+	if m.edits != nil {
+		edges = append(edges, template.EdgeEdits)
 	}
 	return edges
 }
@@ -12594,15 +12629,24 @@ func (m *TemplateMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case template.EdgeEdits:
+		ids := make([]ent.Value, 0, len(m.edits))
+		for id := range m.edits {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *TemplateMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 2)
 	if m.removedversions != nil {
 		edges = append(edges, template.EdgeVersions)
+	}
+	if m.removededits != nil {
+		edges = append(edges, template.EdgeEdits)
 	}
 	return edges
 }
@@ -12617,15 +12661,24 @@ func (m *TemplateMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case template.EdgeEdits:
+		ids := make([]ent.Value, 0, len(m.removededits))
+		for id := range m.removededits {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *TemplateMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 2)
 	if m.clearedversions {
 		edges = append(edges, template.EdgeVersions)
+	}
+	if m.clearededits {
+		edges = append(edges, template.EdgeEdits)
 	}
 	return edges
 }
@@ -12636,6 +12689,8 @@ func (m *TemplateMutation) EdgeCleared(name string) bool {
 	switch name {
 	case template.EdgeVersions:
 		return m.clearedversions
+	case template.EdgeEdits:
+		return m.clearededits
 	}
 	return false
 }
@@ -12655,6 +12710,9 @@ func (m *TemplateMutation) ResetEdge(name string) error {
 	case template.EdgeVersions:
 		m.ResetVersions()
 		return nil
+	case template.EdgeEdits:
+		m.ResetEdits()
+		return nil
 	}
 	return fmt.Errorf("unknown Template edge %s", name)
 }
@@ -12670,6 +12728,7 @@ type TemplateVersionMutation struct {
 	addnumber           *int
 	source_html         *string
 	source_text         *string
+	author              *string
 	created_at          *time.Time
 	subject             *string
 	from                *string
@@ -12793,6 +12852,20 @@ func (m *TemplateVersionMutation) SetSourceText(s string) {
 // SourceText returns the value of the "source_text" field in the mutation.
 func (m *TemplateVersionMutation) SourceText() (r string, exists bool) {
 	v := m.source_text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetAuthor sets the "author" field.
+func (m *TemplateVersionMutation) SetAuthor(s string) {
+	m.author = &s
+}
+
+// Author returns the value of the "author" field in the mutation.
+func (m *TemplateVersionMutation) Author() (r string, exists bool) {
+	v := m.author
 	if v == nil {
 		return
 	}
@@ -12968,7 +13041,7 @@ func (m *TemplateVersionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TemplateVersionMutation) Fields() []string {
-	fields := make([]string, 0, 14)
+	fields := make([]string, 0, 15)
 	if m.template != nil {
 		fields = append(fields, templateversion.FieldTemplateID)
 	}
@@ -12983,6 +13056,9 @@ func (m *TemplateVersionMutation) Fields() []string {
 	}
 	if m.source_text != nil {
 		fields = append(fields, templateversion.FieldSourceText)
+	}
+	if m.author != nil {
+		fields = append(fields, templateversion.FieldAuthor)
 	}
 	if m.created_at != nil {
 		fields = append(fields, templateversion.FieldCreatedAt)

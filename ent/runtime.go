@@ -51,6 +51,7 @@ import (
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
@@ -1417,6 +1418,46 @@ func init() {
 	templateDescID := templateFields[0].Descriptor()
 	// template.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	template.IDValidator = templateDescID.Validators[0].(func(string) error)
+	templateeditFields := schema.TemplateEdit{}.Fields()
+	_ = templateeditFields
+	// templateeditDescTemplateID is the schema descriptor for template_id field.
+	templateeditDescTemplateID := templateeditFields[1].Descriptor()
+	// templateedit.TemplateIDValidator is a validator for the "template_id" field. It is called by the builders before save.
+	templateedit.TemplateIDValidator = templateeditDescTemplateID.Validators[0].(func(string) error)
+	// templateeditDescAccountID is the schema descriptor for account_id field.
+	templateeditDescAccountID := templateeditFields[2].Descriptor()
+	// templateedit.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	templateedit.AccountIDValidator = templateeditDescAccountID.Validators[0].(func(string) error)
+	// templateeditDescNumber is the schema descriptor for number field.
+	templateeditDescNumber := templateeditFields[3].Descriptor()
+	// templateedit.NumberValidator is a validator for the "number" field. It is called by the builders before save.
+	templateedit.NumberValidator = templateeditDescNumber.Validators[0].(func(int) error)
+	// templateeditDescAuthor is the schema descriptor for author field.
+	templateeditDescAuthor := templateeditFields[4].Descriptor()
+	// templateedit.DefaultAuthor holds the default value on creation for the author field.
+	templateedit.DefaultAuthor = templateeditDescAuthor.Default.(string)
+	// templateeditDescCreatedAt is the schema descriptor for created_at field.
+	templateeditDescCreatedAt := templateeditFields[5].Descriptor()
+	// templateedit.DefaultCreatedAt holds the default value on creation for the created_at field.
+	templateedit.DefaultCreatedAt = templateeditDescCreatedAt.Default.(func() time.Time)
+	// templateeditDescUpdatedAt is the schema descriptor for updated_at field.
+	templateeditDescUpdatedAt := templateeditFields[6].Descriptor()
+	// templateedit.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	templateedit.DefaultUpdatedAt = templateeditDescUpdatedAt.Default.(func() time.Time)
+	// templateedit.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	templateedit.UpdateDefaultUpdatedAt = templateeditDescUpdatedAt.UpdateDefault.(func() time.Time)
+	// templateeditDescSubject is the schema descriptor for subject field.
+	templateeditDescSubject := templateeditFields[7].Descriptor()
+	// templateedit.DefaultSubject holds the default value on creation for the subject field.
+	templateedit.DefaultSubject = templateeditDescSubject.Default.(string)
+	// templateeditDescFrom is the schema descriptor for from field.
+	templateeditDescFrom := templateeditFields[8].Descriptor()
+	// templateedit.DefaultFrom holds the default value on creation for the from field.
+	templateedit.DefaultFrom = templateeditDescFrom.Default.(string)
+	// templateeditDescUnsubscribeEnabled is the schema descriptor for unsubscribe_enabled field.
+	templateeditDescUnsubscribeEnabled := templateeditFields[13].Descriptor()
+	// templateedit.DefaultUnsubscribeEnabled holds the default value on creation for the unsubscribe_enabled field.
+	templateedit.DefaultUnsubscribeEnabled = templateeditDescUnsubscribeEnabled.Default.(bool)
 	templateversionFields := schema.TemplateVersion{}.Fields()
 	_ = templateversionFields
 	// templateversionDescTemplateID is the schema descriptor for template_id field.
@@ -1431,20 +1472,24 @@ func init() {
 	templateversionDescNumber := templateversionFields[3].Descriptor()
 	// templateversion.NumberValidator is a validator for the "number" field. It is called by the builders before save.
 	templateversion.NumberValidator = templateversionDescNumber.Validators[0].(func(int) error)
+	// templateversionDescAuthor is the schema descriptor for author field.
+	templateversionDescAuthor := templateversionFields[6].Descriptor()
+	// templateversion.DefaultAuthor holds the default value on creation for the author field.
+	templateversion.DefaultAuthor = templateversionDescAuthor.Default.(string)
 	// templateversionDescCreatedAt is the schema descriptor for created_at field.
-	templateversionDescCreatedAt := templateversionFields[6].Descriptor()
+	templateversionDescCreatedAt := templateversionFields[7].Descriptor()
 	// templateversion.DefaultCreatedAt holds the default value on creation for the created_at field.
 	templateversion.DefaultCreatedAt = templateversionDescCreatedAt.Default.(func() time.Time)
 	// templateversionDescSubject is the schema descriptor for subject field.
-	templateversionDescSubject := templateversionFields[7].Descriptor()
+	templateversionDescSubject := templateversionFields[8].Descriptor()
 	// templateversion.DefaultSubject holds the default value on creation for the subject field.
 	templateversion.DefaultSubject = templateversionDescSubject.Default.(string)
 	// templateversionDescFrom is the schema descriptor for from field.
-	templateversionDescFrom := templateversionFields[8].Descriptor()
+	templateversionDescFrom := templateversionFields[9].Descriptor()
 	// templateversion.DefaultFrom holds the default value on creation for the from field.
 	templateversion.DefaultFrom = templateversionDescFrom.Default.(string)
 	// templateversionDescUnsubscribeEnabled is the schema descriptor for unsubscribe_enabled field.
-	templateversionDescUnsubscribeEnabled := templateversionFields[13].Descriptor()
+	templateversionDescUnsubscribeEnabled := templateversionFields[14].Descriptor()
 	// templateversion.DefaultUnsubscribeEnabled holds the default value on creation for the unsubscribe_enabled field.
 	templateversion.DefaultUnsubscribeEnabled = templateversionDescUnsubscribeEnabled.Default.(bool)
 	trackinghostFields := schema.TrackingHost{}.Fields()

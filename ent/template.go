@@ -61,9 +61,11 @@ type Template struct {
 type TemplateEdges struct {
 	// Versions holds the value of the versions edge.
 	Versions []*TemplateVersion `json:"versions,omitempty"`
+	// Edits holds the value of the edits edge.
+	Edits []*TemplateEdit `json:"edits,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [1]bool
+	loadedTypes [2]bool
 }
 
 // scanValues returns the types for scanning values from sql.Rows.

@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
 )
 
@@ -25,6 +26,7 @@ type TemplateQuery struct {
 	inters       []Interceptor
 	predicates   []predicate.Template
 	withVersions *TemplateVersionQuery
+	withEdits    *TemplateEditQuery
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -164,8 +166,9 @@ func (_q *TemplateQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Tem
 	var (
 		nodes       = []*Template{}
 		_spec       = _q.querySpec()
-		loadedTypes = [1]bool{
+		loadedTypes = [2]bool{
 			_q.withVersions != nil,
+			_q.withEdits != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -196,6 +199,13 @@ func (_q *TemplateQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Tem
 			return nil, err
 		}
 	}
+	if query := _q.withEdits; query != nil {
+		if err := _q.loadEdits(ctx, query, nodes,
+			func(n *Template) { n.Edges.Edits = []*TemplateEdit{} },
+			func(n *Template, e *TemplateEdit) { n.Edges.Edits = append(n.Edges.Edits, e) }); err != nil {
+			return nil, err
+		}
+	}
 	return nodes, nil
 }
 
@@ -214,6 +224,36 @@ func (_q *TemplateQuery) loadVersions(ctx context.Context, query *TemplateVersio
 	}
 	query.Where(predicate.TemplateVersion(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(template.VersionsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.TemplateID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "template_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *TemplateQuery) loadEdits(ctx context.Context, query *TemplateEditQuery, nodes []*Template, init func(*Template), assign func(*Template, *TemplateEdit)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Template)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(templateedit.FieldTemplateID)
+	}
+	query.Where(predicate.TemplateEdit(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(template.EditsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

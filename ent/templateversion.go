@@ -29,6 +29,8 @@ type TemplateVersion struct {
 	SourceHTML *string `json:"source_html,omitempty"`
 	// text as the author wrote it; null if the template has none
 	SourceText *string `json:"source_text,omitempty"`
+	// ID of the user or API key that published it; empty if unknown
+	Author string `json:"author,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// Subject holds the value of the "subject" field.
@@ -73,7 +75,7 @@ func (*TemplateVersion) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case templateversion.FieldID, templateversion.FieldNumber:
 			values[i] = new(sql.NullInt64)
-		case templateversion.FieldTemplateID, templateversion.FieldAccountID, templateversion.FieldSourceHTML, templateversion.FieldSourceText, templateversion.FieldSubject, templateversion.FieldFrom, templateversion.FieldHTML, templateversion.FieldText, templateversion.FieldCategory:
+		case templateversion.FieldTemplateID, templateversion.FieldAccountID, templateversion.FieldSourceHTML, templateversion.FieldSourceText, templateversion.FieldAuthor, templateversion.FieldSubject, templateversion.FieldFrom, templateversion.FieldHTML, templateversion.FieldText, templateversion.FieldCategory:
 			values[i] = new(sql.NullString)
 		case templateversion.FieldCreatedAt:
 			values[i] = new(sql.NullTime)
@@ -129,6 +131,12 @@ func (_m *TemplateVersion) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.SourceText = new(string)
 				*_m.SourceText = value.String
+			}
+		case templateversion.FieldAuthor:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field author", values[i])
+			} else if value.Valid {
+				_m.Author = value.String
 			}
 		case templateversion.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {

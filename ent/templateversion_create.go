@@ -68,6 +68,12 @@ func (_c *TemplateVersionCreate) SetNillableSourceText(v *string) *TemplateVersi
 	return _c
 }
 
+// SetAuthor sets the "author" field.
+func (_c *TemplateVersionCreate) SetAuthor(v string) *TemplateVersionCreate {
+	_c.mutation.SetAuthor(v)
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *TemplateVersionCreate) SetCreatedAt(v time.Time) *TemplateVersionCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -165,6 +171,10 @@ func (_c *TemplateVersionCreate) Exec(ctx context.Context) error {
 
 // defaults sets the default values of the builder before save.
 func (_c *TemplateVersionCreate) defaults() {
+	if _, ok := _c.mutation.Author(); !ok {
+		v := templateversion.DefaultAuthor
+		_c.mutation.SetAuthor(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := templateversion.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -208,6 +218,9 @@ func (_c *TemplateVersionCreate) check() error {
 		if err := templateversion.NumberValidator(v); err != nil {
 			return &ValidationError{Name: "number", err: fmt.Errorf(`ent: validator failed for field "TemplateVersion.number": %w`, err)}
 		}
+	}
+	if _, ok := _c.mutation.Author(); !ok {
+		return &ValidationError{Name: "author", err: errors.New(`ent: missing required field "TemplateVersion.author"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "TemplateVersion.created_at"`)}
@@ -271,6 +284,10 @@ func (_c *TemplateVersionCreate) createSpec() (*TemplateVersion, *sqlgraph.Creat
 	if value, ok := _c.mutation.SourceText(); ok {
 		_spec.SetField(templateversion.FieldSourceText, field.TypeString, value)
 		_node.SourceText = &value
+	}
+	if value, ok := _c.mutation.Author(); ok {
+		_spec.SetField(templateversion.FieldAuthor, field.TypeString, value)
+		_node.Author = value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(templateversion.FieldCreatedAt, field.TypeTime, value)

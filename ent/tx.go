@@ -106,6 +106,8 @@ type Tx struct {
 	TLSReportCount *TLSReportCountClient
 	// Template is the client for interacting with the Template builders.
 	Template *TemplateClient
+	// TemplateEdit is the client for interacting with the TemplateEdit builders.
+	TemplateEdit *TemplateEditClient
 	// TemplateVersion is the client for interacting with the TemplateVersion builders.
 	TemplateVersion *TemplateVersionClient
 	// TrackingHost is the client for interacting with the TrackingHost builders.
@@ -281,6 +283,7 @@ func (tx *Tx) init() {
 	tx.Suppression = NewSuppressionClient(tx.config)
 	tx.TLSReportCount = NewTLSReportCountClient(tx.config)
 	tx.Template = NewTemplateClient(tx.config)
+	tx.TemplateEdit = NewTemplateEditClient(tx.config)
 	tx.TemplateVersion = NewTemplateVersionClient(tx.config)
 	tx.TrackingHost = NewTrackingHostClient(tx.config)
 	tx.User = NewUserClient(tx.config)

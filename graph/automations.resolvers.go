@@ -46,8 +46,15 @@ func (r *automationResolver) Steps(ctx context.Context, obj *model.Automation) (
 	return toSteps(obj)
 }
 
-func (r *automationResolver) Versions(ctx context.Context, obj *model.Automation) ([]*ent.AutomationVersion, error) {
-	return r.parts.Automations.Versions(ctx, obj.AccountID, obj.ID)
+func (r *automationResolver) Versions(ctx context.Context, obj *model.Automation) ([]*model.AutomationVersion, error) {
+	found, err := r.parts.Automations.Versions(ctx, obj.AccountID, obj.ID)
+	if err != nil {
+		return nil, err
+	}
+	authors := loadOnce(ctx, obj.AccountID, connection.ConvertList(found, func(v *ent.AutomationVersion) string { return v.Author }), r.parts.Accounts.NamesOf)
+	return connection.ConvertList(found, func(v *ent.AutomationVersion) *model.AutomationVersion {
+		return &model.AutomationVersion{AutomationVersion: v, Authors: authors}
+	}), nil
 }
 
 func (r *automationResolver) Stats(ctx context.Context, obj *model.Automation) (*figures.Runs, error) {
@@ -128,8 +135,13 @@ func (r *automationStepStatsResolver) Sms(ctx context.Context, obj *model.Automa
 	return toTextStats(obj)
 }
 
-func (r *automationVersionResolver) Definition(ctx context.Context, obj *ent.AutomationVersion) (json.RawMessage, error) {
+func (r *automationVersionResolver) Definition(ctx context.Context, obj *model.AutomationVersion) (json.RawMessage, error) {
 	return inquiry.ChargeJSON(ctx, obj.Definition)
+}
+
+func (r *automationVersionResolver) ActivatedBy(ctx context.Context, obj *model.AutomationVersion) (*string, error) {
+	names, err := obj.Authors()
+	return nilIfEmpty(names[obj.Author]), err
 }
 
 func (r *customEventResolver) Data(ctx context.Context, obj *model.CustomEvent) (json.RawMessage, error) {

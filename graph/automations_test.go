@@ -113,7 +113,7 @@ func (f fakeAutomations) Versions(_ context.Context, accountID, id string) ([]*e
 	if accountID != ada || id != "aut_001" {
 		return nil, f.call("automations.Versions")
 	}
-	return []*ent.AutomationVersion{{Number: 2, Definition: json.RawMessage(`{"name":"Welcome"}`), CreatedAt: day}},
+	return []*ent.AutomationVersion{{Number: 2, Author: "usr_ada", Definition: json.RawMessage(`{"name":"Welcome"}`), CreatedAt: day}},
 		f.call("automations.Versions")
 }
 

@@ -146,6 +146,14 @@ func (f fakeAccounts) KeysByID(_ context.Context, accountID string, ids ...strin
 	return out, f.call("KeysByID")
 }
 
+func (f fakeAccounts) NamesOf(_ context.Context, accountID string, ids ...string) (map[string]string, error) {
+	names := map[string]string{}
+	if accountID == ada && slices.Contains(ids, "usr_ada") {
+		names["usr_ada"] = "ada@example.com"
+	}
+	return names, f.call("NamesOf")
+}
+
 // someKeys are two keys of ada, the newest without optional values, and one of bob.
 func someKeys() []*ent.APIKey {
 	at := day

@@ -51,6 +51,8 @@ type Accounts interface {
 	CountKeys(ctx context.Context, accountID string, f accounts.KeyFilter, most int) (int, error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 	KeysByID(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error)
+	// NamesOf returns the display names of members and API keys by ID.
+	NamesOf(ctx context.Context, accountID string, ids ...string) (map[string]string, error)
 }
 
 // Domains reads sending domains.

@@ -69,7 +69,7 @@ func toVariables(list []shape.Variable) ([]*model.TemplateVariable, error) {
 	return out, nil
 }
 
-func toVersions(rows []*ent.TemplateVersion) ([]*model.TemplateVersion, error) {
+func toVersions(rows []*ent.TemplateVersion, names map[string]string) ([]*model.TemplateVersion, error) {
 	out := make([]*model.TemplateVersion, len(rows))
 	for i, v := range rows {
 		variables, err := toVariables(v.Variables)
@@ -79,7 +79,7 @@ func toVersions(rows []*ent.TemplateVersion) ([]*model.TemplateVersion, error) {
 		out[i] = &model.TemplateVersion{Version: v.Number, Subject: nilIfEmpty(v.Subject), From: nilIfEmpty(v.From),
 			ReplyTo:   append([]string{}, v.ReplyTo...),
 			Variables: variables, UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category,
-			PublishedAt: v.CreatedAt}
+			PublishedAt: v.CreatedAt, PublishedBy: nilIfEmpty(names[v.Author])}
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/inquiry"
@@ -81,7 +82,11 @@ func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, fi
 	if err != nil {
 		return nil, connection.PageError(request, err)
 	}
-	nodes, err := toVersions(found.Items)
+	names, err := r.parts.Accounts.NamesOf(ctx, caller.AccountID, connection.ConvertList(found.Items, func(v *ent.TemplateVersion) string { return v.Author })...)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := toVersions(found.Items, names)
 	if err != nil {
 		return nil, err
 	}

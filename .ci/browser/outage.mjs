@@ -60,8 +60,7 @@ while (await ended.isVisible()) await ended.getByRole('button', { name: 'Continu
 await ended.waitFor({ state: 'detached' })
 check(await page.getByLabel('Subject').inputValue() === 'Typed before the session ended', 'typed text is kept after signing in again')
 await live()
-await page.getByRole('button', { name: 'Save', exact: true }).click()
-await page.getByRole('button', { name: 'Saved' }).waitFor()
+await page.getByRole('button', { name: 'Saved' }).waitFor() // automatically
 check((await api('GET', `/templates/${template.id}`)).template.subject === 'Typed before the session ended', 'typed text is saved')
 await context.request.delete(base + '/api/session', { headers: { Origin: base } })
 await page.getByRole('link', { name: 'Suppressions' }).click()

@@ -19,7 +19,7 @@ const signOut = async () => {
 
 const devtools = await context.newCDPSession(page)
 await devtools.send('WebAuthn.enable')
-await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } })
+const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } })
 
 await page.goto(process.env.LINK)
 await page.waitForURL(base + '/')
@@ -28,11 +28,23 @@ check(!page.url().includes('#'), 'the token stays out of the history')
 
 await page.getByRole('button', { name: 'Add a passkey' }).click()
 await page.getByText('Added.').waitFor()
+// The email field offers the passkey, which the authenticator chooses without a click.
+await page.goto(base + '/sign-in')
+await page.getByRole('button', { name: 'Sign out' }).click()
+await page.waitForURL(base + '/')
+check(await signedIn(), 'the passkey of the email field signs its owner in')
+await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false })
 await signOut()
+await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor()
+await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true })
 await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
 await page.waitForURL(base + '/')
 check(await signedIn(), 'the passkey signs its owner in')
+await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false })
 await signOut()
+check(await page.getByLabel('Code').isHidden(), 'the code is asked for on request only')
+await page.getByRole('button', { name: 'Enter an authenticator code' }).click()
+await page.getByLabel('Code').fill('')
 
 let origin, posted = false
 page.on('request', async r => { if (r.method() === 'POST') [origin, posted] = [(await r.allHeaders()).origin, true] })

@@ -46,8 +46,8 @@ async function all(hand) {
   await closed(hand, 'New template')
   await hand.fill(page.getByLabel('Subject'), `Thank you by ${by}`)
   await hand.fill(page.getByLabel('From'), 'ada@dev.test')
-  await hand.press(button('Save'))
   await page.getByRole('region', { name: 'Preview' }).getByText(`Thank you by ${by}`).waitFor()
+  await button('Saved').waitFor() // automatically
   await hand.press(button('Publish'))
   await hand.press(button('Publish', dialog('Publish the draft?')))
   await seen(page, 'Version 1 published').first().waitFor()

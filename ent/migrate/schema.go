@@ -2308,6 +2308,76 @@ var (
 			},
 		},
 	}
+	// TemplateEditsColumns holds the columns for the "template_edits" table.
+	TemplateEditsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "number", Type: field.TypeInt},
+		{Name: "author", Type: field.TypeString, Default: ""},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "subject", Type: field.TypeString, Default: ""},
+		{Name: "from", Type: field.TypeString, Default: ""},
+		{Name: "reply_to", Type: field.TypeJSON, Nullable: true},
+		{Name: "html", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "variables", Type: field.TypeJSON, Nullable: true},
+		{Name: "unsubscribe_enabled", Type: field.TypeBool, Default: false},
+		{Name: "category", Type: field.TypeString, Nullable: true},
+		{Name: "template_id", Type: field.TypeString, Collation: "C"},
+	}
+	// TemplateEditsTable holds the schema information for the "template_edits" table.
+	TemplateEditsTable = &schema.Table{
+		Name:       "template_edits",
+		Columns:    TemplateEditsColumns,
+		PrimaryKey: []*schema.Column{TemplateEditsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "template_edits_templates_edits",
+				Columns:    []*schema.Column{TemplateEditsColumns[14]},
+				RefColumns: []*schema.Column{TemplatesColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "templateedit_template_id_number",
+				Unique:  true,
+				Columns: []*schema.Column{TemplateEditsColumns[14], TemplateEditsColumns[2]},
+			},
+		},
+	}
+	// TemplateImagesColumns holds the columns for the "template_images" table.
+	TemplateImagesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "name", Type: field.TypeString},
+		{Name: "content_type", Type: field.TypeString},
+		{Name: "size", Type: field.TypeInt},
+		{Name: "width", Type: field.TypeInt},
+		{Name: "height", Type: field.TypeInt},
+		{Name: "digest", Type: field.TypeBytes},
+		{Name: "content", Type: field.TypeBytes},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// TemplateImagesTable holds the schema information for the "template_images" table.
+	TemplateImagesTable = &schema.Table{
+		Name:       "template_images",
+		Columns:    TemplateImagesColumns,
+		PrimaryKey: []*schema.Column{TemplateImagesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "templateimage_account_id_digest",
+				Unique:  true,
+				Columns: []*schema.Column{TemplateImagesColumns[1], TemplateImagesColumns[7]},
+			},
+			{
+				Name:    "templateimage_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{TemplateImagesColumns[1], TemplateImagesColumns[0]},
+			},
+		},
+	}
 	// TemplateVersionsColumns holds the columns for the "template_versions" table.
 	TemplateVersionsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -2315,6 +2385,7 @@ var (
 		{Name: "number", Type: field.TypeInt},
 		{Name: "source_html", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "source_text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "author", Type: field.TypeString, Default: ""},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "subject", Type: field.TypeString, Default: ""},
 		{Name: "from", Type: field.TypeString, Default: ""},
@@ -2334,7 +2405,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "template_versions_templates_versions",
-				Columns:    []*schema.Column{TemplateVersionsColumns[14]},
+				Columns:    []*schema.Column{TemplateVersionsColumns[15]},
 				RefColumns: []*schema.Column{TemplatesColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -2343,7 +2414,7 @@ var (
 			{
 				Name:    "templateversion_template_id_number",
 				Unique:  true,
-				Columns: []*schema.Column{TemplateVersionsColumns[14], TemplateVersionsColumns[2]},
+				Columns: []*schema.Column{TemplateVersionsColumns[15], TemplateVersionsColumns[2]},
 			},
 		},
 	}
@@ -2647,6 +2718,8 @@ var (
 		SuppressionsTable,
 		TLSReportCountsTable,
 		TemplatesTable,
+		TemplateEditsTable,
+		TemplateImagesTable,
 		TemplateVersionsTable,
 		TrackingHostsTable,
 		UsagesTable,
@@ -2686,5 +2759,6 @@ func init() {
 	SmsSettingsTable.Annotation = &entsql.Annotation{
 		Table: "sms_settings",
 	}
+	TemplateEditsTable.ForeignKeys[0].RefTable = TemplatesTable
 	TemplateVersionsTable.ForeignKeys[0].RefTable = TemplatesTable
 }

@@ -144,6 +144,9 @@ type TLSReportCount func(*sql.Selector)
 // Template is the predicate function for template builders.
 type Template func(*sql.Selector)
 
+// TemplateEdit is the predicate function for templateedit builders.
+type TemplateEdit func(*sql.Selector)
+
 // TemplateVersion is the predicate function for templateversion builders.
 type TemplateVersion func(*sql.Selector)
 

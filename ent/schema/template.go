@@ -51,7 +51,10 @@ func templateContent() []ent.Field {
 
 // Edges of the Template.
 func (Template) Edges() []ent.Edge {
-	return []ent.Edge{edge.To("versions", TemplateVersion.Type).Annotations(entsql.OnDelete(entsql.Cascade))}
+	return []ent.Edge{
+		edge.To("versions", TemplateVersion.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("edits", TemplateEdit.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+	}
 }
 
 // Indexes of the Template.

@@ -29,6 +29,7 @@ func (TemplateVersion) Fields() []ent.Field {
 			Comment("html as the author wrote it, for the draft after a rollback"),
 		field.Text("source_text").Optional().Nillable().
 			Comment("text as the author wrote it; null if the template has none"),
+		field.String("author").Default("").Comment("ID of the user or API key that published it; empty if unknown"),
 		createdAt(),
 	}, templateContent()...)
 }

@@ -47,6 +47,8 @@ const (
 	FieldCategory = "category"
 	// EdgeVersions holds the string denoting the versions edge name in mutations.
 	EdgeVersions = "versions"
+	// EdgeEdits holds the string denoting the edits edge name in mutations.
+	EdgeEdits = "edits"
 	// Table holds the table name of the template in the database.
 	Table = "templates"
 	// VersionsTable is the table that holds the versions relation/edge.
@@ -56,6 +58,13 @@ const (
 	VersionsInverseTable = "template_versions"
 	// VersionsColumn is the table column denoting the versions relation/edge.
 	VersionsColumn = "template_id"
+	// EditsTable is the table that holds the edits relation/edge.
+	EditsTable = "template_edits"
+	// EditsInverseTable is the table name for the TemplateEdit entity.
+	// It exists in this package in order to avoid circular dependency with the "templateedit" package.
+	EditsInverseTable = "template_edits"
+	// EditsColumn is the table column denoting the edits relation/edge.
+	EditsColumn = "template_id"
 )
 
 // Columns holds all SQL columns for template fields.

@@ -23,6 +23,8 @@ const (
 	FieldSourceHTML = "source_html"
 	// FieldSourceText holds the string denoting the source_text field in the database.
 	FieldSourceText = "source_text"
+	// FieldAuthor holds the string denoting the author field in the database.
+	FieldAuthor = "author"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldSubject holds the string denoting the subject field in the database.
@@ -62,6 +64,7 @@ var Columns = []string{
 	FieldNumber,
 	FieldSourceHTML,
 	FieldSourceText,
+	FieldAuthor,
 	FieldCreatedAt,
 	FieldSubject,
 	FieldFrom,
@@ -90,6 +93,8 @@ var (
 	AccountIDValidator func(string) error
 	// NumberValidator is a validator for the "number" field. It is called by the builders before save.
 	NumberValidator func(int) error
+	// DefaultAuthor holds the default value on creation for the "author" field.
+	DefaultAuthor string
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
 	DefaultCreatedAt func() time.Time
 	// DefaultSubject holds the default value on creation for the "subject" field.

@@ -31,7 +31,7 @@ type AutomationResolver interface {
 	HasUnpublishedChanges(ctx context.Context, obj *model.Automation) (bool, error)
 
 	Steps(ctx context.Context, obj *model.Automation) ([]*model.AutomationStep, error)
-	Versions(ctx context.Context, obj *model.Automation) ([]*ent.AutomationVersion, error)
+	Versions(ctx context.Context, obj *model.Automation) ([]*model.AutomationVersion, error)
 	Stats(ctx context.Context, obj *model.Automation) (*figures.Runs, error)
 }
 type AutomationRunResolver interface {
@@ -59,7 +59,9 @@ type AutomationStepStatsResolver interface {
 	Sms(ctx context.Context, obj *model.AutomationStepStats) (*figures.Texts, error)
 }
 type AutomationVersionResolver interface {
-	Definition(ctx context.Context, obj *ent.AutomationVersion) (json.RawMessage, error)
+	Definition(ctx context.Context, obj *model.AutomationVersion) (json.RawMessage, error)
+
+	ActivatedBy(ctx context.Context, obj *model.AutomationVersion) (*string, error)
 }
 type CustomEventResolver interface {
 	Data(ctx context.Context, obj *model.CustomEvent) (json.RawMessage, error)
@@ -482,8 +484,8 @@ func (ec *executionContext) _Automation_versions(ctx context.Context, field grap
 			return ec.Resolvers.Automation().Versions(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*ent.AutomationVersion) graphql.Marshaler {
-			return ec.marshalNAutomationVersion2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐAutomationVersionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AutomationVersion) graphql.Marshaler {
+			return ec.marshalNAutomationVersion2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAutomationVersionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2471,7 +2473,7 @@ func (ec *executionContext) fieldContext_AutomationStepStats_sms(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _AutomationVersion_number(ctx context.Context, field graphql.CollectedField, obj *ent.AutomationVersion) (ret graphql.Marshaler) {
+func (ec *executionContext) _AutomationVersion_number(ctx context.Context, field graphql.CollectedField, obj *model.AutomationVersion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2494,7 +2496,7 @@ func (ec *executionContext) fieldContext_AutomationVersion_number(_ context.Cont
 	return graphql.NewScalarFieldContext("AutomationVersion", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AutomationVersion_definition(ctx context.Context, field graphql.CollectedField, obj *ent.AutomationVersion) (ret graphql.Marshaler) {
+func (ec *executionContext) _AutomationVersion_definition(ctx context.Context, field graphql.CollectedField, obj *model.AutomationVersion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2517,7 +2519,7 @@ func (ec *executionContext) fieldContext_AutomationVersion_definition(_ context.
 	return graphql.NewScalarFieldContext("AutomationVersion", field, true, true, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _AutomationVersion_createdAt(ctx context.Context, field graphql.CollectedField, obj *ent.AutomationVersion) (ret graphql.Marshaler) {
+func (ec *executionContext) _AutomationVersion_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AutomationVersion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2538,6 +2540,29 @@ func (ec *executionContext) _AutomationVersion_createdAt(ctx context.Context, fi
 }
 func (ec *executionContext) fieldContext_AutomationVersion_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AutomationVersion", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AutomationVersion_activatedBy(ctx context.Context, field graphql.CollectedField, obj *model.AutomationVersion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AutomationVersion_activatedBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AutomationVersion().ActivatedBy(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AutomationVersion_activatedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AutomationVersion", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AutomationWait_step(ctx context.Context, field graphql.CollectedField, obj *model.AutomationWait) (ret graphql.Marshaler) {
@@ -5824,7 +5849,7 @@ func (ec *executionContext) _AutomationStepStats(ctx context.Context, sel ast.Se
 
 var automationVersionImplementors = []string{"AutomationVersion"}
 
-func (ec *executionContext) _AutomationVersion(ctx context.Context, sel ast.SelectionSet, obj *ent.AutomationVersion) graphql.Marshaler {
+func (ec *executionContext) _AutomationVersion(ctx context.Context, sel ast.SelectionSet, obj *model.AutomationVersion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, automationVersionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -5882,6 +5907,44 @@ func (ec *executionContext) _AutomationVersion(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "activatedBy":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AutomationVersion_activatedBy(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -7114,11 +7177,11 @@ func (ec *executionContext) marshalNAutomationStepStats2ᚖgithubᚗcomᚋpostri
 	return ec._AutomationStepStats(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAutomationVersion2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐAutomationVersionᚄ(ctx context.Context, sel ast.SelectionSet, v []*ent.AutomationVersion) graphql.Marshaler {
+func (ec *executionContext) marshalNAutomationVersion2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAutomationVersionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AutomationVersion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAutomationVersion2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐAutomationVersion(ctx, sel, v[i])
+		return ec.marshalNAutomationVersion2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAutomationVersion(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -7130,7 +7193,7 @@ func (ec *executionContext) marshalNAutomationVersion2ᚕᚖgithubᚗcomᚋpostr
 	return ret
 }
 
-func (ec *executionContext) marshalNAutomationVersion2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐAutomationVersion(ctx context.Context, sel ast.SelectionSet, v *ent.AutomationVersion) graphql.Marshaler {
+func (ec *executionContext) marshalNAutomationVersion2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAutomationVersion(ctx context.Context, sel ast.SelectionSet, v *model.AutomationVersion) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

@@ -310,9 +310,10 @@ type ComplexityRoot struct {
 	}
 
 	AutomationVersion struct {
-		CreatedAt  func(childComplexity int) int
-		Definition func(childComplexity int) int
-		Number     func(childComplexity int) int
+		ActivatedBy func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		Definition  func(childComplexity int) int
+		Number      func(childComplexity int) int
 	}
 
 	AutomationWait struct {
@@ -1290,6 +1291,7 @@ type ComplexityRoot struct {
 		Category           func(childComplexity int) int
 		From               func(childComplexity int) int
 		PublishedAt        func(childComplexity int) int
+		PublishedBy        func(childComplexity int) int
 		ReplyTo            func(childComplexity int) int
 		Subject            func(childComplexity int) int
 		UnsubscribeEnabled func(childComplexity int) int
@@ -2532,6 +2534,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AutomationStepStats.Waiting(childComplexity), true
 
+	case "AutomationVersion.activatedBy":
+		if e.ComplexityRoot.AutomationVersion.ActivatedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationVersion.ActivatedBy(childComplexity), true
 	case "AutomationVersion.createdAt":
 		if e.ComplexityRoot.AutomationVersion.CreatedAt == nil {
 			break
@@ -6954,6 +6962,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TemplateVersion.PublishedAt(childComplexity), true
+	case "TemplateVersion.publishedBy":
+		if e.ComplexityRoot.TemplateVersion.PublishedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.PublishedBy(childComplexity), true
 	case "TemplateVersion.replyTo":
 		if e.ComplexityRoot.TemplateVersion.ReplyTo == nil {
 			break
@@ -8196,6 +8210,8 @@ type AutomationVersion {
   definition: JSON!
   "When the version was activated."
   createdAt: DateTime!
+  "Email address of the member, or name of the API key, that activated it; ` + "`" + `null` + "`" + ` if unknown."
+  activatedBy: String
 }
 
 "Number of runs by outcome."
@@ -11272,6 +11288,8 @@ type TemplateVersion {
   category: String
   "When the version was published."
   publishedAt: DateTime!
+  "Email address of the member, or name of the API key, that published it; ` + "`" + `null` + "`" + ` if unknown."
+  publishedBy: String
 }
 
 "A variable of a template."
@@ -12142,6 +12160,8 @@ func (ec *executionContext) childFields_AutomationVersion(ctx context.Context, f
 		return ec.fieldContext_AutomationVersion_definition(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_AutomationVersion_createdAt(ctx, field)
+	case "activatedBy":
+		return ec.fieldContext_AutomationVersion_activatedBy(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AutomationVersion", field.Name)
 }
@@ -13968,6 +13988,8 @@ func (ec *executionContext) childFields_TemplateVersion(ctx context.Context, fie
 		return ec.fieldContext_TemplateVersion_category(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_TemplateVersion_publishedAt(ctx, field)
+	case "publishedBy":
+		return ec.fieldContext_TemplateVersion_publishedBy(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateVersion", field.Name)
 }

@@ -52,3 +52,11 @@ type AutomationRunPage struct {
 	Details func() (map[string]automations.RunDetail, error)
 	Emails  func() (map[string][]*Email, error)
 }
+
+// AutomationVersion is a version of an automation on the page that it was read with.
+type AutomationVersion struct {
+	*ent.AutomationVersion
+
+	// Authors returns the display names of the authors of all versions of the page, by ID, and loads them once.
+	Authors func() (map[string]string, error)
+}

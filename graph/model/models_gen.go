@@ -1243,6 +1243,8 @@ type TemplateVersion struct {
 	Category *string `json:"category,omitempty"`
 	// When the version was published.
 	PublishedAt time.Time `json:"publishedAt"`
+	// Email address of the member, or name of the API key, that published it; `null` if unknown.
+	PublishedBy *string `json:"publishedBy,omitempty"`
 }
 
 // A time range.

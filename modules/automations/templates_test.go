@@ -28,7 +28,7 @@ func templateWorld(t *testing.T, aliases ...string) (*world, *templates.Service,
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Publish(t.Context(), sendingtest.Account, made.ID, nil); err != nil {
+		if _, err := store.Publish(t.Context(), sendingtest.Account, made.ID, "", nil); err != nil {
 			t.Fatal(err)
 		}
 		ids[alias] = made.ID
@@ -71,7 +71,7 @@ func TestTemplateInUseCannotBeDeleted(t *testing.T) {
 	}
 	remove := func(ref string) error { return store.Delete(t.Context(), sendingtest.Account, ref) }
 	rename := func(ref, alias string) error {
-		_, err := store.Update(t.Context(), sendingtest.Account, ref, templates.TemplateChange{Alias: &alias}, "")
+		_, err := store.Update(t.Context(), sendingtest.Account, ref, templates.TemplateChange{Alias: &alias}, templates.Revision{})
 		return err
 	}
 	wantUsedBy(t, "delete a template that is used by id", remove("by-id"), "Test")
@@ -107,7 +107,7 @@ func TestCheckRejectsTokenWithoutLink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Publish(t.Context(), sendingtest.Account, made.ID, nil); err != nil {
+		if _, err := store.Publish(t.Context(), sendingtest.Account, made.ID, "", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestCheckWarnsOfTemporaryProblems(t *testing.T) {
 	w, store, _ := templateWorld(t, "edited", "published")
 	subject := "Another subject"
 	if _, err := store.Update(t.Context(), sendingtest.Account, "edited", templates.TemplateChange{Subject: &subject},
-		""); err != nil {
+		templates.Revision{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.Add(t.Context(), sendingtest.Account,

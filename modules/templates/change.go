@@ -94,11 +94,17 @@ func (c TemplateChange) parse() (apply func(content) content, wrong fault.Fields
 	}, wrong
 }
 
-// Update changes the draft; the alias and the name change immediately. Sends use the published version until
-// the draft is published. It returns Invalid, NotFound, or Conflict if the alias is taken or the draft has
-// changed since the given etag.
+// Revision describes the circumstances of an update. Both fields are optional.
+type Revision struct {
+	Etag   string // of the draft that the author read
+	Author string // ID of a user or an API key
+}
+
+// Update changes the draft, and records the draft in its history; the alias and the name change immediately. Sends
+// use the published version until the draft is published. It returns Invalid, NotFound, or Conflict if the alias is
+// taken or the draft has changed since the etag of the revision.
 func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c TemplateChange,
-	etag string) (now Template, err error) {
+	by Revision) (now Template, err error) {
 	apply, wrong := c.parse()
 	if err := wrong.Err(); err != nil {
 		return Template{}, err
@@ -108,7 +114,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Tem
 		if err != nil {
 			return err
 		}
-		if etag != "" && etag != (Template{Template: before}).Etag() {
+		if by.Etag != "" && by.Etag != (Template{Template: before}).Etag() {
 			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").
 				With(fault.DetailChangedAt, before.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
@@ -119,8 +125,20 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Tem
 			}
 		}
 		if c.changesDraft(before, apply) {
+			draft := draftOf(before)
+			edited := !reflect.DeepEqual(draft, apply(draft))
+			if edited {
+				if err := recordFirstEdit(ctx, tx, before); err != nil {
+					return err
+				}
+			}
 			if row, err = c.store(ctx, tx, before, apply); err != nil {
 				return err
+			}
+			if edited {
+				if err := recordEdit(ctx, tx, row, by.Author, false); err != nil {
+					return err
+				}
 			}
 		}
 		now, err = s.loadTemplate(ctx, tx, row)

@@ -14,6 +14,11 @@
 //	  └──────Rollback───────┘ publishes the content of version n again, as a new
 //	                          version, and makes it the draft
 //
+// Every change of a draft is also recorded in its history, with its author. Successive changes by one author are one
+// edit. RestoreEdit makes an earlier edit the draft.
+//
+// An account can upload images for its templates. They are public: a client that has the URL can load one.
+//
 // # Packages
 //
 // This package stores templates and their versions. Package language defines the template syntax and renders it.

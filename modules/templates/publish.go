@@ -25,8 +25,8 @@ type Publication struct {
 type StorePublicationResponse func(ctx context.Context, tx idempotency.Execer, p Publication) error
 
 // Publish makes the draft the version that sends use. If the draft equals the published version, it creates no
-// new version.
-func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string,
+// new version. The author is the ID of a user or an API key, or empty.
+func (s *Service) Publish(ctx context.Context, accountID, idOrAlias, author string,
 	keep StorePublicationResponse) (Publication, error) {
 	for {
 		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
@@ -37,6 +37,7 @@ func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string,
 		if err != nil {
 			return Publication{}, err
 		}
+		made.author = author
 		out, err := s.publish(ctx, t, made, keep)
 		// the draft was edited between the read and the write, so publish the current one
 		if errors.Is(err, errEdited) {
@@ -48,7 +49,7 @@ func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string,
 
 // Rollback publishes the content of an earlier version again, as a new version, and makes it the draft.
 // Unpublished changes are lost.
-func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, number int,
+func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, number int, author string,
 	keep StorePublicationResponse) (Publication, error) {
 	for {
 		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
@@ -63,7 +64,7 @@ func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, num
 		if err != nil {
 			return Publication{}, err
 		}
-		made.isDraft = true
+		made.isDraft, made.author = true, author
 		out, err := s.publish(ctx, t, made, keep)
 		if errors.Is(err, errEdited) {
 			continue
@@ -80,6 +81,7 @@ type newVersion struct {
 	content  content // as it is sent
 	warnings []string
 	isDraft  bool // the source becomes the draft
+	author   string
 }
 
 // makeVersion does the expensive work of a publication outside the transaction.
@@ -156,12 +158,20 @@ func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template,
 	if err := insertVersion(ctx, tx, t, made, number, at); err != nil {
 		return Template{}, err
 	}
+	if made.isDraft {
+		if err := recordFirstEdit(ctx, tx, t); err != nil {
+			return Template{}, err
+		}
+	}
 	update := tx.Template.UpdateOneID(t.ID).Where(template.AccountID(t.AccountID)).
 		SetVersion(number).SetLastVersion(number).SetPublishedAt(at).SetUpdatedAt(at)
 	if made.isDraft {
 		setFields(update.Mutation(), made.source)
 	}
 	row, err := update.Save(ctx)
+	if err == nil && made.isDraft {
+		err = recordEdit(ctx, tx, row, made.author, true)
+	}
 	if err != nil {
 		return Template{}, err
 	}
@@ -171,6 +181,7 @@ func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template,
 func insertVersion(ctx context.Context, tx *ent.Tx, t *ent.Template, made newVersion, number int, at time.Time) error {
 	c := made.content
 	return tx.TemplateVersion.Create().SetTemplateID(t.ID).SetAccountID(t.AccountID).SetNumber(number).SetCreatedAt(at).
+		SetAuthor(made.author).
 		SetSubject(c.subject).SetFrom(c.from).SetReplyTo(orNone(c.replyTo)).SetNillableHTML(orNull(c.html)).
 		SetNillableText(orNull(c.text)).
 		SetVariables(orNone(c.variables)).SetUnsubscribeEnabled(c.unsubscribe).SetNillableCategory(orNull(c.category)).

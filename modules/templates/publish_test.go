@@ -35,7 +35,7 @@ func TestPublishRequiresCompleteTemplate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			made := w.add(t, c.in)
-			_, err := w.Publish(t.Context(), ada, made.ID, nil)
+			_, err := w.Publish(t.Context(), ada, made.ID, "", nil)
 			wantFields(t, err, c.wrong...)
 			if name == "undeclared" {
 				if got := fault.From(err).
@@ -56,16 +56,16 @@ func TestRollbackPublishesOlderVersionAgain(t *testing.T) {
 	made := w.add(t, NewTemplate{Name: "n", HTML: "<style>p{color:red}</style><p>one</p>"})
 	w.publish(t, made.ID)
 	for _, html := range []string{"<p>two</p>", "<p>three</p>"} {
-		if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &html}, ""); err != nil {
+		if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &html}, Revision{}); err != nil {
 			t.Fatal(err)
 		}
 		w.publish(t, made.ID)
 	}
 	lost := "<p>lost</p>"
-	if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &lost}, ""); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &lost}, Revision{}); err != nil {
 		t.Fatal(err)
 	}
-	back, err := w.Rollback(t.Context(), ada, made.ID, 1, nil)
+	back, err := w.Rollback(t.Context(), ada, made.ID, 1, "", nil)
 	if err != nil || *back.Template.Version != 4 || back.Template.HasUnpublishedChanges ||
 		*back.Template.HTML != "<style>p{color:red}</style><p>one</p>" || back.Template.Text != nil {
 		t.Fatalf("Rollback to version 1 returned %+v, %v, want its body as version 4, without unpublished changes",
@@ -78,7 +78,7 @@ func TestRollbackPublishesOlderVersionAgain(t *testing.T) {
 	if err != nil || !strings.Contains(got.HTML, `<p style="color:red">one</p>`) || got.Text != "" || got.Version != 4 {
 		t.Errorf("after the rollback it renders as %+v, %v, want version 4 with the body of version 1", got, err)
 	}
-	_, err = w.Rollback(t.Context(), ada, made.ID, 9, nil)
+	_, err = w.Rollback(t.Context(), ada, made.ID, 9, "", nil)
 	wantFields(t, err, "version")
 
 	var numbers []int
@@ -114,7 +114,7 @@ func TestPreviewShowsDraftsAndVersions(t *testing.T) {
 	made := w.add(t, receipt)
 	w.publish(t, made.ID)
 	text := "Draft for {{customer.name}} {{nobody.declared.this}}"
-	if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{Text: &text}, ""); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{Text: &text}, Revision{}); err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]any{"customer.name": "Bo"}
@@ -145,7 +145,7 @@ func TestStoresAnswersInTransaction(t *testing.T) {
 		t.Errorf("%d templates", n)
 	}
 	made := w.add(t, receipt)
-	if _, err := w.Publish(t.Context(), ada, made.ID,
+	if _, err := w.Publish(t.Context(), ada, made.ID, "",
 		func(context.Context, idempotency.Execer, Publication) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("Publish whose answer cannot be stored returned %v, want the error of Keep", err)
 	}
@@ -164,10 +164,10 @@ func TestConcurrentPublish(t *testing.T) {
 		all.Go(func() {
 			s := []*Service{w.Service, other}[i%2]
 			text := fmt.Sprint(i)
-			if _, err := s.Update(t.Context(), ada, made.ID, TemplateChange{Text: &text}, ""); err != nil {
+			if _, err := s.Update(t.Context(), ada, made.ID, TemplateChange{Text: &text}, Revision{}); err != nil {
 				t.Error(err)
 			}
-			if _, err := s.Publish(t.Context(), ada, made.ID, nil); err != nil {
+			if _, err := s.Publish(t.Context(), ada, made.ID, "", nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -243,7 +243,7 @@ func TestVersionBodies(t *testing.T) {
 	made := w.add(t, NewTemplate{Name: "n", Subject: "s", HTML: "<style>p{color:red}</style><p>one</p>"})
 	w.publish(t, made.ID)
 	two := "<p>two</p>"
-	if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &two}, ""); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &two}, Revision{}); err != nil {
 		t.Fatal(err)
 	}
 	w.publish(t, made.ID)

@@ -61,18 +61,24 @@ func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variabl
 
 // PreviewInput is the input of Preview.
 type PreviewInput struct {
-	Version   int // 0: the draft
+	Version   int             // 0: the draft
+	Draft     *TemplateChange // unsaved changes to the draft, without Alias and Name; nil if there are none
 	Variables map[string]any
 }
 
-// Preview renders the draft or any version for its author. Its errors name variables.<key>, subject, html and
-// text.
+// Preview renders the draft, with unsaved changes or without, or any version for its author. Its errors name
+// variables.<key>, subject, html and text, and draft.<field> for fields of the changes.
 func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in PreviewInput) (Rendered, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return Rendered{}, err
 	}
 	say := draftOf(t)
+	if in.Draft != nil {
+		if say, err = in.applyDraft(say); err != nil {
+			return Rendered{}, err
+		}
+	}
 	if in.Version != 0 {
 		v, err := s.getVersion(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, in.Version)
 		if err != nil {
@@ -88,6 +94,19 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	out, err := ready.render(ctx, in.Variables, fieldNames{variable: "variables."})
 	out.TemplateID, out.Version = t.ID, in.Version
 	return out, err
+}
+
+// applyDraft returns a draft with the unsaved changes.
+func (in PreviewInput) applyDraft(draft content) (content, error) {
+	if in.Version != 0 {
+		return content{}, fault.InvalidField("draft", "cannot be combined with a version")
+	}
+	apply, wrong := in.Draft.parse()
+	named := fault.Fields{}
+	for field, reason := range wrong {
+		named.Add("draft."+field, "%s", reason)
+	}
+	return apply(draft), named.Err()
 }
 
 // fieldNames contains the field names for errors: a preview names its parts, a send names the template.

@@ -33,6 +33,8 @@ type Service struct {
 	uses       []UseFinder
 	epoch      atomic.Int64     // counts the changes made by this process
 	publishing *limit.Semaphore // limits concurrent CSS inlining, which is pure CPU work
+	images     *cache.Cache[string, ImageFile]
+	opening    *limit.Semaphore // limits the images that are read from the database
 }
 
 // New returns a new service. It does not need to be started.
@@ -41,5 +43,8 @@ func New(p Params) *Service {
 		lookups: cache.New(cache.Config[lookupKey, publishedVersion]{Max: 50_000, TTL: CacheTTL}),
 		versions: cache.New(cache.Config[publishedVersion, compiledContent]{Max: cacheWeight, TTL: time.Hour,
 			Sliding: true,
-			Weigh:   func(_ publishedVersion, c compiledContent) int { return c.weight() }})}
+			Weigh:   func(_ publishedVersion, c compiledContent) int { return c.weight() }}),
+		images: cache.New(cache.Config[string, ImageFile]{Max: imageCache, TTL: ImageTTL,
+			Weigh: func(_ string, f ImageFile) int { return 500 + len(f.Content) }}),
+		opening: limit.NewSemaphore(4, 1000)}
 }

@@ -63,7 +63,7 @@ func (w *world) add(t testing.TB, in NewTemplate) Template {
 
 func (w *world) publish(t testing.TB, idOrAlias string) Publication {
 	t.Helper()
-	done, err := w.Publish(t.Context(), ada, idOrAlias, nil)
+	done, err := w.Publish(t.Context(), ada, idOrAlias, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestPublishesAndRendersDraft(t *testing.T) {
 	}
 
 	subject := "Another"
-	changed, err := w.Update(t.Context(), ada, "receipt", TemplateChange{Subject: &subject}, "")
+	changed, err := w.Update(t.Context(), ada, "receipt", TemplateChange{Subject: &subject}, Revision{})
 	if err != nil || !changed.HasUnpublishedChanges || changed.Subject != subject {
 		t.Errorf("after changing the subject the template is %+v, %v, want unpublished changes and subject %s",
 			changed, err, subject)
@@ -289,13 +289,13 @@ func TestAliasIsUniquePerAccount(t *testing.T) {
 	}
 	other := w.add(t, NewTemplate{Name: "other", Text: "x"})
 	alias, none, free := "receipt", "", "free"
-	_, err = w.Update(t.Context(), ada, other.ID, TemplateChange{Alias: &alias}, "")
+	_, err = w.Update(t.Context(), ada, other.ID, TemplateChange{Alias: &alias}, Revision{})
 	wantKind(t, err, fault.Conflict)
-	if now, err := w.Update(t.Context(), ada, first.ID, TemplateChange{Alias: &none}, ""); err != nil ||
+	if now, err := w.Update(t.Context(), ada, first.ID, TemplateChange{Alias: &none}, Revision{}); err != nil ||
 		now.Alias != nil {
 		t.Errorf("after its alias was removed the template is %+v, %v, want no alias", now, err)
 	}
-	if now, err := w.Update(t.Context(), ada, other.ID, TemplateChange{Alias: &free}, ""); err != nil ||
+	if now, err := w.Update(t.Context(), ada, other.ID, TemplateChange{Alias: &free}, Revision{}); err != nil ||
 		*now.Alias != "free" {
 		t.Errorf("after its alias changed the template is %+v, %v, want the alias free", now, err)
 	}
@@ -315,13 +315,13 @@ func TestAccountsAreIsolated(t *testing.T) {
 	for what, ask := range map[string]func(ref string) error{
 		"get": func(ref string) error { _, err := w.Get(t.Context(), eve, ref); return err },
 		"update": func(ref string) error {
-			_, err := w.Update(t.Context(), eve, ref, TemplateChange{Name: &name}, "")
+			_, err := w.Update(t.Context(), eve, ref, TemplateChange{Name: &name}, Revision{})
 			return err
 		},
 		"delete":    func(ref string) error { return w.Delete(t.Context(), eve, ref) },
 		"duplicate": func(ref string) error { _, err := w.Duplicate(t.Context(), eve, ref, nil); return err },
-		"publish":   func(ref string) error { _, err := w.Publish(t.Context(), eve, ref, nil); return err },
-		"rollback":  func(ref string) error { _, err := w.Rollback(t.Context(), eve, ref, 1, nil); return err },
+		"publish":   func(ref string) error { _, err := w.Publish(t.Context(), eve, ref, "", nil); return err },
+		"rollback":  func(ref string) error { _, err := w.Rollback(t.Context(), eve, ref, 1, "", nil); return err },
 		"preview":   func(ref string) error { _, err := w.Preview(t.Context(), eve, ref, PreviewInput{}); return err },
 		"versions": func(ref string) error {
 			_, err := w.Versions(t.Context(), eve, ref, page.Request{Limit: 1})
@@ -407,12 +407,12 @@ func TestUpdateRejectsStaleEtag(t *testing.T) {
 	}
 	w.publish(t, made.ID)
 	first, second := "What Ada wrote", "What Bob wrote"
-	changed, err := w.Update(t.Context(), ada, made.ID, TemplateChange{Subject: &first}, read.Etag())
+	changed, err := w.Update(t.Context(), ada, made.ID, TemplateChange{Subject: &first}, Revision{Etag: read.Etag()})
 	if err != nil || changed.Etag() == read.Etag() {
 		t.Fatalf("the first change returned etag %q: %v", changed.Etag(), err)
 	}
 	var conflict *fault.Error
-	_, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Name: &second}, read.Etag())
+	_, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Name: &second}, Revision{Etag: read.Etag()})
 	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict ||
 		conflict.Details[fault.DetailChangedAt] == nil {
 		t.Errorf("the second change returned %v, want a conflict with the time of the first", err)
@@ -421,17 +421,17 @@ func TestUpdateRejectsStaleEtag(t *testing.T) {
 	if err != nil || now.Name != receipt.Name || now.Subject != first || now.Etag() != changed.Etag() {
 		t.Errorf("now: %q, %q: %v", now.Name, now.Subject, err)
 	}
-	if now, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Name: &second}, now.Etag()); err != nil ||
+	if now, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Name: &second}, Revision{Etag: now.Etag()}); err != nil ||
 		now.Name != second || now.Subject != first {
 		t.Errorf("a change with the current etag returned %q, %q: %v", now.Name, now.Subject, err)
 	}
 	back, none := receipt.Name, ""
 	if now, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Name: &back, Subject: &receipt.Subject},
-		""); err != nil ||
+		Revision{}); err != nil ||
 		now.Etag() != read.Etag() {
 		t.Errorf("after restoring the content the etag is %q, want %q: %v", now.Etag(), read.Etag(), err)
 	}
-	if now, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Alias: &none}, ""); err != nil ||
+	if now, err = w.Update(t.Context(), ada, made.ID, TemplateChange{Alias: &none}, Revision{}); err != nil ||
 		now.Etag() == read.Etag() {
 		t.Errorf("removing the alias did not change the etag: %v", err)
 	}

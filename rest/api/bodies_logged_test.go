@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
@@ -32,6 +33,31 @@ func TestPeopleLeaveNoBodies(t *testing.T) {
 	for _, needs := range []rights.Operation{rights.Person, rights.Operate, rights.Team, rights.Billing, rights.Own} {
 		if asked, answered := (&Operation{Method: http.MethodPost, Needs: needs}).bodiesLogged(); asked || answered {
 			t.Errorf("bodies of an operation that needs %s are kept", needs)
+		}
+	}
+}
+
+// Refused reads of the dashboard are no errors of the customer's programs.
+func TestOwnProbesAreNotLogged(t *testing.T) {
+	t.Parallel()
+	person, key := accounts.Caller{Person: &accounts.Person{}}, accounts.Caller{KeyID: "key_1"}
+	for _, c := range []struct {
+		name   string
+		caller accounts.Caller
+		needs  rights.Operation
+		status int
+		want   bool
+	}{
+		{"a resource that the dashboard does not find", person, rights.Read, http.StatusNotFound, true},
+		{"a preview of an unfinished template", person, rights.Read, http.StatusBadRequest, true},
+		{"a read that succeeds", person, rights.Read, http.StatusOK, false},
+		{"a read that fails", person, rights.Read, http.StatusInternalServerError, false},
+		{"a change that is refused", person, rights.Write, http.StatusNotFound, false},
+		{"a read of a program", key, rights.Read, http.StatusNotFound, false},
+	} {
+		o := &observed{call: &Call{Caller: c.caller}, op: &Operation{Needs: c.needs}}
+		if got := o.isOwnProbe(c.status); got != c.want {
+			t.Errorf("%s: omitted %v, want %v", c.name, got, c.want)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 	case "suppressions", "category-opt-outs":
 		return []api.Routes{suppressions.Routes(b.suppression, b.turns)}
 	case "templates":
-		return []api.Routes{templates.Routes(b.templates)}
+		return []api.Routes{templates.Routes(b.templates, fakeNames{}, "https://mail.example.com")}
 	case "webhooks", "webhook-deliveries":
 		return []api.Routes{webhooks.Routes(b.webhooks, nil), webhooks.DeliveryRoutes(b.webhooks)}
 	case "received-emails":

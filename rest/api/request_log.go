@@ -101,7 +101,7 @@ func (o *observed) beginAnswer(status int) {
 		status = telemetry.StatusClientClosed
 	}
 	o.status = status
-	if o.call == nil || o.call.AccountID == "" || !o.log.Keep(o.call.AccountID, status) {
+	if o.call == nil || o.call.AccountID == "" || o.isOwnProbe(status) || !o.log.Keep(o.call.AccountID, status) {
 		return
 	}
 	c, r := o.call, o.request
@@ -123,6 +123,20 @@ func (o *observed) beginAnswer(status int) {
 	o.kept.Asked = apilog.CapturedBody{Size: int64(len(c.body)), Media: jsonType}
 	if asked {
 		o.kept.Asked.Raw = c.bodyStart(apilog.MaxRaw)
+	}
+}
+
+// isOwnProbe reports whether the request is a read of the dashboard that was refused: a page reads a resource that may
+// not exist, or previews an unfinished template. Those are no errors of the customer's programs.
+func (o *observed) isOwnProbe(status int) bool {
+	if o.call.Person == nil || status < http.StatusBadRequest || status >= http.StatusInternalServerError {
+		return false
+	}
+	switch o.op.Needs { //nolint:exhaustive // the operations that read
+	case rights.Read, rights.ReadSent, rights.ReadAccount, rights.ReadBilling:
+		return true
+	default:
+		return false
 	}
 }
 

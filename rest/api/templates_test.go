@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func sampleTemplate() templates.Template {
 func sampleVersion() *ent.TemplateVersion {
 	t, html, text := sampleTemplate(), "<p>Thank you.</p>", "Thank you."
 	return &ent.TemplateVersion{TemplateID: t.ID, Number: 3, Subject: t.Subject, HTML: &html, Text: &text,
-		Variables: t.Variables, UnsubscribeEnabled: true, CreatedAt: t.CreatedAt}
+		Variables: t.Variables, UnsubscribeEnabled: true, Author: "usr_ada", CreatedAt: t.CreatedAt}
 }
 
 func (f *fakeTemplates) find(ref string) (templates.Template, error) {
@@ -82,8 +83,8 @@ func (f *fakeTemplates) Get(_ context.Context, _, ref string) (templates.Templat
 }
 
 func (f *fakeTemplates) Update(_ context.Context, _, ref string, c templates.TemplateChange,
-	etag string) (templates.Template, error) {
-	if etag == "stale" {
+	by templates.Revision) (templates.Template, error) {
+	if by.Etag == "stale" {
 		return templates.Template{}, fmt.Errorf("update template: %w",
 			fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").
 				With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
@@ -106,7 +107,7 @@ func (f *fakeTemplates) Duplicate(ctx context.Context, _, ref string,
 	return t, keep(ctx, nil, t)
 }
 
-func (f *fakeTemplates) Publish(ctx context.Context, _, ref string,
+func (f *fakeTemplates) Publish(ctx context.Context, _, ref, _ string,
 	keep templates.StorePublicationResponse) (templates.Publication, error) {
 	t, err := f.find(ref)
 	if err != nil {
@@ -117,7 +118,7 @@ func (f *fakeTemplates) Publish(ctx context.Context, _, ref string,
 	return p, keep(ctx, nil, p)
 }
 
-func (f *fakeTemplates) Rollback(ctx context.Context, _, ref string, number int,
+func (f *fakeTemplates) Rollback(ctx context.Context, _, ref string, number int, _ string,
 	keep templates.StorePublicationResponse) (templates.Publication, error) {
 	if number != 1 {
 		return templates.Publication{}, fault.InvalidField("version", "the template has no version %d", number)
@@ -154,6 +155,68 @@ func (f *fakeTemplates) Version(_ context.Context, _, _ string, number int) (*en
 const wholeTemplate = `{"alias":"receipt","name":"Receipt","subject":"Hi {{customer.name}}","from":{"email":"ada@example.com","name":"Ada"},"replyTo":"help@example.com",
 "htmlBody":"<p>{{customer.name}}</p>","plain_body":"{{customer.name}}","variables":[{"key":"customer.name","type":"string","required":true},{"key":"o","type":"object","fallback":{"a":[1,2.5]}}],
 "unsubscribe_enabled":true,"category":"Receipts"}`
+
+func sampleEdit() *ent.TemplateEdit {
+	t := sampleTemplate()
+	return &ent.TemplateEdit{TemplateID: t.ID, Number: 2, Author: "usr_ada", Subject: t.Subject, From: t.From, HTML: t.HTML,
+		Variables: t.Variables, CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt.Add(time.Minute)}
+}
+
+func (f *fakeTemplates) Edits(_ context.Context, _, ref string, _ page.Request) (page.Page[*ent.TemplateEdit], error) {
+	if _, err := f.find(ref); err != nil {
+		return page.Page[*ent.TemplateEdit]{}, err
+	}
+	first := sampleEdit()
+	first.Number, first.Author = 1, ""
+	return page.Page[*ent.TemplateEdit]{Items: []*ent.TemplateEdit{sampleEdit(), first}}, nil
+}
+
+func (f *fakeTemplates) Edit(_ context.Context, _, _ string, number int) (*ent.TemplateEdit, error) {
+	if number != 2 {
+		return nil, fault.NoSuch("edit", strconv.Itoa(number))
+	}
+	return sampleEdit(), nil
+}
+
+func (f *fakeTemplates) RestoreEdit(ctx context.Context, _, ref string, number int, _ string,
+	keep templates.StoreTemplateResponse) (templates.Template, error) {
+	if _, err := f.Edit(ctx, "", ref, number); err != nil {
+		return templates.Template{}, err
+	}
+	return sampleTemplate(), keep(ctx, nil, sampleTemplate())
+}
+
+// pixelPNG is one blue pixel.
+const pixelPNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQj98PAAHeAT6KpYphAAAAAElFTkSuQmCC"
+
+const imageID = "img_01kf0m4w7he6x8q2v5b3n9c1ta"
+
+func sampleImage() templates.Image {
+	return templates.Image{ID: imageID, Name: "logo.png", ContentType: "image/png", Size: 73, Width: 1, Height: 1,
+		CreatedAt: sampleTemplate().CreatedAt}
+}
+
+func (f *fakeTemplates) AddImage(ctx context.Context, _ string, in templates.NewImage) (templates.Image, error) {
+	return sampleImage(), in.Keep(ctx, nil, sampleImage())
+}
+
+func (f *fakeTemplates) Images(context.Context, string) ([]templates.Image, error) {
+	return []templates.Image{sampleImage()}, nil
+}
+
+func (f *fakeTemplates) DeleteImage(_ context.Context, _, id string) error {
+	if id != imageID {
+		return fault.NoSuch("image", id)
+	}
+	return nil
+}
+
+// fakeNames knows one user.
+type fakeNames struct{}
+
+func (fakeNames) NamesOf(context.Context, string, ...string) (map[string]string, error) {
+	return map[string]string{"usr_ada": "ada@example.com"}, nil
+}
 
 func TestTemplateAnswers(t *testing.T) {
 	t.Parallel()
@@ -204,7 +267,28 @@ func TestTemplateAnswers(t *testing.T) {
 		"template_rollback_none":    {request: request{method: "POST", path: one + "/rollback", body: `{}`}, status: 400},
 		"template_rendered":         {request: request{method: "POST", path: one + "/render", body: `{"variables":{"customer":{"name":"Ada"}}}`}, status: 200},
 		"template_render_bad":       {request: request{method: "POST", path: one + "/render", body: `{"variables":[],"version":"live"}`}, status: 400},
-		"template_render_scope":     {request: request{method: "POST", path: one + "/render", body: `{}`, key: "read"}, status: 403},
+		"template_render_scope":     {request: request{method: "POST", path: one + "/render", body: `{}`, key: "read"}, status: 200},
+		"template_render_unsaved": {request: request{method: "POST", path: one + "/render",
+			body: `{"draft":{"html":"<p>x</p>","category":null},"variables":{}}`, key: "read"}, status: 200},
+		"template_render_unsaved_bad": {request: request{method: "POST", path: one + "/render",
+			body: `{"draft":{"alias":"x","html":5,"variables":null}}`}, status: 400},
+		"template_edits":           {request: request{method: "GET", path: one + "/edits", key: "read"}, status: 200},
+		"template_edits_unknown":   {request: request{method: "GET", path: "/api/templates/other/edits"}, status: 404},
+		"template_edit":            {request: request{method: "GET", path: one + "/edits/2", key: "read"}, status: 200},
+		"template_edit_unknown":    {request: request{method: "GET", path: one + "/edits/9"}, status: 404},
+		"template_edit_garbage":    {request: request{method: "GET", path: one + "/edits/02"}, status: 404},
+		"template_restored":        {request: request{method: "POST", path: one + "/edits/2/restore"}, status: 200},
+		"template_restore_unknown": {request: request{method: "POST", path: one + "/edits/9/restore"}, status: 404},
+		"template_restore_scope":   {request: request{method: "POST", path: one + "/edits/2/restore", key: "read"}, status: 403},
+		"template_images":          {request: request{method: "GET", path: "/api/template-images", key: "read"}, status: 200},
+		"template_image_added": {request: request{method: "POST", path: "/api/template-images",
+			body: `{"name":"logo.png","content":"` + pixelPNG + `"}`}, status: 200},
+		"template_image_bad": {request: request{method: "POST", path: "/api/template-images",
+			body: `{"name":"a\nb","content":"PHN2Zy8+"}`}, status: 400},
+		"template_image_none":       {request: request{method: "POST", path: "/api/template-images", body: `{}`}, status: 400},
+		"template_image_scope":      {request: request{method: "POST", path: "/api/template-images", body: `{}`, key: "read"}, status: 403},
+		"template_image_deleted":    {request: request{method: "DELETE", path: "/api/template-images/" + imageID}, status: 200},
+		"template_image_unknown":    {request: request{method: "DELETE", path: "/api/template-images/x"}, status: 404},
 		"template_versions":         {request: request{method: "GET", path: one + "/versions", key: "read"}, status: 200},
 		"template_versions_unknown": {request: request{method: "GET", path: "/api/templates/other/versions"}, status: 404},
 		"template_version":          {request: request{method: "GET", path: one + "/versions/3"}, status: 200},
@@ -236,11 +320,12 @@ func TestTemplateRequestsReachTheService(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, body := range []string{`{"version":2,"variables":{"n":12345678901234567890,"l":[null,true]}}`,
-		`{"version":"draft"}`, `{}`} {
+		`{"version":"draft"}`, `{"draft":{"html":null,"subject":"s"}}`} {
 		b.do(t, request{method: "POST", path: "/api/templates/receipt/render", body: body})
 	}
 	if diff := cmp.Diff([]templates.PreviewInput{{Version: 2,
-		Variables: map[string]any{"n": json.Number("12345678901234567890"), "l": []any{nil, true}}}, {}, {}},
+		Variables: map[string]any{"n": json.Number("12345678901234567890"), "l": []any{nil, true}}}, {},
+		{Draft: &templates.TemplateChange{HTML: &nothing, Subject: new("s")}}},
 		f.previews); diff != "" {
 		t.Error(diff)
 	}
@@ -255,7 +340,7 @@ func TestTemplateIsPublishedOncePerKey(t *testing.T) {
 	t.Parallel()
 	b, f := withTemplates(t)
 	for _, path := range []string{"/api/templates", "/api/templates/receipt/publish", "/api/templates/receipt/rollback",
-		"/api/templates/receipt/duplicate"} {
+		"/api/templates/receipt/duplicate", "/api/templates/receipt/edits/2/restore"} {
 		q := request{method: "POST", path: path, header: map[string]string{"Idempotency-Key": path}}
 		switch {
 		case strings.HasSuffix(path, "templates"):

@@ -30,21 +30,46 @@ func addBody(in *templates.NewTemplate) body.Object {
 
 // changeBody declares a change. null clears optional fields.
 func changeBody(c *templates.TemplateChange) body.Object {
-	none := func(to **string) func() { return func() { *to = new("") } }
-	return body.Object{Name: "UpdateTemplate", Change: true, Fields: []body.Field{
-		{Name: "alias", Type: body.Maybe(&c.Alias, aliasField), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
+	fields := append([]body.Field{
+		{Name: "alias", Type: body.Maybe(&c.Alias, aliasField), Null: clearText(&c.Alias), About: "Unique in the account.", Example: "receipt"},
 		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "A human-readable name."},
-		{Name: "subject", Type: body.Maybe(&c.Subject, subjectField), Null: none(&c.Subject), About: aboutSubject},
+	}, draftFields(c)...)
+	return body.Object{Name: "UpdateTemplate", Change: true, Fields: fields,
+		Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
+}
+
+func clearText(to **string) func() { return func() { *to = new("") } }
+
+// draftFields are the fields of a change to the draft.
+func draftFields(c *templates.TemplateChange) []body.Field {
+	return []body.Field{
+		{Name: "subject", Type: body.Maybe(&c.Subject, subjectField), Null: clearText(&c.Subject), About: aboutSubject},
 		{Name: "from", Type: sender{&c.From}, Null: func() { c.From = &templates.Mailbox{} }, About: aboutFrom},
 		{Name: "reply_to", Aliases: emails.ReplyToAliases,
 			Type: body.Maybe(&c.ReplyTo, body.Mailboxes[templates.Mailbox]),
 			Null: func() { c.ReplyTo = &[]templates.Mailbox{} }, About: aboutReplyTo},
-		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Maybe(&c.HTML, body.Text), Null: none(&c.HTML), About: aboutHTML},
-		{Name: "text", Aliases: emails.TextAliases, Type: body.Maybe(&c.Text, body.Text), Null: none(&c.Text), About: aboutText},
+		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Maybe(&c.HTML, body.Text), Null: clearText(&c.HTML), About: aboutHTML},
+		{Name: "text", Aliases: emails.TextAliases, Type: body.Maybe(&c.Text, body.Text), Null: clearText(&c.Text), About: aboutText},
 		{Name: "variables", Type: body.Maybe(&c.Variables, variablesField), About: aboutVariables},
 		{Name: "unsubscribe_enabled", Type: body.Maybe(&c.UnsubscribeEnabled, body.Boolean), About: aboutUnsubscribe},
-		{Name: "category", Type: body.Maybe(&c.Category, categoryField), Null: none(&c.Category), About: aboutCategory},
-	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
+		{Name: "category", Type: body.Maybe(&c.Category, categoryField), Null: clearText(&c.Category), About: aboutCategory},
+	}
+}
+
+// unsaved reads changes to the draft.
+type unsaved struct{ to **templates.TemplateChange }
+
+func unsavedObject(c *templates.TemplateChange) body.Object {
+	return body.Object{Name: "UnsavedTemplate", Change: true, Fields: draftFields(c)}
+}
+
+func (t unsaved) Read(d *body.Decoder, path string, v body.Value) {
+	*t.to = &templates.TemplateChange{}
+	unsavedObject(*t.to).Read(d, path, v)
+}
+
+func (unsaved) Schema(c body.Components) *huma.Schema {
+	return unsavedObject(&templates.TemplateChange{}).Schema(c)
 }
 
 const (
@@ -123,6 +148,8 @@ func renderBody(in *templates.PreviewInput) body.Object {
 		{Name: "variables", Type: body.AnyObject(&in.Variables),
 			About: "Values of the variables by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Undeclared variables are ignored."},
 		{Name: "version", Type: versionOrDraft{&in.Version}, About: "Version to render. Defaults to `draft`."},
+		{Name: "draft", Type: unsaved{&in.Draft}, About: "Changes to the draft that are rendered, but not saved. Fields " +
+			"are as in an update; omitted fields keep the value of the draft."},
 	}}
 }
 
@@ -140,4 +167,16 @@ func (t versionOrDraft) Read(d *body.Decoder, path string, v body.Value) {
 func (t versionOrDraft) Schema(c body.Components) *huma.Schema {
 	return c.OneOf("TemplateVersionReference", "The number of a published version, or `draft`.",
 		&huma.Schema{Type: huma.TypeString, Enum: []any{"draft"}}, version(t).Schema(c))
+}
+
+// maxImageBody has room for an image in base64, even if an encoder escapes every slash.
+const maxImageBody = 2*templates.MaxImage + 4096
+
+func imageBody(in *templates.NewImage) body.Object {
+	return body.Object{Name: "AddTemplateImage", Fields: []body.Field{
+		{Name: "name", Type: body.Text(&in.Name).Length(0, templates.MaxName), About: "The name of the file.",
+			Example: "logo.png"},
+		{Name: "content", Type: body.Base64(&in.Content), Need: body.RequiredByService,
+			About: "A PNG, JPEG or GIF image in base64, of at most 1 MB and 4096 x 4096 pixels."},
+	}, Check: func(d *body.Decoder) { d.AddErrors(in.Validate()) }}
 }

@@ -48,7 +48,7 @@ func versionExample(whole bool) map[string]any {
 	v := map[string]any{
 		"template_id": "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 3, "subject": "Your receipt, {{customer.name}}", "from": "Ada <ada@example.com>",
 		"reply_to": []any{"help@example.com"}, "variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts",
-		"published_at": "2026-01-15T09:30:00.000Z",
+		"published_at": "2026-01-15T09:30:00.000Z", "published_by": "ada@example.com",
 	}
 	if whole {
 		v["html"], v["text"] = "<p>Thank you, {{customer.name}}.</p>", "Thank you, {{customer.name}}."

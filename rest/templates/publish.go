@@ -15,9 +15,9 @@ import (
 
 // publishing is the part of templates that the operations on versions use.
 type publishing interface {
-	Publish(ctx context.Context, accountID, idOrAlias string,
+	Publish(ctx context.Context, accountID, idOrAlias, author string,
 		keep templates.StorePublicationResponse) (templates.Publication, error)
-	Rollback(ctx context.Context, accountID, idOrAlias string, number int,
+	Rollback(ctx context.Context, accountID, idOrAlias string, number int, author string,
 		keep templates.StorePublicationResponse) (templates.Publication, error)
 	Preview(ctx context.Context, accountID, idOrAlias string, in templates.PreviewInput) (templates.Rendered, error)
 	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
@@ -65,13 +65,16 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, rollbackBody, e.rollBackTemplate)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Slow: true,
-		Stores:  api.StoresNothing,
+		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Read, Slow: true,
 		Summary: "Render a template",
 		Description: "Renders the draft or a version as it would be sent, without sending it. Variables are checked " +
-			"as for a send. `{{unsubscribe_url}}` is not replaced, because only a sent email has a link.",
-		Body: &api.Body{About: "The values and the version.",
+			"as for a send. `{{unsubscribe_url}}` is not replaced, because only a sent email has a link. With " +
+			"`draft`, it renders the draft with changes that are not saved, and `details` contains the line and " +
+			"column of each error.",
+		Body: &api.Body{Limit: bodyLimit, About: "The values and the version.",
 			Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()},
+				"unsaved": map[string]any{"draft": map[string]any{"html": "<p>Thank you, {{customer.name}}.</p>"},
+					"variables": renderVariablesExample()},
 				"version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
 		Example: map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada",
 			"html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}},
@@ -99,13 +102,13 @@ func newPublicationAnswer(p templates.Publication) publicationAnswer {
 
 func (e *edge) publishTemplate(ctx context.Context, c *api.Call, in *api.Item,
 	keep api.StoreResponse) (publicationAnswer, error) {
-	return answerPublished(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID,
+	return answerPublished(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID, c.Caller.ID(),
 		api.AdaptStore(keep, newPublicationAnswer)))
 }
 
 func (e *edge) rollBackTemplate(ctx context.Context, c *api.Call, in *api.Item, number int,
 	keep api.StoreResponse) (publicationAnswer, error) {
-	return answerPublished(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number,
+	return answerPublished(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number, c.Caller.ID(),
 		api.AdaptStore(keep, newPublicationAnswer)))
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/rest/api"
@@ -19,14 +20,23 @@ type Service interface {
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
 	Update(ctx context.Context, accountID, idOrAlias string, c templates.TemplateChange,
-		etag string) (templates.Template, error)
+		by templates.Revision) (templates.Template, error)
 	Delete(ctx context.Context, accountID, idOrAlias string) error
 	Duplicate(ctx context.Context, accountID, idOrAlias string,
 		keep templates.StoreTemplateResponse) (templates.Template, error)
 	publishing
+	history
+	pictures
 }
 
 var _ Service = (*templates.Service)(nil)
+
+// Names returns the display names of users and API keys by ID.
+type Names interface {
+	NamesOf(ctx context.Context, accountID string, ids ...string) (map[string]string, error)
+}
+
+var _ Names = (*accounts.Service)(nil)
 
 const tagTemplates = "Templates"
 
@@ -109,12 +119,16 @@ const updateTemplate = "updateTemplate"
 var template = api.Noun{Name: "template", About: "ID or alias of the template.",
 	Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
 
-type edge struct{ templates Service }
+type edge struct {
+	templates Service
+	names     Names
+	baseURL   string
+}
 
-// Routes returns the routes of the resource templates.
-func Routes(service Service) api.Routes {
+// Routes returns the routes of the resource templates. The base URL is that of the links to images.
+func Routes(service Service, names Names, baseURL string) api.Routes {
 	return api.NewRoutes("templates", func(a *api.API) {
-		e := &edge{templates: service}
+		e := &edge{templates: service, names: names, baseURL: baseURL}
 		g := a.Tag(tagTemplates, templatesDoc)
 		one := map[string]any{"template": templateExample()}
 		api.OnceBody(g, api.Operation{
@@ -162,6 +176,8 @@ func Routes(service Service) api.Routes {
 			Example: one, Problems: []int{http.StatusNotFound}, Of: template,
 		}, e.duplicateTemplate)
 		e.addPublishing(g)
+		e.addHistory(g)
+		e.addImages(g)
 	})
 }
 
@@ -191,6 +207,7 @@ func (e *edge) listTemplates(ctx context.Context, c *api.Call, in *query) (page.
 
 func (e *edge) updateTemplate(ctx context.Context, c *api.Call, in *changeItem,
 	change templates.TemplateChange) (templateAnswer, error) {
-	changed, err := e.templates.Update(ctx, c.AccountID, in.ID, change, strings.Trim(in.IfMatch, `"`))
+	changed, err := e.templates.Update(ctx, c.AccountID, in.ID, change,
+		templates.Revision{Etag: strings.Trim(in.IfMatch, `"`), Author: c.Caller.ID()})
 	return api.As(newTemplateAnswer)(changed, c.AddConflictName(ctx, updateTemplate, in.ID, err))
 }

@@ -25,15 +25,41 @@ type versionInput struct {
 }
 
 func (e *edge) listVersions(ctx context.Context, c *api.Call,
-	in *versionsQuery) (page.Page[*ent.TemplateVersion], error) {
-	return e.templates.Versions(ctx, c.AccountID, in.ID, in.Request())
+	in *versionsQuery) (page.Page[named[*ent.TemplateVersion]], error) {
+	found, err := e.templates.Versions(ctx, c.AccountID, in.ID, in.Request())
+	if err != nil {
+		return page.Page[named[*ent.TemplateVersion]]{}, err
+	}
+	rows, err := nameAuthors(ctx, e, c, found.Items, func(v *ent.TemplateVersion) string { return v.Author })
+	return page.WithItems(found, rows), err
+}
+
+// named is a row with the display name of its author; nil if it is unknown.
+type named[T any] struct {
+	row    T
+	author *string
+}
+
+// nameAuthors finds the display names of the authors of rows.
+func nameAuthors[T any](ctx context.Context, e *edge, c *api.Call, rows []T,
+	author func(T) string) ([]named[T], error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = author(row)
+	}
+	names, err := e.names.NamesOf(ctx, c.AccountID, ids...)
+	out := make([]named[T], len(rows))
+	for i, row := range rows {
+		out[i] = named[T]{row, wire.OrNull(names[ids[i]])}
+	}
+	return out, err
 }
 
 func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionInput) (out versionAnswer, err error) {
 	if _, err := e.templates.Get(ctx, c.AccountID, in.ID); err != nil {
 		return out, err // report an unknown template before an unknown version
 	}
-	number, err := versionNumber(in.Version)
+	number, err := pathNumber("version", in.Version)
 	if err != nil {
 		return out, err
 	}
@@ -41,14 +67,18 @@ func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionInput) (o
 	if err != nil {
 		return out, err
 	}
-	return versionAnswer{versionRecord{VersionSummary: newVersionSummary(v), HTML: v.HTML, Text: v.Text}}, nil
+	rows, err := nameAuthors(ctx, e, c, []*ent.TemplateVersion{v}, func(v *ent.TemplateVersion) string { return v.Author })
+	if err != nil {
+		return out, err
+	}
+	return versionAnswer{versionRecord{VersionSummary: newVersionSummary(rows[0]), HTML: v.HTML, Text: v.Text}}, nil
 }
 
-// versionNumber reads the number of a version in a path.
-func versionNumber(text string) (int, error) {
+// pathNumber reads the number of a version or an edit in a path.
+func pathNumber(noun, text string) (int, error) {
 	number, err := strconv.Atoi(text)
 	if err != nil || number < 1 || number > 1<<30 || strconv.Itoa(number) != text {
-		return 0, fault.NoSuch("version", body.PrintableName(text))
+		return 0, fault.NoSuch(noun, body.PrintableName(text))
 	}
 	return number, nil
 }
@@ -71,11 +101,13 @@ type VersionSummary struct {
 	UnsubscribeEnabled bool               `json:"unsubscribe_enabled" doc:"Whether Postrider manages unsubscribes."`
 	Category           *string            `json:"category" doc:"The kind of mail. null if none is set."`
 	PublishedAt        wire.Time          `json:"published_at" doc:"When the version was published."`
+	PublishedBy        *string            `json:"published_by" doc:"Email address of the member, or name of the API key, that published it. null if unknown."`
 }
 
-func newVersionSummary(v *ent.TemplateVersion) VersionSummary {
+func newVersionSummary(n named[*ent.TemplateVersion]) VersionSummary {
+	v := n.row
 	return VersionSummary{TemplateID: v.TemplateID, Version: v.Number, Subject: wire.OrNull(v.Subject),
 		From: wire.OrNull(v.From), ReplyTo: wire.List(v.ReplyTo),
 		Variables: variablesOf(v.Variables), UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category,
-		PublishedAt: wire.Time(v.CreatedAt)}
+		PublishedAt: wire.Time(v.CreatedAt), PublishedBy: n.author}
 }

@@ -3,11 +3,15 @@ package app
 import (
 	"log/slog"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/attachments"
+	"github.com/postrider/postrider/rest/pages/images"
 	restreceived "github.com/postrider/postrider/rest/received"
+	resttemplates "github.com/postrider/postrider/rest/templates"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
@@ -28,6 +32,15 @@ var (
 			Links: links, Prefix: attachments.ReceivedPrefix, Budget: budget, Logger: log})}
 	})
 )
+
+func templateRoutes(s *templates.Service, names *accounts.Service, cfg setting.Values) api.Routes {
+	return resttemplates.Routes(s, names, config.BaseURL.Of(cfg))
+}
+
+// templateImages serves the images of templates.
+var templateImages = provideLinks(func(s *templates.Service, log *slog.Logger) link {
+	return link{prefix: resttemplates.ImagePrefix, handler: images.New(resttemplates.ImagePrefix, s, log)}
+})
 
 // newFileLinks creates the links of attachments.
 func newFileLinks(box *secret.Box, cfg setting.Values) *filelink.Links {

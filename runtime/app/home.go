@@ -5,6 +5,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/rest/pages/dashboard"
+	resttemplates "github.com/postrider/postrider/rest/templates"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/config"
 )
@@ -18,7 +19,7 @@ func (p edgeParams) home() (http.Handler, error) {
 		return nil, err
 	}
 	o := dashboard.Options{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, Door: door, Budget: p.Budget,
-		Logger: p.Logger, Links: []dashboard.Link{
+		Images: config.BaseURL.Of(p.Config) + resttemplates.ImagePrefix, Logger: p.Logger, Links: []dashboard.Link{
 			{Path: "/api/docs", Name: "API reference", Line: "every operation, with examples"},
 			{Path: "/api/openapi.json", Name: "OpenAPI document", Line: "for generators and tools"},
 		}}

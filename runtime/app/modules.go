@@ -63,7 +63,6 @@ import (
 	restsession "github.com/postrider/postrider/rest/session"
 	restsms "github.com/postrider/postrider/rest/sms"
 	restsuppressions "github.com/postrider/postrider/rest/suppressions"
-	resttemplates "github.com/postrider/postrider/rest/templates"
 	restwebhooks "github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/app/development"
 	"github.com/postrider/postrider/runtime/app/listeners"
@@ -183,8 +182,9 @@ var registry = []Module{
 		Name: "templates", Line: "email templates: drafts, published versions, rendering",
 		Requires: []string{"accounts"},
 		Option:   templates.Module,
-		Routes:   []route{routesOf(func(s *templates.Service) api.Routes { return resttemplates.Routes(s) })},
+		Routes:   []route{routesOf3(templateRoutes)},
 		Graph:    []part{provideGraph(func(p *graph.Parts, s *templates.Service) { p.Templates = s })},
+		Edges:    templateImages,
 	},
 	{
 		Name: "tracking", Line: "counts opens and clicks, optionally under the sender's own host",

@@ -12,7 +12,8 @@
 //	emails, attachments, recipients, attempts,     sending, by every route: REST,      yes, with their contents in
 //	facts, delivery_reports                        batch, relay, automations, replies  the object store
 //	received_contents, received_emails             inbound, before its 250             yes, with the object store
-//	templates, template_versions                   the REST edge                       yes
+//	templates, template_versions, template_edits,  the REST edge                       yes
+//	template_images
 //	suppressions, category_opt_outs                the REST edge; not those that       yes
 //	                                               bounces and recipients cause
 //	custom_events, automation_runs and their       the REST edge: the event, and a     yes, with their steps

@@ -39,7 +39,10 @@ var tables = []table{
 		bytes: `1024 + pg_column_size(t."references") + pg_column_size(t.attachments) + pg_column_size(t.defects)`},
 	{name: "templates", kind: "templates", key: "id", bytes: `1024 + coalesce(octet_length(t.html), 0) + coalesce(octet_length(t.text), 0)
 		+ coalesce((SELECT sum(1024 + coalesce(octet_length(v.html), 0) + coalesce(octet_length(v.text), 0) + coalesce(octet_length(v.source_html), 0) + coalesce(octet_length(v.source_text), 0))
-			FROM template_versions v WHERE v.template_id = t.id), 0)`},
+			FROM template_versions v WHERE v.template_id = t.id), 0)
+		+ coalesce((SELECT sum(1024 + coalesce(octet_length(e.html), 0) + coalesce(octet_length(e.text), 0))
+			FROM template_edits e WHERE e.template_id = t.id), 0)`},
+	{name: "template_images", kind: "templates", key: "id", bytes: `1024 + t.size`},
 	{name: "suppressions", kind: "suppressions", key: "id", bytes: `512`},
 	{name: "category_opt_outs", kind: "suppressions", key: "id", bytes: `512`},
 	{name: "custom_events", kind: "events", key: "id", bytes: `1024 + coalesce(pg_column_size(t.data), 0) + coalesce(pg_column_size(t.matches), 0)`},

@@ -88,9 +88,11 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 	if strings.ContainsRune(source, 0) {
 		return nil, errors.New("contains a NUL character")
 	}
-	if _, err := Scan(source); err != nil {
+	spans, err := Scan(source)
+	if err != nil {
 		return nil, err
 	}
+	written := source
 	defer recoverPanic(&err, "cannot be read")
 	if e.html {
 		source = encodedToken.ReplaceAllString(source, unsubscribeMark)
@@ -98,10 +100,17 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 	// The name is passed as a file name, because the library reports the innermost line only if there is one.
 	compiled, failed := e.liquid.ParseTemplateLocation([]byte(source), name, 1)
 	if failed != nil {
-		return nil, &problem{max(failed.LineNumber(), 1), explainError(failed)}
+		found := &problem{line: max(failed.LineNumber(), 1), text: explainError(failed)}
+		if _, quoted, is := strings.Cut(found.text, `error in "`); is {
+			found.near = strings.TrimSuffix(quoted, `"`)
+		}
+		return nil, found.locate(written, spans)
 	}
 	w := &walker{html: e.html, tick: e.tick, found: findings{paths: map[string]int{}}}
 	if err := w.walkNode(compiled.GetRoot(), scope{}); err != nil {
+		if found, is := errors.AsType[*problem](err); is {
+			return nil, found.locate(written, spans)
+		}
 		return nil, err
 	}
 	return &CompiledSource{Name: name, compiled: compiled, findings: w.found}, nil
@@ -125,7 +134,7 @@ func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, 
 	case b.broken != nil:
 		return "", b.broken
 	case failed != nil:
-		return "", &problem{max(failed.LineNumber(), 1), explainError(failed)}
+		return "", &problem{line: max(failed.LineNumber(), 1), text: explainError(failed)}
 	}
 	return restoreToken(out.String()), nil
 }

@@ -10,11 +10,11 @@ import (
 func TestReportsLookalikesWithPosition(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"Hi {{\u00a0name }}":                               "line 1: column 6: the tag contains U+00A0: use an ordinary space",
-		"ä\nsü {{ name | default: \u201cyou\u201d }}":      "line 2: column 23: the tag contains U+201C (\u201c): use an ASCII quotation mark",
-		"{% if a %}\n{% elsif b\u2009== 1 %}\n{% endif %}": "line 2: column 11: the tag contains U+2009: use an ordinary space",
-		"{{ name\u200b }}":                                 "line 1: column 8: the tag contains U+200B: use an ordinary space",
-		"{{ a \u2013 b }}":                                 "line 1: column 6: the tag contains U+2013 (\u2013): use an ASCII hyphen",
+		"Hi {{\u00a0name }}":                               "line 1, column 6: the tag contains U+00A0: use an ordinary space",
+		"ä\nsü {{ name | default: \u201cyou\u201d }}":      "line 2, column 23: the tag contains U+201C (\u201c): use an ASCII quotation mark",
+		"{% if a %}\n{% elsif b\u2009== 1 %}\n{% endif %}": "line 2, column 11: the tag contains U+2009: use an ordinary space",
+		"{{ name\u200b }}":                                 "line 1, column 8: the tag contains U+200B: use an ordinary space",
+		"{{ a \u2013 b }}":                                 "line 1, column 6: the tag contains U+2013 (\u2013): use an ASCII hyphen",
 	} {
 		if _, err := language.Scan(source); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", source, err, want)

@@ -7,13 +7,43 @@ import (
 	"unicode/utf8"
 )
 
-// problem is an error in a source, with its line, for the author.
+// problem is an error in a source, with its position, for the author.
 type problem struct {
-	line int
-	text string
+	line   int
+	text   string
+	column int    // in characters, starting at 1; 0 if unknown
+	near   string // a part of the tag with the error
 }
 
-func (p *problem) Error() string { return fmt.Sprintf("line %d: %s", p.line, p.text) }
+func (p *problem) Error() string {
+	if p.column == 0 {
+		return fmt.Sprintf("line %d: %s", p.line, p.text)
+	}
+	return fmt.Sprintf("line %d, column %d: %s", p.line, p.column, p.text)
+}
+
+// locate adds the column of the tag to a problem of which only the line is known: the first tag of the line that
+// contains the text of the problem, or the first tag.
+func (p *problem) locate(source string, spans []Span) *problem {
+	line, counted, found := 1, 0, -1
+	for _, span := range spans {
+		line += strings.Count(source[counted:span.Start], "\n")
+		counted = span.Start
+		if line > p.line {
+			break
+		}
+		if line == p.line && (found < 0 || strings.Contains(source[span.Start:span.End], p.near)) {
+			found = span.Start
+			if strings.Contains(source[span.Start:span.End], p.near) {
+				break
+			}
+		}
+	}
+	if found >= 0 && p.column == 0 {
+		p.column = columnOf(source, found)
+	}
+	return p
+}
 
 // lookalikes are characters that editors insert into a tag in place of ASCII characters, where Liquid cannot
 // read them.
@@ -67,7 +97,8 @@ func Scan(source string) ([]Span, error) {
 		line += strings.Count(source[at:at+open], "\n")
 		at += open
 		if len(spans) == maxTags {
-			return nil, &problem{line, fmt.Sprintf("there are more than %d tags", maxTags)}
+			return nil, &problem{line: line, column: columnOf(source, at),
+				text: fmt.Sprintf("there are more than %d tags", maxTags)}
 		}
 		object := source[at+1] == '{'
 		closing := "%}"
@@ -76,16 +107,16 @@ func Scan(source string) ([]Span, error) {
 		}
 		length := strings.Index(source[at+2:min(len(source), at+2+maxExpression)], closing)
 		if length < 0 {
-			return nil, &problem{line, explainUnclosed(source[at:], closing)}
+			return nil, &problem{line: line, column: columnOf(source, at), text: explainUnclosed(source[at:], closing)}
 		}
 		inner := source[at+2 : at+2+length]
 		if reason := checkInner(inner, object); reason != "" {
-			return nil, &problem{line, reason}
+			return nil, &problem{line: line, column: columnOf(source, at), text: reason}
 		}
 		if i, about := findLookalike(inner); i >= 0 {
 			i += at + 2
-			return nil, &problem{line + strings.Count(source[at:i], "\n"),
-				fmt.Sprintf("column %d: %s", columnOf(source, i), about)}
+			return nil, &problem{line: line + strings.Count(source[at:i], "\n"), column: columnOf(source, i),
+				text: about}
 		}
 		end := at + 2 + length + 2
 		spans = append(spans, Span{Start: at, End: end})

@@ -50,18 +50,19 @@ func (w *walker) walkNode(n render.Node, s scope) error {
 		if (n.Name == "break" || n.Name == "continue") && s.loops > 0 {
 			return nil
 		}
-		return &problem{n.SourceLoc.LineNo, fmt.Sprintf("the tag {%% %s %%} is not allowed here", n.Name)}
+		return &problem{line: n.SourceLoc.LineNo, near: n.Name,
+			text: fmt.Sprintf("the tag {%% %s %%} is not allowed here", n.Name)}
 	case *render.BlockNode:
 		return w.walkBlock(n, s)
 	default:
-		return &problem{1, fmt.Sprintf("contains an unknown kind of node (%T)", n)}
+		return &problem{line: 1, text: fmt.Sprintf("contains an unknown kind of node (%T)", n)}
 	}
 }
 
 func (w *walker) walkBlock(n *render.BlockNode, s scope) error {
 	line := n.SourceLoc.LineNo
 	if s.blocks++; s.blocks > maxNesting {
-		return &problem{line, fmt.Sprintf("blocks are nested more than %d deep", maxNesting)}
+		return &problem{line: line, near: n.Args, text: fmt.Sprintf("blocks are nested more than %d deep", maxNesting)}
 	}
 	outer := s
 	switch n.Name {
@@ -75,11 +76,11 @@ func (w *walker) walkBlock(n *render.BlockNode, s scope) error {
 			return err
 		}
 		if s.loops++; s.loops > maxLoops {
-			return &problem{line, fmt.Sprintf("{%% for %%} is nested more than %d deep", maxLoops)}
+			return &problem{line: line, near: n.Args, text: fmt.Sprintf("{%% for %%} is nested more than %d deep", maxLoops)}
 		}
 		s.names = append(slices.Clip(s.names), u.loop, "forloop")
 	default:
-		return &problem{line, fmt.Sprintf("the tag {%% %s %%} is not allowed", n.Name)}
+		return &problem{line: line, near: n.Name, text: fmt.Sprintf("the tag {%% %s %%} is not allowed", n.Name)}
 	}
 	if err := w.walkSequence(n.Body, s); err != nil {
 		return err
@@ -105,16 +106,16 @@ func (w *walker) walkExpression(text string, line int, isLoop, isOutput bool, s 
 	u, ok := parseUsage(text, isLoop)
 	switch {
 	case !ok:
-		return u, &problem{line, fmt.Sprintf("cannot read %q", text)}
+		return u, &problem{line: line, near: text, text: fmt.Sprintf("cannot read %q", text)}
 	case u.ranges:
-		return u, &problem{line, "ranges such as (1..5) are not allowed"}
+		return u, &problem{line: line, near: text, text: "ranges such as (1..5) are not allowed"}
 	}
 	for i, f := range u.filters {
 		if !isFilter(f) {
-			return u, &problem{line, fmt.Sprintf("there is no filter %s", f)}
+			return u, &problem{line: line, near: text, text: fmt.Sprintf("there is no filter %s", f)}
 		}
 		if f == breakLines && (!isOutput || i < len(u.filters)-1) {
-			return u, &problem{line, breakLines + " must be the last filter of an output"}
+			return u, &problem{line: line, near: text, text: breakLines + " must be the last filter of an output"}
 		}
 	}
 	for _, path := range u.paths {

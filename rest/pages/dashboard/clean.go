@@ -36,14 +36,14 @@ var (
 	ordinaryDoctype = regexp.MustCompile(`^[\w\s"'/:.+-]+$`)
 )
 
-// clean writes an email so that it can be shown safely. With pictures, remote images are kept.
+// clean writes an email so that it can be shown safely.
 //
 // It rewrites the email tag by tag and builds no tree, so that it takes time in proportion to the size, and memory for
 // one tag, however deeply the email is nested. Browsers may parse the same tags into a different tree, because context
 // decides whether a tag is markup or text. This is safe, because every "<" of the result starts a checked tag, and all
 // others are escaped: in text, in attribute values, and in style sheets.
-func clean(w io.Writer, email io.Reader, pictures bool) error {
-	c := cleaner{out: bufio.NewWriterSize(w, 8<<10), from: html.NewTokenizer(email), pictures: pictures}
+func clean(w io.Writer, email io.Reader, look appearance) error {
+	c := cleaner{out: bufio.NewWriterSize(w, 8<<10), from: html.NewTokenizer(email), appearance: look}
 	for c.err == nil {
 		kind := c.from.Next()
 		switch kind {
@@ -70,11 +70,12 @@ func clean(w io.Writer, email io.Reader, pictures bool) error {
 
 // cleaner is the state of cleaning one email.
 type cleaner struct {
-	out      *bufio.Writer
-	from     *html.Tokenizer
-	pictures bool
-	within   string // the element that contains the current raw text
-	err      error
+	appearance
+
+	out    *bufio.Writer
+	from   *html.Tokenizer
+	within string // the element that contains the current raw text
+	err    error
 }
 
 func (c *cleaner) write(parts ...string) {
@@ -92,7 +93,7 @@ func (c *cleaner) text() {
 	case c.within == "style":
 		// CSS ignores HTML comment marks, which enclose old style sheets.
 		sheet := bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("<!--"), nil), []byte("-->"), nil)
-		c.write(strings.ReplaceAll(string(sheet), "<", `\3c `))
+		c.write(strings.ReplaceAll(c.emulateSheet(string(sheet)), "<", `\3c `))
 	default:
 		c.write(html.EscapeString(string(text)))
 	}
@@ -147,7 +148,7 @@ func (c *cleaner) attributes(more bool) (text string, refreshes bool) {
 		if !ordinaryName.MatchString(name) || c.drops(name, string(value)) {
 			continue
 		}
-		out.WriteString(" " + name + `="` + html.EscapeString(string(value)) + `"`)
+		out.WriteString(" " + name + `="` + html.EscapeString(c.emulateAttribute(name, string(value))) + `"`)
 	}
 	return out.String(), refreshes
 }
@@ -159,7 +160,7 @@ func (c *cleaner) drops(name, value string) bool {
 	case slices.Contains(leading, name):
 		return runs.MatchString(ignored.ReplaceAllString(value, ""))
 	case slices.Contains(loading, name):
-		return !c.pictures && elsewhere.MatchString(value)
+		return !c.pictures && elsewhere.MatchString(value) && !c.isOwnImage(name, value)
 	}
 	return false
 }

@@ -49,6 +49,7 @@ type Options struct {
 	Links   []Link
 	Door    Door           // of previews
 	Budget  *intake.Budget // likewise
+	Images  string         // URL prefix of the images of templates, which previews show
 	Logger  *slog.Logger
 }
 
@@ -74,7 +75,7 @@ func newApp(built fs.FS, o Options) (*app, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
-	a := &app{Options: o, assets: assets{built: built}, preview: &preview{o.Door, o.Budget, newPreviewTurns()},
+	a := &app{Options: o, assets: assets{built: built}, preview: &preview{o.Door, o.Budget, newPreviewTurns(), o.Images},
 		absent: absent}
 	a.beforeTheme, a.beforeNonce, a.rest, err = cutPage(page)
 	return a, err

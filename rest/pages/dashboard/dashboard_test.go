@@ -398,7 +398,7 @@ func TestAnEmailIsShownAsItLooks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var got strings.Builder
-			if err := clean(&got, strings.NewReader(c.email), c.pictures); err != nil || got.String() != c.shown {
+			if err := clean(&got, strings.NewReader(c.email), appearance{pictures: c.pictures}); err != nil || got.String() != c.shown {
 				t.Errorf("shown as %s (%v), want %s", got.String(), err, c.shown)
 			}
 		})
@@ -421,7 +421,7 @@ func FuzzPreviewsHaveJudgedTagsOnly(f *testing.F) {
 	leads := regexp.MustCompile(` (href|action|formaction|xlink:href)="\s*(javascript|vbscript|data):`)
 	f.Fuzz(func(t *testing.T, email string) {
 		var out strings.Builder
-		if err := clean(&out, strings.NewReader(email), false); err != nil {
+		if err := clean(&out, strings.NewReader(email), appearance{}); err != nil {
 			t.Fatalf("the email cannot be shown: %v", err)
 		}
 		for _, found := range tag.FindAllString(out.String(), -1) {

@@ -41,6 +41,7 @@ type preview struct {
 	door   Door
 	budget *intake.Budget
 	turns  *limit.Keyed[string] // by user
+	images string               // URL prefix of the images of templates, which are always shown
 }
 
 // newPreviewTurns limits previews to half of the processors, and one per user.
@@ -92,12 +93,12 @@ func (p *preview) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	return show(w, multipart.NewReader(body.Reader(), parameters["boundary"]))
+	return p.show(w, multipart.NewReader(body.Reader(), parameters["boundary"]))
 }
 
-// show writes the email of a form. The field that requests images must precede it.
-func show(w http.ResponseWriter, form *multipart.Reader) error {
-	pictures := false
+// show writes the email of a form. The fields that request images and a color scheme must precede it.
+func (p *preview) show(w http.ResponseWriter, form *multipart.Reader) error {
+	look := appearance{images: p.images}
 	for {
 		part, err := form.NextRawPart()
 		if err != nil {
@@ -109,17 +110,26 @@ func show(w http.ResponseWriter, form *multipart.Reader) error {
 			if err != nil && !errors.Is(err, io.EOF) {
 				return fault.Invalidf("The form cannot be read").WithCause(err)
 			}
-			pictures = n > 0
+			look.pictures = n > 0
+		case "scheme":
+			scheme, err := io.ReadAll(io.LimitReader(part, 10))
+			if err != nil {
+				return fault.Invalidf("The form cannot be read").WithCause(err)
+			}
+			look.setScheme(string(scheme))
 		case "html":
 			from := "data:"
-			if pictures {
+			if look.images != "" {
+				from += " " + look.images
+			}
+			if look.pictures {
 				from = "data: https: http:"
 			}
 			w.Header().Set("Content-Security-Policy",
 				"sandbox; default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src "+from+
 					"; form-action 'none'; base-uri 'none'; frame-ancestors 'self'")
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			return clean(w, part, pictures)
+			return clean(w, part, look)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package manual serves the manual as text for language models: an index (/llms.txt), all pages in one file
-// (/llms-full.txt), and each page. The index is derived from docs/README.md, as the navigation of the site is.
+// Package manual serves the manual to people (/manual/), and as text for language models: an index (/llms.txt), all
+// pages in one file (/llms-full.txt), and each page. The index is derived from docs/README.md, as the navigation of the site is.
 package manual
 
 import (
@@ -25,7 +25,7 @@ const (
 
 // Patterns are the patterns of the handler.
 func Patterns() []string {
-	return []string{"GET " + indexPath, "GET " + fullPath, "GET " + pagePath + "{page}"}
+	return []string{"GET " + indexPath, "GET " + fullPath, "GET " + pagePath + "{page}", "GET " + htmlPath + "{page...}"}
 }
 
 // link is a link of the index to a page, with what follows it.
@@ -37,6 +37,8 @@ type handler struct {
 	// Each text is compressed at its first request.
 	index, full lazyText
 	pages       map[string]lazyText
+	html        map[string]lazyText // by name without .md; the index has none
+	files       map[string]string   // paths of the pages by their names
 }
 
 // New returns the handler. The links of the index begin with the base URL.
@@ -47,7 +49,8 @@ func New(baseURL string) (http.Handler, error) {
 	}
 	var index, full strings.Builder
 	index.WriteString(summary)
-	h := &handler{pages: map[string]lazyText{}}
+	h := &handler{pages: map[string]lazyText{}, html: map[string]lazyText{}, files: map[string]string{}}
+	h.html[""] = h.newPage(indexFile, readme)
 	for line := range strings.Lines(string(readme)) {
 		line = strings.TrimRight(line, "\n")
 		if strings.HasPrefix(line, "## ") {
@@ -68,6 +71,8 @@ func New(baseURL string) (http.Handler, error) {
 		full.Write(content)
 		full.WriteString("\n\n")
 		h.pages[name] = newText("text/markdown", content)
+		h.files[name] = file
+		h.html[strings.TrimSuffix(name, ".md")] = h.newPage(file, content)
 	}
 	h.index = newText("text/plain", []byte(index.String()))
 	h.full = newText("text/plain", []byte(full.String()))
@@ -90,6 +95,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.full().ServeHTTP(w, r)
 	default:
 		page := h.pages[r.PathValue("page")]
+		if strings.HasPrefix(r.URL.Path, htmlPath) {
+			page = h.html[r.PathValue("page")]
+		}
 		if page == nil {
 			http.NotFound(w, r)
 			return

@@ -98,7 +98,10 @@ func (f form) toView(r *http.Request) view {
 }
 
 var (
-	emailField  = field{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true}
+	emailField = field{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true}
+	// browsers offer passkeys in this field
+	passkeyEmailField = field{Name: "email", Label: "Email", Type: "email", Autocomplete: "username webauthn", Required: true}
+
 	oldPassword = field{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password"}
 	newPassword = field{Name: "password", Label: "New password", Type: "password", Autocomplete: "new-password",
 		Hint: "At least 12 characters", Required: true}
@@ -117,8 +120,9 @@ func init() { //nolint:gochecknoinits // the forms name each other's pages
 			about: "You become the operator of this installation and the owner of a team.", button: "Set up",
 			token:  true,
 			fields: []field{emailField, newPassword, nameField, accountField}, do: (*pages).setUp},
-		{path: signin.PathSignIn, title: "Sign in", button: "Sign in", fields: []field{emailField, oldPassword, codeField},
-			links: []string{signin.PathReset}, do: (*pages).signIn},
+		{path: signin.PathSignIn, title: "Sign in", button: "Sign in",
+			fields: []field{passkeyEmailField, oldPassword, codeField},
+			links:  []string{signin.PathReset}, do: (*pages).signIn},
 		{path: signin.PathSignUp, title: "Sign up", button: "Continue", fields: []field{emailField, nameField, accountField, newPassword},
 			links: []string{signin.PathSignIn}, do: (*pages).signUp},
 		{path: signin.PathReset, title: "Set a new password", button: "Continue", fields: []field{emailField, newPassword},

@@ -26,6 +26,21 @@ if (form && token) {
     for (const name of ['email', 'password', 'code']) show(name, false)
     if (given) form.requestSubmit()
   }
+  // Most users have no code, so its field appears on request, and after a failed sign-in.
+  const code = form.querySelector('[data-field="code"]')
+  if (page === '/sign-in' && !byLink && code && !document.querySelector('.note.bad:not([hidden])')) {
+    show('code', false)
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'plain'
+    button.textContent = 'Enter an authenticator code'
+    button.addEventListener('click', () => {
+      button.remove()
+      show('code', true)
+      code.querySelector('input').focus()
+    })
+    code.after(button)
+  }
 }
 
 // Passkeys: one signs in, and who is signed in adds one. The buttons are shown where the browser can.
@@ -53,12 +68,24 @@ const offer = (button, told, ask) => {
     button.disabled = false
   })
 }
-offer(document.getElementById('passkey'), document.getElementById('passkey-wrong'), async () => {
+const signIn = async choice => {
   const { options, challenge_id } = await post('/api/session/passkey/options')
-  const credential = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options.publicKey) })
+  const credential = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options.publicKey), ...choice })
   await post('/api/session/passkey', { challenge_id, credential: credential.toJSON() })
   location.assign(form?.elements.next?.value ?? '/')
+}
+// The browser also offers passkeys in the email field. The button ends that offer, because only one can be open.
+const autofill = new AbortController()
+const passkey = document.getElementById('passkey')
+offer(passkey, document.getElementById('passkey-wrong'), () => {
+  autofill.abort()
+  return signIn({})
 })
+if (passkey && !passkey.hidden) {
+  window.PublicKeyCredential.isConditionalMediationAvailable?.()
+    .then(can => can && signIn({ mediation: 'conditional', signal: autofill.signal }))
+    .catch(() => undefined) // the button still works, and shows errors
+}
 offer(document.getElementById('new-passkey'), document.getElementById('passkey-told'), async () => {
   const { options, challenge_id } = await post('/api/user/passkeys/options')
   const credential = await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options.publicKey) })

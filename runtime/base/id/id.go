@@ -37,6 +37,7 @@ const (
 	Suppression Prefix = "sup"
 	OptOut      Prefix = "opt"
 	Template    Prefix = "tpl"
+	Image       Prefix = "img"
 
 	Smarthost Prefix = "smh"
 	Source    Prefix = "src"

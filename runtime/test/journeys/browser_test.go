@@ -109,6 +109,13 @@ func TestWhatPeopleDoInABrowser(t *testing.T) {
 	runScript(t, app, "tasks.mjs", "ZONE="+domainZone(t, app))
 }
 
+// In a real browser: the template editor previews while the author types, saves, completes and emulates devices.
+func TestTemplatesAreEditedInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
+	t.Parallel()
+	runScript(t, startCaptured(t), "templates.mjs")
+}
+
 // domainZone is where a domain's records are published in the DNS of the test, as its owner does at a provider.
 func domainZone(t *testing.T, app *harness.App) string {
 	t.Helper()

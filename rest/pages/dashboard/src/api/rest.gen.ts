@@ -16,6 +16,7 @@ export interface components {
     AddSuppression: { email: string; email_id?: string | null }
     AddSuppressions: { emails: (string)[] }
     AddTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; unsubscribe_enabled?: boolean | null; variables?: (components['schemas']["TemplateVariableInput"])[] | null }
+    AddTemplateImage: { content: string; name?: string | null }
     AddressRule: { action: "accept" | "reject"; match: string }
     AddressRuleInput: { action: "accept" | "reject"; match: string }
     AddressRules: { catch_all: boolean; rules: (components['schemas']["AddressRule"])[] }
@@ -131,6 +132,9 @@ export interface components {
     DomainUpdatedEvent: { created_at: string; data: components['schemas']["DomainUpdatePayload"]; type: "domain.updated" }
     DomainVerifiedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.verified" }
     DryRun: { automation_id: string; condition: (components['schemas']["ExpressionExplanation"]) | (null); error: string | null; outcome: "completed" | "failed" | "cancelled" | "not_started"; trace: (components['schemas']["SimulatedStep"])[]; version: number | null }
+    EditAnswer: { edit: components['schemas']["EditRecord"] }
+    EditRecord: { author: string | null; category: string | null; edit: number; from: string | null; html: string | null; reply_to: (string)[]; saved_at: string; started_at: string; subject: string | null; template_id: string; text: string | null; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[] }
+    EditSummary: { author: string | null; category: string | null; edit: number; from: string | null; reply_to: (string)[]; saved_at: string; started_at: string; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[] }
     EmailAnswer: { email: components['schemas']["EmailRecord"] }
     EmailBouncedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.bounced" }
     EmailCancelledEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.cancelled" }
@@ -172,6 +176,9 @@ export interface components {
     ForwardReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to: (components['schemas']["Mailboxes"]); with_attachments?: boolean | null }
     Header: { name: string; value: string }
     HttpSettings: { body: string | null; content_type: string | null; header_names: (string)[]; id_path: string | null; idempotent: boolean; url: string }
+    ImageAnswer: { image: components['schemas']["ImageRecord"] }
+    ImageRecord: { content_type: "image/png" | "image/jpeg" | "image/gif"; created_at: string; height: number; id: string; name: string; size: number; url: string; width: number }
+    ImagesAnswer: { images: (components['schemas']["ImageRecord"])[] }
     InboundPayload: { attachment_count: number; attachments: (components['schemas']["AttachmentInfoPayload"])[]; cc: (string)[]; email_id: string; from: string; in_reply_to: string | null; message_id: string; rcpt_to: string; received_at: string; references: (string)[]; spam_status: string; status: string; subject: string; to: (string)[] }
     InvitationAnswer: { invitation: components['schemas']["InvitationRecord"] }
     InvitationRecord: { accepted_at: string | null; created_at: string; email: string; expires_at: string; id: string; invited_by: string | null; revoked_at: string | null; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
@@ -287,7 +294,7 @@ export interface components {
     Record: { api_key_id: string | null; created_at: string; duration_ms: number; email_id: string | null; id: string; ip: string; method: string; operation: string; path: string; request_body: string; request_octets: number; response_body: string; response_octets: number; status: number; user_id: string | null }
     RecoverWebhook: { only_failed?: boolean | null; since: string; until?: string | null }
     RecoveryAnswer: { recovery_codes: (string)[] }
-    RenderTemplate: { variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
+    RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
     RenderedAnswer: { rendered: components['schemas']["RenderedTemplate"] }
     RenderedTemplate: { html: string | null; subject: string | null; text: string | null }
     ReplyToReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to?: (components['schemas']["Mailboxes"]) | (null) }
@@ -359,6 +366,7 @@ export interface components {
     TagMap: Record<string, string>
     TagsInput: ((components['schemas']["TagInput"])[]) | (components['schemas']["TagMap"])
     TemplateAnswer: { template: components['schemas']["TemplateRecord"] }
+    TemplateEditList: { edits: (components['schemas']["EditSummary"])[]; has_more: boolean; next_cursor: string | null }
     TemplateList: { has_more: boolean; next_cursor: string | null; templates: (components['schemas']["TemplateSummary"])[] }
     TemplateRecord: { alias: string | null; category: string | null; created_at: string; etag: string; from: string | null; has_unpublished_changes: boolean; html: string | null; id: string; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
     TemplateReference: { alias?: string | null; id?: string | null; variables?: Record<string, unknown> | null }
@@ -374,6 +382,7 @@ export interface components {
     TrackingRecord: { error: string | null; found: (string)[]; name: string; status: "missing" | "mismatch" | "verified"; type: "CNAME"; value: string }
     TriggerDefinition: { cancel_on_events?: (components['schemas']["CancelRule"])[]; conditions?: string; event: string; re_entry?: (components['schemas']["ReEntry"]) }
     TwilioSettings: { account_sid: string; base_url: string | null; has_auth_token: boolean }
+    UnsavedTemplate: { category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
     UnsubscribePayload: { category: string | null; category_label: string | null; category_opt_out_id: string | null; email: string; email_id: string | null; scope: string; source: string; suppression_id: string | null }
     UpdateAPIKey: { name?: string }
     UpdateAccount: { body_retention_days?: number; email?: string; name?: string; record_retention_days?: number; require_second_factor?: boolean }
@@ -396,8 +405,8 @@ export interface components {
     Verdict: { error: string | null; starts: boolean }
     VersionAnswer: { version: components['schemas']["VersionRecord"] }
     VersionList: { has_more: boolean; next_cursor: string | null; versions: (components['schemas']["VersionSummary"])[] }
-    VersionRecord: { category: string | null; from: string | null; html: string | null; published_at: string; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
-    VersionSummary: { category: string | null; from: string | null; published_at: string; reply_to: (string)[]; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
+    VersionRecord: { category: string | null; from: string | null; html: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
+    VersionSummary: { category: string | null; from: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
     WaitForEventStep: { conditions?: string; event: (components['schemas']["StepEvents"]); key?: string; name?: string; next?: (components['schemas']["StepTarget"]); on_event?: (components['schemas']["StepTarget"]); on_timeout?: (components['schemas']["StepTarget"]); since?: string; step?: string; timeout: string; type: "wait_for_event" }
     WaitReason: { code: string; message: string; since: string }
     WaitUntilStep: { at?: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); offset?: string; on_past?: (components['schemas']["StepTarget"]); timezone?: string; type: "wait_until"; window?: (components['schemas']["StepWindow"]) }
@@ -792,6 +801,13 @@ export interface paths {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["SuppressionAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
+  "/template-images": {
+    get: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["ImagesAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["AddTemplateImage"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["ImageAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/template-images/{id}": {
+    delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
   "/templates": {
     get: { parameters: { query?: { limit?: number; cursor?: string; alias?: string; status?: "draft" | "published"; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["AddTemplate"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
@@ -803,6 +819,15 @@ export interface paths {
   }
   "/templates/{id}/duplicate": {
     post: { parameters: { query?: never; path: { id: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/templates/{id}/edits": {
+    get: { parameters: { query?: { limit?: number; cursor?: string }; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateEditList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/templates/{id}/edits/{edit}": {
+    get: { parameters: { query?: never; path: { id: string; edit: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["EditAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/templates/{id}/edits/{edit}/restore": {
+    post: { parameters: { query?: never; path: { id: string; edit: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/templates/{id}/publish": {
     post: { parameters: { query?: never; path: { id: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["PublicationAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

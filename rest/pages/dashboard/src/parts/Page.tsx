@@ -1,10 +1,12 @@
-import { Link } from '@tanstack/react-router'
-import { ChevronLeft, ChevronRight, Menu } from 'lucide-react'
+import { Link, useLocation } from '@tanstack/react-router'
+import { ChevronLeft, ChevronRight, CircleQuestionMark, Menu } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { helpFor } from '@/app/help'
 import { sideOpen } from '@/app/shell/state'
 
-// PageHead is the header of a page: its title, a link to the parent page, and at most two buttons.
+// PageHead is the header of a page: its title, a link to the parent page and to the manual, and at most two buttons.
 export function PageHead({ title, up, children }: { title: ReactNode; up?: { to: string; name: string }; children?: ReactNode }) {
+  const help = helpFor(useLocation({ select: (l) => l.pathname }))
   return (
     <header className="flex min-h-13 flex-none items-center gap-2 border-b border-line bg-surface px-4 py-2 md:px-6">
       <button type="button" className="btn quiet square -ml-2 md:hidden" aria-label="Menu" onClick={() => sideOpen.set(true)}><Menu aria-hidden /></button>
@@ -18,6 +20,7 @@ export function PageHead({ title, up, children }: { title: ReactNode; up?: { to:
         </>
       )}
       <h1 className="min-w-0 truncate">{title}</h1>
+      <a href={help} target="_blank" rel="noreferrer" aria-label="Help for this page" title="Help for this page" className="inline-grid size-6 flex-none place-items-center rounded-control text-ink-3 hover:bg-hover hover:text-ink"><CircleQuestionMark aria-hidden className="!size-4" /></a>
       {children && <div className="ml-auto flex flex-none items-center gap-2">{children}</div>}
     </header>
   )

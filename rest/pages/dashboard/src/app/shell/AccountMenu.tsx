@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Check, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react'
+import { BookOpen, Check, LogOut, Monitor, Moon, Settings, Sparkles, Sun } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { unwrap, rest } from '@/api/rest'
@@ -28,6 +28,8 @@ export default function AccountMenu({ children }: { children: ReactNode }) {
         ))}
         <DropdownMenu.Separator className="-mx-1 my-1 border-t border-line" />
         {settings && <DropdownMenu.Item asChild className="menu-item"><Link to="/settings"><Settings aria-hidden />Settings</Link></DropdownMenu.Item>}
+        <DropdownMenu.Item asChild className="menu-item"><a href="/manual/" target="_blank" rel="noreferrer"><BookOpen aria-hidden />Manual</a></DropdownMenu.Item>
+        <DropdownMenu.Item asChild className="menu-item"><a href="/manual/CHANGELOG" target="_blank" rel="noreferrer"><Sparkles aria-hidden />What’s new</a></DropdownMenu.Item>
         <DropdownMenu.RadioGroup value={chosen} onValueChange={(v) => setTheme(v as Theme)}>
           <DropdownMenu.Label className="px-2 pt-2 pb-0.5 text-xs text-ink-3">Theme</DropdownMenu.Label>
           {themes.map(([value, name, Icon]) => (

@@ -1,6 +1,7 @@
 import { ArrowDown, ArrowUp, CircleAlert, Copy, Move, Trash2, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Menu } from '@/parts/Menu'
+import { sentenceOf } from './model/sentence'
 import { figuresOf, toPanel, useScene, type Figures, type Mark } from './scene'
 
 // Block is one step in the outline, with its figures, problems and actions.
@@ -39,7 +40,7 @@ export function Block({ at, icon, name, children }: { at: string; icon: ReactNod
         <ul className="mt-1 grid gap-0.5 text-xs">
           {own.map((t, i) => {
             const Icon = t.bad ? CircleAlert : TriangleAlert
-            return <li key={i} className={`flex items-start gap-1 wrap-anywhere ${t.bad ? 'text-bad' : 'text-warn'}`}><Icon aria-hidden className="mt-px !size-3.5" /><span>{t.field && <code>{t.field} </code>}{t.message}</span></li>
+            return <li key={i} className={`flex items-start gap-1 wrap-anywhere ${t.bad ? 'text-bad' : 'text-warn'}`}><Icon aria-hidden className="mt-px !size-3.5" /><span title={t.field || undefined}>{sentenceOf(t)}</span></li>
           })}
         </ul>
       )}

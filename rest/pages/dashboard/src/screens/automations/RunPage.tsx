@@ -78,7 +78,9 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
         {can('WRITE') && live && <button type="button" className="btn" onClick={() => setAsks('cancel')}><Ban aria-hidden />Cancel</button>}
         {can('WRITE') && r.status === 'FAILED' && <button type="button" className="btn primary" onClick={() => setAsks('retry')}><RotateCw aria-hidden />Retry</button>}
       </PageHead>
-      <PageBody narrow>
+      <PageBody>
+        <div className="grid min-w-0 content-start gap-4 md:gap-6 min-[1280px]:grid-cols-[minmax(0,1fr)_420px]">
+        <div className="grid min-w-0 content-start gap-4 md:gap-6">
         <div className="grid gap-3">
           <div className="flex flex-wrap items-center gap-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>{r.held && <Badge tone="warn" icon={Hourglass}>Held: its automation is paused</Badge>}</div>
           {r.error && <p className="smtp bad">{r.error}</p>}
@@ -101,7 +103,9 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
             <Detail name="Ended">{r.endedAt && <Time at={r.endedAt} exact />}</Detail>
           </DetailList>
         </div>
-        {definition && <Way steps={steps} trigger={definition.trigger} taken={taken} at={at} />}
+        {definition && <Way steps={steps} trigger={definition.trigger} taken={taken} at={at} tall />}
+        </div>
+        <div className="grid min-w-0 content-start gap-4 md:gap-6">
         <Card title="Timeline">
           {newest.length === 0 ? <p className="text-ink-2">No steps yet.</p> : <Timeline>{newest.map((e, i) => <Happened key={i} entry={e} />)}</Timeline>}
         </Card>
@@ -111,6 +115,8 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
           </Card>
         )}
         <CodeBlock title="Trigger event" text={JSON.stringify(r.event, null, 2)} />
+        </div>
+        </div>
       </PageBody>
       {asks === 'cancel' && <ConfirmDialog title="Cancel this run?" label="Cancel run" danger onClose={() => setAsks(null)} run={() => act('cancel')}>It won’t send anything else. This cannot be undone.</ConfirmDialog>}
       {asks === 'retry' && <ConfirmDialog title="Retry this run?" label="Retry" onClose={() => setAsks(null)} run={() => act('retry')}>It resumes at the failed step and may send email.</ConfirmDialog>}

@@ -24,7 +24,7 @@ export function Versions({ automation: a, write, changed }: { automation: Detail
             <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
               <GitCommitVertical aria-hidden className="text-ink-3" /><b className="font-medium">Version {v.number}</b>
               {v.number === a.version && <Badge tone={a.status === 'ACTIVE' ? 'ok' : 'quiet'} icon={GitCommitVertical}>{a.status === 'ACTIVE' ? 'Active' : 'Last active'}</Badge>}
-              <span className="flex-1 text-xs text-ink-3"><Time at={v.createdAt} /></span>
+              <span className="min-w-0 flex-1 truncate text-xs text-ink-3">{v.activatedBy && <><bdi>{v.activatedBy}</bdi>, </>}<Time at={v.createdAt} /></span>
               <button type="button" className="btn sm" aria-expanded={open === v.number} onClick={() => setOpen(open === v.number ? null : v.number)}>{open === v.number ? 'Close' : 'View definition'}</button>
               {write && a.status !== 'ARCHIVED' && v.number !== a.version && <button type="button" className="btn sm" onClick={() => setBack(v.number)}><History aria-hidden />Restore</button>}
             </div>

@@ -8,6 +8,13 @@ export interface Mark {
   doubtful?: boolean
 }
 
+// Completion is a variable that the editor offers after `{{`.
+export interface Completion {
+  name: string
+  type: string
+  example: string
+}
+
 export interface CodeProps {
   label: string
   language: 'html' | 'json' | 'text'
@@ -17,6 +24,9 @@ export interface CodeProps {
   marks?: Mark[]
   // at moves the cursor whenever a new object is passed.
   at?: { from: number; to: number }
+  // insert replaces the selection whenever a new object is passed.
+  insert?: { text: string }
+  completions?: Completion[]
 }
 
 const CodeMirror = lazy(() => import('./CodeMirror'))

@@ -1,10 +1,11 @@
+import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { Compartment, EditorState, StateEffect, StateField, type Extension } from '@codemirror/state'
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { basicSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
-import type { CodeProps, Mark } from './Code'
+import type { CodeProps, Completion, Mark } from './Code'
 
 // The colors follow the theme of the page.
 const look = EditorView.theme({
@@ -22,6 +23,8 @@ const look = EditorView.theme({
   '.cm-wrong': { backgroundColor: 'var(--color-bad-soft)', textDecoration: 'underline wavy var(--color-bad-mark)', textUnderlineOffset: '3px' },
   '.cm-doubtful': { backgroundColor: 'var(--color-warn-soft)', textDecoration: 'underline wavy var(--color-warn-mark)', textUnderlineOffset: '3px' },
   '.cm-panels, .cm-tooltip': { backgroundColor: 'var(--color-raised)', color: 'var(--color-ink)', borderColor: 'var(--color-line)' },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--color-accent-soft)', color: 'var(--color-ink)' },
+  '.cm-completionDetail': { color: 'var(--color-ink-3)', fontStyle: 'normal' },
   '.cm-textfield': { backgroundColor: 'var(--color-surface)', border: '1px solid var(--color-line-strong)' },
   '.cm-button': { backgroundImage: 'none', backgroundColor: 'var(--color-hover)', border: '1px solid var(--color-line)' },
   '.cm-foldPlaceholder': { backgroundColor: 'var(--color-hover)', borderColor: 'var(--color-line)', color: 'var(--color-ink-2)' },
@@ -61,7 +64,24 @@ const languages: Record<CodeProps['language'], () => Promise<Extension>> = {
   text: () => Promise.resolve([]),
 }
 
-export default function CodeMirror({ label, language, value, onChange, readOnly = false, marks, at }: CodeProps) {
+// completeVariable offers the variables of a template within an unfinished tag, each with its type and example.
+export function completeVariable(variables: Completion[], context: CompletionContext): CompletionResult | null {
+  const before = context.matchBefore(/\{[{%][^{}%|]*/)
+  if (!before) return null
+  const word = /[\w.-]*$/.exec(before.text)?.[0] ?? ''
+  const output = before.text.startsWith('{{')
+  const closed = context.state.sliceDoc(context.pos, context.pos + 20).trimStart().startsWith('}}')
+  return {
+    from: context.pos - word.length,
+    options: variables.map((v) => ({
+      label: v.name, detail: v.type, info: v.example === '' ? undefined : `Example: ${v.example}`, type: 'variable',
+      apply: output && before.text.slice(2, before.text.length - word.length).trim() === '' ? `${before.text === '{{' ? ' ' : ''}${v.name}${closed ? '' : ' }}'}` : v.name,
+    })),
+    validFor: /^[\w.-]*$/,
+  }
+}
+
+export default function CodeMirror({ label, language, value, onChange, readOnly = false, marks, at, insert, completions }: CodeProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const changed = useRef(onChange)
@@ -69,6 +89,8 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
   const first = useRef(value)
   first.current = value
   const lock = useRef(new Compartment())
+  const offered = useRef(completions)
+  offered.current = completions
 
   useEffect(() => {
     const speech = new Compartment()
@@ -81,6 +103,7 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
           EditorView.cspNonce.of(nonce), basicSetup, look, syntaxHighlighting(ink), speech.of([]), EditorView.lineWrapping, marksField,
           EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
           lock.current.of([]),
+          EditorState.languageData.of(() => [{ autocomplete: (context: CompletionContext) => completeVariable(offered.current ?? [], context) }]),
           EditorView.updateListener.of((u) => {
             if (u.docChanged) changed.current?.(u.state.doc.toString())
           }),
@@ -117,6 +140,13 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
     editor.dispatch({ selection: { anchor, head: Math.min(at.to, editor.state.doc.length) }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) })
     editor.focus()
   }, [at])
+
+  useEffect(() => {
+    const editor = view.current
+    if (!editor || !insert) return
+    editor.dispatch(editor.state.replaceSelection(insert.text))
+    editor.focus()
+  }, [insert])
 
   return <div ref={host} className="h-full min-h-0 min-w-0" />
 }

@@ -3,13 +3,12 @@ import { useState, type ReactNode } from 'react'
 import { usePages } from '@/api/graphql'
 import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
-import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { copyText } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
 import { termValue, parseTerms } from '@/parts/FilterBar'
-import { Field } from '@/parts/Form'
 import { Menu } from '@/parts/Menu'
 import { Time } from '@/parts/Time'
+import { RenameKey } from './Acts'
 import { CredentialTable } from './CredentialTable'
 import { DomainNames, useDomains } from './domains'
 import { lookOf, scopes } from './look'
@@ -43,25 +42,12 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
           { key: 'domains', head: 'Domains', width: '168px', from: 'vast', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
         ]}
         ending={[{ key: 'ends', head: 'Expires', width: '112px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3">{k.revokedAt ? <Time at={k.revokedAt} /> : k.expiresAt ? <Time at={k.expiresAt} /> : 'Never'}</span> }]}
+        page={(id) => `/keys/${id}`}
         actions={(k) => <Menu label={`More actions for ${k.name}`} entries={[{ name: 'Rename', icon: Pencil, run: () => setRenaming(k) }, { name: 'Copy ID', icon: Copy, run: () => void copyText(k.id).then(() => toast.success('ID copied'), toast.error) }]} />}
         revokeLabel="Revoke key" revokeEffect="Requests with this key will fail within five seconds."
         revoke={(k) => unwrap(rest.DELETE('/api-keys/{id}', { params: { path: { id: k.id } } }))}
       />
-      {renaming && <Rename apiKey={renaming} onClose={() => setRenaming(undefined)} renamed={() => void list.refetch()} />}
+      {renaming && <RenameKey apiKey={renaming} onClose={() => setRenaming(undefined)} renamed={() => void list.refetch()} />}
     </>
-  )
-}
-
-function Rename({ apiKey, onClose, renamed }: { apiKey: Row; onClose: () => void; renamed: () => void }) {
-  const [name, setName] = useState(apiKey.name)
-  async function run() {
-    await unwrap(rest.PATCH('/api-keys/{id}', { params: { path: { id: apiKey.id } }, body: { name: name.trim() } }))
-    renamed()
-    toast.success('API key renamed')
-  }
-  return (
-    <ConfirmDialog title={`Rename ${apiKey.name}`} label="Rename" onClose={onClose} run={run}>
-      <Field label="Name">{(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} maxLength={200} autoFocus autoComplete="off" />}</Field>
-    </ConfirmDialog>
   )
 }

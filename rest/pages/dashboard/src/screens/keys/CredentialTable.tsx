@@ -1,3 +1,4 @@
+import { Link, useNavigate } from '@tanstack/react-router'
 import type { LucideIcon } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { useAllPages, type Pages } from '@/api/graphql'
@@ -27,6 +28,8 @@ interface Props<Row> {
   // columns follow the name; ending columns follow the last use.
   columns: Column<Row>[]
   ending?: Column<Row>[]
+  // page is the path of a row's own page.
+  page?: (id: string) => string
   // actions follow the button that revokes.
   actions?: (row: Row) => ReactNode
   revokeLabel: string
@@ -35,9 +38,10 @@ interface Props<Row> {
 }
 
 // CredentialTable lists API keys or SMTP credentials, and revokes them.
-export function CredentialTable<Row extends Credential>({ label, icon, list, placeholder, choices, matches, noMatch, empty, columns, ending = [], actions, revokeLabel, revokeEffect, revoke }: Props<Row>) {
+export function CredentialTable<Row extends Credential>({ label, icon, list, placeholder, choices, matches, noMatch, empty, columns, ending = [], page, actions, revokeLabel, revokeEffect, revoke }: Props<Row>) {
   const [address, change] = useSearchParams()
   const { can } = useViewer()
+  const navigate = useNavigate()
   const [revoking, setRevoking] = useState<Row>()
   const q = address.q ?? ''
   const rows = q ? list.rows.filter((k) => matches(k, q)) : list.rows
@@ -45,7 +49,7 @@ export function CredentialTable<Row extends Credential>({ label, icon, list, pla
 
   const all: Column<Row>[] = [
     { key: 'state', head: 'Status', width: '104px', cell: (k) => { const look = lookOf(k); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
-    { key: 'name', head: 'Name', grows: true, cell: (k) => <span className="font-medium" title={`${k.name}\n${k.id}`}>{k.name}</span> },
+    { key: 'name', head: 'Name', grows: true, cell: (k) => page ? <Link to={page(k.id)} className="font-medium hover:underline" title={`${k.name}\n${k.id}`}>{k.name}</Link> : <span className="font-medium" title={`${k.name}\n${k.id}`}>{k.name}</span> },
     ...columns,
     { key: 'used', head: 'Last used', width: '112px', from: 'slim', cell: (k) => <span className="text-xs text-ink-3">{k.lastUsedAt ? <Time at={k.lastUsedAt} /> : 'Never'}</span> },
     ...ending,
@@ -61,7 +65,7 @@ export function CredentialTable<Row extends Credential>({ label, icon, list, pla
     <>
       <FilterBar placeholder={placeholder} choices={choices} />
       <DataTable
-        label={label} rows={rows} columns={all} idOf={(k) => k.id} nameOf={(k) => k.name} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()}
+        label={label} rows={rows} columns={all} idOf={(k) => k.id} nameOf={(k) => k.name} onOpen={page && ((id) => { if (id) void navigate({ to: page(id) }) })} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()}
         empty={q ? <EmptyState icon={icon} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>{noMatch}</EmptyState> : empty}
       />
       {revoking && (

@@ -29,6 +29,13 @@ export type ApiKeyListQuery = { apiKeys: { nodes: Array<ApiKeyRowFragment>, page
 
 export type ApiKeyRowFragment = { id: string, name: string, prefix: string, scope: ApiKeyScope, domainIds: Array<string>, expiresAt: string | null, lastUsedAt: string | null, createdAt: string, revokedAt: string | null };
 
+export type ApiKeyDetailQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ApiKeyDetailQuery = { apiKey: ApiKeyRowFragment | null };
+
 export type SmtpCredentialListQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -45,5 +52,6 @@ export type KeyDomainsQueryVariables = Exact<{ [key: string]: never; }>;
 export type KeyDomainsQuery = { domains: { nodes: Array<{ id: string, name: string }> } };
 
 export const ApiKeyList = gql<ApiKeyListQuery, ApiKeyListQueryVariables>('ApiKeyList', 'b20376bdd506919d7a436bbac942a2d8171aa8d03279f4eaaaf39f4cef7449a8', import.meta.env.DEV ? "query ApiKeyList($first: Int, $after: String) {\n  apiKeys(first: $first, after: $after) {\n    nodes {\n      ...ApiKeyRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment ApiKeyRow on APIKey {\n  id\n  name\n  prefix\n  scope\n  domainIds\n  expiresAt\n  lastUsedAt\n  createdAt\n  revokedAt\n}" : undefined)
+export const ApiKeyDetail = gql<ApiKeyDetailQuery, ApiKeyDetailQueryVariables>('ApiKeyDetail', 'ec9931dee70fe521c97cc77c3d9741a511870ea8081ad2dcb14cdbd977295788', import.meta.env.DEV ? "query ApiKeyDetail($id: ID!) {\n  apiKey(id: $id) {\n    ...ApiKeyRow\n  }\n}\n\nfragment ApiKeyRow on APIKey {\n  id\n  name\n  prefix\n  scope\n  domainIds\n  expiresAt\n  lastUsedAt\n  createdAt\n  revokedAt\n}" : undefined)
 export const SmtpCredentialList = gql<SmtpCredentialListQuery, SmtpCredentialListQueryVariables>('SmtpCredentialList', 'b484d5f1bd92295de401eda4d3f9eac1bb52a7e64abe3220306483be9b79fa86', import.meta.env.DEV ? "query SmtpCredentialList($first: Int, $after: String) {\n  smtpCredentials(first: $first, after: $after) {\n    nodes {\n      ...SmtpCredentialRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment SmtpCredentialRow on SMTPCredential {\n  id\n  name\n  username\n  host\n  port\n  tls\n  domainIds\n  lastUsedAt\n  createdAt\n  revokedAt\n}" : undefined)
 export const KeyDomains = gql<KeyDomainsQuery, KeyDomainsQueryVariables>('KeyDomains', '543ce3be067366a9fc777d9dda887fc0f2a438c87a59203db70f6985e75451e2', import.meta.env.DEV ? "query KeyDomains {\n  domains(first: 100) {\n    nodes {\n      id\n      name\n    }\n  }\n}" : undefined)

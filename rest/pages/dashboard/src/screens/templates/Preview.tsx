@@ -1,54 +1,57 @@
-import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
-import { unwrap, rest } from '@/api/rest'
+import { Moon, Sun } from 'lucide-react'
+import { useDeferredValue, useState } from 'react'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { HtmlPreview } from '@/parts/HtmlPreview'
 import { SkeletonText } from '@/parts/Skeleton'
 import { SegmentedControl } from '@/parts/Tabs'
+import { names } from './merge'
+import type { Problem, Render } from './useRender'
 
 type View = 'desktop' | 'mobile' | 'text'
 
-// Preview shows the saved draft, or a version, rendered by the server with the sample values.
-export function Preview({ id, stamp, values, version = 'draft', note }: { id: string; stamp: string; values: Record<string, unknown>; version?: number | 'draft'; note?: ReactNode }) {
+// Preview shows a template as the server renders it with the sample values. While the text has errors, it keeps the
+// last result. `go` moves to a problem.
+export function Preview({ render, go, label = 'Preview' }: { render: Render; label?: string; go?: (p: Problem) => void }) {
   const [view, setView] = useState<View>('desktop')
-  const settled = useSettled(JSON.stringify(values))
-  const rendered = useQuery({
-    queryKey: ['render', id, stamp, version, settled],
-    queryFn: () => unwrap(rest.POST('/templates/{id}/render', { params: { path: { id } }, body: { version, variables: JSON.parse(settled) as Record<string, unknown> } })).then((a) => a.rendered),
-    placeholderData: (old) => old,
-    staleTime: Infinity,
-    retry: false,
-  })
-  const html = useDeferredValue(rendered.data?.html ?? null)
-  const shown = view !== 'text' && rendered.data && !html ? 'text' : view
+  const [scheme, setScheme] = useState<'light' | 'dark'>('light')
+  const { rendered, problems, failure } = render
+  const html = useDeferredValue(rendered?.html ?? null)
+  const shown = view !== 'text' && rendered && !html ? 'text' : view
   return (
-    <section aria-label="Preview" className="grid min-h-0 content-start gap-2 self-start lg:sticky lg:top-6">
+    <section aria-label={label} aria-busy={render.busy} className="grid min-h-0 min-w-0 content-start gap-2 self-start lg:sticky lg:top-6">
       <div className="flex flex-wrap items-center gap-2">
         <h2>Preview</h2>
-        {note}
-        <div className="ml-auto"><SegmentedControl<View> label="View" choices={[{ key: 'desktop', name: 'Desktop' }, { key: 'mobile', name: 'Mobile' }, { key: 'text', name: 'Text' }]} value={view} onChange={setView} /></div>
+        <div className="ml-auto flex flex-wrap gap-2">
+          {shown !== 'text' && <SegmentedControl<'light' | 'dark'> label="Color scheme" choices={[{ key: 'light', name: 'Light mode', icon: <Sun aria-hidden /> }, { key: 'dark', name: 'Dark mode', icon: <Moon aria-hidden /> }]} value={scheme} onChange={setScheme} />}
+          <SegmentedControl<View> label="View" choices={[{ key: 'desktop', name: 'Desktop' }, { key: 'mobile', name: 'Phone' }, { key: 'text', name: 'Text' }]} value={view} onChange={setView} />
+        </div>
       </div>
-      {rendered.error && <ErrorAlert error={rendered.error} retry={() => void rendered.refetch()} title="Postrider can’t render this" />}
-      {!rendered.data && !rendered.error && <SkeletonText />}
-      {rendered.data && (
-        <div className={`overflow-hidden rounded-card border border-line bg-sunken ${rendered.isPlaceholderData ? 'opacity-60' : ''}`}>
-          <p className="border-b border-line bg-surface px-3 py-2 wrap-anywhere"><span className="text-xs text-ink-3">Subject </span><b className="font-medium">{rendered.data.subject ?? 'set when sending'}</b></p>
+      {failure !== null && <ErrorAlert error={failure} retry={render.refetch} title="Can’t render this template" />}
+      {problems.length > 0 && (
+        <ul role="alert" className="grid gap-1 rounded-control bg-bad-soft px-3 py-2 text-bad">
+          {problems.map((p) => <li key={p.field}><ProblemLine problem={p} go={go} /></li>)}
+        </ul>
+      )}
+      {!rendered && !failure && problems.length === 0 && <SkeletonText />}
+      {rendered && (
+        <div className={`overflow-hidden rounded-card border border-line bg-sunken ${render.stale && problems.length > 0 ? 'opacity-60' : ''}`}>
+          <p className="border-b border-line bg-surface px-3 py-2 wrap-anywhere"><span className="text-xs text-ink-3">Subject </span><b className="font-medium">{rendered.subject ?? 'set when sending'}</b></p>
           {shown === 'text'
-            ? <pre tabIndex={0} className="h-[560px] overflow-auto bg-surface p-3 whitespace-pre-wrap wrap-anywhere">{rendered.data.text ?? 'No text part. It’s generated from the HTML.'}</pre>
-            : <HtmlPreview html={html ?? ''} label="Rendered email" mobile={shown === 'mobile'} className="h-[560px]" />}
+            ? <pre tabIndex={0} className="h-[560px] overflow-auto bg-surface p-3 whitespace-pre-wrap wrap-anywhere">{rendered.text ?? 'No text part. It’s generated from the HTML.'}</pre>
+            : <HtmlPreview html={html ?? ''} label="Rendered email" dark={scheme === 'dark'} mobile={shown === 'mobile'} className="h-[560px]" />}
         </div>
       )}
-      <p className="text-xs text-ink-3">Rendered by Postrider.</p>
+      <p className="text-xs text-ink-3">Rendered by Postrider with the sample values of your variables.</p>
     </section>
   )
 }
 
-// useSettled returns a text after it has not changed for a moment.
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), 350)
-    return () => clearTimeout(timer)
-  }, [text])
-  return settled
+// fieldName returns how the dashboard calls a field of a problem.
+const fieldName = (field: string) => (field.startsWith('variables.') ? field.slice('variables.'.length) : (names[field as keyof typeof names] ?? field))
+
+function ProblemLine({ problem, go }: { problem: Problem; go?: (p: Problem) => void }) {
+  const place = problem.line > 0 ? `, line ${problem.line}${problem.column > 0 ? `, column ${problem.column}` : ''}` : ''
+  const text = <><b className="font-medium">{fieldName(problem.field)}{place}</b>: {problem.message}</>
+  if (!go || problem.line === 0) return <span className="wrap-anywhere">{text}</span>
+  return <button type="button" className="text-left wrap-anywhere underline underline-offset-2" onClick={() => go(problem)}>{text}</button>
 }

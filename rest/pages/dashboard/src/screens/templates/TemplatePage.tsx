@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { Copy, LayoutTemplate, Save, Send, Trash2, TriangleAlert } from 'lucide-react'
+import { Copy, ImagePlus, LayoutTemplate, Save, Send, Trash2, TriangleAlert } from 'lucide-react'
 import { useCallback, useMemo, useState, type ReactNode } from 'react'
 import { ApiError } from '@/api/errors'
 import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
@@ -14,16 +14,19 @@ import { PageHead } from '@/parts/Page'
 import { SkeletonRows } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
-import { Code } from '@/screens/code/Code'
+import { Code, type Completion } from '@/screens/code/Code'
 import { LeaveDialog } from '@/screens/code/Dialogs'
 import { useSaveKey } from '@/screens/code/unsaved'
 import { DeleteDialog, PublishDialog, TestSend } from './Acts'
 import { ConflictDialog } from './ConflictDialog'
-import { undeclared, valuesOf, type Template } from './draft'
+import { bodyOf, sampleOf, undeclared, valuesOf, type Template } from './draft'
 import { Fields } from './Fields'
+import { History } from './History'
+import { ImagesDialog } from './Images'
 import { Preview } from './Preview'
 import { StatusBadge } from './StatusBadge'
 import { useEditor, useTemplate } from './useEditor'
+import { marksOf, useRender, type Problem } from './useRender'
 import { Variables } from './Variables'
 import { Versions } from './Versions'
 
@@ -52,9 +55,29 @@ function EditorPage({ template }: { template: Template }) {
   const [address, setAddress] = useSearchParams()
   const tab = address.tab ?? 'html'
   const navigate = useNavigate()
-  const [asks, setAsks] = useState<'publish' | 'delete' | 'send' | null>(null)
+  const [asks, setAsks] = useState<'publish' | 'delete' | 'send' | 'image' | null>(null)
   const [samples, setSamples] = useState<Record<string, string>>({})
   const values = useMemo(() => valuesOf(draft.variables, samples), [draft.variables, samples])
+  const changes = useMemo(() => {
+    const { name: _name, alias: _alias, ...content } = bodyOf(draft, editor.base)
+    return content
+  }, [draft, editor.base])
+  const render = useRender({ id: template.id, stamp: template.updatedAt, values, changes })
+  editor.useAutosave(write && render.valid)
+  const [at, setAt] = useState<{ from: number; to: number }>()
+  const [insert, setInsert] = useState<{ text: string }>()
+  const marks = useMemo(() => (tab === 'html' || tab === 'text' ? marksOf(render.problems, tab, draft[tab]) : []), [render.problems, tab, draft])
+  const completions = useMemo(() => [...draft.variables.map((v): Completion => ({ name: v.key, type: v.type, example: samples[v.key] ?? sampleOf(v) })), { name: 'unsubscribe_url', type: 'link', example: '' }], [draft.variables, samples])
+  const go = useCallback(
+    (p: Problem) => {
+      if (p.field === 'html' || p.field === 'text') {
+        setAddress({ tab: p.field })
+        const [mark] = marksOf([p], p.field, draft[p.field])
+        if (mark) setTimeout(() => setAt({ from: mark.from, to: mark.to }))
+      } else if (p.field.startsWith('variables')) setAddress({ tab: 'variables' })
+    },
+    [draft, setAddress],
+  )
   const saveNow = useCallback(() => { if (write && dirty && !editor.busy) void editor.save() }, [write, dirty, editor])
   useSaveKey(saveNow)
   async function duplicate() {
@@ -69,7 +92,7 @@ function EditorPage({ template }: { template: Template }) {
   return (
     <>
       <PageHead up={up} title={template.name}>
-        {write && <button type="button" className={`btn ${dirty ? 'primary' : ''}`} disabled={!dirty || editor.busy} onClick={saveNow} title="Ctrl S"><Save aria-hidden />{dirty ? 'Save' : 'Saved'}</button>}
+        {write && <button type="button" className={`btn ${dirty ? 'primary' : ''}`} disabled={!dirty || editor.busy} onClick={saveNow} title="Ctrl S"><Save aria-hidden />{editor.saving ? 'Saving…' : dirty ? 'Save' : 'Saved'}</button>}
         {write && <button type="button" className={`btn ${!dirty && template.hasUnpublishedChanges ? 'primary' : ''}`} disabled={!dirty && !template.hasUnpublishedChanges && template.version !== null} onClick={() => setAsks('publish')}>Publish</button>}
         <Menu entries={[
           { name: 'Send test email', icon: Send, run: () => setAsks('send'), hidden: !can('SEND') || !write },
@@ -78,7 +101,7 @@ function EditorPage({ template }: { template: Template }) {
         ]} />
       </PageHead>
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
-        <div className="grid min-w-0 gap-4 p-4 md:p-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:gap-6">
+        <div className="grid min-w-0 gap-4 p-4 md:p-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:gap-6 min-[1400px]:grid-cols-[minmax(0,1fr)_644px]">
           <div className="grid min-w-0 content-start gap-4">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
               <StatusBadge status={template.status} version={template.version} pending={template.hasUnpublishedChanges} /><CopyableId id={template.id} /><span>changed <Time at={template.updatedAt} /></span>
@@ -90,31 +113,41 @@ function EditorPage({ template }: { template: Template }) {
             <div className="grid min-w-0">
               <Tabs
                 label="Template parts" inset="" value={tab} onChange={(key) => setAddress({ tab: key })}
-                tabs={[{ key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'variables', name: missing ? 'Variables !' : 'Variables', count: draft.variables.length }, { key: 'versions', name: 'Versions', count: template.version ?? undefined }]}
+                tabs={[{ key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'variables', name: missing ? 'Variables !' : 'Variables', count: draft.variables.length }, { key: 'versions', name: 'Versions', count: template.version ?? undefined }, { key: 'history', name: 'History' }]}
               >
                 <div className="pt-3">
-                  {tab === 'html' && <Code height="h-[340px] md:h-[480px]" label="HTML" language="html" value={draft.html} readOnly={!write} onChange={(html) => change({ html })} />}
-                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">If empty, it’s generated from the HTML.</p><Code height="h-[340px] md:h-[480px]" label="Text" language="text" value={draft.text} readOnly={!write} onChange={(text) => change({ text })} /></div>}
-                  {(tab === 'html' || tab === 'text') && wrong[tab] && <p role="alert" className="mt-1 text-xs text-bad">{wrong[tab]}</p>}
+                  {tab === 'html' && write && <div className="mb-2 flex flex-wrap items-center gap-2"><button type="button" className="btn sm" onClick={() => setAsks('image')}><ImagePlus aria-hidden />Insert image</button><span className="text-xs text-ink-3">Type <code>{'{{'}</code> to insert a variable.</span></div>}
+                  {tab === 'html' && <Code height="h-[340px] md:h-[480px]" label="HTML" language="html" value={draft.html} readOnly={!write} onChange={(html) => change({ html })} marks={marks} at={at} insert={insert} completions={completions} />}
+                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">If empty, it’s generated from the HTML.</p><Code height="h-[340px] md:h-[480px]" label="Text" language="text" value={draft.text} readOnly={!write} onChange={(text) => change({ text })} marks={marks} at={at} completions={completions} /></div>}
+                  {(tab === 'html' || tab === 'text') && (render.problems.find((p) => p.field === tab)?.message ?? wrong[tab]) && <Wrong problem={render.problems.find((p) => p.field === tab)} text={wrong[tab]} go={go} />}
                   {tab === 'variables' && <Variables draft={draft} locked={!write} wrong={wrong} change={(variables) => change({ variables })} samples={samples} sample={(key, value) => setSamples((s) => ({ ...s, [key]: value }))} />}
+                  {tab === 'history' && <History template={template} editor={editor} values={values} write={write} />}
                   {tab === 'versions' && <Versions template={template} editor={editor} values={values} write={write} />}
                 </div>
               </Tabs>
             </div>
           </div>
-          {write ? (
-            <Preview id={template.id} stamp={template.updatedAt} values={values} note={dirty && <button type="button" className="btn sm" onClick={saveNow} disabled={editor.busy}>Save to see your changes</button>} />
-          ) : (
-            <p className="text-ink-2">Your role can view templates. Members who can edit them see a preview here.</p>
-          )}
+          <Preview render={render} go={go} />
         </div>
       </div>
       {asks === 'publish' && <PublishDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
       {asks === 'delete' && <DeleteDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
       {asks === 'send' && <TestSend template={template} values={values} dirty={dirty} onClose={() => setAsks(null)} />}
+      {asks === 'image' && <ImagesDialog insert={(text) => setInsert({ text })} onClose={() => setAsks(null)} />}
       {editor.conflict && !asks && <ConflictDialog conflict={editor.conflict} editor={editor} />}
       <LeaveDialog leaving={editor.leaving} drop={editor.drop} />
     </>
+  )
+}
+
+// Wrong is the error of the text that is being edited, below it.
+function Wrong({ problem, text, go }: { problem?: Problem; text?: string; go: (p: Problem) => void }) {
+  if (!problem) return <p className="mt-1 text-xs text-bad">{text}</p>
+  return (
+    <p className="mt-1 text-xs text-bad">
+      {problem.line > 0 && <><button type="button" className="underline underline-offset-2" onClick={() => go(problem)}>Line {problem.line}{problem.column > 0 ? `, column ${problem.column}` : ''}</button>: </>}
+      <span className="wrap-anywhere">{problem.message}</span>
+    </p>
   )
 }
 

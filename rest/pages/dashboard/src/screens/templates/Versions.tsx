@@ -17,6 +17,7 @@ import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { Difference } from '@/screens/code/Difference'
 import { Preview } from './Preview'
+import { useRender } from './useRender'
 import type { Template } from './draft'
 import { TemplateVersions } from './templates.gen'
 import type { Editor } from './useEditor'
@@ -52,14 +53,14 @@ export function Versions({ template, editor, values, write }: Props) {
             <b className="font-medium">Version {v.version}</b>
             {v.version === template.version && <Badge tone="ok" icon={GitCommitVertical}>In use</Badge>}
             <span className="min-w-0 flex-1 truncate text-ink-2">{v.subject ?? 'subject set when sending'}</span>
-            <span className="text-xs text-ink-3"><Time at={v.publishedAt} /></span>
+            <span className="text-xs text-ink-3">{v.publishedBy && <><bdi>{v.publishedBy}</bdi>, </>}<Time at={v.publishedAt} /></span>
             <button type="button" className="btn sm" onClick={() => setLook(v.version)}><Eye aria-hidden />View</button>
             {write && v.version !== template.version && <button type="button" className="btn sm" onClick={() => setBack({ version: v.version, once: newIdempotencyKey() })}><History aria-hidden />Roll back</button>}
           </li>
         ))}
       </ul>
       {list.hasNextPage && <button type="button" className="btn mt-3" onClick={() => void list.fetchNextPage()}>Show older versions</button>}
-      {look !== null && <VersionDialog id={id} version={look} template={template} values={values} write={write} onClose={() => setLook(null)} />}
+      {look !== null && <VersionDialog id={id} version={look} template={template} values={values} onClose={() => setLook(null)} />}
       {back && (
         <ConfirmDialog title={`Roll back to version ${back.version}?`} label="Roll back and publish" danger onClose={() => setBack(null)} run={() => rollBack(back.version, back.once)}>
           Version {back.version} becomes the draft and a new version, which new emails use. {editor.dirty ? 'Your unsaved changes are lost.' : template.hasUnpublishedChanges ? 'Unpublished changes are lost.' : ''}
@@ -72,8 +73,12 @@ export function Versions({ template, editor, values, write }: Props) {
 const versionOf = (id: string, version: number) => ({ queryKey: ['template version', id, version], queryFn: () => unwrap(rest.GET('/templates/{id}/versions/{version}', { params: { path: { id, version: String(version) } } })).then((a) => a.version), staleTime: Infinity })
 type Version = components['schemas']['VersionRecord']
 
-function VersionDialog({ id, version, template, values, write, onClose }: { id: string; version: number; template: Template; values: Record<string, unknown>; write: boolean; onClose: () => void }) {
-  const [tab, setTab] = useState(write ? 'preview' : 'html')
+function VersionPreview({ id, version, values }: { id: string; version: number; values: Record<string, unknown> }) {
+  return <Preview render={useRender({ id, stamp: '', version, values })} label={`Preview of version ${version}`} />
+}
+
+function VersionDialog({ id, version, template, values, onClose }: { id: string; version: number; template: Template; values: Record<string, unknown>; onClose: () => void }) {
+  const [tab, setTab] = useState('preview')
   const read = useQuery(versionOf(id, version))
   const before = useQuery({ ...versionOf(id, version - 1), enabled: tab === 'difference' && version > 1 })
   const v = read.data
@@ -86,12 +91,12 @@ function VersionDialog({ id, version, template, values, write, onClose }: { id: 
           <DetailList>
             <Detail name="Subject">{v.subject}</Detail>
             <Detail name="From">{v.from}</Detail>
-            <Detail name="Published"><Time at={v.published_at} exact /></Detail>
+            <Detail name="Published"><Time at={v.published_at} exact />{v.published_by && <> by <bdi>{v.published_by}</bdi></>}</Detail>
             <Detail name="Variables">{v.variables.map((x) => x.key).join(', ')}</Detail>
           </DetailList>
-          <Tabs label="Version content" inset="" tabs={[{ key: 'preview', name: 'Preview', hidden: !write }, { key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'difference', name: `Changes since version ${version - 1}`, hidden: version === 1 }]} value={tab} onChange={setTab}>
+          <Tabs label="Version content" inset="" tabs={[{ key: 'preview', name: 'Preview' }, { key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'difference', name: `Changes since version ${version - 1}`, hidden: version === 1 }]} value={tab} onChange={setTab}>
             <div className="pt-3">
-              {tab === 'preview' && <Preview id={id} stamp={v.published_at} values={values} version={version} />}
+              {tab === 'preview' && <VersionPreview id={id} version={version} values={values} />}
               {tab === 'difference' && before.error && <ErrorAlert error={before.error} retry={() => void before.refetch()} />}
               {tab === 'difference' && before.isLoading && <SkeletonText />}
               {tab === 'difference' && before.data && <Since before={before.data} after={v} />}

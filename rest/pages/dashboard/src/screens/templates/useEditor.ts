@@ -17,11 +17,20 @@ export interface Conflict {
   by: string | null
 }
 
+export const editsKey = (id: string) => ['template edits', id]
 const templateKey = (id: string) => ['template draft', id]
 const readTemplate = (id: string) => unwrap(rest.GET('/templates/{id}', { params: { path: { id } } })).then((a) => fromRest(a.template))
 
 // useTemplate reads the draft with its etag, which GraphQL does not have.
 export const useTemplate = (id: string) => useQuery({ queryKey: templateKey(id), queryFn: () => readTemplate(id) })
+
+// withoutNames returns the changes that can be saved while they are typed: the name and the alias of a template take
+// effect immediately, and are saved when the user says so.
+const withoutNames = (draft: Draft, base: Draft): Draft => ({ ...draft, name: base.name, alias: base.alias })
+const same = (a: Draft, b: Draft) => JSON.stringify(a) === JSON.stringify(b)
+
+// autosaveDelay is how long typing pauses before the draft is saved, in milliseconds.
+const autosaveDelay = 1200
 
 // useEditor holds the template and the unsaved changes, and saves them. `conflict` is set if another person has
 // saved in the meantime.
@@ -59,6 +68,7 @@ export function useEditor(template: Template) {
       client.setQueryData(keyOf(TemplateStamp, { id }), { template: { updatedAt: record.updated_at } })
       void client.invalidateQueries({ queryKey: keyOf(Templates) })
       void client.invalidateQueries({ queryKey: keyOf(TemplateVersions) })
+      void client.invalidateQueries({ queryKey: editsKey(id) })
     },
     [client, id],
   )
@@ -84,6 +94,24 @@ export function useEditor(template: Template) {
       client.setQueryData(templateKey(id), theirs)
       setConflict({ theirs, base: held.base, mine: held.draft, by: typeof e.details.changed_by === 'string' ? e.details.changed_by : null })
       return false
+    }
+  })
+
+  // autosave saves what can be saved while it is typed. If another user has saved in the meantime, the page says so,
+  // and the next explicit save asks.
+  const auto = useWrite(async () => {
+    const held = latest.current
+    if (!held) return
+    const part = withoutNames(held.draft, held.base)
+    try {
+      const { template: record } = await unwrap(rest.PATCH('/templates/{id}', { params: { path: { id }, header: { 'If-Match': held.etag } }, body: bodyOf(part, held.base) }))
+      took(record)
+      const written = fromRest(record)
+      const after = latest.current
+      hold(after && !same(after.draft, draftOf(written)) ? { draft: after.draft, base: draftOf(written), etag: written.etag } : null)
+    } catch (e) {
+      if (!(e instanceof ApiError) || e.status !== 409) throw e
+      void client.invalidateQueries({ queryKey: templateKey(id) })
     }
   })
 
@@ -116,7 +144,22 @@ export function useEditor(template: Template) {
     if (dirty && stamped && stamped > template.updatedAt) void client.invalidateQueries({ queryKey: templateKey(id) })
   }, [client, id, dirty, stamped, template.updatedAt])
   const changedAt = unsaved.value && unsaved.value.etag !== template.etag ? template.updatedAt : null
-  return { id, draft, dirty, change, save, drop, takeTheirs, took, busy: write.busy, error: write.error, wrong: write.fieldErrors, conflict, setConflict, changedAt, restored: unsaved.restored, leaving: unsaved.leaving }
+  // useAutosave saves the draft when typing pauses, if it is acceptable.
+  const failed = useRef('')
+  const useAutosave = (acceptable: boolean) => {
+    const held = unsaved.value
+    const text = held ? JSON.stringify(withoutNames(held.draft, held.base)) : ''
+    const due = acceptable && held !== null && !conflict && !changedAt && !write.busy && !auto.busy && text !== failed.current && !same(withoutNames(held.draft, held.base), held.base)
+    useEffect(() => {
+      if (!due) return
+      const timer = setTimeout(() => {
+        failed.current = text // until it is changed again
+        void auto.run()
+      }, autosaveDelay)
+      return () => clearTimeout(timer)
+    }, [due, text])
+  }
+  return { useAutosave, saving: auto.busy || write.busy, id, draft, dirty, change, save, drop, takeTheirs, took, busy: write.busy || auto.busy, error: write.error ?? auto.error, wrong: { ...auto.fieldErrors, ...write.fieldErrors } as Record<string, string>, base: unsaved.value?.base ?? base, conflict, setConflict, changedAt, restored: unsaved.restored, leaving: unsaved.leaving }
 }
 
 export type Editor = ReturnType<typeof useEditor>

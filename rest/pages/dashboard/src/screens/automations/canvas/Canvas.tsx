@@ -1,7 +1,7 @@
-import { Background, Panel, ReactFlow, ReactFlowProvider, useReactFlow, type NodeChange } from '@xyflow/react'
+import { Background, Panel, ReactFlow, ReactFlowProvider, useReactFlow, useViewport, type NodeChange } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
 import './canvas.css'
-import { Maximize, Minus, Plus } from 'lucide-react'
+import { Maximize, Minus, MoveHorizontal, Plus } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useScene } from '../scene'
 import { flowOf, type FlowNode } from './flow'
@@ -10,6 +10,9 @@ import { EndNode, StepNode, WayEdge } from './parts'
 const nodeTypes = { step: StepNode, end: EndNode }
 const edgeTypes = { way: WayEdge }
 const words = { 'node.a11yDescription.default': 'Enter opens the step’s settings. Move, add or delete steps in the outline.' }
+
+// readable is the smallest scale at which the drawing is first shown: its text stays 10 pixels high.
+const readable = 0.8
 
 // Canvas draws the automation. It is for viewing and pointing; all its actions are available in the outline.
 export default function Canvas(props: { label: string; whole?: boolean }) {
@@ -30,11 +33,23 @@ function Drawing({ label, whole }: { label: string; whole?: boolean }) {
   const show = useCallback(() => {
     const { clientWidth: w = 0, clientHeight: h = 0 } = box.current ?? {}
     if (w === 0) return
-    const zoom = Math.min(1, Math.max(0.5, Math.min((w - 48) / Math.max(1, width), whole ? (h - 40) / Math.max(1, height) : 1)))
+    const zoom = Math.min(1, Math.max(readable, Math.min((w - 48) / Math.max(1, width), whole ? (h - 40) / Math.max(1, height) : 1)))
     const at = nodes.find((n) => n.id === last)
     const hidden = whole && at && height * zoom > h ? Math.max(0, Math.min(height * zoom - h + 40, at.position.y * zoom - h * 0.6)) : 0
-    void flow.setViewport({ x: (w - width * zoom) / 2, y: (hidden > 0 ? 20 : 24) - hidden, zoom })
+    // A drawing that is wider than its place begins with the step that matters, in the middle.
+    const center = nodes.find((n) => n.id === (whole && at ? at.id : 'trigger'))
+    const left = width * zoom <= w || !center ? (w - width * zoom) / 2 : Math.min(24, Math.max(w - width * zoom - 24, w / 2 - (center.position.x + (center.width ?? 0) / 2) * zoom))
+    void flow.setViewport({ x: left, y: (hidden > 0 ? 20 : 24) - hidden, zoom })
   }, [flow, width, height, whole, last])
+  // fitWidth shows the whole width of the drawing.
+  const fitWidth = useCallback(() => {
+    const { clientWidth: w = 0 } = box.current ?? {}
+    if (w === 0) return
+    const { y, zoom } = flow.getViewport()
+    const next = Math.min(1, (w - 32) / Math.max(1, width))
+    void flow.setViewport({ x: (w - width * next) / 2, y: Math.min(24, (y * next) / zoom), zoom: next })
+  }, [flow, width])
+  const actualSize = useCallback(() => void flow.zoomTo(1), [flow])
   const shown = useRef(false)
   useEffect(() => {
     const watch = new ResizeObserver(() => show())
@@ -62,9 +77,18 @@ function Drawing({ label, whole }: { label: string; whole?: boolean }) {
         <Panel position="bottom-right" className="flex gap-1">
           <button type="button" className="btn sm square" aria-label="Zoom out" title="Zoom out" onClick={() => void flow.zoomOut()}><Minus aria-hidden /></button>
           <button type="button" className="btn sm square" aria-label="Zoom in" title="Zoom in" onClick={() => void flow.zoomIn()}><Plus aria-hidden /></button>
+          <ZoomButton reset={actualSize} />
+          <button type="button" className="btn sm square" aria-label="Fit to width" title="Fit to width" onClick={fitWidth}><MoveHorizontal aria-hidden /></button>
           <button type="button" className="btn sm square" aria-label="Fit to view" title="Fit to view" onClick={() => void flow.fitView({ maxZoom: 1, padding: 0.08 })}><Maximize aria-hidden /></button>
         </Panel>
       </ReactFlow>
     </div>
   )
+}
+
+// ZoomButton shows the scale, and returns to 100 %.
+function ZoomButton({ reset }: { reset: () => void }) {
+  const { zoom } = useViewport()
+  const percent = `${Math.round(zoom * 100)} %`
+  return <button type="button" className="btn sm tabular-nums" aria-label={`Zoom ${percent}. Show at 100 %`} title="Show at 100 %" onClick={reset}>{percent}</button>
 }

@@ -2,6 +2,7 @@ import { BaseEdge, EdgeLabelRenderer, Handle, Position, type EdgeProps, type Nod
 import { CircleAlert, CircleCheck, CircleX, Play, TriangleAlert } from 'lucide-react'
 import { memo } from 'react'
 import { Insert } from '../Insert'
+import { sentenceOf } from '../model/sentence'
 import { againOf, settingOf } from '../model/summary'
 import { keyOfStep } from '../model/ways'
 import { MarkBadge } from '../OutlineBlock'
@@ -39,7 +40,7 @@ export const StepNode = memo(function StepNode({ data: { key } }: NodeProps<Flow
         </div>
         {mark && <MarkBadge mark={mark} />}
       </div>
-      {bad && <p className={`mt-1 flex min-w-0 items-center gap-1 px-3 text-xs ${bad.bad ? 'text-bad' : 'text-warn'}`}>{bad.bad ? <CircleAlert aria-hidden className="!size-3.5" /> : <TriangleAlert aria-hidden className="!size-3.5" />}<span className="min-w-0 truncate">{own.length > 1 ? `${own.length} problems` : `${bad.field} ${bad.message}`}</span></p>}
+      {bad && <p title={own.map(sentenceOf).join('\n')} className={`mt-1 flex min-w-0 items-center gap-1 px-3 text-xs ${bad.bad ? 'text-bad' : 'text-warn'}`}>{bad.bad ? <CircleAlert aria-hidden className="!size-3.5" /> : <TriangleAlert aria-hidden className="!size-3.5" />}<span className="min-w-0 truncate">{own.length > 1 ? `${own.length} problems` : sentenceOf(bad)}</span></p>}
       {known && known.stats.entered > 0 && (
         <p className="mt-1.5 flex gap-3 border-t border-line-soft px-3 pt-1 text-xs text-ink-2">
           {([['in', known.stats.entered, ''], ['here', known.stats.waiting, 'text-accent'], ['done', known.stats.completed, ''], ['failed', known.stats.failed, 'text-bad']] as const).map(([word, n, tone]) => <span key={word} className={`whitespace-nowrap ${n > 0 ? tone : 'text-ink-3'}`}><b className="font-medium tabular-nums">{n.toLocaleString()}</b> {word}</span>)}

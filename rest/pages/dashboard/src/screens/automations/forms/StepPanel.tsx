@@ -7,6 +7,7 @@ import { outcomesOf, valuesOf } from '../model/hints'
 import type { Doc } from '../model/merge'
 import { getIn, setIn } from '../model/path'
 import type { Trouble } from '../model/problems'
+import { sentenceOf } from '../model/sentence'
 import { END, FAIL, keyOfStep, keyed, ways } from '../model/ways'
 import { kindOf, lookOfStep } from '../steps/kinds'
 import type { Hints } from '../useHints'
@@ -81,7 +82,7 @@ export function StepPanel({ at, doc, change, apply, troubles, hints, readOnly, o
       <StepFormContext value={form}>
         <form key={at} className="grid min-h-0 flex-1 content-start gap-4 overflow-auto p-4" tabIndex={-1} onSubmit={(e) => e.preventDefault()} onKeyDown={(e) => { if (e.key === 'Escape') onClose() }}>
           {own.length > 0 && (
-            <ul className="grid gap-1" aria-label="Problems">{own.map((t, i) => { const Icon = t.bad ? CircleAlert : TriangleAlert; return <li key={i}><button type="button" className={`flex w-full items-start gap-1.5 rounded-control px-2 py-1.5 text-left text-xs wrap-anywhere hover:underline ${t.bad ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn'}`} onClick={() => go(t.field)}><Icon aria-hidden className="mt-px !size-3.5" /><span>{t.field && <code>{t.field} </code>}{t.message}</span></button></li> })}</ul>
+            <ul className="grid gap-1" aria-label="Problems">{own.map((t, i) => { const Icon = t.bad ? CircleAlert : TriangleAlert; return <li key={i}><button type="button" className={`flex w-full items-start gap-1.5 rounded-control px-2 py-1.5 text-left text-xs wrap-anywhere hover:underline ${t.bad ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn'}`} onClick={() => go(t.field)}><Icon aria-hidden className="mt-px !size-3.5" /><span title={t.field || undefined}>{sentenceOf(t)}</span></button></li> })}</ul>
           )}
           {step && <Names />}
           {Form ? <Form /> : <p className="text-ink-2">Steps of type <code>{step?.type}</code> can only be edited as JSON.</p>}

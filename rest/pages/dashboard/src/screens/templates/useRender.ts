@@ -1,0 +1,91 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { ApiError } from '@/api/errors'
+import { unwrap, rest } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
+import type { Mark } from '@/screens/code/Code'
+
+export type Changes = components['schemas']['UnsavedTemplate']
+
+export interface Problem {
+  // field is subject, html, text or another field of the draft, or a variable.
+  field: string
+  message: string
+  line: number
+  column: number
+}
+
+interface Options {
+  id: string
+  stamp: string
+  values: Record<string, unknown>
+  version?: number
+  // unsaved changes to the draft
+  changes?: Changes
+}
+
+// useRender renders a draft, with unsaved changes, or a version on the server. It waits until typing pauses, cancels
+// requests that are out of date, and keeps the last result while the text has errors.
+export function useRender({ id, stamp, values, version, changes }: Options) {
+  const now = JSON.stringify({ values, changes: changes && Object.keys(changes).length > 0 ? changes : undefined })
+  const settled = useSettled(now)
+  const query = useQuery({
+    queryKey: ['render', id, stamp, version ?? 'draft', settled],
+    queryFn: ({ signal }) => {
+      const { values: variables, changes: draft } = JSON.parse(settled) as { values: Record<string, unknown>; changes?: Changes }
+      const body = version === undefined ? { variables, ...(draft ? { draft } : {}) } : { variables, version }
+      return unwrap(rest.POST('/templates/{id}/render', { params: { path: { id } }, body, signal })).then((a) => a.rendered)
+    },
+    placeholderData: (old) => old,
+    staleTime: Infinity,
+    gcTime: 60_000,
+    retry: false,
+  })
+  const problems = useMemo(() => problemsOf(query.error), [query.error])
+  // A failed query has no data, not even that of the text before.
+  const last = useRef(query.data)
+  if (query.data) last.current = query.data
+  return {
+    rendered: query.data ?? last.current, problems, busy: query.isFetching || now !== settled, stale: query.isPlaceholderData || query.error !== null, refetch: () => void query.refetch(),
+    // failure is an error that is not about the text.
+    failure: query.error && problems.length === 0 ? query.error : null,
+    // valid is set if the server accepts the draft. Values of variables do not matter.
+    valid: now === settled && !query.isFetching && (query.error ? problems.length > 0 && problems.every((p) => p.field.startsWith('variables.')) : true),
+  }
+}
+
+export type Render = ReturnType<typeof useRender>
+
+// problemsOf returns the errors of a draft, with their positions.
+export function problemsOf(error: unknown): Problem[] {
+  if (!(error instanceof ApiError)) return []
+  return Object.entries(error.fields).map(([path, text]) => {
+    const [, line, column, message] = /^line (\d+)(?:, column (\d+))?: (.*)$/s.exec(text) ?? []
+    const saying = message ?? text
+    return { field: path.replace(/^draft\./, ''), message: saying.slice(0, 1).toUpperCase() + saying.slice(1), line: Number(line ?? 0), column: Number(column ?? 0) }
+  })
+}
+
+// marksOf returns where the problems of a text are: a tag, or a line.
+export function marksOf(problems: Problem[], field: string, text: string): Mark[] {
+  const lines = text.split('\n')
+  return problems.filter((p) => p.field === field && p.line > 0 && p.line <= lines.length).map((p) => {
+    const start = lines.slice(0, p.line - 1).reduce((sum, l) => sum + l.length + 1, 0)
+    const line = lines[p.line - 1] ?? ''
+    // The server counts characters, and the editor UTF-16 code units.
+    const from = start + (p.column > 0 ? [...line].slice(0, p.column - 1).join('').length : 0)
+    const end = /[}%]\}/.exec(text.slice(from, from + 1000))
+    const to = p.column > 0 && end && !text.slice(from, from + end.index).includes('\n') ? from + end.index + 2 : start + line.length
+    return { from, to: Math.max(to, from + 1), message: p.message }
+  })
+}
+
+// useSettled returns a text after it has not changed for a moment.
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), 300)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
