@@ -23,7 +23,7 @@ type Filter struct {
 	Domain string     // of the sender: a domain name, or the id of a domain
 	Since  *time.Time // created then or later
 	Until  *time.Time // created before then
-	Q      string     // word prefixes to find in subject, names, addresses or tags, and fields (textFields)
+	Q      string     // words or parts of addresses to find (search.Terms), ids, and fields (textFields)
 
 	LastEvent    string // type of the latest event, such as email.opened
 	APIKeyID     string
@@ -34,6 +34,10 @@ type Filter struct {
 	Clicked      *bool    // by a person; requires click tracking
 	DomainIDs    []string // domains whose mail the caller may see; empty: all
 	BounceClass  string   // class of a recipient's bounce, such as bad_address
+
+	// from Q
+	id       string
+	contains []search.Contains
 }
 
 // textFields are the fields that a search text may contain, as in `receipt to:bob@example.net is:bounced`.
@@ -95,6 +99,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	}
 	c.Marks = appendAddress(c.Marks, wrong, "to", markTo, f.To)
 	c.Marks = appendAddress(c.Marks, wrong, "from", markFrom, f.From)
+	c.ID, c.Contains = f.id, f.contains
 	if f.Tag != "" {
 		name, value, found := strings.Cut(strings.Replace(f.Tag, "=", ":", 1), ":")
 		if !found || !IsTagWord(name) || !IsTagWord(value) {
@@ -116,6 +121,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 // the subject.
 func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
+	words = slices.DeleteFunc(words, func(w string) bool { return f.readID(wrong, w) })
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status,
 		"template": &f.TemplateID, "automation": &f.AutomationID}
 	for _, t := range terms {
@@ -128,11 +134,35 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 			subject = append(subject, search.ReadWords(wrong, t.Value)...)
 		case "is":
 			readIs(f, wrong, t)
+		case "to", "from":
+			if search.IsPart(t.Value) {
+				f.contains = append(f.contains, t.Contains(wrong, addressTexts[t.Field]))
+				continue
+			}
+			t.SetOnce(wrong, "q", texts[t.Field])
 		default:
 			t.SetOnce(wrong, "q", texts[t.Field])
 		}
 	}
 	return words, subject
+}
+
+// addressTexts are the texts that to: and from: search for a part of an address.
+var addressTexts = map[string]string{"to": `concat_ws(' ', ` + recipientTexts + `)`, "from": `"from"`}
+
+// readID applies a word that is an id, or the Message-ID that Postrider wrote, and reports whether it is one.
+func (f *Filter) readID(wrong fault.Fields, word string) bool {
+	if local, _, found := strings.Cut(strings.Trim(word, "<>"), "@"); found && id.Is(id.Email, local) {
+		word = local
+	}
+	for prefix, into := range map[id.Prefix]*string{id.Email: &f.id, id.Domain: &f.Domain, id.APIKey: &f.APIKeyID,
+		id.Template: &f.TemplateID, id.Automation: &f.AutomationID} {
+		if id.Is(prefix, word) {
+			search.Term{Value: word, At: 1}.SetOnce(wrong, "q", into)
+			return true
+		}
+	}
+	return false
 }
 
 // readIs applies an is: term: opened, clicked, or a status.
@@ -145,7 +175,7 @@ func readIs(f *Filter, wrong fault.Fields, t search.Term) {
 	default:
 		if email.StatusValidator(email.Status(t.Value)) != nil {
 			wrong.Add("q",
-				"has at character %d is:%s; an email is opened, clicked, queued, scheduled, sent, delivered, bounced, failed or cancelled", t.At, t.Value)
+				"must have opened, clicked, queued, scheduled, sent, delivered, bounced, failed or cancelled after is: at character %d, not %q", t.At, t.Value)
 			return
 		}
 		t.SetOnce(wrong, "q", &f.Status)

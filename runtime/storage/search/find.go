@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +12,12 @@ import (
 
 // Terms are the conditions that all rows of a page must meet.
 type Terms struct {
-	Marks        []string  // all must match
-	Words        []string  // prefixes of words, all must match
-	Subject      []string  // likewise, in the subject
-	Since, Until time.Time // zero if unset
+	ID           string     // of the only row; empty if unset
+	Marks        []string   // all must match
+	Words        []string   // prefixes of words or parts of addresses (PartsWindow), all must match
+	Subject      []string   // likewise, in the subject
+	Contains     []Contains // likewise, in other texts
+	Since, Until time.Time  // zero if unset
 }
 
 // ReadTime sets the fields since and until.
@@ -33,37 +34,24 @@ func (t *Terms) ReadTime(wrong fault.Fields, since, until *time.Time) {
 }
 
 // IsEmpty reports whether every row matches.
-func (t *Terms) IsEmpty() bool { return !t.Search() && t.Since.IsZero() && t.Until.IsZero() }
+func (t *Terms) IsEmpty() bool {
+	return t.ID == "" && !t.Search() && t.Since.IsZero() && t.Until.IsZero()
+}
 
 // Search reports whether documents must be searched.
-func (t *Terms) Search() bool { return len(t.Marks)+len(t.Words)+len(t.Subject) > 0 }
+func (t *Terms) Search() bool { return len(t.Marks) > 0 || t.hasParts() }
 
-// tsQuery returns the tsquery for the index: exact marks need no dictionary, words go through the simple one.
-func (t *Terms) tsQuery(q *db.Query, accountID string) string {
-	query := q.Arg(AllMarks(accountID, t.Marks)) + `::tsquery`
-	words := slices.Concat(t.Words, t.Subject)
-	if len(words) == 0 {
-		return query
-	}
-	return `(` + query + ` && ` + prefixQuery(q, words) + `)`
-}
-
-// prefixQuery returns a tsquery for documents that have words with these prefixes.
-func prefixQuery(q *db.Query, words []string) string {
-	all := make([]string, len(words))
-	for i, w := range words {
-		all[i] = Lexeme(w) + ":*"
-	}
-	return `to_tsquery('simple', ` + q.Arg(strings.Join(all, " & ")) + `)`
-}
-
-// Table is a list whose rows have a time-ordered id, an account and a document in the column search. Its
-// fields are SQL.
+// Table is a list whose rows have a time-ordered id, an account, a subject and a document in the column search.
+// Its fields are SQL.
 type Table struct {
 	Name    string // of the table
 	Prefix  id.Prefix
 	Time    string // the column with the time of the row
-	Columns string // columns that conditions use, in addition to id, time, subject and search
+	Columns string // columns that conditions and Texts use, in addition to id, time, subject and search
+	Texts   string // the texts of a row in which a part of a word may be; the subject if empty
+	// Lookups returns queries for the ids of the rows that a word identifies, for a table without subject and
+	// document. Optional.
+	Lookups func(q *db.Query, accountID, word string) []string
 }
 
 // PageRequest is a request for the ids of a page.
@@ -141,6 +129,9 @@ func (t Table) pageRange(p PageRequest) idRange {
 	if !p.Terms.Until.IsZero() {
 		r.below = id.Since(t.Prefix, p.Terms.Until.Add(clockSkew))
 	}
+	if only := p.Terms.ID; only != "" {
+		r.from, r.below = max(r.from, only), min(r.below, nextID(only))
+	}
 	if p.StartAfter != "" {
 		r = r.beyondID(p.StartAfter)
 	}
@@ -152,9 +143,10 @@ func (t Table) Find(ctx context.Context, on db.Execer, p PageRequest) ([]string,
 	var found []string
 	r, missing := t.pageRange(p), p.Limit
 	near := r
-	if !r.back {
+	if !r.back && t.Lookups == nil {
 		near.from = max(r.from, t.RecentBound(ctx, on, strings.TrimSuffix(r.below, everything)))
 	}
+	start := near
 	for rows := Window; rows > 0; {
 		p.Limit = missing
 		nearest, err := selectIDs(ctx, on, t.windowQuery(p, near, rows))
@@ -176,11 +168,29 @@ func (t Table) Find(ctx context.Context, on db.Execer, p PageRequest) ([]string,
 		if rows > Window {
 			break
 		}
-		rows = rowsToScan(len(nearest), missing)
+		if rows = rowsToScan(len(nearest), missing); p.Terms.hasParts() {
+			rows = max(rows, PartsWindow-Window)
+		}
 	}
 	p.Limit = missing
-	more, err := selectIDs(ctx, on, t.indexQuery(p, r))
+	var more []string
+	var err error
+	if t.Lookups == nil {
+		more, err = t.searchIndex(ctx, on, p, start, r)
+	} else if words := p.Terms.Words; len(words) == 1 {
+		more, err = selectIDs(ctx, on, t.lookupQuery(p, r, words[0]))
+	}
 	return append(found, more...), err
+}
+
+// searchIndex returns ids that the index finds in a range. next is the range whose first rows show how common a
+// word is.
+func (t Table) searchIndex(ctx context.Context, on db.Execer, p PageRequest, next, r idRange) ([]string, error) {
+	words, err := t.indexWords(ctx, on, p, next)
+	if err != nil {
+		return nil, err
+	}
+	return selectIDs(ctx, on, t.indexQuery(p, r, words))
 }
 
 // windowEdge returns the id of the last row of a window; empty if there are fewer rows.
@@ -196,27 +206,41 @@ func (t Table) windowEdge(ctx context.Context, on db.Execer, p PageRequest, r id
 // windowQuery returns a query that scans the next rows of the range.
 func (t Table) windowQuery(p PageRequest, r idRange, rows int) db.Query {
 	var q db.Query
-	nearest := `SELECT id, ` + t.Time + `, subject, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
+	nearest := `SELECT ` + t.columns() + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
 		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.orderBy() + `LIMIT ` + q.Arg(rows)
 	conditions := t.pageConditions(&q, p)
-	if p.Terms.Search() {
-		conditions = append(conditions, `search @@ `+p.Terms.tsQuery(&q, p.AccountID))
+	if len(p.Terms.Marks) > 0 {
+		conditions = append(conditions, `search @@ `+q.Arg(AllMarks(p.AccountID, p.Terms.Marks))+`::tsquery`)
 	}
 	q.Text = `SELECT id FROM (` + nearest + `) e WHERE ` + strings.Join(conditions, " AND ") + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
 	return q
 }
 
+// columns returns the columns that conditions may use.
+func (t Table) columns() string {
+	all := []string{"id", "account_id", t.Time}
+	if t.Columns != "" {
+		all = append(all, t.Columns)
+	}
+	if t.Lookups == nil {
+		all = append(all, "subject", "search")
+	}
+	return strings.Join(all, ", ")
+}
+
 // indexQuery returns a query that uses the index, for rare terms.
-func (t Table) indexQuery(p PageRequest, r idRange) db.Query {
+func (t Table) indexQuery(p PageRequest, r idRange, words []indexWord) db.Query {
 	var q db.Query
 	source := t.Name
 	if p.Terms.Search() {
+		query := q.Arg(AllMarks(p.AccountID, p.Terms.Marks)) + `::tsquery`
+		for _, w := range words {
+			query += ` && ` + w.tsQuery(&q)
+		}
 		// A subquery, so that the planner cannot scan the account's rows instead.
-		source = `(SELECT id, account_id, ` + t.Time + `, subject, ` + t.Columns + ` FROM ` + t.Name +
-			` WHERE search @@ ` + p.Terms.tsQuery(&q, p.AccountID) + ` OFFSET 0)`
+		source = `(SELECT ` + t.columns() + ` FROM ` + t.Name + ` WHERE search @@ (` + query + `) OFFSET 0)`
 	}
-	conditions := append(t.pageConditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+
-		q.Arg(r.below))
+	conditions := append(t.pageConditions(&q, p), t.rangeConditions(&q, p, r)...)
 	if p.Index != nil {
 		conditions = append(conditions, p.Index(&q)...)
 	}
@@ -224,13 +248,28 @@ func (t Table) indexQuery(p PageRequest, r idRange) db.Query {
 	return q
 }
 
+// lookupQuery returns a query for the rows that a word identifies.
+func (t Table) lookupQuery(p PageRequest, r idRange, word string) db.Query {
+	var q db.Query
+	found := t.Lookups(&q, p.AccountID, word)
+	if len(found) == 0 {
+		return db.Query{Text: `SELECT '' WHERE false`}
+	}
+	p.Terms.Words = nil
+	conditions := append(t.pageConditions(&q, p), t.rangeConditions(&q, p, r)...)
+	q.Text = `SELECT id FROM ` + t.Name + ` e WHERE id IN ((` + strings.Join(found, `) UNION (`) + `)) AND ` +
+		strings.Join(conditions, " AND ") + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
+	return q
+}
+
+func (t Table) rangeConditions(q *db.Query, p PageRequest, r idRange) []string {
+	return []string{`account_id = ` + q.Arg(p.AccountID), `id >= ` + q.Arg(r.from), `id < ` + q.Arg(r.below)}
+}
+
 func (t Table) pageConditions(q *db.Query, p PageRequest) []string {
-	all := []string{"true"}
+	all := append([]string{"true"}, t.textConditions(q, p.Terms)...)
 	if p.Conditions != nil {
 		all = append(all, p.Conditions(q)...)
-	}
-	if len(p.Terms.Subject) > 0 { // a document does not record which text its words come from
-		all = append(all, `to_tsvector('simple', subject) @@ `+prefixQuery(q, p.Terms.Subject))
 	}
 	for _, bound := range []struct {
 		at       time.Time
