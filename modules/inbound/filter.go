@@ -18,9 +18,12 @@ type Filter struct {
 	Since     *time.Time // received at or after this time
 	Until     *time.Time // received before this time
 	DomainIDs []string   // domains whose mail the caller may see; empty: all
-	// words, each the prefix of a word in subject, addresses or the beginning of the text; and fields
-	// (textFields)
+	// words to find in subject, addresses or the beginning of the text (search.Terms), ids, and fields (textFields)
 	Q string
+
+	// from Q
+	id       string
+	contains []search.Contains
 }
 
 // textFields are the fields that a search text may contain in addition to words, for example `invoice
@@ -57,7 +60,7 @@ func (f Filter) parse() (*criteria, fault.Fields) {
 		}
 		c.Marks = append(c.Marks, markDomain+name)
 	}
-	c.Words, c.Subject = words, subject
+	c.Words, c.Subject, c.ID, c.Contains = words, subject, f.id, f.contains
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
 }
@@ -68,6 +71,21 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}
 	for _, t := range terms {
 		switch t.Field {
+		case "":
+			switch {
+			case id.Is(id.ReceivedEmail, t.Value):
+				t.SetOnce(wrong, "q", &f.id)
+			case id.Is(id.Domain, t.Value):
+				t.SetOnce(wrong, "q", &f.Domain)
+			default:
+				words = append(words, t.Value)
+			}
+		case "to", "from":
+			if search.IsPart(t.Value) {
+				f.contains = append(f.contains, t.Contains(wrong, addressTexts[t.Field]))
+				continue
+			}
+			t.SetOnce(wrong, "q", texts[t.Field])
 		case "after":
 			f.Since = t.Date(wrong, "q")
 		case "before":
@@ -80,6 +98,9 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	}
 	return words, subject
 }
+
+// addressTexts are the texts that to: and from: search for a part of an address.
+var addressTexts = map[string]string{"to": `concat_ws(' ', rcpt_to, "to"::text, cc::text)`, "from": `"from"`}
 
 func (c *criteria) addMark(wrong fault.Fields, field, mark, text string) {
 	if text == "" {

@@ -80,7 +80,9 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 	return len(found), err
 }
 
-var records = search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
+var records = search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at",
+	Columns: `domain_id, rcpt_to, mail_from, "from", "to", cc`,
+	Texts:   `concat_ws(' ', subject, "from", mail_from, rcpt_to, "to"::text, cc::text)`}
 
 // findRecords returns the ids of up to n records from a position on.
 func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteria, at page.Position,

@@ -121,11 +121,16 @@ func (f Filter) parse() (criteria, fault.Fields) {
 // the subject.
 func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
-	words = slices.DeleteFunc(words, func(w string) bool { return f.readID(wrong, w) })
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status,
 		"template": &f.TemplateID, "automation": &f.AutomationID}
 	for _, t := range terms {
 		switch t.Field {
+		case "":
+			if into := f.idField(t.Value); into != nil {
+				t.SetOnce(wrong, "q", into)
+			} else {
+				words = append(words, t.Value)
+			}
 		case "after":
 			f.Since = t.Date(wrong, "q")
 		case "before":
@@ -150,19 +155,11 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 // addressTexts are the texts that to: and from: search for a part of an address.
 var addressTexts = map[string]string{"to": `concat_ws(' ', ` + recipientTexts + `)`, "from": `"from"`}
 
-// readID applies a word that is an id, or the Message-ID that Postrider wrote, and reports whether it is one.
-func (f *Filter) readID(wrong fault.Fields, word string) bool {
-	if local, _, found := strings.Cut(strings.Trim(word, "<>"), "@"); found && id.Is(id.Email, local) {
-		word = local
-	}
-	for prefix, into := range map[id.Prefix]*string{id.Email: &f.id, id.Domain: &f.Domain, id.APIKey: &f.APIKeyID,
-		id.Template: &f.TemplateID, id.Automation: &f.AutomationID} {
-		if id.Is(prefix, word) {
-			search.Term{Value: word, At: 1}.SetOnce(wrong, "q", into)
-			return true
-		}
-	}
-	return false
+// idField returns the filter for an id in the search text, or nil for an id of another kind.
+func (f *Filter) idField(word string) *string {
+	prefix, _, _ := strings.Cut(word, "_")
+	return map[id.Prefix]*string{id.Email: &f.id, id.Domain: &f.Domain, id.APIKey: &f.APIKeyID,
+		id.Template: &f.TemplateID, id.Automation: &f.AutomationID}[id.Prefix(prefix)]
 }
 
 // readIs applies an is: term: opened, clicked, or a status.

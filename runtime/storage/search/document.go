@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // MarkAccount is the prefix of the mark for the account id, which every document has.
@@ -21,9 +22,10 @@ const DocumentSQL = `to_tsvector('simple', v.words) || array_to_tsvector(string_
 // JoinMarks returns the value of the column marks for DocumentSQL.
 func JoinMarks(marks []string) string { return strings.Join(marks, separator) }
 
-var inside = strings.NewReplacer("@", " ", ".", " ", "_", " ", "-", " ", "+", " ")
+var inside = strings.NewReplacer("@", " ", "<", " ", ">", " ", ".", " ", "_", " ", "-", " ", "+", " ")
 
-// Parts splits an address into its parts, so that they are indexed as words along with the whole.
+// Parts splits an address into its parts, so that they are indexed as words along with the whole. It also removes the
+// angle brackets, because PostgreSQL ignores words between them as a tag.
 func Parts(text string) string { return inside.Replace(text) }
 
 var lexemeQuote = strings.NewReplacer(`'`, `''`, `\`, `\\`)
@@ -46,7 +48,8 @@ const (
 	maxWords = 10
 )
 
-// ReadText parses a search text, the field q, into words and terms for fields.
+// ReadText parses a search text, the field q, into words and terms for fields. A word that is an id becomes a term
+// without a field.
 func ReadText(wrong fault.Fields, q string, fields ...string) (words []string, terms []Term) {
 	if utf8.RuneCountInString(q) > maxText || !utf8.ValidString(q) || strings.ContainsFunc(q, unicode.IsControl) {
 		return ReadWords(wrong, q), nil
@@ -57,8 +60,10 @@ func ReadText(wrong fault.Fields, q string, fields ...string) (words []string, t
 		return nil, nil
 	}
 	for _, t := range all {
-		if t.Field != "" {
+		if one := IDWord(t.Value); t.Field != "" {
 			terms = append(terms, t)
+		} else if !id.Time(one).IsZero() {
+			terms = append(terms, Term{Value: one, At: t.At})
 		} else {
 			words = append(words, t.Value)
 		}

@@ -66,6 +66,8 @@ type PageRequest struct {
 	// Index returns conditions to add when the index is queried. They are implied by the others and narrow
 	// the result. Optional.
 	Index func(q *db.Query) []string
+
+	insideWords bool // words also match inside other words
 }
 
 // Window is the number of the next rows that are scanned first. If part of the page was found among them, the
@@ -140,20 +142,73 @@ func (t Table) pageRange(p PageRequest) idRange {
 
 // Find returns the ids of the page, from where it begins: newest first, or with Back oldest first.
 func (t Table) Find(ctx context.Context, on db.Execer, p PageRequest) ([]string, error) {
+	r := t.pageRange(p)
+	if !p.Terms.hasParts() || p.Terms.ID != "" {
+		return t.findIn(ctx, on, p, r, Window)
+	}
+	bound, err := t.rowID(ctx, on, p, idRange{below: everything}, PartsWindow)
+	if err != nil {
+		return nil, err
+	}
+	newest, older := r, r
+	newest.from, older.below = max(r.from, bound), min(r.below, bound)
 	var found []string
-	r, missing := t.pageRange(p), p.Limit
-	near := r
-	if !r.back && t.Lookups == nil {
+	if r.back && older.from < older.below {
+		if found, err = t.findIn(ctx, on, p, older, Window); err != nil || len(found) == p.Limit {
+			return found, err
+		}
+	}
+	limit := p.Limit
+	p.Limit -= len(found)
+	parts, err := t.scanParts(ctx, on, p, newest)
+	found = append(found, parts...)
+	if p.Limit = limit - len(found); err != nil || p.Limit == 0 || r.back || older.from >= older.below {
+		return found, err
+	}
+	first := Window
+	if len(found) == 0 {
+		first = 0 // the terms are rare
+	}
+	more, err := t.findIn(ctx, on, p, older, first)
+	return append(found, more...), err
+}
+
+// scanParts returns ids in a range of at most PartsWindow rows, where words also match inside other words.
+func (t Table) scanParts(ctx context.Context, on db.Execer, p PageRequest, r idRange) (found []string, err error) {
+	limit := p.Limit
+	p.insideWords = true
+	for _, rows := range []int{Window, PartsWindow - Window} {
+		p.Limit = limit - len(found)
+		more, err := selectIDs(ctx, on, t.windowQuery(p, r, rows))
+		if found = append(found, more...); err != nil || len(found) == limit || rows < Window {
+			return found, err
+		}
+		edge, err := t.rowID(ctx, on, p, r, rows)
+		if err != nil || edge == "" {
+			return found, err
+		}
+		r = r.beyondID(edge)
+	}
+	return found, nil
+}
+
+// findIn returns ids in a range: those among the next rows, and those that the index finds.
+func (t Table) findIn(ctx context.Context, on db.Execer, p PageRequest, r idRange, rows int) (found []string, err error) {
+	if t.Lookups != nil {
+		return t.lookUp(ctx, on, p, r)
+	}
+	missing, near := p.Limit, r
+	if !r.back {
 		near.from = max(r.from, t.RecentBound(ctx, on, strings.TrimSuffix(r.below, everything)))
 	}
 	start := near
-	for rows := Window; rows > 0; {
+	for rows > 0 {
 		p.Limit = missing
 		nearest, err := selectIDs(ctx, on, t.windowQuery(p, near, rows))
 		if found = append(found, nearest...); err != nil || len(nearest) == missing {
 			return found, err
 		}
-		edge, err := t.windowEdge(ctx, on, p, near, rows)
+		edge, err := t.rowID(ctx, on, p, near, rows)
 		if err != nil || edge == "" && near == r {
 			return found, err // the window covered all rows
 		}
@@ -168,35 +223,21 @@ func (t Table) Find(ctx context.Context, on db.Execer, p PageRequest) ([]string,
 		if rows > Window {
 			break
 		}
-		if rows = rowsToScan(len(nearest), missing); p.Terms.hasParts() {
-			rows = max(rows, PartsWindow-Window)
-		}
+		rows = rowsToScan(len(nearest), missing)
 	}
 	p.Limit = missing
-	var more []string
-	var err error
-	if t.Lookups == nil {
-		more, err = t.searchIndex(ctx, on, p, start, r)
-	} else if words := p.Terms.Words; len(words) == 1 {
-		more, err = selectIDs(ctx, on, t.lookupQuery(p, r, words[0]))
+	words, err := t.indexWords(ctx, on, p, start)
+	if err != nil {
+		return found, err
 	}
+	more, err := selectIDs(ctx, on, t.indexQuery(p, r, words))
 	return append(found, more...), err
 }
 
-// searchIndex returns ids that the index finds in a range. next is the range whose first rows show how common a
-// word is.
-func (t Table) searchIndex(ctx context.Context, on db.Execer, p PageRequest, next, r idRange) ([]string, error) {
-	words, err := t.indexWords(ctx, on, p, next)
-	if err != nil {
-		return nil, err
-	}
-	return selectIDs(ctx, on, t.indexQuery(p, r, words))
-}
-
-// windowEdge returns the id of the last row of a window; empty if there are fewer rows.
-func (t Table) windowEdge(ctx context.Context, on db.Execer, p PageRequest, r idRange, rows int) (string, error) {
-	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.orderBy() + `OFFSET $4 LIMIT 1`
-	found, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, rows - 1}})
+// rowID returns the id of a row of a range, counted from 1; empty if there are fewer rows.
+func (t Table) rowID(ctx context.Context, on db.Execer, p PageRequest, r idRange, row int) (string, error) {
+	rowSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.orderBy() + `OFFSET $4 LIMIT 1`
+	found, err := selectIDs(ctx, on, db.Query{Text: rowSQL, Args: []any{p.AccountID, r.from, r.below, row - 1}})
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
@@ -248,18 +289,21 @@ func (t Table) indexQuery(p PageRequest, r idRange, words []indexWord) db.Query 
 	return q
 }
 
-// lookupQuery returns a query for the rows that a word identifies.
-func (t Table) lookupQuery(p PageRequest, r idRange, word string) db.Query {
+// lookUp returns the rows that the only word of a search identifies.
+func (t Table) lookUp(ctx context.Context, on db.Execer, p PageRequest, r idRange) ([]string, error) {
 	var q db.Query
-	found := t.Lookups(&q, p.AccountID, word)
+	if len(p.Terms.Words) != 1 || len(p.Terms.Contains) > 0 {
+		return nil, nil
+	}
+	found := t.Lookups(&q, p.AccountID, p.Terms.Words[0])
 	if len(found) == 0 {
-		return db.Query{Text: `SELECT '' WHERE false`}
+		return nil, nil
 	}
 	p.Terms.Words = nil
 	conditions := append(t.pageConditions(&q, p), t.rangeConditions(&q, p, r)...)
 	q.Text = `SELECT id FROM ` + t.Name + ` e WHERE id IN ((` + strings.Join(found, `) UNION (`) + `)) AND ` +
 		strings.Join(conditions, " AND ") + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
-	return q
+	return selectIDs(ctx, on, q)
 }
 
 func (t Table) rangeConditions(q *db.Query, p PageRequest, r idRange) []string {
@@ -267,7 +311,7 @@ func (t Table) rangeConditions(q *db.Query, p PageRequest, r idRange) []string {
 }
 
 func (t Table) pageConditions(q *db.Query, p PageRequest) []string {
-	all := append([]string{"true"}, t.textConditions(q, p.Terms)...)
+	all := append([]string{"true"}, t.textConditions(q, p)...)
 	if p.Conditions != nil {
 		all = append(all, p.Conditions(q)...)
 	}

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,6 +99,12 @@ func IsPart(value string) bool {
 	return local == "" || !strings.Contains(domain, ".")
 }
 
+// IDWord returns the id in a word: the word itself, or the id in a Message-ID that Postrider wrote.
+func IDWord(word string) string {
+	local, _, _ := strings.Cut(trimBrackets(word), "@")
+	return local
+}
+
 // Contains returns a condition on a text, which must contain the value.
 func (t Term) Contains(wrong fault.Fields, sql string) Contains {
 	if !hasLetterOrDigit(t.Value) {
@@ -110,9 +115,12 @@ func (t Term) Contains(wrong fault.Fields, sql string) Contains {
 
 // SetOnce sets the value of a field, unless it is already set.
 func (t Term) SetOnce(wrong fault.Fields, name string, into *string) {
-	if *into != "" && *into != t.Value {
-		wrong.Add(name, "cannot combine %s: at character %d with another value or filter for it", cmp.Or(t.Field, "an id"), t.At)
-		return
+	switch {
+	case *into == "" || *into == t.Value:
+		*into = t.Value
+	case t.Field == "":
+		wrong.Add(name, "cannot combine %s at character %d with another id or filter of its kind", t.Value, t.At)
+	default:
+		wrong.Add(name, "cannot combine %s: at character %d with another value or filter for it", t.Field, t.At)
 	}
-	*into = t.Value
 }

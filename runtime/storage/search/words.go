@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// PartsWindow is the number of rows, from the beginning of a page, in which a word also matches inside other
-// words. An index cannot find the middle of a word. In all other rows, a word matches the beginning of a word, or
-// complete parts of an address, such as its domain.
+// PartsWindow is the number of newest rows in which a word also matches inside other words, because an index
+// cannot find the middle of a word. In older rows, a word matches the beginning of a word, or complete parts of
+// an address, such as its domain.
 const PartsWindow = 10_000
 
 // commonRows is the number of rows of a window from which a word counts as common. The index has many
@@ -28,21 +28,31 @@ type Contains struct {
 func (t *Terms) hasParts() bool { return len(t.Words)+len(t.Subject)+len(t.Contains) > 0 }
 
 // textConditions returns the conditions of words on a row.
-func (t Table) textConditions(q *db.Query, terms Terms) (all []string) {
-	for _, w := range terms.Words {
-		condition := likeCondition(q, t.texts(), w)
-		if t.Lookups == nil {
-			condition = `(search @@ ` + prefixQuery(q, w) + ` OR ` + condition + `)`
-		}
-		all = append(all, condition)
+func (t Table) textConditions(q *db.Query, p PageRequest) (all []string) {
+	for _, w := range p.Terms.Words {
+		all = append(all, t.wordCondition(q, p, w, `search`, t.texts()))
 	}
-	for _, w := range terms.Subject { // a document does not record which text its words come from
-		all = append(all, `(to_tsvector('simple', subject) @@ `+prefixQuery(q, w)+` OR `+likeCondition(q, `subject`, w)+`)`)
+	for _, w := range p.Terms.Subject { // a document does not record which text its words come from
+		all = append(all, t.wordCondition(q, p, w, `to_tsvector('simple', subject)`, `subject`))
 	}
-	for _, c := range terms.Contains {
+	for _, c := range p.Terms.Contains {
 		all = append(all, likeCondition(q, c.SQL, c.Text))
 	}
 	return all
+}
+
+func (t Table) wordCondition(q *db.Query, p PageRequest, word, document, texts string) string {
+	if t.Lookups != nil {
+		return likeCondition(q, texts, word)
+	}
+	condition := document + ` @@ ` + prefixQuery(q, word)
+	switch parts := partsQuery(word); {
+	case p.insideWords:
+		condition = `(` + condition + ` OR ` + likeCondition(q, texts, word) + `)`
+	case parts != "":
+		condition = `(` + condition + ` OR ` + document + ` @@ ` + q.Arg(parts) + `::tsquery AND ` + likeCondition(q, texts, word) + `)`
+	}
+	return condition
 }
 
 func (t Table) texts() string {
@@ -58,9 +68,9 @@ func likeCondition(q *db.Query, column, part string) string {
 	return column + ` ILIKE ` + q.Arg(`%`+likeQuote.Replace(trimBrackets(part))+`%`)
 }
 
-// trimBrackets removes what surrounds an address or an id in the text that it was copied from.
+// trimBrackets removes what surrounds an address, an id or a number in the text that it was copied from.
 func trimBrackets(word string) string {
-	if trimmed := strings.Trim(word, `<>()[]{},;"'`); trimmed != "" {
+	if trimmed := strings.TrimLeft(strings.Trim(word, `<>()[]{},;"'`), "#"); trimmed != "" {
 		return trimmed
 	}
 	return word
@@ -70,7 +80,7 @@ func trimBrackets(word string) string {
 func prefixQuery(q *db.Query, word string) string {
 	query := `to_tsquery('simple', ` + q.Arg(Lexeme(word)+":*") + `)`
 	// The parser reads the end of INV-2202 as a negative number.
-	if digits := strings.TrimLeft(trimBrackets(word), "#"); digits != "" && digits[0] >= '0' && digits[0] <= '9' {
+	if digits := trimBrackets(word); digits != "" && digits[0] >= '0' && digits[0] <= '9' {
 		query = `(` + query + ` || ` + q.Arg(Lexeme("-"+strings.ToLower(digits))+":*") + `::tsquery)`
 	}
 	return query
