@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"go.uber.org/fx"
@@ -11,7 +10,6 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/auditentry"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -48,61 +46,6 @@ func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, targ
 		return fmt.Errorf("audit log: %w", err)
 	}
 	return nil
-}
-
-// Filter narrows a list of entries. Zero fields match everything.
-type Filter struct {
-	Actor  string // entry id
-	Action string // a complete action, or a prefix such as member
-	Since  time.Time
-	Until  time.Time // exclusive
-}
-
-// List returns one page of an account's entries, newest first. An empty account lists the entries about the
-// installation. Error: Invalid.
-func (s *Service) List(ctx context.Context, accountID string, f Filter,
-	r page.Request) (page.Page[*ent.AuditEntry], error) {
-	query, err := s.buildQuery(accountID, f)
-	if err != nil {
-		return page.Page[*ent.AuditEntry]{}, err
-	}
-	return page.ReadNewest(ctx, s.cursors, page.List{Name: "audit_log", AccountID: accountID}, r.OrDefault(), query,
-		func(e *ent.AuditEntry) string { return e.ID })
-}
-
-// Count returns the number of entries that match a filter, at most most.
-func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
-	query, err := s.buildQuery(accountID, f)
-	if err != nil {
-		return 0, err
-	}
-	found, err := query.Limit(most).IDs(ctx)
-	return len(found), err
-}
-
-func (s *Service) buildQuery(accountID string, f Filter) (*ent.AuditEntryQuery, error) {
-	if !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
-		return nil, fault.InvalidField("until", "must be after since")
-	}
-	of := auditentry.AccountID(accountID)
-	if accountID == "" {
-		of = auditentry.AccountIDIsNil()
-	}
-	query := s.db.Ent.AuditEntry.Query().Where(of)
-	if f.Actor != "" {
-		query.Where(auditentry.ActorID(f.Actor))
-	}
-	if f.Action != "" {
-		query.Where(auditentry.Or(auditentry.Action(f.Action),
-			auditentry.ActionHasPrefix(strings.TrimSuffix(f.Action, ".")+".")))
-	}
-	if !f.Since.IsZero() {
-		query.Where(auditentry.CreatedAtGTE(f.Since))
-	}
-	if !f.Until.IsZero() {
-		query.Where(auditentry.CreatedAtLT(f.Until))
-	}
-	return query, nil
 }
 
 // LastBy returns the last actor of an operation on a target since a time, or the zero Actor if there is none.

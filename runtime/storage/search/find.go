@@ -49,9 +49,15 @@ type Table struct {
 	Time    string // the column with the time of the row
 	Columns string // columns that conditions and Texts use, in addition to id, time, subject and search
 	Texts   string // the texts of a row in which a part of a word may be; the subject if empty
-	// Lookups returns queries for the ids of the rows that a word identifies, for a table without subject and
-	// document. Optional.
-	Lookups func(q *db.Query, accountID, word string) []string
+	// Lookups returns conditions that an index answers, one of which is true for a row that a word identifies.
+	// It is set for a table without subject and document.
+	Lookups func(q *db.Query, word string) []Lookup
+}
+
+// Lookup is a condition on the rows of a table.
+type Lookup struct {
+	SQL     string
+	Ordered bool // the index for the condition is sorted by id
 }
 
 // PageRequest is a request for the ids of a page.
@@ -295,14 +301,21 @@ func (t Table) lookUp(ctx context.Context, on db.Execer, p PageRequest, r idRang
 	if len(p.Terms.Words) != 1 || len(p.Terms.Contains) > 0 {
 		return nil, nil
 	}
-	found := t.Lookups(&q, p.AccountID, p.Terms.Words[0])
-	if len(found) == 0 {
+	lookups := t.Lookups(&q, p.Terms.Words[0])
+	if len(lookups) == 0 {
 		return nil, nil
 	}
 	p.Terms.Words = nil
-	conditions := append(t.pageConditions(&q, p), t.rangeConditions(&q, p, r)...)
-	q.Text = `SELECT id FROM ` + t.Name + ` e WHERE id IN ((` + strings.Join(found, `) UNION (`) + `)) AND ` +
-		strings.Join(conditions, " AND ") + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
+	conditions := strings.Join(append(t.pageConditions(&q, p), t.rangeConditions(&q, p, r)...), " AND ")
+	var found []string
+	for _, l := range lookups {
+		order := r.orderBy()
+		if !l.Ordered { // so that the planner does not scan all rows in order
+			order = strings.Replace(order, "id", `(id || '') COLLATE "C"`, 1)
+		}
+		found = append(found, `(SELECT id FROM `+t.Name+` e WHERE `+conditions+` AND `+l.SQL+order+`LIMIT `+q.Arg(p.Limit)+`)`)
+	}
+	q.Text = `SELECT id FROM (` + strings.Join(found, ` UNION `) + `) e` + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
 	return selectIDs(ctx, on, q)
 }
 

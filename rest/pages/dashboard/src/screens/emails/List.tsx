@@ -3,7 +3,6 @@ import { Mail } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { now } from '@/api/clock'
 import { usePages } from '@/api/graphql'
-import { ApiError } from '@/api/errors'
 import { useSearchParams } from '@/app/searchParams'
 import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
@@ -15,6 +14,7 @@ import { EmptyState } from '@/parts/EmptyState'
 import { fetchAll } from '@/parts/fetchAll'
 import { ExportButton } from '@/parts/ExportButton'
 import { FilterBar, setTerm } from '@/parts/FilterBar'
+import { filterError } from '@/parts/filterTerms'
 import { ForeignText, showInvisible } from '@/parts/ForeignText'
 import { PageHead } from '@/parts/Page'
 import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
@@ -36,7 +36,7 @@ const choices = [
   },
   { field: 'after', label: 'Any time', values: [{ value: daysAgo(0), name: 'Today' }, { value: daysAgo(7), name: 'Last 7 days' }, { value: daysAgo(30), name: 'Last 30 days' }] },
 ]
-const hints = ['to:ada@example.com', 'from:', 'domain:example.com', 'tag:name=value', 'is:bounced', 'after:2026-01-31', 'before:']
+const hints = ['to:ada@example.com', 'from:news@example.com', 'subject:receipt', 'domain:example.com', 'tag:name=value', 'is:bounced', 'template:tpl_…', 'automation:aut_…', 'after:2026-01-31', 'before:2026-12-31']
 
 export const pageSize = 50
 
@@ -49,7 +49,7 @@ export default function List() {
   const q = address.q ?? ''
   const list = usePages(EmailList, { first: pageSize, q: q || null }, (d) => d.emails, { keepPrevious: true })
   const fresh = useFresh(q, list.rows)
-  const wrong = list.error instanceof ApiError && list.error.code === 'validation_error' ? list.error.message : undefined
+  const wrong = filterError(list.error)
   const open = address.open
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const actions = useBulk()
@@ -81,7 +81,7 @@ export default function List() {
   ]
 
   const empty = q
-    ? <EmptyState icon={Mail} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No emails match this filter. Search matches the beginnings of words in subjects, names, addresses and tags.</EmptyState>
+    ? <EmptyState icon={Mail} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No emails match this filter. Search finds beginnings of words and parts of addresses in all emails, and parts of words in the newest 10,000.</EmptyState>
     : <NoEmails />
 
   return (
@@ -97,7 +97,7 @@ export default function List() {
           </Sheet>
         )}
       >
-        <FilterBar placeholder="Address, words of the subject, or to: is: tag: domain:" choices={choices} hints={hints} error={wrong} />
+        <FilterBar placeholder="Address, subject, order number or ID" choices={choices} hints={hints} error={wrong} />
         <DataTable
           label="Emails" rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.to[0] ?? e.id} height={narrow ? 52 : 36} open={open} onOpen={go}
           loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}

@@ -15,6 +15,8 @@ export type CustomEventFilter = {
   source?: CustomEventSource | null | undefined;
   /** Matches events accepted in this time range. */
   createdAt?: DateTimeFilter | null | undefined;
+  /** Search text. A complete name, user ID, address or event ID matches in all events, and parts of them in the newest 10,000. Accepts the fields `name:`, `user:`, `email:`, `source:`, `after:` and `before:`. At most 200 characters and 10 words. */
+  query?: string | null | undefined;
 };
 
 /** The status of an automation. */
