@@ -61,8 +61,8 @@ func (s *Service) matchingEvents(accountID string, f EventFilter) (*ent.CustomEv
 		return nil, err
 	}
 	q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID))
-	if f.id != "" {
-		q = q.Where(customevent.ID(f.id))
+	if f.ID != "" {
+		q = q.Where(customevent.ID(f.ID))
 	}
 	if f.Name != "" {
 		q = q.Where(customevent.Name(f.Name))
@@ -103,7 +103,7 @@ func (f *EventFilter) readText() ([]string, error) {
 		case t.Field != "":
 			t.SetOnce(wrong, "q", texts[t.Field])
 		case id.Is(id.CustomEvent, t.Value):
-			t.SetOnce(wrong, "q", &f.id)
+			t.SetOnce(wrong, "q", &f.ID)
 		default:
 			words = append(words, t.Value)
 		}
@@ -125,7 +125,7 @@ var customEvents = search.Table{Name: "custom_events", Prefix: id.CustomEvent, T
 
 func (s *Service) findEvents(ctx context.Context, accountID string, f EventFilter, words []string, at page.Position,
 	n int) ([]string, error) {
-	terms := search.Terms{ID: f.id, Words: words}
+	terms := search.Terms{ID: f.ID, Words: words}
 	terms.ReadTime(fault.Fields{}, f.Since, f.Until)
 	conditions := func(q *db.Query) (all []string) {
 		for column, wanted := range map[string]string{"name": f.Name, "user_id": f.UserID, "source": f.Source,

@@ -127,7 +127,7 @@ type EventFilter struct {
 	Since, Until *time.Time // received at or after Since and before Until
 	Q            string     // words to find in name, user ID and address, an ID, and fields (eventFields)
 
-	id string // from Q
+	ID string // set from Q
 }
 
 // Event returns one custom event of the account.

@@ -21,9 +21,8 @@ type Filter struct {
 	// words to find in subject, addresses or the beginning of the text (search.Terms), ids, and fields (textFields)
 	Q string
 
-	// from Q
-	id       string
-	contains []search.Contains
+	ID       string            // set from Q
+	Contains []search.Contains // set from Q
 }
 
 // textFields are the fields that a search text may contain in addition to words, for example `invoice
@@ -60,7 +59,7 @@ func (f Filter) parse() (*criteria, fault.Fields) {
 		}
 		c.Marks = append(c.Marks, markDomain+name)
 	}
-	c.Words, c.Subject, c.ID, c.Contains = words, subject, f.id, f.contains
+	c.Words, c.Subject, c.ID, c.Contains = words, subject, f.ID, f.Contains
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
 }
@@ -74,7 +73,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 		case "":
 			switch {
 			case id.Is(id.ReceivedEmail, t.Value):
-				t.SetOnce(wrong, "q", &f.id)
+				t.SetOnce(wrong, "q", &f.ID)
 			case id.Is(id.Domain, t.Value):
 				t.SetOnce(wrong, "q", &f.Domain)
 			default:
@@ -82,7 +81,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 			}
 		case "to", "from":
 			if search.IsPart(t.Value) {
-				f.contains = append(f.contains, t.Contains(wrong, addressTexts[t.Field]))
+				f.Contains = append(f.Contains, t.Contains(wrong, addressTexts[t.Field]))
 				continue
 			}
 			t.SetOnce(wrong, "q", texts[t.Field])

@@ -22,7 +22,7 @@ type Filter struct {
 	Since, Until *time.Time // added at or after Since, and before Until
 	Q            string     // parts of an address, an id, and fields (textFields)
 
-	id string // from Q
+	ID string // set from Q
 }
 
 // Get returns the suppression with an id or for an address.
@@ -125,8 +125,8 @@ func (s *Service) readFilter(accountID string, f *Filter) ([]string, *ent.Suppre
 func (s *Service) filteredQuery(accountID string, f Filter) (*ent.SuppressionQuery, error) {
 	query := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID))
 	wrong := fault.Fields{}
-	if f.id != "" {
-		query.Where(entsuppression.ID(f.id))
+	if f.ID != "" {
+		query.Where(entsuppression.ID(f.ID))
 	}
 	if f.Email != "" {
 		spec, err := parseAddress(f.Email)

@@ -38,7 +38,7 @@ func (f *Filter) readText() ([]string, error) {
 		case t.Field == "reason":
 			t.SetOnce(wrong, "q", &f.Reason)
 		case id.Is(id.Suppression, t.Value):
-			t.SetOnce(wrong, "q", &f.id)
+			t.SetOnce(wrong, "q", &f.ID)
 		default:
 			words = append(words, t.Value)
 		}
@@ -59,7 +59,7 @@ var suppressions = search.Table{Name: "suppressions", Prefix: id.Suppression, Ti
 
 func (s *Service) find(ctx context.Context, accountID string, f Filter, words []string, at page.Position,
 	n int) ([]string, error) {
-	terms := search.Terms{ID: f.id, Words: words}
+	terms := search.Terms{ID: f.ID, Words: words}
 	terms.ReadTime(fault.Fields{}, f.Since, f.Until)
 	conditions := func(q *db.Query) (all []string) {
 		if f.Reason != "" {

@@ -23,9 +23,8 @@ type Filter struct {
 	Until  time.Time // exclusive
 	Q      string    // words to find in an entry, ids, and fields (textFields)
 
-	// from Q
-	id       string
-	contains []search.Contains
+	ID       string            // set from Q
+	Contains []search.Contains // set from Q
 }
 
 // List returns one page of an account's entries, newest first. An empty account lists the entries about the
@@ -67,7 +66,7 @@ func (s *Service) readFilter(accountID string, f *Filter) (terms search.Terms, q
 	if terms.Words, err = f.readText(); err != nil {
 		return terms, nil, err
 	}
-	terms.ID, terms.Contains, terms.Since, terms.Until = f.id, f.contains, f.Since, f.Until
+	terms.ID, terms.Contains, terms.Since, terms.Until = f.ID, f.Contains, f.Since, f.Until
 	if terms.Search() && accountID == "" {
 		return terms, nil, fault.InvalidField("q", "cannot search entries about the installation")
 	}
@@ -84,8 +83,8 @@ func (s *Service) buildQuery(accountID string, f Filter) (*ent.AuditEntryQuery, 
 		of = auditentry.AccountIDIsNil()
 	}
 	query := s.db.Ent.AuditEntry.Query().Where(of)
-	if f.id != "" {
-		query.Where(auditentry.ID(f.id))
+	if f.ID != "" {
+		query.Where(auditentry.ID(f.ID))
 	}
 	if f.Actor != "" {
 		query.Where(auditentry.ActorID(f.Actor))
@@ -130,7 +129,7 @@ func (f *Filter) readText() ([]string, error) {
 		case t.Field == "on":
 			f.setOrContain(wrong, t, &f.Target, targetTexts)
 		case id.Is(id.AuditEntry, t.Value):
-			t.SetOnce(wrong, "q", &f.id)
+			t.SetOnce(wrong, "q", &f.ID)
 		default:
 			words = append(words, t.Value)
 		}
@@ -144,7 +143,7 @@ func (f *Filter) setOrContain(wrong fault.Fields, t search.Term, into *string, t
 		t.SetOnce(wrong, "q", into)
 		return
 	}
-	f.contains = append(f.contains, t.Contains(wrong, texts))
+	f.Contains = append(f.Contains, t.Contains(wrong, texts))
 }
 
 // targetTexts contain the target and, for most entries, its name.

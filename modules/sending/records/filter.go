@@ -35,9 +35,8 @@ type Filter struct {
 	DomainIDs    []string // domains whose mail the caller may see; empty: all
 	BounceClass  string   // class of a recipient's bounce, such as bad_address
 
-	// from Q
-	id       string
-	contains []search.Contains
+	ID       string            // set from Q
+	Contains []search.Contains // set from Q
 }
 
 // textFields are the fields that a search text may contain, as in `receipt to:bob@example.net is:bounced`.
@@ -99,7 +98,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	}
 	c.Marks = appendAddress(c.Marks, wrong, "to", markTo, f.To)
 	c.Marks = appendAddress(c.Marks, wrong, "from", markFrom, f.From)
-	c.ID, c.Contains = f.id, f.contains
+	c.ID, c.Contains = f.ID, f.Contains
 	if f.Tag != "" {
 		name, value, found := strings.Cut(strings.Replace(f.Tag, "=", ":", 1), ":")
 		if !found || !IsTagWord(name) || !IsTagWord(value) {
@@ -141,7 +140,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 			readIs(f, wrong, t)
 		case "to", "from":
 			if search.IsPart(t.Value) {
-				f.contains = append(f.contains, t.Contains(wrong, addressTexts[t.Field]))
+				f.Contains = append(f.Contains, t.Contains(wrong, addressTexts[t.Field]))
 				continue
 			}
 			t.SetOnce(wrong, "q", texts[t.Field])
@@ -158,7 +157,7 @@ var addressTexts = map[string]string{"to": `concat_ws(' ', ` + recipientTexts + 
 // idField returns the filter for an id in the search text, or nil for an id of another kind.
 func (f *Filter) idField(word string) *string {
 	prefix, _, _ := strings.Cut(word, "_")
-	return map[id.Prefix]*string{id.Email: &f.id, id.Domain: &f.Domain, id.APIKey: &f.APIKeyID,
+	return map[id.Prefix]*string{id.Email: &f.ID, id.Domain: &f.Domain, id.APIKey: &f.APIKeyID,
 		id.Template: &f.TemplateID, id.Automation: &f.AutomationID}[id.Prefix(prefix)]
 }
 
