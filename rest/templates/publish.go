@@ -65,7 +65,7 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, rollbackBody, e.rollBackTemplate)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Slow: true,
+		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Quiet: true, Slow: true,
 		Stores:  api.StoresNothing,
 		Summary: "Render a template",
 		Description: "Renders the draft or a version as it would be sent, without sending it. Variables are checked " +

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -33,15 +34,23 @@ type Service struct {
 func New(d *db.DB, cursors *page.Codec) *Service { return &Service{d, cursors} }
 
 const recordSQL = `
-INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, target, ip, user_agent, request_id)
-SELECT $1, nullif($2::text, ''), $3::text, $4::text, CASE WHEN $3 = 'key' THEN coalesce((SELECT name FROM api_keys WHERE id = $4), '') ELSE $5::text END, $6, $7, $8, $9, $10`
+INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, target, ip, user_agent, request_id, changes)
+SELECT $1, nullif($2::text, ''), $3::text, $4::text, CASE WHEN $3 = 'key' THEN coalesce((SELECT name FROM api_keys WHERE id = $4), '') ELSE $5::text END, $6, $7, $8, $9, $10, nullif($11, '')::jsonb`
 
-// Record records a completed operation. The caller can only log its error.
-func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string) error {
+// Record records a completed operation and what it changed. The caller can only log its error.
+func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string,
+	changes map[string]any) error {
 	o, actor := OriginOf(ctx), ActorOf(c)
+	var encoded []byte
+	if len(changes) > 0 {
+		var err error
+		if encoded, err = json.Marshal(changes); err != nil {
+			return fmt.Errorf("audit log: %w", err)
+		}
+	}
 	_, err := s.db.SQL.ExecContext(ctx, recordSQL, id.New(id.AuditEntry), c.AccountID, actor.Kind, actor.ID, actor.Name,
 		operation, target,
-		o.IP(), o.UserAgent(), o.RequestID)
+		o.IP(), o.UserAgent(), o.RequestID, string(encoded))
 	if err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}

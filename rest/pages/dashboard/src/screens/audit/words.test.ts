@@ -10,5 +10,6 @@ it('shows the old and the new value where both are known', () => {
 
 it('names the object', () => {
   expect(nameOfTarget({ email: 'bob@example.net' })).toBe('bob@example.net')
+  expect(nameOfTarget({ url: { from: 'https://a.example', to: 'https://b.example' } })).toBe('https://b.example')
   expect(nameOfTarget(null)).toBeUndefined()
 })

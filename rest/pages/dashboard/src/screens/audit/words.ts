@@ -20,7 +20,8 @@ const nameFields = ['name', 'email', 'url', 'subject', 'alias']
 
 // nameOfTarget returns the name of the changed object, if the entry contains it.
 export function nameOfTarget(changes: unknown): string | undefined {
-  const found = nameFields.map((f) => (changes as Record<string, unknown> | null)?.[f]).find((v) => typeof v === 'string' && v !== '')
+  const values = nameFields.map((f) => (changes as Record<string, unknown> | null)?.[f])
+  const found = values.map((v) => (v && typeof v === 'object' && 'to' in v ? v.to : v)).find((v) => typeof v === 'string' && v !== '')
   return found as string | undefined
 }
 
