@@ -4,7 +4,8 @@ import { usePages } from '@/api/graphql'
 import { useSearchParams } from '@/app/searchParams'
 import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
-import { DataTable, type Column } from '@/parts/DataTable'
+import { useColumns } from '@/parts/ColumnMenu'
+import { DataTable } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { ExportButton } from '@/parts/ExportButton'
 import { FilterBar, setTerm } from '@/parts/FilterBar'
@@ -36,7 +37,7 @@ export default function AuditLog() {
   const filterBy = (field: string, value: string) => change({ q: setTerm(q, field, value), open: undefined }, true)
   const row = list.rows.find((r) => r.id === address.open)
 
-  const columns: Column<Row>[] = [
+  const { columns, menu } = useColumns<Row>([
     {
       key: 'action', head: 'Action', width: '240px', grows: true,
       cell: (r) => (
@@ -46,11 +47,11 @@ export default function AuditLog() {
         </>
       ),
     },
-    { key: 'actor', head: 'Actor', from: 'slim', cell: (r) => <Actor row={r} filterBy={filterBy} /> },
-    { key: 'target', head: 'Target', width: '250px', from: 'wide', cell: (r) => { const name = nameOfTarget(r.changes); return r.target && <button type="button" className="block max-w-full truncate text-left hover:underline" title={[name, r.target, 'Filter by this object'].filter(Boolean).join('\n')} onClick={() => filterBy('on', r.target)}>{name && <bdi className="mr-2">{name}</bdi>}<code className="text-ink-3">{r.target}</code></button> } },
-    { key: 'ip', head: 'From', width: '130px', from: 'mid', cell: (r) => <span className="text-ink-3">{r.ip}</span> },
+    { key: 'actor', head: 'Actor', optional: 'Actor', from: 'slim', cell: (r) => <Actor row={r} filterBy={filterBy} /> },
+    { key: 'target', head: 'Target', optional: 'Target', width: '250px', from: 'wide', cell: (r) => { const name = nameOfTarget(r.changes); return r.target && <button type="button" className="block max-w-full truncate text-left hover:underline" title={[name, r.target, 'Filter by this object'].filter(Boolean).join('\n')} onClick={() => filterBy('on', r.target)}>{name && <bdi className="mr-2">{name}</bdi>}<code className="text-ink-3">{r.target}</code></button> } },
+    { key: 'ip', head: 'From', optional: 'From', width: '130px', from: 'mid', cell: (r) => <span className="text-ink-3">{r.ip}</span> },
     { key: 'at', head: 'Time', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.createdAt} /></span> },
-  ]
+  ])
 
   return (
     <>
@@ -66,6 +67,7 @@ export default function AuditLog() {
       >
         <FilterBar placeholder="Person, object, action or ID" choices={choices} hints={hints} error={wrong}>
           {user && <button type="button" className="btn !h-[34px]" onClick={() => filterBy('by', user.id)}>My activity</button>}
+          {menu}
         </FilterBar>
         <DataTable
           label="Audit log" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.action} height={narrow ? 52 : 36} open={address.open} onOpen={open}

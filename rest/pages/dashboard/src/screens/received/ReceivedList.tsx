@@ -8,6 +8,7 @@ import { useSearchParams } from '@/app/searchParams'
 import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
 import { BulkBar, type BulkAction } from '@/parts/BulkBar'
+import { useColumns } from '@/parts/ColumnMenu'
 import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { fetchAll } from '@/parts/fetchAll'
@@ -24,7 +25,7 @@ import { Sender } from './Verdict'
 
 type Row = ReceivedListQuery['receivedEmails']['nodes'][number]
 
-const columns: Column<Row>[] = [
+const allColumns: Column<Row>[] = [
   { key: 'from', head: 'From', width: '30%', grows: true, cell: (r) => (
     <>
       <Link to={`/received/${r.id}`} className="block truncate font-medium" title={r.from}><ForeignText text={r.from || r.mailFrom || '(no sender)'} /></Link>
@@ -32,8 +33,8 @@ const columns: Column<Row>[] = [
     </>
   ) },
   { key: 'subject', head: 'Subject', from: 'slim', cell: (r) => <>{r.attachmentCount > 0 && <Paperclip aria-label={r.attachmentCount === 1 ? '1 attachment' : `${r.attachmentCount} attachments`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject ? <ForeignText text={r.subject} /> : <span className="text-ink-3">(no subject)</span>}</> },
-  { key: 'to', head: 'To', width: '22%', from: 'mid', cell: (r) => <span className="text-ink-2">{r.rcptTo}</span> },
-  { key: 'sender', head: 'Authentication', width: '150px', from: 'wide', cell: (r) => <Sender {...r.authentication} /> },
+  { key: 'to', head: 'To', optional: 'To', width: '22%', from: 'mid', cell: (r) => <span className="text-ink-2">{r.rcptTo}</span> },
+  { key: 'sender', head: 'Authentication', optional: 'Authentication', width: '150px', from: 'wide', cell: (r) => <Sender {...r.authentication} /> },
   { key: 'at', head: 'Received', width: '110px', right: true, from: 'slim', cell: (r) => <span className="text-ink-3"><Time at={r.receivedAt} /></span> },
 ]
 
@@ -46,6 +47,7 @@ const remove: BulkAction = {
 
 export default function ReceivedList() {
   const [address, change] = useSearchParams()
+  const { columns, menu } = useColumns(allColumns)
   const viewer = useViewer()
   const narrow = useIsNarrow()
   const q = address.q ?? ''
@@ -67,7 +69,7 @@ export default function ReceivedList() {
       <PageHead title="Received">
         <Link to="/received/rules" className="btn">Address rules</Link>
       </PageHead>
-      <FilterBar placeholder="Address, words or ID" hints={hints} error={wrong} />
+      <FilterBar placeholder="Address, words or ID" hints={hints} error={wrong}>{menu}</FilterBar>
       <SplitView
         sheet={address.open && (
           <Sheet label="Received email" head={<h2 className="truncate">Received email</h2>} page={`/received/${address.open}`} onClose={() => open(null)} previous={previous} next={next}>
