@@ -108,8 +108,8 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 
 var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at",
 	Columns: `status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event,
-		"from", "to", cc, bcc, tags`,
-	Texts: `concat_ws(' ', subject, "from", ` + recipientTexts + `, jsonb_path_query_array(tags, '$[*].*')::text)`}
+		"from", "to", cc, bcc`,
+	Texts: `concat_ws(' ', subject, "from", ` + recipientTexts + `)`}
 
 const recipientTexts = `"to"::text, cc::text, bcc::text`
 

@@ -82,6 +82,10 @@ type PageRequest struct {
 const (
 	Window = 4000
 	widest = 8 * Window
+	// manyRows is the number of rows of an account from which only commonWindow more rows are searched for words
+	// that are all common but do not occur together in the next rows.
+	manyRows     = 100_000
+	commonWindow = 4 * Window
 )
 
 // rowsToScan returns how many more rows to scan after a window contained part of a page, or 0.
@@ -232,11 +236,22 @@ func (t Table) findIn(ctx context.Context, on db.Execer, p PageRequest, r idRang
 		rows = rowsToScan(len(nearest), missing)
 	}
 	p.Limit = missing
-	words, err := t.indexWords(ctx, on, p, start)
+	words, rare, err := t.indexWords(ctx, on, p, start)
 	if err != nil {
 		return found, err
 	}
-	more, err := selectIDs(ctx, on, t.indexQuery(p, r, words))
+	q := t.indexQuery(p, r, words)
+	if !rare && len(p.Terms.Marks) == 0 {
+		// Entries of common words in the index are as many as rows.
+		large, err := t.rowID(ctx, on, p, idRange{below: everything}, manyRows)
+		if err != nil {
+			return found, err
+		}
+		if large != "" {
+			q = t.windowQuery(p, r, commonWindow)
+		}
+	}
+	more, err := selectIDs(ctx, on, q)
 	return append(found, more...), err
 }
 
@@ -282,7 +297,7 @@ func (t Table) indexQuery(p PageRequest, r idRange, words []indexWord) db.Query 
 	if p.Terms.Search() {
 		query := q.Arg(AllMarks(p.AccountID, p.Terms.Marks)) + `::tsquery`
 		for _, w := range words {
-			query += ` && ` + w.tsQuery(&q)
+			query += ` && ` + w.tsQuery(&q, " & ")
 		}
 		// A subquery, so that the planner cannot scan the account's rows instead.
 		source = `(SELECT ` + t.columns() + ` FROM ` + t.Name + ` WHERE search @@ (` + query + `) OFFSET 0)`

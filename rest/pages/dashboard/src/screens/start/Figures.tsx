@@ -28,8 +28,8 @@ const part = (n: number, of: number) => (of > 0 ? n / of : null)
 // tiles have the rate of each figure: of recipients, or of deliveries for what recipients do with a delivered email.
 const tiles: { name: string; key: 'delivered' | 'bounced' | 'complained' | 'opened'; of: 'recipients' | 'delivered'; q?: string; limit?: { at: number; sample: number; words: string } }[] = [
   { name: 'Delivered', key: 'delivered', of: 'recipients', q: 'is:delivered' },
-  { name: 'Bounced', key: 'bounced', of: 'recipients', q: 'is:bounced', limit: { at: limits.bounce[0], sample: 20, words: 'Limit 5 %' } },
-  { name: 'Complained', key: 'complained', of: 'delivered', limit: { at: limits.complaint[1], sample: 200, words: 'Limit 0.3 %' } },
+  { name: 'Bounced', key: 'bounced', of: 'recipients', q: 'is:bounced', limit: { at: limits.bounce[0], sample: 20, words: 'Limit 5\u00a0%' } },
+  { name: 'Complained', key: 'complained', of: 'delivered', limit: { at: limits.complaint[1], sample: 200, words: 'Limit 0.3\u00a0%' } },
   { name: 'Opened', key: 'opened', of: 'delivered', q: 'is:opened' },
 ]
 
@@ -57,8 +57,8 @@ export function Figures({ figures }: { figures: ReturnType<typeof useFigures> })
           <Link key={c.name} to="/emails" search={(c.q ? { q: c.q } : {}) as never} className="grid content-start gap-0.5 px-4 py-3 last:col-span-2 sm:last:col-span-1 shadow-[1px_0_var(--color-line),0_1px_var(--color-line)] hover:bg-hover">
             <span className="text-xs text-ink-2">{c.name}</span>
             <strong className={`text-2xl font-semibold tracking-[-0.02em] ${c.bad ? 'text-bad' : ''}`}>{c.value === undefined ? <span className="skel my-3 w-10" /> : count(c.value)}</strong>
-            <small className="min-h-4 text-xs text-ink-2">{c.about}{c.limit && c.about && <span className={c.bad ? 'text-bad' : 'text-ink-3'}> · {c.limit}</span>}</small>
-            <small className="min-h-4 text-xs text-ink-3" title="Compared with the 24 hours before">{c.change && (c.change === 'No change' ? c.change : `${c.change} than the day before`)}</small>
+            <small className="min-h-4 text-xs text-ink-2">{c.about}{c.limit && c.about && <span className={`block ${c.bad ? 'text-bad' : 'text-ink-3'}`}>{c.limit}</span>}</small>
+            <small className="min-h-4 text-xs text-ink-3" title="Compared with the 24 hours before">{c.change && (c.change === 'No change' ? c.change : `${c.change} than before`)}</small>
           </Link>
         ))}
       </div>
