@@ -64,7 +64,7 @@ await page.getByRole('button', { name: 'Remove filter subject:bulk' }).click()
 // 5. An error waits until the field rests. It has the words of the API, and marks the position.
 await field.focus()
 await page.keyboard.type('bulk stauts:sent')
-check(await page.locator('#filter-error').count() === 0, 'no error is shown while somebody types')
+check(await page.locator('#filter-error').count() === 0, 'no error is shown while the user types')
 const error = page.locator('#filter-error')
 await error.waitFor()
 check((await error.innerText()).includes('unknown field "stauts" at character 6'), `the error has the words of the API: ${await error.innerText()}`)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
@@ -76,5 +77,26 @@ func TestSearchesEntries(t *testing.T) {
 	_, err := s.List(t.Context(), "acc_1", Filter{Q: "who:ada"}, page.Request{Limit: 10})
 	if known := fault.From(err); !strings.Contains(known.Fields["q"], `unknown field "who" at character 1`) {
 		t.Errorf("an unknown field returned %v, want its position", err)
+	}
+}
+
+func TestRecordsWhatChanged(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	s := New(d, page.NewCodec(make([]byte, 16)))
+	d.Ent.Account.Create().SetID("acc_1").SetName("One").SetEmail("one@example.com").ExecX(t.Context())
+	changes := map[string]any{"name": "Hooks", "url": map[string]any{"from": "a", "to": "b"}}
+	caller := accounts.Caller{AccountID: "acc_1", KeyID: "key_1"}
+	for _, c := range []map[string]any{changes, nil} {
+		if err := s.Record(t.Context(), caller, "updateWebhook", "wh_1", c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.List(t.Context(), "acc_1", Filter{}, page.Request{Limit: 10})
+	if err != nil || len(got.Items) != 2 || got.Items[0].Changes != nil {
+		t.Fatalf("the log has %+v with the error %v, want two entries, the newest without changes", got.Items, err)
+	}
+	if diff := cmp.Diff(changes, got.Items[1].Changes); diff != "" {
+		t.Errorf("the changes of the entry (-want +got):\n%s", diff)
 	}
 }

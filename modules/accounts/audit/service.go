@@ -33,9 +33,11 @@ type Service struct {
 // New returns a new Service.
 func New(d *db.DB, cursors *page.Codec) *Service { return &Service{d, cursors} }
 
-const recordSQL = `
+var recordSQL = db.Compile(`
 INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, target, ip, user_agent, request_id, changes)
-SELECT $1, nullif($2::text, ''), $3::text, $4::text, CASE WHEN $3 = 'key' THEN coalesce((SELECT name FROM api_keys WHERE id = $4), '') ELSE $5::text END, $6, $7, $8, $9, $10, nullif($11, '')::jsonb`
+SELECT @id, nullif(@account::text, ''), @kind::text, @actor::text,
+	CASE WHEN @kind = 'key' THEN coalesce((SELECT name FROM api_keys WHERE id = @actor), '') ELSE @name::text END,
+	@action, @target, @ip, @agent, @request, nullif(@changes, '')::jsonb`)
 
 // Record records a completed operation and what it changed. The caller can only log its error.
 func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string,
@@ -48,9 +50,10 @@ func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, targ
 			return fmt.Errorf("audit log: %w", err)
 		}
 	}
-	_, err := s.db.SQL.ExecContext(ctx, recordSQL, id.New(id.AuditEntry), c.AccountID, actor.Kind, actor.ID, actor.Name,
-		operation, target,
-		o.IP(), o.UserAgent(), o.RequestID, string(encoded))
+	_, err := s.db.SQL.ExecContext(ctx, recordSQL.Text, recordSQL.Args(db.Arg("id", id.New(id.AuditEntry)),
+		db.Arg("account", c.AccountID), db.Arg("kind", actor.Kind), db.Arg("actor", actor.ID), db.Arg("name", actor.Name),
+		db.Arg("action", operation), db.Arg("target", target), db.Arg("ip", o.IP()), db.Arg("agent", o.UserAgent()),
+		db.Arg("request", o.RequestID), db.Arg("changes", string(encoded)))...)
 	if err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
