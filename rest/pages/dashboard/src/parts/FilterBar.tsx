@@ -112,7 +112,7 @@ export function FilterBar({ placeholder, choices = noChoices, hints = noHints, e
   return (
     <div className="relative flex-none border-b border-line px-4 py-3 md:px-6">
       <div className="flex flex-wrap items-center gap-2">
-        <div className={`flex min-h-[34px] min-w-0 flex-[1_1_220px] flex-wrap items-center gap-x-2 gap-y-1 rounded-control border bg-surface px-2.5 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-accent ${shown ? 'border-bad-mark' : 'border-line-strong'}`} onClick={() => field.current?.focus()}>
+        <div className={`flex min-h-[34px] min-w-0 flex-[1_1_220px] flex-wrap max-md:basis-full items-center gap-x-2 gap-y-1 rounded-control border bg-surface px-2.5 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-accent ${shown ? 'border-bad-mark' : 'border-line-strong'}`} onClick={() => field.current?.focus()}>
           <Search aria-hidden className="!size-3.5 text-ink-3" />
           {chips.map((c) => (
             <span key={c.text} className={`chip max-w-full !pr-0.5 ${mark === c.text ? 'border-bad-mark' : ''}`}>
