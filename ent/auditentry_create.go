@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -76,6 +77,12 @@ func (_c *AuditEntryCreate) SetUserAgent(v string) *AuditEntryCreate {
 // SetRequestID sets the "request_id" field.
 func (_c *AuditEntryCreate) SetRequestID(v string) *AuditEntryCreate {
 	_c.mutation.SetRequestID(v)
+	return _c
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (_c *AuditEntryCreate) SetCreatedAt(v time.Time) *AuditEntryCreate {
+	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 

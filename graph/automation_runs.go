@@ -35,8 +35,8 @@ func eventFilter(in *model.CustomEventFilter) automations.EventFilter {
 	since, until := timeRange(in.CreatedAt)
 	return automations.EventFilter{Name: stringOrEmpty(in.Name), UserID: stringOrEmpty(in.UserID),
 		Email:  stringOrEmpty(in.Email),
-		Source: strings.ToLower(orEmpty(in.Source)),
-		Since:  since, Until: until}
+		Source: strings.ToLower(orEmpty(in.Source)), Q: stringOrEmpty(in.Query),
+		Since: since, Until: until}
 }
 
 // runPage connects runs that were loaded together with their details, loaded by details.

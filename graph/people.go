@@ -80,6 +80,7 @@ func auditFilter(f *model.AuditLogFilter) (out audit.Filter) {
 	if f.Actor != nil {
 		out.Actor = *f.Actor
 	}
+	out.Target, out.Q = stringOrEmpty(f.Target), stringOrEmpty(f.Query)
 	if f.Action != nil {
 		out.Action = *f.Action
 	}

@@ -1,14 +1,17 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
@@ -32,6 +35,10 @@ var searches = []searchKind{
 	{model.SearchTypeWebhook, "webhooks", rights.Read, searchWebhooks},
 	{model.SearchTypeSuppression, "suppression", rights.Read, searchSuppressions},
 	{model.SearchTypeAPIKey, moduleAccounts, rights.Write, searchKeys},
+	{model.SearchTypeAutomationRun, "automations", rights.Read, searchRuns},
+	{model.SearchTypeCustomEvent, "automations", rights.Read, searchCustomEvents},
+	{model.SearchTypeWebhookDelivery, "webhooks", rights.Read, searchDeliveries},
+	{model.SearchTypeEvent, "eventlog", rights.Read, searchEvents},
 }
 
 func searchEmails(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
@@ -44,10 +51,6 @@ func searchEmails(ctx context.Context, r *Resolver, accountID string, s searchTe
 		return &model.SearchResult{Type: model.SearchTypeEmail, ID: e.ID, Title: e.Subject, Detail: to,
 			CreatedAt: e.CreatedAt}
 	}
-	if id.Is(id.Email, s.text) {
-		found, err := service.GetMany(ctx, accountID, s.text)
-		return results(found, result), err
-	}
 	found, err := service.List(ctx, accountID,
 		records.ListQuery{Page: page.Request{Limit: s.first}, Filter: records.Filter{Q: s.quoteWords()}})
 	return results(found.Items, result), nothingIfInvalid(err)
@@ -58,9 +61,6 @@ func searchReceived(ctx context.Context, r *Resolver, accountID string, s search
 	result := func(e *ent.ReceivedEmail) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeReceivedEmail, ID: e.ID, Title: e.Subject, Detail: e.From,
 			CreatedAt: e.ReceivedAt}
-	}
-	if id.Is(id.ReceivedEmail, s.text) {
-		return oneResult(result)(service.Get(ctx, accountID, s.text))
 	}
 	found, err := service.List(ctx, accountID,
 		inbound.ListQuery{Page: page.Request{Limit: s.first}, Filter: inbound.Filter{Q: s.quoteWords()}})
@@ -129,10 +129,59 @@ func searchAutomations(ctx context.Context, r *Resolver, accountID string,
 
 func searchSuppressions(ctx context.Context, r *Resolver, accountID string,
 	s searchText) ([]*model.SearchResult, error) {
-	return oneResult(func(e *ent.Suppression) *model.SearchResult {
+	found, err := r.parts.Suppressions.List(ctx, accountID,
+		suppression.Filter{Request: page.Request{Limit: s.first}, Q: s.quoteWords()})
+	return results(found.Items, func(e *ent.Suppression) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeSuppression, ID: e.ID, Title: stringOrEmpty(e.Email),
 			Detail: string(e.Reason), CreatedAt: e.CreatedAt}
-	})(r.parts.Suppressions.Get(ctx, accountID, s.text))
+	}), nothingIfInvalid(err)
+}
+
+func searchRuns(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
+	if !id.Is(id.Run, s.text) {
+		return nil, nil
+	}
+	return oneResult(func(d automations.RunDetail) *model.SearchResult {
+		return &model.SearchResult{Type: model.SearchTypeAutomationRun, ID: d.ID, Title: d.ID,
+			Detail: string(d.Status), CreatedAt: d.StartedAt}
+	})(r.parts.Automations.Run(ctx, accountID, s.text))
+}
+
+func searchCustomEvents(ctx context.Context, r *Resolver, accountID string,
+	s searchText) ([]*model.SearchResult, error) {
+	if !id.Is(id.CustomEvent, s.text) {
+		return nil, nil
+	}
+	return oneResult(func(e *ent.CustomEvent) *model.SearchResult {
+		return &model.SearchResult{Type: model.SearchTypeCustomEvent, ID: e.ID, Title: e.Name,
+			Detail: cmp.Or(stringOrEmpty(e.Email), stringOrEmpty(e.UserID)), CreatedAt: e.CreatedAt}
+	})(r.parts.Automations.Event(ctx, accountID, s.text))
+}
+
+func searchDeliveries(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
+	if !id.Is(id.WebhookDelivery, s.text) {
+		return nil, nil
+	}
+	return oneResult(func(d *ent.WebhookDelivery) *model.SearchResult {
+		return &model.SearchResult{Type: model.SearchTypeWebhookDelivery, ID: d.ID, Title: d.EventType,
+			Detail: d.WebhookID, CreatedAt: d.CreatedAt}
+	})(r.parts.Webhooks.Delivery(ctx, accountID, s.text))
+}
+
+func searchEvents(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
+	if !id.Is(id.Fact, s.text) {
+		return nil, nil
+	}
+	created := id.Time(s.text)
+	found, err := r.parts.EventLog.List(ctx, accountID,
+		eventlog.EventQuery{After: id.Since(id.Fact, created), Limit: eventlog.MaxLimit})
+	for _, f := range found.Items { // of the same millisecond, and later
+		if f.ID == s.text {
+			return []*model.SearchResult{{Type: model.SearchTypeEvent, ID: f.ID, Title: string(f.Type),
+				Detail: f.SubjectID, CreatedAt: f.CreatedAt}}, nil
+		}
+	}
+	return nil, nothingIfInvalid(err)
 }
 
 // mostPages is the maximum number of pages that are searched in a short list without a name index.

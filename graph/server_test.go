@@ -39,7 +39,8 @@ type recorded struct {
 	entries []string
 }
 
-func (r *recorded) Record(ctx context.Context, c accounts.Caller, operation, target string) error {
+func (r *recorded) Record(ctx context.Context, c accounts.Caller, operation, target string,
+	_ map[string]any) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.entries = append(r.entries, c.AccountID+" "+operation+target+" from "+audit.OriginOf(ctx).IP())

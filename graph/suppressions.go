@@ -58,7 +58,7 @@ func (r *Resolver) suppressionPage(ctx context.Context, accountID string,
 
 func suppressionFilter(in *model.SuppressionFilter) (f suppression.Filter) {
 	if in != nil {
-		f.Email, f.Reason = stringOrEmpty(in.Email), orEmpty(in.Reason)
+		f.Email, f.Reason, f.Q = stringOrEmpty(in.Email), orEmpty(in.Reason), stringOrEmpty(in.Query)
 		f.Since, f.Until = timeRange(in.CreatedAt)
 	}
 	return f

@@ -14,6 +14,11 @@ func ID(id string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldEQ(FieldID, id))
 }
 
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...string) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldIn(FieldID, ids...))
+}
+
 // IDGTE applies the GTE predicate on the ID field.
 func IDGTE(id string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldGTE(FieldID, id))

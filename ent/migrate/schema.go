@@ -247,6 +247,16 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{AuditEntriesColumns[1], AuditEntriesColumns[0]},
 			},
+			{
+				Name:    "auditentry_actor",
+				Unique:  false,
+				Columns: []*schema.Column{AuditEntriesColumns[1], AuditEntriesColumns[3], AuditEntriesColumns[0]},
+			},
+			{
+				Name:    "auditentry_target",
+				Unique:  false,
+				Columns: []*schema.Column{AuditEntriesColumns[1], AuditEntriesColumns[6], AuditEntriesColumns[0]},
+			},
 		},
 	}
 	// AutomationsColumns holds the columns for the "automations" table.
@@ -2243,6 +2253,16 @@ var (
 				Name:    "suppression_account_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{SuppressionsColumns[1], SuppressionsColumns[0]},
+			},
+			{
+				Name:    "suppression_email",
+				Unique:  false,
+				Columns: []*schema.Column{SuppressionsColumns[1], SuppressionsColumns[3]},
+				Annotation: &entsql.IndexAnnotation{
+					OpClassColumns: map[string]string{
+						SuppressionsColumns[3].Name: "varchar_pattern_ops",
+					},
+				},
 			},
 		},
 	}

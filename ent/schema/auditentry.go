@@ -36,5 +36,9 @@ func (AuditEntry) Fields() []ent.Field {
 
 // Indexes of the AuditEntry.
 func (AuditEntry) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("account_id", "id")}
+	return []ent.Index{
+		index.Fields("account_id", "id"),
+		index.Fields("account_id", "actor_id", "id").StorageKey("auditentry_actor"),
+		index.Fields("account_id", "target", "id").StorageKey("auditentry_target"),
+	}
 }

@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -32,5 +33,11 @@ func (Suppression) Fields() []ent.Field {
 
 // Indexes of the Suppression.
 func (Suppression) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("account_id", "address_hash").Unique(), index.Fields("account_id", "id")}
+	return []ent.Index{
+		index.Fields("account_id", "address_hash").Unique(),
+		index.Fields("account_id", "id"),
+		// The operators of this class compare by bytes, which finds a prefix under any locale.
+		index.Fields("account_id", "email").StorageKey("suppression_email").
+			Annotations(entsql.OpClassColumn("email", "varchar_pattern_ops")),
+	}
 }

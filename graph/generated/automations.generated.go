@@ -4177,7 +4177,7 @@ func (ec *executionContext) unmarshalInputCustomEventFilter(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name", "userId", "email", "source", "createdAt"}
+	fieldsInOrder := [...]string{"name", "userId", "email", "source", "createdAt", "query"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4219,6 +4219,13 @@ func (ec *executionContext) unmarshalInputCustomEventFilter(ctx context.Context,
 				return it, err
 			}
 			it.CreatedAt = data
+		case "query":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Query = data
 		}
 	}
 	return it, nil

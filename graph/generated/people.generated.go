@@ -1650,7 +1650,7 @@ func (ec *executionContext) unmarshalInputAuditLogFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"actor", "action", "createdAt"}
+	fieldsInOrder := [...]string{"actor", "target", "action", "createdAt", "query"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1664,6 +1664,13 @@ func (ec *executionContext) unmarshalInputAuditLogFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.Actor = data
+		case "target":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Target = data
 		case "action":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("action"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -1678,6 +1685,13 @@ func (ec *executionContext) unmarshalInputAuditLogFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.CreatedAt = data
+		case "query":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Query = data
 		}
 	}
 	return it, nil

@@ -8121,6 +8121,8 @@ input CustomEventFilter {
   source: CustomEventSource
   "Matches events accepted in this time range."
   createdAt: DateTimeFilter
+  "Search text. A complete name, user ID, address or event ID matches in all events, and parts of them in the newest 10,000. Accepts the fields ` + "`" + `name:` + "`" + `, ` + "`" + `user:` + "`" + `, ` + "`" + `email:` + "`" + `, ` + "`" + `source:` + "`" + `, ` + "`" + `after:` + "`" + ` and ` + "`" + `before:` + "`" + `. At most 200 characters and 10 words."
+  query: String
 }
 
 "A page of automations."
@@ -9089,7 +9091,7 @@ input EmailFilter {
   clicked: Boolean
   "Matches emails that were refused for this reason, such as ` + "`" + `bad_address` + "`" + `."
   bounceClass: String
-  "Search text. Each word matches the start of a word in subject, names, addresses or tags. Fields narrow the search, as in ` + "`" + `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31` + "`" + `. At most 200 characters and 10 words."
+  "Search text. Each word matches the start of a word in subject, names, addresses or tags, a part of an address, such as its domain, or an ID; in the newest 10,000 emails also any part of a word. Fields narrow the search, as in ` + "`" + `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31` + "`" + `. At most 200 characters and 10 words."
   query: String
 }
 
@@ -9494,7 +9496,7 @@ interface Node {
 
 "A type of object that can be searched."
 enum SearchType {
-  "Emails, searched by ID, address, or words in subject, names and tags."
+  "Emails, searched by ID, Message-ID, address or part of one, or words in subject, names and tags."
   EMAIL
   "Received mail, searched by ID, address or words."
   RECEIVED_EMAIL
@@ -9506,10 +9508,18 @@ enum SearchType {
   AUTOMATION
   "Webhook endpoints, searched by ID or part of the URL."
   WEBHOOK
-  "Suppressed addresses, searched by ID or the full address."
+  "Suppressed addresses, searched by ID or part of the address."
   SUPPRESSION
   "API keys, searched by ID or part of the name."
   API_KEY
+  "Automation runs, found by ID."
+  AUTOMATION_RUN
+  "Custom events, found by ID."
+  CUSTOM_EVENT
+  "Webhook deliveries, found by ID. ` + "`" + `detail` + "`" + ` is the ID of the endpoint."
+  WEBHOOK_DELIVERY
+  "Events, as in webhooks and the event log, found by ID. ` + "`" + `detail` + "`" + ` is the ID of the object, such as an email."
+  EVENT
 }
 
 "A search result."
@@ -9985,10 +9995,14 @@ type Invitation {
 input AuditLogFilter {
   "Matches entries of the actor with this ID."
   actor: ID
+  "Matches entries about the object with this ID."
+  target: ID
   "Matches an action, or its prefix up to a dot: ` + "`" + `member` + "`" + ` matches ` + "`" + `member.removed` + "`" + `."
   action: String
   "Matches entries created in this time range."
   createdAt: DateTimeFilter
+  "Search text. An ID matches entries of that actor or object; other words match parts of names, actions and changes in the newest 10,000 entries. Accepts the fields ` + "`" + `by:` + "`" + `, ` + "`" + `on:` + "`" + `, ` + "`" + `action:` + "`" + `, ` + "`" + `after:` + "`" + ` and ` + "`" + `before:` + "`" + `. At most 200 characters and 10 words."
+  query: String
 }
 
 "A page of the audit log."
@@ -10273,7 +10287,7 @@ input ReceivedEmailFilter {
   domainId: ID
   "Matches emails received in this time range."
   receivedAt: DateTimeFilter
-  "Search words, each of which matches the start of a word in subject, names, addresses or the beginning of the text. At most 200 characters and 10 words."
+  "Search text. Each word matches the start of a word in subject, names, addresses or the beginning of the text, a part of an address, such as its domain, or an ID; in the newest 10,000 emails also any part of a word. At most 200 characters and 10 words."
   query: String
 }
 
@@ -11034,6 +11048,8 @@ input SuppressionFilter {
   reason: SuppressionReason
   "Matches suppressions added in this time range."
   createdAt: DateTimeFilter
+  "Search text. A word matches the beginning of an address, and any part of it in the newest 10,000 suppressions. Accepts the fields ` + "`" + `email:` + "`" + `, ` + "`" + `reason:` + "`" + `, ` + "`" + `after:` + "`" + ` and ` + "`" + `before:` + "`" + `. At most 200 characters and 10 words."
+  query: String
 }
 
 "Filters a list of opt-outs. Omitted fields do not filter."

@@ -832,7 +832,7 @@ func (ec *executionContext) unmarshalInputSuppressionFilter(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"email", "reason", "createdAt"}
+	fieldsInOrder := [...]string{"email", "reason", "createdAt", "query"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -860,6 +860,13 @@ func (ec *executionContext) unmarshalInputSuppressionFilter(ctx context.Context,
 				return it, err
 			}
 			it.CreatedAt = data
+		case "query":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Query = data
 		}
 	}
 	return it, nil

@@ -133,10 +133,14 @@ type AuditEntry struct {
 type AuditLogFilter struct {
 	// Matches entries of the actor with this ID.
 	Actor *string `json:"actor,omitempty"`
+	// Matches entries about the object with this ID.
+	Target *string `json:"target,omitempty"`
 	// Matches an action, or its prefix up to a dot: `member` matches `member.removed`.
 	Action *string `json:"action,omitempty"`
 	// Matches entries created in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
+	// Search text. An ID matches entries of that actor or object; other words match parts of names, actions and changes in the newest 10,000 entries. Accepts the fields `by:`, `on:`, `action:`, `after:` and `before:`. At most 200 characters and 10 words.
+	Query *string `json:"query,omitempty"`
 }
 
 // Outcomes of the emails that a step sent.
@@ -321,6 +325,8 @@ type CustomEventFilter struct {
 	Source *CustomEventSource `json:"source,omitempty"`
 	// Matches events accepted in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
+	// Search text. A complete name, user ID, address or event ID matches in all events, and parts of them in the newest 10,000. Accepts the fields `name:`, `user:`, `email:`, `source:`, `after:` and `before:`. At most 200 characters and 10 words.
+	Query *string `json:"query,omitempty"`
 }
 
 // The DKIM configuration of a domain.
@@ -575,7 +581,7 @@ type EmailFilter struct {
 	Clicked *bool `json:"clicked,omitempty"`
 	// Matches emails that were refused for this reason, such as `bad_address`.
 	BounceClass *string `json:"bounceClass,omitempty"`
-	// Search text. Each word matches the start of a word in subject, names, addresses or tags. Fields narrow the search, as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`. At most 200 characters and 10 words.
+	// Search text. Each word matches the start of a word in subject, names, addresses or tags, a part of an address, such as its domain, or an ID; in the newest 10,000 emails also any part of a word. Fields narrow the search, as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`. At most 200 characters and 10 words.
 	Query *string `json:"query,omitempty"`
 }
 
@@ -1030,7 +1036,7 @@ type ReceivedEmailFilter struct {
 	DomainID *string `json:"domainId,omitempty"`
 	// Matches emails received in this time range.
 	ReceivedAt *DateTimeFilter `json:"receivedAt,omitempty"`
-	// Search words, each of which matches the start of a word in subject, names, addresses or the beginning of the text. At most 200 characters and 10 words.
+	// Search text. Each word matches the start of a word in subject, names, addresses or the beginning of the text, a part of an address, such as its domain, or an ID; in the newest 10,000 emails also any part of a word. At most 200 characters and 10 words.
 	Query *string `json:"query,omitempty"`
 }
 
@@ -1193,6 +1199,8 @@ type SuppressionFilter struct {
 	Reason *suppression.Reason `json:"reason,omitempty"`
 	// Matches suppressions added in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
+	// Search text. A word matches the beginning of an address, and any part of it in the newest 10,000 suppressions. Accepts the fields `email:`, `reason:`, `after:` and `before:`. At most 200 characters and 10 words.
+	Query *string `json:"query,omitempty"`
 }
 
 // A tag of an email.
@@ -1876,7 +1884,7 @@ func (e SMTPCredentialTLS) MarshalGQL(w io.Writer) {
 type SearchType string
 
 const (
-	// Emails, searched by ID, address, or words in subject, names and tags.
+	// Emails, searched by ID, Message-ID, address or part of one, or words in subject, names and tags.
 	SearchTypeEmail SearchType = "EMAIL"
 	// Received mail, searched by ID, address or words.
 	SearchTypeReceivedEmail SearchType = "RECEIVED_EMAIL"
@@ -1888,10 +1896,18 @@ const (
 	SearchTypeAutomation SearchType = "AUTOMATION"
 	// Webhook endpoints, searched by ID or part of the URL.
 	SearchTypeWebhook SearchType = "WEBHOOK"
-	// Suppressed addresses, searched by ID or the full address.
+	// Suppressed addresses, searched by ID or part of the address.
 	SearchTypeSuppression SearchType = "SUPPRESSION"
 	// API keys, searched by ID or part of the name.
 	SearchTypeAPIKey SearchType = "API_KEY"
+	// Automation runs, found by ID.
+	SearchTypeAutomationRun SearchType = "AUTOMATION_RUN"
+	// Custom events, found by ID.
+	SearchTypeCustomEvent SearchType = "CUSTOM_EVENT"
+	// Webhook deliveries, found by ID. `detail` is the ID of the endpoint.
+	SearchTypeWebhookDelivery SearchType = "WEBHOOK_DELIVERY"
+	// Events, as in webhooks and the event log, found by ID. `detail` is the ID of the object, such as an email.
+	SearchTypeEvent SearchType = "EVENT"
 )
 
 var AllSearchType = []SearchType{
@@ -1903,11 +1919,15 @@ var AllSearchType = []SearchType{
 	SearchTypeWebhook,
 	SearchTypeSuppression,
 	SearchTypeAPIKey,
+	SearchTypeAutomationRun,
+	SearchTypeCustomEvent,
+	SearchTypeWebhookDelivery,
+	SearchTypeEvent,
 }
 
 func (e SearchType) IsValid() bool {
 	switch e {
-	case SearchTypeEmail, SearchTypeReceivedEmail, SearchTypeDomain, SearchTypeTemplate, SearchTypeAutomation, SearchTypeWebhook, SearchTypeSuppression, SearchTypeAPIKey:
+	case SearchTypeEmail, SearchTypeReceivedEmail, SearchTypeDomain, SearchTypeTemplate, SearchTypeAutomation, SearchTypeWebhook, SearchTypeSuppression, SearchTypeAPIKey, SearchTypeAutomationRun, SearchTypeCustomEvent, SearchTypeWebhookDelivery, SearchTypeEvent:
 		return true
 	}
 	return false

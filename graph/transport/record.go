@@ -15,7 +15,7 @@ import (
 
 // Recorder writes operations to the audit log of the caller's account.
 type Recorder interface {
-	Record(ctx context.Context, c accounts.Caller, operation, target string) error
+	Record(ctx context.Context, c accounts.Caller, operation, target string, changes map[string]any) error
 }
 
 // record writes the mutations of a request that succeeded to the audit log, by the names of their fields. New mutations
@@ -31,7 +31,7 @@ func (h *handler) record(ctx context.Context, caller accounts.Caller, operation 
 			hasFailed(answer, field.Alias) || origin.IsAudited(field.Alias) {
 			continue
 		}
-		if err := h.audit.Record(context.WithoutCancel(ctx), caller, field.Name, ""); err != nil {
+		if err := h.audit.Record(context.WithoutCancel(ctx), caller, field.Name, "", nil); err != nil {
 			h.logger.ErrorContext(ctx, "cannot record a mutation in the audit log", "mutation", field.Name,
 				telemetry.KeyError, err)
 		}

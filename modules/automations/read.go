@@ -10,7 +10,6 @@ import (
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/page"
@@ -126,54 +125,9 @@ type EventFilter struct {
 	Email        string
 	Source       string     // api, dashboard, system
 	Since, Until *time.Time // received at or after Since and before Until
-}
+	Q            string     // words to find in name, user ID and address, an ID, and fields (eventFields)
 
-// Events returns one page of the account's custom events, newest first.
-func (s *Service) Events(ctx context.Context, accountID string,
-	f EventFilter) (out page.Page[*ent.CustomEvent], err error) {
-	q, err := s.matchingEvents(accountID, f)
-	if err != nil {
-		return out, err
-	}
-	return page.ReadNewest(ctx, s.cursors, page.List{Name: "custom events", AccountID: accountID}, f.Request, q,
-		func(e *ent.CustomEvent) string { return e.ID })
-}
-
-// CountEvents counts the events that match a filter, up to a limit.
-func (s *Service) CountEvents(ctx context.Context, accountID string, f EventFilter, most int) (int, error) {
-	q, err := s.matchingEvents(accountID, f)
-	if err != nil {
-		return 0, err
-	}
-	found, err := q.Limit(most).IDs(ctx)
-	return len(found), err
-}
-
-func (s *Service) matchingEvents(accountID string, f EventFilter) (*ent.CustomEventQuery, error) {
-	if err := fault.CheckTexts(map[string]string{"name": f.Name, "user_id": f.UserID, "source": f.Source}); err != nil {
-		return nil, err
-	}
-	q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID))
-	if f.Name != "" {
-		q = q.Where(customevent.Name(f.Name))
-	}
-	if f.UserID != "" {
-		q = q.Where(customevent.UserID(f.UserID))
-	}
-	if f.Email != "" {
-		q = q.Where(customevent.EmailKey(runs.EmailKey(f.Email)))
-	}
-	if f.Source != "" {
-		q = q.Where(customevent.Source(f.Source))
-	}
-	if f.Since != nil {
-		q = q.Where(customevent.CreatedAtGTE(*f.Since),
-			customevent.IDGTE(id.Since(id.CustomEvent, f.Since.Add(-clocks))))
-	}
-	if f.Until != nil {
-		q = q.Where(customevent.CreatedAtLT(*f.Until), customevent.IDLT(id.Since(id.CustomEvent, f.Until.Add(clocks))))
-	}
-	return q, nil
+	ID string // set from Q
 }
 
 // Event returns one custom event of the account.

@@ -18,9 +18,11 @@ type Filter struct {
 	Since     *time.Time // received at or after this time
 	Until     *time.Time // received before this time
 	DomainIDs []string   // domains whose mail the caller may see; empty: all
-	// words, each the prefix of a word in subject, addresses or the beginning of the text; and fields
-	// (textFields)
+	// words to find in subject, addresses or the beginning of the text (search.Terms), ids, and fields (textFields)
 	Q string
+
+	ID       string            // set from Q
+	Contains []search.Contains // set from Q
 }
 
 // textFields are the fields that a search text may contain in addition to words, for example `invoice
@@ -43,9 +45,7 @@ type criteria struct {
 
 func (f Filter) parse() (*criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, &criteria{domainIDs: f.DomainIDs}
-	values := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}
-	c.ReadText(wrong, f.Q, textFields, &f.Since, &f.Until,
-		func(t search.Term) { t.SetOnce(wrong, "q", values[t.Field]) })
+	words, subject := readText(&f, wrong)
 	c.addMark(wrong, "to", markTo, f.To)
 	c.addMark(wrong, "from", markFrom, f.From)
 	switch {
@@ -59,9 +59,47 @@ func (f Filter) parse() (*criteria, fault.Fields) {
 		}
 		c.Marks = append(c.Marks, markDomain+name)
 	}
+	c.Words, c.Subject, c.ID, c.Contains = words, subject, f.ID, f.Contains
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
 }
+
+// readText applies the fields in the search text to f, and returns its words and those of the subject.
+func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
+	words, terms := search.ReadText(wrong, f.Q, textFields...)
+	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}
+	for _, t := range terms {
+		switch t.Field {
+		case "":
+			switch {
+			case id.Is(id.ReceivedEmail, t.Value):
+				t.SetOnce(wrong, "q", &f.ID)
+			case id.Is(id.Domain, t.Value):
+				t.SetOnce(wrong, "q", &f.Domain)
+			default:
+				words = append(words, t.Value)
+			}
+		case "to", "from":
+			if search.IsPart(t.Value) {
+				f.Contains = append(f.Contains, t.Contains(wrong, addressTexts[t.Field]))
+				continue
+			}
+			t.SetOnce(wrong, "q", texts[t.Field])
+		case "after":
+			f.Since = t.Date(wrong, "q")
+		case "before":
+			f.Until = t.Date(wrong, "q")
+		case "subject":
+			subject = append(subject, search.ReadWords(wrong, t.Value)...)
+		default:
+			t.SetOnce(wrong, "q", texts[t.Field])
+		}
+	}
+	return words, subject
+}
+
+// addressTexts are the texts that to: and from: search for a part of an address.
+var addressTexts = map[string]string{"to": `concat_ws(' ', rcpt_to, "to"::text, cc::text)`, "from": `"from"`}
 
 func (c *criteria) addMark(wrong fault.Fields, field, mark, text string) {
 	if text == "" {

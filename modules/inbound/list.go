@@ -27,13 +27,17 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 
 func (s *Service) listing() search.Listing[*ent.ReceivedEmail] {
 	return search.Listing[*ent.ReceivedEmail]{DB: s.db, Pages: s.pages,
-		Table: search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"},
+		Table: records,
 		ID:    func(e *ent.ReceivedEmail) string { return e.ID },
 		Read: func(ctx context.Context, on *ent.Client, condition, order func(*sql.Selector),
 			limit int) ([]*ent.ReceivedEmail, error) {
 			return on.ReceivedEmail.Query().Where(condition).Order(order).Limit(limit).Select(listColumns...).All(ctx)
 		}}
 }
+
+var records = search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at",
+	Columns: `domain_id, rcpt_to, mail_from, "from", "to", cc`,
+	Texts:   `concat_ws(' ', subject, "from", mail_from, rcpt_to, "to"::text, cc::text)`}
 
 var listColumns = slices.DeleteFunc(slices.Clone(receivedemail.Columns),
 	func(column string) bool { return column == receivedemail.FieldSearch })

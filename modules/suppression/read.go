@@ -20,6 +20,9 @@ type Filter struct {
 	Email        string     // only this address
 	Reason       string     // only this reason
 	Since, Until *time.Time // added at or after Since, and before Until
+	Q            string     // parts of an address, an id, and fields (textFields)
+
+	ID string // set from Q
 }
 
 // Get returns the suppression with an id or for an address.
@@ -79,28 +82,52 @@ func notFound(idOrAddress string) error { return fault.NoSuch("suppression", idO
 
 // List returns one page of the account's suppressions, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Page[*ent.Suppression], error) {
-	query, err := s.filteredQuery(accountID, f)
+	words, query, err := s.readFilter(accountID, &f)
 	if err != nil {
 		return page.Page[*ent.Suppression]{}, err
 	}
-	return page.ReadNewest(ctx, s.cursors, page.List{Name: "suppressions", AccountID: accountID}, f.Request.OrDefault(),
-		query,
-		func(found *ent.Suppression) string { return found.ID })
+	list, idOf := page.List{Name: "suppressions", AccountID: accountID}, func(found *ent.Suppression) string { return found.ID }
+	if len(words) == 0 {
+		return page.ReadNewest(ctx, s.cursors, list, f.Request.OrDefault(), query, idOf)
+	}
+	return page.Read(s.cursors, list, f.Request.OrDefault(), func(at page.Position) ([]*ent.Suppression, error) {
+		found, err := s.find(ctx, accountID, f, words, at, at.Rows())
+		if err != nil {
+			return nil, err
+		}
+		return query.Where(entsuppression.IDIn(found...)).Order(at.Order(entsuppression.FieldID)).All(ctx)
+	}, idOf)
 }
 
 // Count returns the number of suppressions that match a filter, at most most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
-	query, err := s.filteredQuery(accountID, f)
+	words, query, err := s.readFilter(accountID, &f)
 	if err != nil {
 		return 0, err
+	}
+	if len(words) > 0 {
+		found, err := s.find(ctx, accountID, f, words, page.Position{}, most)
+		return len(found), err
 	}
 	found, err := query.Limit(most).IDs(ctx)
 	return len(found), err
 }
 
+func (s *Service) readFilter(accountID string, f *Filter) ([]string, *ent.SuppressionQuery, error) {
+	words, err := f.readText()
+	if err != nil {
+		return nil, nil, err
+	}
+	query, err := s.filteredQuery(accountID, *f)
+	return words, query, err
+}
+
 func (s *Service) filteredQuery(accountID string, f Filter) (*ent.SuppressionQuery, error) {
 	query := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID))
 	wrong := fault.Fields{}
+	if f.ID != "" {
+		query.Where(entsuppression.ID(f.ID))
+	}
 	if f.Email != "" {
 		spec, err := parseAddress(f.Email)
 		if err != nil {

@@ -41,6 +41,7 @@ type Call struct {
 	content        *intake.Content
 	charged        int64         // bytes, against the quota of the account
 	left           time.Duration // of fault.AnswerWithin, for its handler
+	answer         any           // of an operation that the audit log records
 }
 
 // Owner returns the tenant whose share of the budget this call uses.
@@ -107,32 +108,16 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 				ctx, cancel = context.WithTimeout(ctx, c.left)
 				defer cancel()
 			}
+			before := a.readBefore(ctx, c, op, r.PathValue("id"))
 			if err = c.runGuarded(func() { next(huma.WithContext(hc, ctx)) }); err != nil ||
 				hc.Status() >= http.StatusMultipleChoices {
 				c.refund(ctx)
 			}
-			a.record(ctx, c, op, hc.Status(), r.PathValue("id"))
+			a.record(ctx, c, op, hc.Status(), r.PathValue("id"), before)
 		}
 		if err != nil {
 			a.translateError(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
 		}
-	}
-}
-
-// record writes an operation that changes an account to the audit log, unless its service does. New operations
-// are recorded by default.
-func (a *API) record(ctx context.Context, c *Call, op Operation, status int, target string) {
-	if a.audit == nil || op.Public || op.Audited || op.Quiet || op.Method == http.MethodGet || status < http.StatusOK ||
-		status >= http.StatusMultipleChoices {
-		return
-	}
-	switch op.Needs {
-	case rights.Read, rights.ReadSent, rights.ReadAccount, rights.ReadBilling, rights.Send:
-		return
-	}
-	if err := a.audit.Record(context.WithoutCancel(ctx), c.Caller, op.ID, target); err != nil {
-		a.log.ErrorContext(ctx, "audit log entry lost", "operation", op.ID, telemetry.KeyRequestID, c.RequestID,
-			telemetry.KeyError, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -24,6 +25,7 @@ func HandleBody[I, B, O any](g *TagGroup, op Operation, declare func(*B) body.Ob
 			if b, err = readInput(op, in, given, declare); err == nil {
 				var out output
 				if out.Body, err = handle(ctx, c, in, b); err == nil {
+					c.keepAnswer(op, out.Body)
 					return &out, nil
 				}
 			}
@@ -81,7 +83,11 @@ func HandleClaimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Ob
 					if err != nil {
 						return idempotency.Response{}, err
 					}
-					return run(ctx, c, in, b, claim)
+					response, err := run(ctx, c, in, b, claim)
+					if err == nil {
+						c.keepAnswer(op, json.RawMessage(response.Body))
+					}
+					return response, err
 				})
 		}
 		if op.Body != nil && op.Body.Large {

@@ -54,7 +54,8 @@ type recorder struct {
 	list []string
 }
 
-func (r *recorder) Record(_ context.Context, c accounts.Caller, operation, target string) error {
+func (r *recorder) Record(_ context.Context, c accounts.Caller, operation, target string,
+	_ map[string]any) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.list = append(r.list, c.ID()+" "+operation+" "+target)
@@ -144,7 +145,9 @@ func TestChangesAreInTheAuditLog(t *testing.T) {
 	b.do(t, as("owner", "DELETE", "/api/api-keys/"+keyID, ""))
 	b.do(t, request{method: "DELETE", path: "/api/api-keys/" + keyID})
 	b.do(t, request{method: "DELETE", path: "/api/api-keys/key_x"})
-	want := []string{"usr_01kf0m4w7he6x8q2v5b3n9c1ta revokeAPIKey " + keyID, "key_1 revokeAPIKey " + keyID}
+	b.do(t, as("owner", "POST", "/api/webhooks", `{"url":"https://example.com/hooks"}`))
+	want := []string{"usr_01kf0m4w7he6x8q2v5b3n9c1ta revokeAPIKey " + keyID, "key_1 revokeAPIKey " + keyID,
+		"usr_01kf0m4w7he6x8q2v5b3n9c1ta createWebhook wh_01kf0m4w7he6x8q2v5b3n9c1ta"}
 	if !slices.Equal(log.list, want) {
 		t.Errorf("the audit log has %q, want %q", log.list, want)
 	}

@@ -55,7 +55,7 @@ type Storage interface {
 
 // Recorder writes operations on a target to the audit log, and returns who performed one last.
 type Recorder interface {
-	Record(ctx context.Context, c accounts.Caller, operation, target string) error
+	Record(ctx context.Context, c accounts.Caller, operation, target string, changes map[string]any) error
 	LastBy(ctx context.Context, accountID, operation, target string, since time.Time) (audit.Actor, error)
 }
 
@@ -96,6 +96,7 @@ type API struct {
 	huma    huma.API
 	door    *admission.Authenticator
 	audit   Recorder
+	readers map[string]func(ctx context.Context, accountID, id string) (any, error) // by path
 	seen    RequestLog
 	limits  admission.Limits
 	proxies []netip.Prefix
@@ -135,7 +136,7 @@ func assemble(o Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rest: %w", err)
 	}
-	a := &API{mux: &router{}, door: door, audit: o.Audit, seen: o.Log, limits: o.Limits, log: o.Logger,
+	a := &API{mux: &router{}, readers: map[string]func(context.Context, string, string) (any, error){}, door: door, audit: o.Audit, seen: o.Log, limits: o.Limits, log: o.Logger,
 		proxies: o.Proxies, base: o.BaseURL,
 		rate: o.Rate, storage: o.Storage, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget,
 		bound: map[string]DomainScoped{}, bodies: body.Components{}, sender: o.Sender, now: o.Now}

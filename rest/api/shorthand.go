@@ -66,6 +66,13 @@ func Get[T, O any](
 	g *TagGroup, op Operation, find func(ctx context.Context, accountID, id string) (T, error), answer func(T) O,
 ) {
 	op.Method, op.Problems = http.MethodGet, append(op.Problems, http.StatusNotFound)
+	g.api.readers[op.Path] = func(ctx context.Context, accountID, id string) (any, error) {
+		found, err := find(ctx, accountID, id)
+		if err != nil {
+			return nil, err
+		}
+		return answer(found), nil
+	}
 	Handle(g, op, func(ctx context.Context, c *Call, in *Item) (out O, err error) {
 		found, err := find(ctx, c.AccountID, in.ID)
 		if err != nil {

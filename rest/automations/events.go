@@ -79,6 +79,7 @@ type EventFilters struct {
 	Source string `query:"source" enum:"api,dashboard,system" doc:"Return only events from this source: an API key, a session, or the service itself."`
 	Since  string `query:"since" doc:"Return only events at or after this time. RFC 3339 with Z or an offset." example:"2026-01-15T09:30:00Z"`
 	Until  string `query:"until" doc:"Return only events before this time. RFC 3339 with Z or an offset." example:"2026-01-16T00:00:00Z"`
+	Q      string `query:"q" doc:"Words to find. A complete name, user ID, address or event ID is found in all events; parts of them are searched in the newest 10,000. At most 200 characters and 10 words. Also accepts name:, user:, email:, source:, after:2026-01-31 and before:." example:"user.cre"`
 }
 
 type eventQuery struct {
@@ -181,8 +182,8 @@ func (e *edge) findEvents(ctx context.Context, c *api.Call, in *EventFilters,
 	r page.Request) (page.Page[*ent.CustomEvent], error) {
 	wrong := fault.Fields{}
 	f := automations.EventFilter{Request: r, Name: in.Name, UserID: in.UserID, Email: api.QueryAddress(in.Email),
-		Source: in.Source,
-		Since:  api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until)}
+		Source: in.Source, Q: in.Q,
+		Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until)}
 	if err := wrong.Err(); err != nil {
 		return page.Page[*ent.CustomEvent]{}, err
 	}

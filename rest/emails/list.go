@@ -19,7 +19,7 @@ type Filters struct {
 	Domain string `query:"domain" doc:"Return only emails from this domain, given by name or ID." example:"example.com"`
 	Since  string `query:"since" doc:"Return only emails created at or after this time. RFC 3339 with Z or an offset." example:"2026-01-15T09:30:00Z"`
 	Until  string `query:"until" doc:"Return only emails created before this time. RFC 3339 with Z or an offset." example:"2026-01-16T00:00:00Z"`
-	Q      string `query:"q" doc:"Words to find in subject, names, addresses and tags. Every word must match the beginning of a word. At most 200 characters and 10 words. Quoted text is matched literally. Also accepts to:, from:, subject:, domain:, tag:name=value, status:, is:opened, is:clicked, is:bounced, template:, automation:, after:2026-01-31 and before:." example:"receipt to:ada@example.net"`
+	Q      string `query:"q" doc:"Words to find in subject, names, addresses and tags, or an ID. Every word must match the beginning of a word or a part of an address, such as its domain; in the newest 10,000 emails, any part of a word. At most 200 characters and 10 words. Quoted text is matched literally. Also accepts to: and from: with an address or a part of one, subject:, domain:, tag:name=value, status:, is:opened, is:clicked, is:bounced, template:, automation:, after:2026-01-31 and before:." example:"receipt to:ada@example.net"`
 }
 
 // query is a page of the list.

@@ -41,9 +41,11 @@ type auditRecord struct {
 // AuditFilters are the filters of the audit log. It is exported because it is embedded.
 type AuditFilters struct {
 	Actor  string `query:"actor" doc:"Only entries of this actor, by ID."`
+	Target string `query:"target" doc:"Only entries about this object, by ID."`
 	Action string `query:"action" doc:"An action or its prefix up to a dot: member matches member.removed."`
 	Since  string `query:"since" format:"date-time" doc:"Only entries at or after this time."`
 	Until  string `query:"until" format:"date-time" doc:"Only entries before this time."`
+	Q      string `query:"q" doc:"Words to find. An ID finds all entries of that actor or object; parts of names, actions and changes are searched in the newest 10,000 entries. At most 200 characters and 10 words. Also accepts by: and on: with an ID or a name, action:, after:2026-01-31 and before:." example:"by:ada on:dom_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
 type auditInput struct {
@@ -81,7 +83,7 @@ func ListAudit(g *api.TagGroup, op api.Operation, service AuditLog, of func(*api
 
 func (in *AuditFilters) toFilter() (f audit.Filter, err error) {
 	wrong := fault.Fields{}
-	f = audit.Filter{Actor: in.Actor, Action: in.Action}
+	f = audit.Filter{Actor: in.Actor, Target: in.Target, Action: in.Action, Q: in.Q}
 	if since := api.QueryTime(wrong, "since", in.Since); since != nil {
 		f.Since = *since
 	}

@@ -96,7 +96,7 @@ type query struct {
 	Domain string `query:"domain" doc:"Return only emails to this domain, given by name or ID." example:"example.com"`
 	Since  string `query:"since" doc:"Return only emails received at or after this time. RFC 3339 with Z or an offset." example:"2026-01-15T09:30:00Z"`
 	Until  string `query:"until" doc:"Return only emails received before this time. RFC 3339 with Z or an offset." example:"2026-01-16T00:00:00Z"`
-	Q      string `query:"q" doc:"Words to find in subject, names, addresses and the beginning of the text. Every word must match the beginning of a word. At most 200 characters and 10 words. Quoted text is matched literally. Also accepts to:, from:, subject:, domain:, after:2026-01-31 and before:." example:"receipt bob"`
+	Q      string `query:"q" doc:"Words to find in subject, names, addresses and the beginning of the text, or an ID. Every word must match the beginning of a word or a part of an address, such as its domain; in the newest 10,000 emails, any part of a word. At most 200 characters and 10 words. Quoted text is matched literally. Also accepts to: and from: with an address or a part of one, subject:, domain:, after:2026-01-31 and before:." example:"receipt bob"`
 }
 
 var received = api.Noun{Name: "received email", About: "ID of the received email.",

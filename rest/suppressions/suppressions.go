@@ -60,6 +60,7 @@ type suppressionItem struct {
 type Filters struct {
 	Email  string `query:"email" doc:"Return only this address." example:"bob@example.net"`
 	Reason string `query:"reason" enum:"bounce,failure,complaint,unsubscribe,manual" doc:"Return only suppressions with this reason."`
+	Q      string `query:"q" doc:"Parts of an address. The beginning of an address is found in all suppressions; other parts are searched in the newest 10,000. At most 200 characters and 10 words. Also accepts email:, reason:, after:2026-01-31 and before:." example:"bob@"`
 }
 
 type query struct {
@@ -221,7 +222,7 @@ func newSuppressionBatch(items []suppression.BatchItem, requestID string) suppre
 }
 
 func (in *Filters) toFilter(r page.Request) suppression.Filter {
-	return suppression.Filter{Request: r, Email: api.QueryAddress(in.Email), Reason: in.Reason}
+	return suppression.Filter{Request: r, Email: api.QueryAddress(in.Email), Reason: in.Reason, Q: in.Q}
 }
 
 func (e *edge) findSuppressions(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Suppression], error) {

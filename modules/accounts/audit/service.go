@@ -2,8 +2,8 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"go.uber.org/fx"
@@ -11,7 +11,6 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/auditentry"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -34,75 +33,31 @@ type Service struct {
 // New returns a new Service.
 func New(d *db.DB, cursors *page.Codec) *Service { return &Service{d, cursors} }
 
-const recordSQL = `
-INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, target, ip, user_agent, request_id)
-SELECT $1, nullif($2::text, ''), $3::text, $4::text, CASE WHEN $3 = 'key' THEN coalesce((SELECT name FROM api_keys WHERE id = $4), '') ELSE $5::text END, $6, $7, $8, $9, $10`
+var recordSQL = db.Compile(`
+INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, target, ip, user_agent, request_id, changes)
+SELECT @id, nullif(@account::text, ''), @kind::text, @actor::text,
+	CASE WHEN @kind = 'key' THEN coalesce((SELECT name FROM api_keys WHERE id = @actor), '') ELSE @name::text END,
+	@action, @target, @ip, @agent, @request, nullif(@changes, '')::jsonb`)
 
-// Record records a completed operation. The caller can only log its error.
-func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string) error {
+// Record records a completed operation and what it changed. The caller can only log its error.
+func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string,
+	changes map[string]any) error {
 	o, actor := OriginOf(ctx), ActorOf(c)
-	_, err := s.db.SQL.ExecContext(ctx, recordSQL, id.New(id.AuditEntry), c.AccountID, actor.Kind, actor.ID, actor.Name,
-		operation, target,
-		o.IP(), o.UserAgent(), o.RequestID)
+	var encoded []byte
+	if len(changes) > 0 {
+		var err error
+		if encoded, err = json.Marshal(changes); err != nil {
+			return fmt.Errorf("audit log: %w", err)
+		}
+	}
+	_, err := s.db.SQL.ExecContext(ctx, recordSQL.Text, recordSQL.Args(db.Arg("id", id.New(id.AuditEntry)),
+		db.Arg("account", c.AccountID), db.Arg("kind", actor.Kind), db.Arg("actor", actor.ID), db.Arg("name", actor.Name),
+		db.Arg("action", operation), db.Arg("target", target), db.Arg("ip", o.IP()), db.Arg("agent", o.UserAgent()),
+		db.Arg("request", o.RequestID), db.Arg("changes", string(encoded)))...)
 	if err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
 	return nil
-}
-
-// Filter narrows a list of entries. Zero fields match everything.
-type Filter struct {
-	Actor  string // entry id
-	Action string // a complete action, or a prefix such as member
-	Since  time.Time
-	Until  time.Time // exclusive
-}
-
-// List returns one page of an account's entries, newest first. An empty account lists the entries about the
-// installation. Error: Invalid.
-func (s *Service) List(ctx context.Context, accountID string, f Filter,
-	r page.Request) (page.Page[*ent.AuditEntry], error) {
-	query, err := s.buildQuery(accountID, f)
-	if err != nil {
-		return page.Page[*ent.AuditEntry]{}, err
-	}
-	return page.ReadNewest(ctx, s.cursors, page.List{Name: "audit_log", AccountID: accountID}, r.OrDefault(), query,
-		func(e *ent.AuditEntry) string { return e.ID })
-}
-
-// Count returns the number of entries that match a filter, at most most.
-func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
-	query, err := s.buildQuery(accountID, f)
-	if err != nil {
-		return 0, err
-	}
-	found, err := query.Limit(most).IDs(ctx)
-	return len(found), err
-}
-
-func (s *Service) buildQuery(accountID string, f Filter) (*ent.AuditEntryQuery, error) {
-	if !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
-		return nil, fault.InvalidField("until", "must be after since")
-	}
-	of := auditentry.AccountID(accountID)
-	if accountID == "" {
-		of = auditentry.AccountIDIsNil()
-	}
-	query := s.db.Ent.AuditEntry.Query().Where(of)
-	if f.Actor != "" {
-		query.Where(auditentry.ActorID(f.Actor))
-	}
-	if f.Action != "" {
-		query.Where(auditentry.Or(auditentry.Action(f.Action),
-			auditentry.ActionHasPrefix(strings.TrimSuffix(f.Action, ".")+".")))
-	}
-	if !f.Since.IsZero() {
-		query.Where(auditentry.CreatedAtGTE(f.Since))
-	}
-	if !f.Until.IsZero() {
-		query.Where(auditentry.CreatedAtLT(f.Until))
-	}
-	return query, nil
 }
 
 // LastBy returns the last actor of an operation on a target since a time, or the zero Actor if there is none.

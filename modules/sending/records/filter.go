@@ -23,7 +23,7 @@ type Filter struct {
 	Domain string     // of the sender: a domain name, or the id of a domain
 	Since  *time.Time // created then or later
 	Until  *time.Time // created before then
-	Q      string     // word prefixes to find in subject, names, addresses or tags, and fields (textFields)
+	Q      string     // words or parts of addresses to find (search.Terms), ids, and fields (textFields)
 
 	LastEvent    string // type of the latest event, such as email.opened
 	APIKeyID     string
@@ -34,6 +34,9 @@ type Filter struct {
 	Clicked      *bool    // by a person; requires click tracking
 	DomainIDs    []string // domains whose mail the caller may see; empty: all
 	BounceClass  string   // class of a recipient's bounce, such as bad_address
+
+	ID       string            // set from Q
+	Contains []search.Contains // set from Q
 }
 
 // textFields are the fields that a search text may contain, as in `receipt to:bob@example.net is:bounced`.
@@ -77,7 +80,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	case *f.Version < 1 || *f.Version > math.MaxInt32:
 		wrong.Add("template_version", "must be between 1 and %d", math.MaxInt32)
 	}
-	c.ReadText(wrong, f.Q, textFields, &f.Since, &f.Until, func(t search.Term) { f.readField(wrong, t) })
+	words, subject := readText(&f, wrong)
 	c.domainIDs = f.DomainIDs
 	c.apiKeyID, c.templateID, c.version, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.Version,
 		f.AutomationID, f.Opened, f.Clicked
@@ -95,6 +98,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	}
 	c.Marks = appendAddress(c.Marks, wrong, "to", markTo, f.To)
 	c.Marks = appendAddress(c.Marks, wrong, "from", markFrom, f.From)
+	c.ID, c.Contains = f.ID, f.Contains
 	if f.Tag != "" {
 		name, value, found := strings.Cut(strings.Replace(f.Tag, "=", ":", 1), ":")
 		if !found || !IsTagWord(name) || !IsTagWord(value) {
@@ -107,18 +111,54 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	} else {
 		c.domainID = domainID
 	}
+	c.Words, c.Subject = words, subject
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
 }
 
-// readField copies a field of the search text into the filter.
-func (f *Filter) readField(wrong fault.Fields, t search.Term) {
-	if t.Field == "is" {
-		readIs(f, wrong, t)
-		return
+// readText copies the fields of the search text into the filter, and returns the remaining words and those of
+// the subject.
+func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
+	words, terms := search.ReadText(wrong, f.Q, textFields...)
+	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status,
+		"template": &f.TemplateID, "automation": &f.AutomationID}
+	for _, t := range terms {
+		switch t.Field {
+		case "":
+			if into := f.idField(t.Value); into != nil {
+				t.SetOnce(wrong, "q", into)
+			} else {
+				words = append(words, t.Value)
+			}
+		case "after":
+			f.Since = t.Date(wrong, "q")
+		case "before":
+			f.Until = t.Date(wrong, "q")
+		case "subject":
+			subject = append(subject, search.ReadWords(wrong, t.Value)...)
+		case "is":
+			readIs(f, wrong, t)
+		case "to", "from":
+			if search.IsPart(t.Value) {
+				f.Contains = append(f.Contains, t.Contains(wrong, addressTexts[t.Field]))
+				continue
+			}
+			t.SetOnce(wrong, "q", texts[t.Field])
+		default:
+			t.SetOnce(wrong, "q", texts[t.Field])
+		}
 	}
-	t.SetOnce(wrong, "q", map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag,
-		"status": &f.Status, "template": &f.TemplateID, "automation": &f.AutomationID}[t.Field])
+	return words, subject
+}
+
+// addressTexts are the texts that to: and from: search for a part of an address.
+var addressTexts = map[string]string{"to": `concat_ws(' ', ` + recipientTexts + `)`, "from": `"from"`}
+
+// idField returns the filter for an id in the search text, or nil for an id of another kind.
+func (f *Filter) idField(word string) *string {
+	prefix, _, _ := strings.Cut(word, "_")
+	return map[id.Prefix]*string{id.Email: &f.ID, id.Domain: &f.Domain, id.APIKey: &f.APIKeyID,
+		id.Template: &f.TemplateID, id.Automation: &f.AutomationID}[id.Prefix(prefix)]
 }
 
 // readIs applies an is: term: opened, clicked, or a status.
@@ -131,7 +171,7 @@ func readIs(f *Filter, wrong fault.Fields, t search.Term) {
 	default:
 		if email.StatusValidator(email.Status(t.Value)) != nil {
 			wrong.Add("q",
-				"has at character %d is:%s; an email is opened, clicked, queued, scheduled, sent, delivered, bounced, failed or cancelled", t.At, t.Value)
+				"must have opened, clicked, queued, scheduled, sent, delivered, bounced, failed or cancelled after is: at character %d, not %q", t.At, t.Value)
 			return
 		}
 		t.SetOnce(wrong, "q", &f.Status)

@@ -39,9 +39,8 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 
 func (s *Lists) listing() search.Listing[*ent.Email] {
 	return search.Listing[*ent.Email]{DB: s.db, Pages: s.pages,
-		Table: search.Table{Name: "emails", Prefix: id.Email, Time: "created_at",
-			Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"},
-		ID: func(e *ent.Email) string { return e.ID },
+		Table: emails,
+		ID:    func(e *ent.Email) string { return e.ID },
 		Read: func(ctx context.Context, on *ent.Client, condition, order func(*sql.Selector),
 			limit int) ([]*ent.Email, error) {
 			return on.Email.Query().Where(condition).Order(order).Limit(limit).Select(ListColumns...).All(ctx)
@@ -70,6 +69,13 @@ var ListColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column str
 func (s *Lists) Cursor(accountID, emailID string) string {
 	return s.listing().Cursor(accountID, emailID)
 }
+
+var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at",
+	Columns: `status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event,
+		"from", "to", cc, bcc`,
+	Texts: `concat_ws(' ', subject, "from", ` + recipientTexts + `)`}
+
+const recipientTexts = `"to"::text, cc::text, bcc::text`
 
 // Count counts the emails that match a filter, up to a maximum. Error: Invalid naming a filter.
 func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {

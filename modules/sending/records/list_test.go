@@ -112,38 +112,47 @@ func TestFilters(t *testing.T) {
 		"domain":                 {records.Filter{Domain: "MAIL.example.com."}, []string{`quotes ' and \ and &|!`}},
 		"domain is not its parent": {records.Filter{Domain: "example.com"},
 			[]string{"plain", "Your Receipt no. 1042", "copies"}},
-		"domain by id":     {records.Filter{Domain: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Tag: "team:a"}, []string{"copies"}},
-		"another domain":   {records.Filter{Domain: "dom_01kf0m4w7he6x8q2v5b3n9c1tb"}, nil},
-		"tag":              {records.Filter{Tag: "kind:receipt"}, []string{"Your Receipt no. 1042"}},
-		"tag, unknown":     {records.Filter{Tag: "kind:Receipt"}, nil},
-		"status":           {records.Filter{Status: "sent", Tag: "kind:receipt"}, []string{"Your Receipt no. 1042"}},
-		"status, none":     {records.Filter{Status: "bounced"}, nil},
-		"since":            {records.Filter{Since: &before, Tag: "team:a"}, []string{"copies"}},
-		"since, later":     {records.Filter{Since: &later}, nil},
-		"until":            {records.Filter{Until: &before}, nil},
-		"words":            {records.Filter{Q: "your receipt"}, []string{"Your Receipt no. 1042"}},
-		"beginnings":       {records.Filter{Q: "REC 10"}, []string{"Your Receipt no. 1042"}},
-		"a name":           {records.Filter{Q: "müll"}, []string{"Your Receipt no. 1042"}},
-		"part of address":  {records.Filter{Q: "mueller"}, []string{"Your Receipt no. 1042"}},
-		"an address":       {records.Filter{Q: "carol@example.org"}, []string{"copies"}},
-		"a tag's value":    {records.Filter{Q: "team"}, []string{"copies"}},
-		"no such word":     {records.Filter{Q: "receipt nowhere"}, nil},
-		"quotes":           {records.Filter{Q: `quotes ' \ &`}, []string{`quotes ' and \ and &|!`}},
-		"no marks by word": {records.Filter{Q: "g=kind:receipt"}, nil},
-		"fields in a text": {records.Filter{Q: `Copies to:dan@example.org from:ada@example.com tag:team=a is:sent domain:example.com after:2020-01-31 before:2999-01-01T00:00:00Z`}, []string{"copies"}},
-		"quotes in a text": {records.Filter{Q: `to:"carol@example.org"`}, []string{"copies"}},
-		"in the subject":   {records.Filter{Q: `subject:"rec YOUR" to:mueller@example.net`}, nil},
-		"subject's words":  {records.Filter{Q: `subject:"rec YOUR" subject:1042`}, []string{"Your Receipt no. 1042"}},
-		"only elsewhere":   {records.Filter{Q: "subject:mueller"}, nil},
-		"template":         {records.Filter{Q: "template:tpl_none"}, nil},
-		"automation":       {records.Filter{AutomationID: "aut_none"}, nil},
-		"latest event":     {records.Filter{LastEvent: "email.sent", Tag: "team:a"}, []string{"copies"}},
-		"another event":    {records.Filter{LastEvent: "email.opened"}, nil},
-		"key":              {records.Filter{APIKeyID: "key_none"}, nil},
-		"not opened":       {records.Filter{Opened: new(false)}, []string{"plain", "Your Receipt no. 1042", `quotes ' and \ and &|!`}},
-		"class":            {records.Filter{BounceClass: "bad_address"}, nil},
-		"opened":           {records.Filter{Q: "is:opened"}, []string{"copies"}},
-		"clicked":          {records.Filter{Q: "is:clicked"}, nil},
+		"domain by id":      {records.Filter{Domain: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Tag: "team:a"}, []string{"copies"}},
+		"another domain":    {records.Filter{Domain: "dom_01kf0m4w7he6x8q2v5b3n9c1tb"}, nil},
+		"tag":               {records.Filter{Tag: "kind:receipt"}, []string{"Your Receipt no. 1042"}},
+		"tag, unknown":      {records.Filter{Tag: "kind:Receipt"}, nil},
+		"status":            {records.Filter{Status: "sent", Tag: "kind:receipt"}, []string{"Your Receipt no. 1042"}},
+		"status, none":      {records.Filter{Status: "bounced"}, nil},
+		"since":             {records.Filter{Since: &before, Tag: "team:a"}, []string{"copies"}},
+		"since, later":      {records.Filter{Since: &later}, nil},
+		"until":             {records.Filter{Until: &before}, nil},
+		"words":             {records.Filter{Q: "your receipt"}, []string{"Your Receipt no. 1042"}},
+		"beginnings":        {records.Filter{Q: "REC 10"}, []string{"Your Receipt no. 1042"}},
+		"a name":            {records.Filter{Q: "müll"}, []string{"Your Receipt no. 1042"}},
+		"part of address":   {records.Filter{Q: "mueller"}, []string{"Your Receipt no. 1042"}},
+		"an address":        {records.Filter{Q: "carol@example.org"}, []string{"copies"}},
+		"a tag's value":     {records.Filter{Q: "team"}, []string{"copies"}},
+		"no such word":      {records.Filter{Q: "receipt nowhere"}, nil},
+		"quotes":            {records.Filter{Q: `quotes ' \ &`}, []string{`quotes ' and \ and &|!`}},
+		"no marks by word":  {records.Filter{Q: "g=kind:receipt"}, nil},
+		"fields in a text":  {records.Filter{Q: `Copies to:dan@example.org from:ada@example.com tag:team=a is:sent domain:example.com after:2020-01-31 before:2999-01-01T00:00:00Z`}, []string{"copies"}},
+		"quotes in a text":  {records.Filter{Q: `to:"carol@example.org"`}, []string{"copies"}},
+		"in the subject":    {records.Filter{Q: `subject:"rec YOUR" to:mueller@example.net`}, nil},
+		"a domain":          {records.Filter{Q: "@bücher.example"}, []string{"Your Receipt no. 1042"}},
+		"end of a word":     {records.Filter{Q: "ceipt 042"}, []string{"Your Receipt no. 1042"}},
+		"end of an address": {records.Filter{Q: "rol@example.org"}, []string{"copies"}},
+		"to a part":         {records.Filter{Q: "to:carol@"}, []string{"copies"}},
+		"to a domain":       {records.Filter{Q: "to:example.org"}, []string{"copies"}},
+		"to the sender":     {records.Filter{Q: "to:other@"}, nil},
+		"from a part":       {records.Filter{Q: "from:other"}, []string{`quotes ' and \ and &|!`}},
+		"no wildcards":      {records.Filter{Q: "r%t"}, nil},
+		"no names of JSON":  {records.Filter{Q: "alue"}, nil},
+		"subject's words":   {records.Filter{Q: `subject:"rec YOUR" subject:1042`}, []string{"Your Receipt no. 1042"}},
+		"only elsewhere":    {records.Filter{Q: "subject:mueller"}, nil},
+		"template":          {records.Filter{Q: "template:tpl_none"}, nil},
+		"automation":        {records.Filter{AutomationID: "aut_none"}, nil},
+		"latest event":      {records.Filter{LastEvent: "email.sent", Tag: "team:a"}, []string{"copies"}},
+		"another event":     {records.Filter{LastEvent: "email.opened"}, nil},
+		"key":               {records.Filter{APIKeyID: "key_none"}, nil},
+		"not opened":        {records.Filter{Opened: new(false)}, []string{"plain", "Your Receipt no. 1042", `quotes ' and \ and &|!`}},
+		"class":             {records.Filter{BounceClass: "bad_address"}, nil},
+		"opened":            {records.Filter{Q: "is:opened"}, []string{"copies"}},
+		"clicked":           {records.Filter{Q: "is:clicked"}, nil},
 		"all at once": {records.Filter{Status: "sent", To: "dan@example.org", From: "ada@example.com", Tag: "team:a", Domain: "example.com",
 			Since: &before, Until: &later, Q: "copies"}, []string{"copies"}},
 	} {
@@ -179,7 +188,7 @@ func TestInvalidFilters(t *testing.T) {
 		{records.Filter{AutomationID: "welcome"}, "automation_id"},
 		{records.Filter{Version: new(1)}, "template_version"},
 		{records.Filter{TemplateID: "tpl_1", Version: new(1 << 31)}, "template_version"}, {records.Filter{BounceClass: "bad address"}, "bounce_class"},
-		{records.Filter{Q: "is:sent", Status: "failed"}, "q"}, {records.Filter{Q: "to:bob"}, "to"},
+		{records.Filter{Q: "is:sent", Status: "failed"}, "q"}, {records.Filter{Q: "to:@"}, "q"}, {records.Filter{Q: "to:bob@-.example"}, "to"},
 	} {
 		if wrong := c.filter.Validate(); len(wrong) != 1 || wrong[c.field] == "" {
 			t.Errorf("%+v: %v, want only %s", c.filter, wrong, c.field)
@@ -229,6 +238,41 @@ func TestSearchContinuesBeyondTheWindow(t *testing.T) {
 	}
 }
 
+// People paste what they see: a part of an address, the domain of a recipient, an id, or the number of an order. Emails
+// beyond the window, which only the index finds, match by all but the middle of a word.
+func TestSearchFindsWhatPeoplePaste(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, subject := range []string{"Invoice INV-990022", "Order ORD990022x", "Plain"} {
+		f.sendMessage(t, subject, func(m *sending.Message) {
+			m.To = []sending.Mailbox{{Text: "Ada Byron <ada.lovelace+news@mail.wonder.example>"}}
+		})
+	}
+	emailID := f.selectText(t, "id")
+	messageID := f.selectText(t, "message_id")
+	all := []string{"Invoice INV-990022", "Order ORD990022x", "Plain"}
+	forms := map[string][]string{
+		"ada.lovelace": all, "lovelace": all, "lovelace+news@mail.wonder.example": all, "@mail.wonder.example": all, "wonder.example": all,
+		"<ada.lovelace+news@mail.wonder.example>,": all, "to:@mail.wonder.example": all, "to:wonder.example": all,
+		"to:ada.lovelace@": nil, "to:ada.lovelace": all, "wonder.example plain": {"Plain"}, emailID: {"Plain"},
+		"<" + messageID + ">": {"Plain"}, messageID: {"Plain"}, "INV-990022": all[:1], "inv 990022": all[:1],
+		"nowhere.example": nil, "wonder.mail": nil,
+	}
+	expectForms := func(where string) {
+		t.Helper()
+		for q, want := range forms {
+			if diff := cmp.Diff(want, f.findSubjects(t, records.Filter{Q: q})); diff != "" {
+				t.Errorf("%s, searching for %q (-want +got):\n%s", where, q, diff)
+			}
+		}
+	}
+	forms["990022"], forms["#990022"], forms["lace+news"], forms["onder.exam"] = all[:2], all[:2], all, all
+	expectForms("in the window")
+	f.storeBulk(t, sendingtest.Account, search.PartsWindow+10)
+	forms["990022"], forms["#990022"], forms["lace+news"], forms["onder.exam"] = all[:1], all[:1], nil, nil
+	expectForms("beyond the window")
+}
+
 // Sparse matches are searched in a second window sized by their density, and then by the index.
 func TestSearchWidensForSparseMatches(t *testing.T) {
 	t.Parallel()
@@ -265,4 +309,14 @@ func TestListRefusesABadFilter(t *testing.T) {
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("List with a wrong status returned %v, want kind Invalid", err)
 	}
+}
+
+// selectText returns a column of the email with the subject Plain.
+func (f *fixture) selectText(t *testing.T, column string) (value string) {
+	t.Helper()
+	err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT `+column+` FROM emails WHERE subject = 'Plain'`).Scan(&value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
 }

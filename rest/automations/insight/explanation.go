@@ -184,7 +184,7 @@ func (e *edge) addExplanation(g *api.TagGroup) {
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.diffVersions)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write,
+		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write, Quiet: true,
 		Stores:  api.StoresNothing,
 		Summary: "Test the draft's trigger on stored events",
 		Description: "Compares the draft's trigger with that of the active version: for how many stored events each " +

@@ -61,7 +61,7 @@ func newSimulation(s automations.SimulationResult) simulationAnswer {
 
 func (e *edge) addSimulation(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write,
+		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write, Quiet: true,
 		Stores:  api.StoresNothing,
 		Summary: "Simulate a run of an automation",
 		Description: "Simulates one run on a virtual clock with the engine of live runs, and returns each step with " +

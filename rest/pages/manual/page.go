@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/postrider/postrider/runtime/web/theme"
 	"github.com/postrider/postrider/runtime/web/static"
+	"github.com/postrider/postrider/runtime/web/theme"
 )
 
 // htmlPath is the path of the pages for people; the dashboard links each screen to one.

@@ -3,11 +3,11 @@ package search
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // MarkAccount is the prefix of the mark for the account id, which every document has.
@@ -22,9 +22,10 @@ const DocumentSQL = `to_tsvector('simple', v.words) || array_to_tsvector(string_
 // JoinMarks returns the value of the column marks for DocumentSQL.
 func JoinMarks(marks []string) string { return strings.Join(marks, separator) }
 
-var inside = strings.NewReplacer("@", " ", ".", " ", "_", " ", "-", " ", "+", " ")
+var inside = strings.NewReplacer("@", " ", "<", " ", ">", " ", ".", " ", "_", " ", "-", " ", "+", " ")
 
-// Parts splits an address into its parts, so that they are indexed as words along with the whole.
+// Parts splits an address into its parts, so that they are indexed as words along with the whole. It also removes the
+// angle brackets, because PostgreSQL ignores words between them as a tag.
 func Parts(text string) string { return inside.Replace(text) }
 
 var lexemeQuote = strings.NewReplacer(`'`, `''`, `\`, `\\`)
@@ -47,38 +48,34 @@ const (
 	maxWords = 10
 )
 
-// ReadText parses a search text, the field q. It sets Words and Subject, stores the times of the fields after and before
-// in since and until, and passes the other fields to read.
-func (t *Terms) ReadText(wrong fault.Fields, q string, fields []string, since, until **time.Time, read func(Term)) {
+// ReadText parses a search text, the field q, into words and terms for fields. A word that is an id becomes a term
+// without a field.
+func ReadText(wrong fault.Fields, q string, fields ...string) (words []string, terms []Term) {
 	if utf8.RuneCountInString(q) > maxText || !utf8.ValidString(q) || strings.ContainsFunc(q, unicode.IsControl) {
-		t.Words = readWords(wrong, q)
-		return
+		return ReadWords(wrong, q), nil
 	}
 	all, err := Fields(q, fields...)
 	if err != nil {
 		wrong.Add("q", "%s", err)
-		return
+		return nil, nil
 	}
-	var words []string
-	for _, term := range all {
-		switch term.Field {
-		case "":
-			words = append(words, term.Value)
-		case "after":
-			*since = term.Date(wrong, "q")
-		case "before":
-			*until = term.Date(wrong, "q")
-		case "subject":
-			t.Subject = append(t.Subject, readWords(wrong, term.Value)...)
-		default:
-			read(term)
+	for _, t := range all {
+		if one := IDWord(t.Value); t.Field != "" {
+			terms = append(terms, t)
+		} else if !id.Time(one).IsZero() {
+			terms = append(terms, Term{Value: one, At: t.At})
+		} else {
+			words = append(words, t.Value)
 		}
 	}
-	t.Words = readWords(wrong, strings.Join(words, " "))
+	if len(words) == 0 && len(terms) > 0 {
+		return nil, terms
+	}
+	return ReadWords(wrong, strings.Join(words, " ")), terms
 }
 
-// readWords parses the words of a search, the field q. Words without a letter or a digit are dropped.
-func readWords(wrong fault.Fields, q string) []string {
+// ReadWords parses the words of a search, the field q. Words without a letter or a digit are dropped.
+func ReadWords(wrong fault.Fields, q string) []string {
 	words := strings.Fields(q)
 	switch {
 	case q == "":

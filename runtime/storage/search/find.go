@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +12,12 @@ import (
 
 // Terms are the conditions that all rows of a page must meet.
 type Terms struct {
-	Marks        []string  // all must match
-	Words        []string  // prefixes of words, all must match
-	Subject      []string  // likewise, in the subject
-	Since, Until time.Time // zero if unset
+	ID           string     // of the only row; empty if unset
+	Marks        []string   // all must match
+	Words        []string   // prefixes of words or parts of addresses (PartsWindow), all must match
+	Subject      []string   // likewise, in the subject
+	Contains     []Contains // likewise, in other texts
+	Since, Until time.Time  // zero if unset
 }
 
 // ReadTime sets the fields since and until.
@@ -33,37 +34,30 @@ func (t *Terms) ReadTime(wrong fault.Fields, since, until *time.Time) {
 }
 
 // IsEmpty reports whether every row matches.
-func (t *Terms) IsEmpty() bool { return !t.Search() && t.Since.IsZero() && t.Until.IsZero() }
+func (t *Terms) IsEmpty() bool {
+	return t.ID == "" && !t.Search() && t.Since.IsZero() && t.Until.IsZero()
+}
 
 // Search reports whether documents must be searched.
-func (t *Terms) Search() bool { return len(t.Marks)+len(t.Words)+len(t.Subject) > 0 }
+func (t *Terms) Search() bool { return len(t.Marks) > 0 || t.hasParts() }
 
-// tsQuery returns the tsquery for the index: exact marks need no dictionary, words go through the simple one.
-func (t *Terms) tsQuery(q *db.Query, accountID string) string {
-	query := q.Arg(AllMarks(accountID, t.Marks)) + `::tsquery`
-	words := slices.Concat(t.Words, t.Subject)
-	if len(words) == 0 {
-		return query
-	}
-	return `(` + query + ` && ` + prefixQuery(q, words) + `)`
-}
-
-// prefixQuery returns a tsquery for documents that have words with these prefixes.
-func prefixQuery(q *db.Query, words []string) string {
-	all := make([]string, len(words))
-	for i, w := range words {
-		all[i] = Lexeme(w) + ":*"
-	}
-	return `to_tsquery('simple', ` + q.Arg(strings.Join(all, " & ")) + `)`
-}
-
-// Table is a list whose rows have a time-ordered id, an account and a document in the column search. Its
-// fields are SQL.
+// Table is a list whose rows have a time-ordered id, an account, a subject and a document in the column search.
+// Its fields are SQL.
 type Table struct {
 	Name    string // of the table
 	Prefix  id.Prefix
 	Time    string // the column with the time of the row
-	Columns string // columns that conditions use, in addition to id, time, subject and search
+	Columns string // columns that conditions and Texts use, in addition to id, time, subject and search
+	Texts   string // the texts of a row in which a part of a word may be; the subject if empty
+	// Lookups returns conditions that an index answers, one of which is true for a row that a word identifies.
+	// It is set for a table without subject and document.
+	Lookups func(q *db.Query, word string) []Lookup
+}
+
+// Lookup is a condition on the rows of a table.
+type Lookup struct {
+	SQL     string
+	Ordered bool // the index for the condition is sorted by id
 }
 
 // PageRequest is a request for the ids of a page.
@@ -78,6 +72,8 @@ type PageRequest struct {
 	// Index returns conditions to add when the index is queried. They are implied by the others and narrow
 	// the result. Optional.
 	Index func(q *db.Query) []string
+
+	insideWords bool // words also match inside other words
 }
 
 // Window is the number of the next rows that are scanned first. If part of the page was found among them, the
@@ -86,6 +82,10 @@ type PageRequest struct {
 const (
 	Window = 4000
 	widest = 8 * Window
+	// manyRows is the number of rows of an account from which only commonWindow more rows are searched for words
+	// that are all common but do not occur together in the next rows.
+	manyRows     = 100_000
+	commonWindow = 4 * Window
 )
 
 // rowsToScan returns how many more rows to scan after a window contained part of a page, or 0.
@@ -141,6 +141,9 @@ func (t Table) pageRange(p PageRequest) idRange {
 	if !p.Terms.Until.IsZero() {
 		r.below = id.Since(t.Prefix, p.Terms.Until.Add(clockSkew))
 	}
+	if only := p.Terms.ID; only != "" {
+		r.from, r.below = max(r.from, only), min(r.below, nextID(only))
+	}
 	if p.StartAfter != "" {
 		r = r.beyondID(p.StartAfter)
 	}
@@ -149,19 +152,73 @@ func (t Table) pageRange(p PageRequest) idRange {
 
 // Find returns the ids of the page, from where it begins: newest first, or with Back oldest first.
 func (t Table) Find(ctx context.Context, on db.Execer, p PageRequest) ([]string, error) {
+	r := t.pageRange(p)
+	if !p.Terms.hasParts() || p.Terms.ID != "" {
+		return t.findIn(ctx, on, p, r, Window)
+	}
+	bound, err := t.rowID(ctx, on, p, idRange{below: everything}, PartsWindow)
+	if err != nil {
+		return nil, err
+	}
+	newest, older := r, r
+	newest.from, older.below = max(r.from, bound), min(r.below, bound)
 	var found []string
-	r, missing := t.pageRange(p), p.Limit
-	near := r
+	if r.back && older.from < older.below {
+		if found, err = t.findIn(ctx, on, p, older, Window); err != nil || len(found) == p.Limit {
+			return found, err
+		}
+	}
+	limit := p.Limit
+	p.Limit -= len(found)
+	parts, err := t.scanParts(ctx, on, p, newest)
+	found = append(found, parts...)
+	if p.Limit = limit - len(found); err != nil || p.Limit == 0 || r.back || older.from >= older.below {
+		return found, err
+	}
+	first := Window
+	if len(found) == 0 {
+		first = 0 // the terms are rare
+	}
+	more, err := t.findIn(ctx, on, p, older, first)
+	return append(found, more...), err
+}
+
+// scanParts returns ids in a range of at most PartsWindow rows, where words also match inside other words.
+func (t Table) scanParts(ctx context.Context, on db.Execer, p PageRequest, r idRange) (found []string, err error) {
+	limit := p.Limit
+	p.insideWords = true
+	for _, rows := range []int{Window, PartsWindow - Window} {
+		p.Limit = limit - len(found)
+		more, err := selectIDs(ctx, on, t.windowQuery(p, r, rows))
+		if found = append(found, more...); err != nil || len(found) == limit || rows < Window {
+			return found, err
+		}
+		edge, err := t.rowID(ctx, on, p, r, rows)
+		if err != nil || edge == "" {
+			return found, err
+		}
+		r = r.beyondID(edge)
+	}
+	return found, nil
+}
+
+// findIn returns ids in a range: those among the next rows, and those that the index finds.
+func (t Table) findIn(ctx context.Context, on db.Execer, p PageRequest, r idRange, rows int) (found []string, err error) {
+	if t.Lookups != nil {
+		return t.lookUp(ctx, on, p, r)
+	}
+	missing, near := p.Limit, r
 	if !r.back {
 		near.from = max(r.from, t.RecentBound(ctx, on, strings.TrimSuffix(r.below, everything)))
 	}
-	for rows := Window; rows > 0; {
+	start := near
+	for rows > 0 {
 		p.Limit = missing
 		nearest, err := selectIDs(ctx, on, t.windowQuery(p, near, rows))
 		if found = append(found, nearest...); err != nil || len(nearest) == missing {
 			return found, err
 		}
-		edge, err := t.windowEdge(ctx, on, p, near, rows)
+		edge, err := t.rowID(ctx, on, p, near, rows)
 		if err != nil || edge == "" && near == r {
 			return found, err // the window covered all rows
 		}
@@ -179,14 +236,29 @@ func (t Table) Find(ctx context.Context, on db.Execer, p PageRequest) ([]string,
 		rows = rowsToScan(len(nearest), missing)
 	}
 	p.Limit = missing
-	more, err := selectIDs(ctx, on, t.indexQuery(p, r))
+	words, rare, err := t.indexWords(ctx, on, p, start)
+	if err != nil {
+		return found, err
+	}
+	q := t.indexQuery(p, r, words)
+	if !rare && len(p.Terms.Marks) == 0 {
+		// Entries of common words in the index are as many as rows.
+		large, err := t.rowID(ctx, on, p, idRange{below: everything}, manyRows)
+		if err != nil {
+			return found, err
+		}
+		if large != "" {
+			q = t.windowQuery(p, r, commonWindow)
+		}
+	}
+	more, err := selectIDs(ctx, on, q)
 	return append(found, more...), err
 }
 
-// windowEdge returns the id of the last row of a window; empty if there are fewer rows.
-func (t Table) windowEdge(ctx context.Context, on db.Execer, p PageRequest, r idRange, rows int) (string, error) {
-	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.orderBy() + `OFFSET $4 LIMIT 1`
-	found, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, rows - 1}})
+// rowID returns the id of a row of a range, counted from 1; empty if there are fewer rows.
+func (t Table) rowID(ctx context.Context, on db.Execer, p PageRequest, r idRange, row int) (string, error) {
+	rowSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.orderBy() + `OFFSET $4 LIMIT 1`
+	found, err := selectIDs(ctx, on, db.Query{Text: rowSQL, Args: []any{p.AccountID, r.from, r.below, row - 1}})
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
@@ -196,27 +268,41 @@ func (t Table) windowEdge(ctx context.Context, on db.Execer, p PageRequest, r id
 // windowQuery returns a query that scans the next rows of the range.
 func (t Table) windowQuery(p PageRequest, r idRange, rows int) db.Query {
 	var q db.Query
-	nearest := `SELECT id, ` + t.Time + `, subject, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
+	nearest := `SELECT ` + t.columns() + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
 		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.orderBy() + `LIMIT ` + q.Arg(rows)
 	conditions := t.pageConditions(&q, p)
-	if p.Terms.Search() {
-		conditions = append(conditions, `search @@ `+p.Terms.tsQuery(&q, p.AccountID))
+	if len(p.Terms.Marks) > 0 {
+		conditions = append(conditions, `search @@ `+q.Arg(AllMarks(p.AccountID, p.Terms.Marks))+`::tsquery`)
 	}
 	q.Text = `SELECT id FROM (` + nearest + `) e WHERE ` + strings.Join(conditions, " AND ") + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
 	return q
 }
 
+// columns returns the columns that conditions may use.
+func (t Table) columns() string {
+	all := []string{"id", "account_id", t.Time}
+	if t.Columns != "" {
+		all = append(all, t.Columns)
+	}
+	if t.Lookups == nil {
+		all = append(all, "subject", "search")
+	}
+	return strings.Join(all, ", ")
+}
+
 // indexQuery returns a query that uses the index, for rare terms.
-func (t Table) indexQuery(p PageRequest, r idRange) db.Query {
+func (t Table) indexQuery(p PageRequest, r idRange, words []indexWord) db.Query {
 	var q db.Query
 	source := t.Name
 	if p.Terms.Search() {
+		query := q.Arg(AllMarks(p.AccountID, p.Terms.Marks)) + `::tsquery`
+		for _, w := range words {
+			query += ` && ` + w.tsQuery(&q, " & ")
+		}
 		// A subquery, so that the planner cannot scan the account's rows instead.
-		source = `(SELECT id, account_id, ` + t.Time + `, subject, ` + t.Columns + ` FROM ` + t.Name +
-			` WHERE search @@ ` + p.Terms.tsQuery(&q, p.AccountID) + ` OFFSET 0)`
+		source = `(SELECT ` + t.columns() + ` FROM ` + t.Name + ` WHERE search @@ (` + query + `) OFFSET 0)`
 	}
-	conditions := append(t.pageConditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+
-		q.Arg(r.below))
+	conditions := append(t.pageConditions(&q, p), t.rangeConditions(&q, p, r)...)
 	if p.Index != nil {
 		conditions = append(conditions, p.Index(&q)...)
 	}
@@ -224,13 +310,38 @@ func (t Table) indexQuery(p PageRequest, r idRange) db.Query {
 	return q
 }
 
+// lookUp returns the rows that the only word of a search identifies.
+func (t Table) lookUp(ctx context.Context, on db.Execer, p PageRequest, r idRange) ([]string, error) {
+	var q db.Query
+	if len(p.Terms.Words) != 1 || len(p.Terms.Contains) > 0 {
+		return nil, nil
+	}
+	lookups := t.Lookups(&q, p.Terms.Words[0])
+	if len(lookups) == 0 {
+		return nil, nil
+	}
+	p.Terms.Words = nil
+	conditions := strings.Join(append(t.pageConditions(&q, p), t.rangeConditions(&q, p, r)...), " AND ")
+	var found []string
+	for _, l := range lookups {
+		order := r.orderBy()
+		if !l.Ordered { // so that the planner does not scan all rows in order
+			order = strings.Replace(order, "id", `(id || '') COLLATE "C"`, 1)
+		}
+		found = append(found, `(SELECT id FROM `+t.Name+` e WHERE `+conditions+` AND `+l.SQL+order+`LIMIT `+q.Arg(p.Limit)+`)`)
+	}
+	q.Text = `SELECT id FROM (` + strings.Join(found, ` UNION `) + `) e` + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
+	return selectIDs(ctx, on, q)
+}
+
+func (t Table) rangeConditions(q *db.Query, p PageRequest, r idRange) []string {
+	return []string{`account_id = ` + q.Arg(p.AccountID), `id >= ` + q.Arg(r.from), `id < ` + q.Arg(r.below)}
+}
+
 func (t Table) pageConditions(q *db.Query, p PageRequest) []string {
-	all := []string{"true"}
+	all := append([]string{"true"}, t.textConditions(q, p)...)
 	if p.Conditions != nil {
 		all = append(all, p.Conditions(q)...)
-	}
-	if len(p.Terms.Subject) > 0 { // a document does not record which text its words come from
-		all = append(all, `to_tsvector('simple', subject) @@ `+prefixQuery(q, p.Terms.Subject))
 	}
 	for _, bound := range []struct {
 		at       time.Time

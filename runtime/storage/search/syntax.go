@@ -35,8 +35,8 @@ func Fields(text string, fields ...string) ([]Term, error) {
 		if name, behind, found := cutField(rest); found {
 			if !slices.Contains(fields, name) {
 				return nil,
-					fmt.Errorf("has at character %d the field %q, which is not one of %s; use quotes to search for "+
-						"it as a word", at, name, strings.Join(fields, ", "))
+					fmt.Errorf("has an unknown field %q at character %d; use %s, or quotes to search for it as a word",
+						name, at, strings.Join(fields, ", "))
 			}
 			term.Field = name
 			at += len(name) + 1 // ASCII letters, so bytes are characters
@@ -44,10 +44,10 @@ func Fields(text string, fields ...string) ([]Term, error) {
 		}
 		value, behind, closed := cutValue(rest)
 		if !closed {
-			return nil, fmt.Errorf("has at character %d a quote that is not closed", at)
+			return nil, fmt.Errorf("has an unclosed quote at character %d", at)
 		}
 		if value == "" && term.Field != "" {
-			return nil, fmt.Errorf("has at character %d the field %s without a value", term.At, term.Field)
+			return nil, fmt.Errorf("requires a value after %s: at character %d", term.Field, term.At)
 		}
 		at += utf8.RuneCountInString(rest[:len(rest)-len(behind)])
 		if rest, term.Value = behind, value; value != "" {
@@ -88,16 +88,39 @@ func (t Term) Date(wrong fault.Fields, name string) *time.Time {
 		}
 	}
 	wrong.Add(name,
-		"has at character %d, after %s:, %q, which is neither a day such as 2026-01-31 nor a time such as 2026-01-31T09:30:00Z",
-		t.At, t.Field, t.Value)
+		"must have a date such as 2026-01-31 or 2026-01-31T09:30:00Z after %s: at character %d, not %q",
+		t.Field, t.At, t.Value)
 	return nil
+}
+
+// IsPart reports whether the value of a field such as to: is a part of an address and not a complete one.
+func IsPart(value string) bool {
+	local, domain, _ := strings.Cut(value, "@")
+	return local == "" || !strings.Contains(domain, ".")
+}
+
+// IDWord returns the id in a word: the word itself, or the id in a Message-ID that Postrider wrote.
+func IDWord(word string) string {
+	local, _, _ := strings.Cut(trimBrackets(word), "@")
+	return local
+}
+
+// Contains returns a condition on a text, which must contain the value.
+func (t Term) Contains(wrong fault.Fields, sql string) Contains {
+	if !hasLetterOrDigit(t.Value) {
+		wrong.Add("q", "must contain a letter or a digit after %s: (character %d)", t.Field, t.At)
+	}
+	return Contains{SQL: sql, Text: t.Value}
 }
 
 // SetOnce sets the value of a field, unless it is already set.
 func (t Term) SetOnce(wrong fault.Fields, name string, into *string) {
-	if *into != "" && *into != t.Value {
-		wrong.Add(name, "has at character %d %s: twice, or with a filter that contradicts it", t.At, t.Field)
-		return
+	switch {
+	case *into == "" || *into == t.Value:
+		*into = t.Value
+	case t.Field == "":
+		wrong.Add(name, "cannot combine %s at character %d with another id or filter of its kind", t.Value, t.At)
+	default:
+		wrong.Add(name, "cannot combine %s: at character %d with another value or filter for it", t.Field, t.At)
 	}
-	*into = t.Value
 }

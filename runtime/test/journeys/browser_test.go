@@ -106,6 +106,7 @@ func TestWhatPeopleDoInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := startCaptured(t)
+	runScript(t, app, "search.mjs")
 	runScript(t, app, "tasks.mjs", "ZONE="+domainZone(t, app))
 }
 

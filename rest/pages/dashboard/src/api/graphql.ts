@@ -24,14 +24,19 @@ export function useGraphQL<Data, V>(document: Document<Data, V>, variables: V, {
 
 interface Page<Node> {
   nodes: Node[]
-  pageInfo: { hasNextPage: boolean; endCursor?: string | null }
+  pageInfo: { hasNextPage: boolean; endCursor?: string | null; hasPreviousPage?: boolean; startCursor?: string | null }
 }
 
-// usePages reads a list page by page. The document has the variable `after`, and `pick` returns the list.
+// reversePage turns a page from the end of a list around, for a list that is shown from its end.
+export const reversePage = <Node>(p: Page<Node>): Page<Node> => ({ nodes: [...p.nodes].reverse(), pageInfo: { hasNextPage: p.pageInfo.hasPreviousPage ?? false, endCursor: p.pageInfo.startCursor } })
+
+// usePages reads a list page by page. The document has the variable `after`, and `pick` returns the list. With the
+// variable `last` instead of `first`, the list is read from its end, and the document has the variable `before`.
 export function usePages<Data, V extends { after?: string | null }, Node>(document: Document<Data, V>, variables: Omit<V, 'after'>, pick: (data: Data) => Page<Node>, options: Options = {}) {
+  const fromEnd = 'last' in variables && !!variables.last
   const pages = useInfiniteQuery({
     queryKey: [document.name, variables],
-    queryFn: ({ signal, pageParam }) => query(document, { ...variables, after: pageParam } as V, signal).then(pick),
+    queryFn: ({ signal, pageParam }) => query(document, { ...variables, [fromEnd ? 'before' : 'after']: pageParam } as V, signal).then((data) => (fromEnd ? reversePage(pick(data)) : pick(data))),
     initialPageParam: null as string | null,
     getNextPageParam: (last: Page<Node>) => (last.pageInfo.hasNextPage ? last.pageInfo.endCursor : null),
     enabled: options.enabled,

@@ -5,7 +5,7 @@ import { ApiError, readError } from './errors'
 
 interface GraphQLResponse<Data> {
   data?: Data | null
-  errors?: { message: string; path?: (string | number)[]; extensions?: { code?: string } }[]
+  errors?: { message: string; path?: (string | number)[]; extensions?: { code?: string; details?: Record<string, unknown> } }[]
 }
 
 const headers = { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json, application/json' }
@@ -23,7 +23,7 @@ export async function query<Data, V>(document: Document<Data, V>, variables: V, 
   if (!response.ok || !response.headers.get('Content-Type')?.includes('json')) throw await readError(response)
   const result = (await response.json()) as GraphQLResponse<Data>
   const first = result.errors?.[0]
-  if (first) throw new ApiError(first.message, { status: response.status, code: first.extensions?.code, requestId: response.headers.get('X-Request-Id') ?? '' })
+  if (first) throw new ApiError(first.message, { status: response.status, code: first.extensions?.code, details: first.extensions?.details, requestId: response.headers.get('X-Request-Id') ?? '' })
   if (!result.data) throw new ApiError('The server returned no data', { status: response.status })
   return result.data
 }

@@ -1,4 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type ReactNode, type RefObject } from 'react'
 import { isTyping } from '@/app/shell/shortcuts'
 import { ErrorAlert } from './ErrorAlert'
@@ -13,6 +14,10 @@ export interface Column<Row> {
   // grows lets the column take the remaining space on narrow lists, where other columns are hidden.
   grows?: boolean
   right?: boolean
+  // sort is the order by this column, if the list can be sorted by it.
+  sort?: { order: 'ascending' | 'descending'; toggle: () => void }
+  // optional columns can be hidden by the user, who knows them by this name.
+  optional?: string
   // from is the list width from which the column is visible.
   from?: 'slim' | 'mid' | 'wide' | 'vast' | 'huge'
 }
@@ -88,7 +93,7 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
                 <input type="checkbox" aria-label="Select all loaded rows" checked={all} onChange={() => p.onSelect?.(all ? new Set() : new Set(p.rows.map(p.idOf)))} className="block accent-accent-fill" />
               </th>
             )}
-            {p.columns.map((c, i) => <th key={c.key} scope="col" style={{ '--w': c.width } as CSSProperties} className={`${c.width ? (c.grows ? '@min-[460px]:w-(--w)' : 'w-(--w)') : ''} truncate px-2 font-medium first:pl-4 md:first:pl-6 ${edgePaddingOf(p.columns, i)} ${c.right ? 'text-right' : ''} ${c.from ? visibleFrom[c.from] : ''}`}>{c.head}</th>)}
+            {p.columns.map((c, i) => <th key={c.key} scope="col" aria-sort={c.sort?.order} style={{ '--w': c.width } as CSSProperties} className={`${c.width ? (c.grows ? '@min-[460px]:w-(--w)' : 'w-(--w)') : ''} truncate px-2 font-medium first:pl-4 md:first:pl-6 ${edgePaddingOf(p.columns, i)} ${c.right ? 'text-right' : ''} ${c.from ? visibleFrom[c.from] : ''}`}>{c.sort ? <SortButton {...c.sort}>{c.head}</SortButton> : c.head}</th>)}
           </tr>
         </thead>
         <tbody>
@@ -120,6 +125,11 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
       <p className="px-4 py-3 text-xs text-ink-3 md:px-6" aria-live="polite">{p.hasMore ? 'Loading more…' : `${p.rows.length} ${p.rows.length === 1 ? 'result' : 'results'}`}</p>
     </div>
   )
+}
+
+function SortButton({ order, toggle, children }: { order: 'ascending' | 'descending'; toggle: () => void; children: ReactNode }) {
+  const Icon = order === 'ascending' ? ArrowUp : ArrowDown
+  return <button type="button" className="inline-flex items-center gap-1 hover:text-ink" title={order === 'ascending' ? 'Oldest first' : 'Newest first'} onClick={toggle}>{children}<Icon aria-hidden className="!size-3" /></button>
 }
 
 // limitTabStops leaves only the row of the cursor, or the first one, in the tab order, so that Tab leaves a list of

@@ -27,12 +27,19 @@ export function formatRelative(at: string, from: number): string {
   return date.getFullYear() === new Date(from).getFullYear() ? `${day.format(date)}, ${clock.format(date)}` : dayYear.format(date)
 }
 
-// Time shows a relative time, with the exact time on hover.
-export function Time({ at, exact, seconds }: { at: string | null | undefined; exact?: boolean; seconds?: boolean }) {
+// formatMoment returns an absolute time such as `22 Nov, 14:02` or `22 Nov 2025, 14:02`.
+export function formatMoment(at: string, from: number): string {
+  const date = new Date(at)
+  return `${(date.getFullYear() === new Date(from).getFullYear() ? day : dayYear).format(date)}, ${clock.format(date)}`
+}
+
+// Time shows a relative time, with the exact time on hover. `absolute` shows the day and the minute, `exact` also the
+// second.
+export function Time({ at, exact, absolute, seconds }: { at: string | null | undefined; exact?: boolean; absolute?: boolean; seconds?: boolean }) {
   useStore(now)
   if (!at) return null
   const date = new Date(at)
-  return <time dateTime={at} title={`${formatUTC(at)}\n${zone.format(date)} local time`} className="whitespace-nowrap">{seconds ? clockSeconds.format(date) : exact ? zone.format(date) : formatRelative(at, clockNow())}</time>
+  return <time dateTime={at} title={`${formatUTC(at)}\n${zone.format(date)} local time`} className="whitespace-nowrap">{seconds ? clockSeconds.format(date) : exact ? zone.format(date) : absolute ? formatMoment(at, clockNow()) : formatRelative(at, clockNow())}</time>
 }
 
 // formatDuration returns a duration such as `5 min 2 s`.

@@ -5,16 +5,20 @@ import { useEffect, useState } from 'react'
 import { useGraphQL } from '@/api/graphql'
 import { useModal } from '@/parts/modal'
 import { Time } from '@/parts/Time'
+import { findPage, pageOfId } from '../ids'
 import { buildNav } from '../registry'
 import { setTheme } from '../theme'
 import { useViewer, type Right } from '../viewer'
 import { PaletteSearch } from './palette.gen'
-import { paletteOpen, shortcutsOpen } from './state'
+import { paletteOpen, paletteText, shortcutsOpen } from './state'
 
-const close = () => paletteOpen.set(false)
+const close = () => {
+  paletteText.set('')
+  paletteOpen.set(false)
+}
 
 // pathOf returns the page of a search result.
-const pathOf: Record<string, (id: string) => string> = {
+const pathOf: Record<string, (id: string, detail: string) => string> = {
   EMAIL: (id) => `/emails/${id}`,
   RECEIVED_EMAIL: (id) => `/received/${id}`,
   DOMAIN: (id) => `/domains/${id}`,
@@ -23,23 +27,11 @@ const pathOf: Record<string, (id: string) => string> = {
   WEBHOOK: (id) => `/webhooks/${id}`,
   SUPPRESSION: (id) => `/suppressions/${id}`,
   API_KEY: () => '/keys',
+  AUTOMATION_RUN: (id) => `/automations/runs/${id}`,
+  CUSTOM_EVENT: (id) => `/events/${id}`,
+  WEBHOOK_DELIVERY: (id, endpoint) => `/webhooks/${endpoint}?open=${id}`,
+  EVENT: (_, subject) => pageOfId(subject) ?? '/',
 }
-// idPaths are the pages of objects that the search does not find by their id.
-const idPaths: [RegExp, string, (id: string) => string][] = [
-  [/^msg_\w{26}$/, 'Email', (id) => `/emails/${id}`],
-  [/^inb_\w{26}$/, 'Received email', (id) => `/received/${id}`],
-  [/^dom_\w{26}$/, 'Domain', (id) => `/domains/${id}`],
-  [/^tpl_\w{26}$/, 'Template', (id) => `/templates/${id}`],
-  [/^aut_\w{26}$/, 'Automation', (id) => `/automations/${id}`],
-  [/^run_\w{26}$/, 'Run', (id) => `/automations/runs/${id}`],
-  [/^ae_\w{26}$/, 'Event', (id) => `/events/${id}`],
-  [/^wh_\w{26}$/, 'Webhook', (id) => `/webhooks/${id}`],
-  [/^sup_\w{26}$/, 'Suppression', (id) => `/suppressions/${id}`],
-  [/^key_\w{26}$/, 'API key', () => '/keys'],
-  [/^req_\w+$/, 'API request', (id) => `/requests?q=request:${id}`],
-  [/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'Address', (address) => `/addresses/${encodeURIComponent(address)}`],
-]
-
 interface Action {
   name: string
   to: string
@@ -57,14 +49,14 @@ const actions: Action[] = [
   { name: 'Invite a member', to: '/team?invite=1', right: 'TEAM', module: 'signin' },
 ]
 
-const typeLabels: Record<string, string> = { EMAIL: 'Email', RECEIVED_EMAIL: 'Received', DOMAIN: 'Domain', TEMPLATE: 'Template', AUTOMATION: 'Automation', WEBHOOK: 'Webhook', SUPPRESSION: 'Suppression', API_KEY: 'API key' }
+const typeLabels: Record<string, string> = { EMAIL: 'Email', RECEIVED_EMAIL: 'Received', DOMAIN: 'Domain', TEMPLATE: 'Template', AUTOMATION: 'Automation', WEBHOOK: 'Webhook', SUPPRESSION: 'Suppression', API_KEY: 'API key', AUTOMATION_RUN: 'Run', CUSTOM_EVENT: 'Event', WEBHOOK_DELIVERY: 'Delivery', EVENT: 'Event' }
 
 export default function Palette() {
   const viewer = useViewer()
   const navigate = useNavigate()
   const dialog = useModal()
-  const [text, setText] = useState('')
-  const [searchText, setSearchText] = useState('')
+  const [text, setText] = useState(paletteText.get())
+  const [searchText, setSearchText] = useState(text)
   useEffect(() => {
     dialog.current?.querySelector('input')?.focus() // the browser would focus the list
   }, [])
@@ -77,7 +69,7 @@ export default function Palette() {
   const terms = text.toLowerCase().split(/\s+/).filter(Boolean)
   const matching = entries.filter((n) => terms.every((w) => `${n.name} ${n.group} ${n.keywords ?? ''}`.toLowerCase().includes(w)))
   const possible = terms.length > 0 ? actions.filter((a) => viewer.can(a.right) && (!a.module || viewer.has(a.module)) && terms.every((w) => a.name.toLowerCase().includes(w))) : []
-  const direct = idPaths.find(([pattern]) => pattern.test(text.trim()))
+  const direct = findPage(text)
   const results = searchText.length >= 2 && text.trim().length >= 2 ? (search.data?.search ?? []) : []
   const go = (to: string) => {
     close()
@@ -94,15 +86,15 @@ export default function Palette() {
         </label>
         <Command.List className="max-h-[min(420px,60vh)] overflow-auto p-1.5 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">
           <Command.Empty className="px-2 py-6 text-center text-ink-3">{search.isFetching ? 'Searching…' : search.error ? search.error.message : 'No results'}</Command.Empty>
-          {direct && !results.some((r) => r.id === text.trim()) && (
-            <Command.Group heading={direct[1]}>
-              <Command.Item value="direct" onSelect={() => go(direct[2](text.trim()))} className="menu-item"><CornerDownLeft aria-hidden /><span className="min-w-0 truncate">{text.trim()}</span></Command.Item>
+          {direct && !results.some((r) => r.id === direct.id) && (
+            <Command.Group heading={direct.name[0]?.toUpperCase() + direct.name.slice(1)}>
+              <Command.Item value="direct" onSelect={() => go(direct.path)} className="menu-item"><CornerDownLeft aria-hidden /><span className="min-w-0 truncate">{direct.id}</span></Command.Item>
             </Command.Group>
           )}
           {results.length > 0 && (
             <Command.Group heading="Results">
               {results.map((r) => (
-                <Command.Item key={r.id} value={r.id} onSelect={() => go(pathOf[r.type]?.(r.id) ?? '/')} className="menu-item">
+                <Command.Item key={r.id} value={r.id} onSelect={() => go(pathOf[r.type]?.(r.id, r.detail) ?? '/')} className="menu-item">
                   <span className="w-20 flex-none text-xs text-ink-3">{typeLabels[r.type] ?? r.type}</span>
                   <span className="min-w-0 truncate">{r.title}</span>
                   <span className="ml-auto max-w-[40%] flex-none truncate text-xs text-ink-3">{r.detail || <Time at={r.createdAt} />}</span>

@@ -5,7 +5,7 @@ import { gql } from '@/api/document'
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** A type of object that can be searched. */
 export type SearchType =
-  /** Emails, searched by ID, address, or words in subject, names and tags. */
+  /** Emails, searched by ID, Message-ID, address or part of one, or words in subject, names and tags. */
   | 'EMAIL'
   /** Received mail, searched by ID, address or words. */
   | 'RECEIVED_EMAIL'
@@ -17,10 +17,18 @@ export type SearchType =
   | 'AUTOMATION'
   /** Webhook endpoints, searched by ID or part of the URL. */
   | 'WEBHOOK'
-  /** Suppressed addresses, searched by ID or the full address. */
+  /** Suppressed addresses, searched by ID or part of the address. */
   | 'SUPPRESSION'
   /** API keys, searched by ID or part of the name. */
-  | 'API_KEY';
+  | 'API_KEY'
+  /** Automation runs, found by ID. */
+  | 'AUTOMATION_RUN'
+  /** Custom events, found by ID. */
+  | 'CUSTOM_EVENT'
+  /** Webhook deliveries, found by ID. `detail` is the ID of the endpoint. */
+  | 'WEBHOOK_DELIVERY'
+  /** Events, as in webhooks and the event log, found by ID. `detail` is the ID of the object, such as an email. */
+  | 'EVENT';
 
 export type PaletteSearchQueryVariables = Exact<{
   query: string;

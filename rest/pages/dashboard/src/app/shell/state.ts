@@ -2,6 +2,9 @@ import { store } from '@/api/store'
 
 export const paletteOpen = store(false)
 
+// paletteText is what the palette searches for when it opens.
+export const paletteText = store('')
+
 export const shortcutsOpen = store(false)
 
 // sideOpen reports whether the sidebar is open on small screens.

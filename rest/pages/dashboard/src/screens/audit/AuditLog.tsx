@@ -4,15 +4,16 @@ import { usePages } from '@/api/graphql'
 import { useSearchParams } from '@/app/searchParams'
 import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
-import { DataTable, type Column } from '@/parts/DataTable'
+import { useColumns } from '@/parts/ColumnMenu'
+import { DataTable } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { ExportButton } from '@/parts/ExportButton'
 import { FilterBar, setTerm } from '@/parts/FilterBar'
+import { filterError } from '@/parts/filterTerms'
 import { PageHead } from '@/parts/Page'
 import { Sheet, SplitView, adjacentRows } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
 import { Entry, type Row } from './Entry'
-import { filterOf, hints } from './filter'
 import { AuditEntries } from './queries.gen'
 import { actionWords, kinds, nameOfTarget } from './words'
 
@@ -23,18 +24,20 @@ const choices = [
   { field: 'after', label: 'Any time', values: [{ value: daysAgo(0), name: 'Today' }, { value: daysAgo(7), name: 'Last 7 days' }, { value: daysAgo(30), name: 'Last 30 days' }] },
 ]
 
+const hints = ['by:ada@example.com', 'on:dom_…', 'action:member', 'after:2026-01-31', 'before:2026-12-31']
+
 export default function AuditLog() {
   const [address, change] = useSearchParams()
   const { user } = useViewer()
   const narrow = useIsNarrow()
   const q = address.q ?? ''
-  const { filter, wrong } = filterOf(q)
-  const list = usePages(AuditEntries, { filter: filter ?? null }, (d) => d.auditLog, { keepPrevious: true, enabled: !wrong })
+  const list = usePages(AuditEntries, { filter: q ? { query: q } : null }, (d) => d.auditLog, { keepPrevious: true })
+  const wrong = filterError(list.error)
   const open = (id: string | null) => change({ open: id ?? undefined }, !address.open)
   const filterBy = (field: string, value: string) => change({ q: setTerm(q, field, value), open: undefined }, true)
   const row = list.rows.find((r) => r.id === address.open)
 
-  const columns: Column<Row>[] = [
+  const { columns, menu } = useColumns<Row>([
     {
       key: 'action', head: 'Action', width: '240px', grows: true,
       cell: (r) => (
@@ -44,16 +47,16 @@ export default function AuditLog() {
         </>
       ),
     },
-    { key: 'actor', head: 'Actor', from: 'slim', cell: (r) => <Actor row={r} filterBy={filterBy} /> },
-    { key: 'target', head: 'Target', width: '250px', from: 'wide', cell: (r) => { const name = nameOfTarget(r.changes); return <span title={[name, r.target].filter(Boolean).join('\n')}>{name && <bdi className="mr-2">{name}</bdi>}<code className="text-ink-3">{r.target}</code></span> } },
-    { key: 'ip', head: 'From', width: '130px', from: 'mid', cell: (r) => <span className="text-ink-3">{r.ip}</span> },
+    { key: 'actor', head: 'Actor', optional: 'Actor', from: 'slim', cell: (r) => <Actor row={r} filterBy={filterBy} /> },
+    { key: 'target', head: 'Target', optional: 'Target', width: '250px', from: 'wide', cell: (r) => { const name = nameOfTarget(r.changes); return r.target && <button type="button" className="block max-w-full truncate text-left hover:underline" title={[name, r.target, 'Filter by this object'].filter(Boolean).join('\n')} onClick={() => filterBy('on', r.target)}>{name && <bdi className="mr-2">{name}</bdi>}<code className="text-ink-3">{r.target}</code></button> } },
+    { key: 'ip', head: 'From', optional: 'From', width: '130px', from: 'mid', cell: (r) => <span className="text-ink-3">{r.ip}</span> },
     { key: 'at', head: 'Time', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.createdAt} /></span> },
-  ]
+  ])
 
   return (
     <>
       <PageHead title="Audit log">
-        <ExportButton noun="audit log" path="/audit-log/export" filter={wrong ? undefined : { actor: filter?.actor, action: filter?.action, since: filter?.createdAt?.gte, until: filter?.createdAt?.lt }} />
+        <ExportButton noun="audit log" path="/audit-log/export" filter={wrong ? undefined : { q }} />
       </PageHead>
       <SplitView
         sheet={address.open && row && (
@@ -62,14 +65,15 @@ export default function AuditLog() {
           </Sheet>
         )}
       >
-        <FilterBar placeholder="action: by: after: before:" choices={choices} hints={hints} error={wrong}>
+        <FilterBar placeholder="Person, object, action or ID" choices={choices} hints={hints} error={wrong}>
           {user && <button type="button" className="btn !h-[34px]" onClick={() => filterBy('by', user.id)}>My activity</button>}
+          {menu}
         </FilterBar>
         <DataTable
-          label="Audit log" rows={wrong ? [] : list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.action} height={narrow ? 52 : 36} open={address.open} onOpen={open}
-          loading={list.isPending && !wrong} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
-          empty={wrong ? null : filter ? (
-            <EmptyState icon={ScrollText} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Search by full action name, or by the part before the dot, such as action:member.</EmptyState>
+          label="Audit log" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.action} height={narrow ? 52 : 36} open={address.open} onOpen={open}
+          loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
+          empty={wrong ? null : q ? (
+            <EmptyState icon={ScrollText} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No entries match this filter. IDs of people and objects are found in all entries, and parts of names and changes in the newest 10,000.</EmptyState>
           ) : (
             <EmptyState icon={ScrollText} title="No entries yet">Sign-ins and changes to this account are recorded here.</EmptyState>
           )}

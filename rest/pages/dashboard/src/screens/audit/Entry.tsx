@@ -3,7 +3,8 @@ import { CopyableId as Copyable } from '@/parts/CopyButton'
 import { Detail, DetailList } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import type { AuditEntriesQuery } from './queries.gen'
-import { changesOf, kinds, nameOfTarget, pageOf } from './words'
+import { pageOfId } from '@/app/ids'
+import { changesOf, kinds, nameOfTarget } from './words'
 
 export type Row = AuditEntriesQuery['auditLog']['nodes'][number]
 
@@ -12,7 +13,7 @@ const Id = ({ id }: { id: string }) => <span className="grid grid-cols-[minmax(0
 
 // Entry shows one entry in full.
 export function Entry({ row, filterBy }: { row: Row; filterBy: (field: string, value: string) => void }) {
-  const page = pageOf(row.target)
+  const page = pageOfId(row.target)
   const { name } = kinds[row.actor.kind]
   const changes = changesOf(row.changes)
   const target = nameOfTarget(row.changes)
@@ -23,7 +24,7 @@ export function Entry({ row, filterBy }: { row: Row; filterBy: (field: string, v
         <Detail name="Time"><Time at={row.createdAt} exact /></Detail>
         <Detail name="Actor">{row.actor.name || name} <span className="text-ink-3">({name.toLowerCase()})</span>{row.actor.id && <button type="button" className="link ml-2 text-xs" onClick={() => filterBy('by', row.actor.id)}>Filter by this actor</button>}</Detail>
         <Detail name="Actor ID">{row.actor.id && <Id id={row.actor.id} />}</Detail>
-        <Detail name="Target">{row.target && <span className="flex flex-wrap items-center gap-2">{target && <bdi className="font-medium">{target}</bdi>}<Id id={row.target} />{page && <Link to={page as never} className="link text-xs">Open</Link>}</span>}</Detail>
+        <Detail name="Target">{row.target && <span className="flex flex-wrap items-center gap-2">{target && <bdi className="font-medium">{target}</bdi>}<Id id={row.target} />{page && <Link to={page as never} className="link text-xs">Open</Link>}<button type="button" className="link text-xs" onClick={() => filterBy('on', row.target)}>Filter by this object</button></span>}</Detail>
         <Detail name="From">{row.ip}</Detail>
         <Detail name="User agent">{row.userAgent}</Detail>
         <Detail name="Request">{row.requestId && <Id id={row.requestId} />}</Detail>

@@ -7,10 +7,14 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type AuditLogFilter = {
   /** Matches entries of the actor with this ID. */
   actor?: string | null | undefined;
+  /** Matches entries about the object with this ID. */
+  target?: string | null | undefined;
   /** Matches an action, or its prefix up to a dot: `member` matches `member.removed`. */
   action?: string | null | undefined;
   /** Matches entries created in this time range. */
   createdAt?: DateTimeFilter | null | undefined;
+  /** Search text. An ID matches entries of that actor or object; other words match parts of names, actions and changes in the newest 10,000 entries. Accepts the fields `by:`, `on:`, `action:`, `after:` and `before:`. At most 200 characters and 10 words. */
+  query?: string | null | undefined;
 };
 
 /** A kind of actor. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changesOf, nameOfTarget, pageOf } from './words'
+import { changesOf, nameOfTarget } from './words'
 
 it('shows the old and the new value where both are known', () => {
   expect(changesOf({ email: 'bob@example.net', from: 'viewer', to: 'admin' })).toEqual([{ field: 'change', before: 'viewer', after: 'admin' }, { field: 'email', after: 'bob@example.net' }])
@@ -8,10 +8,8 @@ it('shows the old and the new value where both are known', () => {
   expect(changesOf(null)).toEqual([])
 })
 
-it('names the object and leads to its page', () => {
+it('names the object', () => {
   expect(nameOfTarget({ email: 'bob@example.net' })).toBe('bob@example.net')
+  expect(nameOfTarget({ url: { from: 'https://a.example', to: 'https://b.example' } })).toBe('https://b.example')
   expect(nameOfTarget(null)).toBeUndefined()
-  expect(pageOf('wh_01')).toBe('/webhooks/wh_01')
-  expect(pageOf('inb_01')).toBe('/received/inb_01')
-  expect(pageOf('usr_01')).toBeUndefined()
 })

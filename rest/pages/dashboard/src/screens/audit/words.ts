@@ -16,19 +16,12 @@ export function actionWords(action: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-const places: [string, string][] = [['msg_', '/emails/'], ['dom_', '/domains/'], ['tpl_', '/templates/'], ['aut_', '/automations/'], ['run_', '/automations/runs/'], ['wh_', '/webhooks/'], ['inb_', '/received/'], ['sup_', '/suppressions/'], ['ae_', '/events/']]
-
-// pageOf returns the page of a changed resource.
-export function pageOf(target: string): string | undefined {
-  const place = places.find(([prefix]) => target.startsWith(prefix))
-  return place && place[1] + target
-}
-
 const nameFields = ['name', 'email', 'url', 'subject', 'alias']
 
 // nameOfTarget returns the name of the changed object, if the entry contains it.
 export function nameOfTarget(changes: unknown): string | undefined {
-  const found = nameFields.map((f) => (changes as Record<string, unknown> | null)?.[f]).find((v) => typeof v === 'string' && v !== '')
+  const values = nameFields.map((f) => (changes as Record<string, unknown> | null)?.[f])
+  const found = values.map((v) => (v && typeof v === 'object' && 'to' in v ? v.to : v)).find((v) => typeof v === 'string' && v !== '')
   return found as string | undefined
 }
 

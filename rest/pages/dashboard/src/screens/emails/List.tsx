@@ -3,18 +3,19 @@ import { Mail } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { now } from '@/api/clock'
 import { usePages } from '@/api/graphql'
-import { ApiError } from '@/api/errors'
 import { useSearchParams } from '@/app/searchParams'
 import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { BulkBar } from '@/parts/BulkBar'
+import { useColumns } from '@/parts/ColumnMenu'
 import { CopyableId } from '@/parts/CopyButton'
-import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
+import { DataTable, NewRowsNotice } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { fetchAll } from '@/parts/fetchAll'
 import { ExportButton } from '@/parts/ExportButton'
 import { FilterBar, setTerm } from '@/parts/FilterBar'
+import { filterError } from '@/parts/filterTerms'
 import { ForeignText, showInvisible } from '@/parts/ForeignText'
 import { PageHead } from '@/parts/Page'
 import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
@@ -36,7 +37,7 @@ const choices = [
   },
   { field: 'after', label: 'Any time', values: [{ value: daysAgo(0), name: 'Today' }, { value: daysAgo(7), name: 'Last 7 days' }, { value: daysAgo(30), name: 'Last 30 days' }] },
 ]
-const hints = ['to:ada@example.com', 'from:', 'domain:example.com', 'tag:name=value', 'is:bounced', 'after:2026-01-31', 'before:']
+const hints = ['to:ada@example.com', 'from:news@example.com', 'subject:receipt', 'domain:example.com', 'tag:name=value', 'is:bounced', 'template:tpl_…', 'automation:aut_…', 'after:2026-01-31', 'before:2026-12-31']
 
 export const pageSize = 50
 
@@ -47,9 +48,10 @@ export default function List() {
   const { can } = useViewer()
   const narrow = useIsNarrow()
   const q = address.q ?? ''
-  const list = usePages(EmailList, { first: pageSize, q: q || null }, (d) => d.emails, { keepPrevious: true })
-  const fresh = useFresh(q, list.rows)
-  const wrong = list.error instanceof ApiError && list.error.code === 'validation_error' ? list.error.message : undefined
+  const oldest = address.sort === 'oldest' // both orders are those of the index
+  const list = usePages(EmailList, oldest ? { last: pageSize, q: q || null } : { first: pageSize, q: q || null }, (d) => d.emails, { keepPrevious: true })
+  const fresh = useFresh(q, list.rows, !oldest)
+  const wrong = filterError(list.error)
   const open = address.open
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const actions = useBulk()
@@ -59,7 +61,7 @@ export default function List() {
   const go = (id: string | null) => change({ open: id ?? undefined }, !open)
   const filterBy = (field: string, value: string) => change({ q: setTerm(q, field, value), open: undefined }, true)
 
-  const columns: Column<Row>[] = [
+  const { columns, menu } = useColumns<Row>([
     { key: 'status', head: 'Status', width: narrow ? '118px' : '124px', cell: (e) => { const look = lookOfEmail(e); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
     {
       key: 'to', head: 'To', width: 'min(240px, 36cqw)', grows: true,
@@ -72,16 +74,16 @@ export default function List() {
     },
     { key: 'subject', head: 'Subject', from: 'slim', cell: (e) => <span title={showInvisible(e.subject)}><ForeignText text={e.subject} />{e.snippet && <span className="text-ink-3"> · {e.snippet}</span>}</span> },
     {
-      key: 'tags', head: 'Tags', width: '204px', from: 'wide',
+      key: 'tags', head: 'Tags', optional: 'Tags', width: '204px', from: 'wide',
       cell: (e) => <span className="flex gap-1">{e.tags.slice(0, 2).map((t) => <button key={t.name} type="button" className="chip" title="Filter by this tag" onClick={() => filterBy('tag', `${t.name}=${t.value}`)}>{t.name}=<b>{t.value}</b></button>)}{e.tags.length > 2 && <span className="text-xs text-ink-3">+{e.tags.length - 2}</span>}</span>,
     },
-    { key: 'domain', head: 'Domain', width: '120px', from: 'vast', cell: (e) => e.domain && <button type="button" className="max-w-full truncate text-ink-2 hover:underline" title="Filter by this domain" onClick={() => filterBy('domain', e.domain?.name ?? '')}>{e.domain.name}</button> },
-    ...(can('WRITE') ? [{ key: 'apiKey', head: 'API key', width: '116px', from: 'huge' as const, cell: (e: Row) => <span className="text-ink-2" title={e.apiKey?.id}>{e.apiKey?.name}</span> }] : []),
-    { key: 'at', head: 'Time', width: '128px', right: true, from: 'slim', cell: (e) => <span className="text-xs text-ink-3"><When row={e} /></span> },
-  ]
+    { key: 'domain', head: 'Domain', optional: 'Domain', width: '120px', from: 'vast', cell: (e) => e.domain && <button type="button" className="max-w-full truncate text-ink-2 hover:underline" title="Filter by this domain" onClick={() => filterBy('domain', e.domain?.name ?? '')}>{e.domain.name}</button> },
+    ...(can('WRITE') ? [{ key: 'apiKey', head: 'API key', optional: 'API key', width: '116px', from: 'huge' as const, cell: (e: Row) => <span className="text-ink-2" title={e.apiKey?.id}>{e.apiKey?.name}</span> }] : []),
+    { key: 'at', head: 'Time', width: '128px', right: true, from: 'slim', sort: { order: oldest ? 'ascending' : 'descending', toggle: () => change({ sort: oldest ? undefined : 'oldest' }) }, cell: (e) => <span className="text-xs text-ink-3"><When row={e} /></span> },
+  ])
 
   const empty = q
-    ? <EmptyState icon={Mail} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No emails match this filter. Search matches the beginnings of words in subjects, names, addresses and tags.</EmptyState>
+    ? <EmptyState icon={Mail} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No emails match this filter. Search finds beginnings of words and parts of addresses in all emails, and parts of words in the newest 10,000.</EmptyState>
     : <NoEmails />
 
   return (
@@ -97,7 +99,7 @@ export default function List() {
           </Sheet>
         )}
       >
-        <FilterBar placeholder="Address, words of the subject, or to: is: tag: domain:" choices={choices} hints={hints} error={wrong} />
+        <FilterBar placeholder="Address, subject, order number or ID" choices={choices} hints={hints} error={wrong}>{menu}</FilterBar>
         <DataTable
           label="Emails" rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.to[0] ?? e.id} height={narrow ? 52 : 36} open={open} onOpen={go}
           loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
@@ -109,9 +111,10 @@ export default function List() {
   )
 }
 
-// When shows when an email was accepted, or when it will be sent.
+// When shows when an email was accepted, or the time at which it will be sent.
 function When({ row }: { row: Row }) {
-  return <Time at={row.status === 'SCHEDULED' && row.scheduledAt ? row.scheduledAt : row.createdAt} />
+  const scheduled = row.status === 'SCHEDULED' && row.scheduledAt
+  return scheduled ? <span title="Sends at"><Time at={scheduled} absolute /></span> : <Time at={row.createdAt} />
 }
 
 function NoEmails() {

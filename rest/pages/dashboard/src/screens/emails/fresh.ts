@@ -7,17 +7,20 @@ import { pageSize } from './List'
 
 type Page = EmailListQuery['emails']
 
+const pause = 700 // ms between two reads
+
 // useFresh keeps a list up to date without moving it: rows that are shown change in place, new ones
 // are counted and wait.
-export function useFresh(q: string, rows: EmailLineFragment[]) {
+export function useFresh(q: string, rows: EmailLineFragment[], newestFirst = true) {
   const queries = useQueryClient()
   const [count, setCount] = useState(0)
   const changed = useRef(new Set<string>())
   const begun = useRef(false)
+  const last = useRef(0)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const latest = useRef({ q, rows })
   latest.current = { q, rows }
-  const key = [EmailList.name, { first: pageSize, q: q || null }]
+  const key = [EmailList.name, { [newestFirst ? 'first' : 'last']: pageSize, q: q || null }]
 
   useEffect(() => setCount(0), [q])
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -46,15 +49,20 @@ export function useFresh(q: string, rows: EmailLineFragment[]) {
     timer.current = undefined
     if (changed.current.size > 0 || begun.current) later()
   }
+  // The first event takes effect at once, and many events in a row are read together.
   function later() {
-    timer.current ??= setTimeout(() => void catchUp(), 700)
+    const since = Date.now() - last.current
+    timer.current ??= setTimeout(() => {
+      last.current = Date.now()
+      void catchUp()
+    }, Math.max(50, pause - since))
   }
 
   useLive(['email.'], (e) => {
     const id = (e.data as { email_id?: string }).email_id
     if (!id || e.type === 'email.received') return
     if (latest.current.rows.some((r) => r.id === id)) changed.current.add(id)
-    else if (e.type === 'email.sent' || e.type === 'email.scheduled' || e.type === 'email.suppressed') begun.current = true
+    else if (newestFirst && (e.type === 'email.sent' || e.type === 'email.scheduled' || e.type === 'email.suppressed')) begun.current = true
     else return
     later()
   })

@@ -5,47 +5,45 @@ import { useSearchParams } from '@/app/searchParams'
 import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
+import { useColumns } from '@/parts/ColumnMenu'
 import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { ExportButton } from '@/parts/ExportButton'
-import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
+import { FilterBar } from '@/parts/FilterBar'
+import { filterError } from '@/parts/filterTerms'
 import { PageHead } from '@/parts/Page'
 import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
-import { CustomEvents, type CustomEventsQuery, type CustomEventSource } from './events.gen'
+import { CustomEventHead, CustomEvents, type CustomEventsQuery } from './events.gen'
 import { EventView } from './EventView'
 import { summary } from './outcomes'
 import { SendEvent } from './SendEvent'
 
 type Row = CustomEventsQuery['customEvents']['nodes'][number]
 
-const columns: Column<Row>[] = [
+const allColumns: Column<Row>[] = [
   { key: 'name', head: 'Name', cell: (e) => <><Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-mono text-xs font-medium hover:underline">{e.name}</Link><span className="block truncate text-xs text-ink-3 @min-[460px]:hidden">{summary(e.matches).word} · {e.email ?? e.userId ?? 'no user'}</span></> },
-  { key: 'who', head: 'User', width: '28%', from: 'slim', cell: (e) => <span className="text-ink-2" title={[e.email, e.userId].filter(Boolean).join(', ')}>{e.email ?? e.userId ?? 'no user'}</span> },
-  { key: 'what', head: 'Result', width: '196px', from: 'slim', cell: (e) => { const look = summary(e.matches); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
-  { key: 'source', head: 'Source', width: '100px', from: 'wide', cell: (e) => <span className="text-ink-2">{{ API: 'API', DASHBOARD: 'Dashboard', SYSTEM: 'System' }[e.source]}</span> },
+  { key: 'who', head: 'User', optional: 'User', width: '28%', from: 'slim', cell: (e) => <span className="text-ink-2" title={[e.email, e.userId].filter(Boolean).join(', ')}>{e.email ?? e.userId ?? 'no user'}</span> },
+  { key: 'what', head: 'Result', optional: 'Result', width: '196px', from: 'slim', cell: (e) => { const look = summary(e.matches); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+  { key: 'source', head: 'Source', optional: 'Source', width: '100px', from: 'wide', cell: (e) => <span className="text-ink-2">{{ API: 'API', DASHBOARD: 'Dashboard', SYSTEM: 'System' }[e.source]}</span> },
   { key: 'at', head: 'Received', width: '104px', right: true, cell: (e) => <span className="text-ink-2"><Time at={e.createdAt} /></span> },
 ]
 
-const sources = ['api', 'dashboard', 'system']
+const choices = [{ field: 'source', label: 'Any source', values: [{ value: 'api', name: 'API' }, { value: 'dashboard', name: 'Dashboard' }, { value: 'system', name: 'System' }] }]
+const hints = ['name:user.created', 'user:user-17', 'email:bob@example.net', 'after:2026-01-31', 'before:2026-12-31']
 
 // Events lists custom events, newest first.
 export default function Events() {
   const { can } = useViewer()
   const narrow = useIsNarrow()
   const [address, change] = useSearchParams()
+  const { columns, menu } = useColumns(allColumns)
   const q = address.q ?? ''
-  const word = parseTerms(q).find((t) => !t.field)?.value.replaceAll('"', '') ?? ''
-  const source = termValue(q, 'source')
-  const date = (field: string) => { const v = termValue(q, field); return v && !Number.isNaN(Date.parse(v)) ? new Date(v).toISOString() : null }
-  const wrong = source && !sources.includes(source) ? 'source: must be api, dashboard or system' : ['since', 'until'].some((f) => termValue(q, f) && !date(f)) ? 'since: and until: must be dates, such as 2026-01-31' : undefined
-  const filter = {
-    name: termValue(q, 'name') || (word.includes('@') ? null : word) || null, email: termValue(q, 'email') || (word.includes('@') ? word : null), userId: termValue(q, 'user') || null,
-    source: source && !wrong ? (source.toUpperCase() as CustomEventSource) : null, createdAt: { gte: date('since'), lt: date('until') },
-  }
+  const filter = { query: q || null }
   const list = usePages(CustomEvents, { filter }, (d) => d.customEvents, { keepPrevious: true })
-  // The newest page is polled; new events are announced above the list.
-  const head = useGraphQL(CustomEvents, { after: null, filter }, { refetchInterval: 5000, enabled: !list.isLoading && !list.error })
+  const wrong = filterError(list.error)
+  // The newest ids are polled, because events are not in the event stream; new events are announced above the list.
+  const head = useGraphQL(CustomEventHead, { filter }, { refetchInterval: 1000, enabled: !list.isLoading && !list.error })
   const known = new Set(list.rows.map((e) => e.id))
   const newest = list.rows[0]?.createdAt ?? ''
   const fresh = list.data && !list.isFetching ? (head.data?.customEvents.nodes.filter((e) => !known.has(e.id) && e.createdAt >= newest).length ?? 0) : 0
@@ -56,7 +54,7 @@ export default function Events() {
   return (
     <>
       <PageHead title="Events">
-        {can('READ') && <ExportButton noun="events" path="/events/export" filter={wrong ? undefined : { name: filter.name, email: filter.email, user_id: filter.userId, source: filter.source?.toLowerCase(), since: filter.createdAt.gte, until: filter.createdAt.lt }} />}
+        {can('READ') && <ExportButton noun="events" path="/events/export" filter={wrong ? undefined : { q }} />}
         {can('SEND') && <button type="button" className="btn primary" onClick={send}><Plus aria-hidden />Send an event</button>}
       </PageHead>
       <SplitView sheet={open && (
@@ -64,12 +62,12 @@ export default function Events() {
           <div className="p-4 md:p-5"><EventView key={open} id={open} /></div>
         </Sheet>
       )}>
-        <FilterBar placeholder="Event name or email address" error={wrong} hints={['name:user.created', 'user:user-17', 'email:bob@example.net', 'since:2026-01-31']} choices={[{ field: 'source', label: 'Any source', values: [{ value: 'api', name: 'API' }, { value: 'dashboard', name: 'Dashboard' }, { value: 'system', name: 'System' }] }]} />
+        <FilterBar placeholder="Event name, user, address or ID" error={wrong} hints={hints} choices={choices}>{menu}</FilterBar>
         <DataTable
-          label="Events" height={narrow ? 52 : undefined} rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.name} open={open} onOpen={go} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
+          label="Events" height={narrow ? 52 : undefined} rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.name} open={open} onOpen={go} loading={list.isLoading} error={wrong ? null : list.error} retry={() => void list.refetch()}
           more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} above={<NewRowsNotice count={fresh} show={() => void list.refetch()} />}
-          empty={q ? (
-            <EmptyState icon={Zap} title="No events match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Enter the full name, such as <code>user.created</code>.</EmptyState>
+          empty={wrong ? null : q ? (
+            <EmptyState icon={Zap} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Search finds full names, users and addresses in all events, and parts of them in the newest 10,000.</EmptyState>
           ) : (
             <EmptyState icon={Zap} title="No events yet" action={can('SEND') && <button type="button" className="btn" onClick={send}>Send an event</button>}
               command={{ request: { path: '/events', body: { name: 'user.created', user_id: 'user-17', email: 'bob@example.net', data: { name: 'Bob' } } }, scope: 'sending' }}

@@ -15,6 +15,8 @@ export type CustomEventFilter = {
   source?: CustomEventSource | null | undefined;
   /** Matches events accepted in this time range. */
   createdAt?: DateTimeFilter | null | undefined;
+  /** Search text. A complete name, user ID, address or event ID matches in all events, and parts of them in the newest 10,000. Accepts the fields `name:`, `user:`, `email:`, `source:`, `after:` and `before:`. At most 200 characters and 10 words. */
+  query?: string | null | undefined;
 };
 
 /** The status of an automation. */
@@ -53,6 +55,13 @@ export type CustomEventsQueryVariables = Exact<{
 
 export type CustomEventsQuery = { customEvents: { nodes: Array<{ id: string, name: string, userId: string | null, email: string | null, source: CustomEventSource, createdAt: string, matches: Array<{ automationId: string, outcome: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
+export type CustomEventHeadQueryVariables = Exact<{
+  filter?: CustomEventFilter | null | undefined;
+}>;
+
+
+export type CustomEventHeadQuery = { customEvents: { nodes: Array<{ id: string, createdAt: string }> } };
+
 export type CustomEventDetailQueryVariables = Exact<{
   id: string;
 }>;
@@ -66,5 +75,6 @@ export type EventAutomationsQueryVariables = Exact<{ [key: string]: never; }>;
 export type EventAutomationsQuery = { automations: { nodes: Array<{ id: string, name: string, status: AutomationStatus, trigger: unknown }> } };
 
 export const CustomEvents = gql<CustomEventsQuery, CustomEventsQueryVariables>('CustomEvents', '05866c4117a044aced27462972d8c85969240c5c07e810ffbc0bdb14b9582783', import.meta.env.DEV ? "query CustomEvents($after: String, $filter: CustomEventFilter) {\n  customEvents(first: 50, after: $after, filter: $filter) {\n    nodes {\n      id\n      name\n      userId\n      email\n      source\n      createdAt\n      matches {\n        automationId\n        outcome\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
+export const CustomEventHead = gql<CustomEventHeadQuery, CustomEventHeadQueryVariables>('CustomEventHead', '4b1967f44268274696482128124c55723a129c15e79091fa8b8b5f54d0e09967', import.meta.env.DEV ? "query CustomEventHead($filter: CustomEventFilter) {\n  customEvents(first: 50, filter: $filter) {\n    nodes {\n      id\n      createdAt\n    }\n  }\n}" : undefined)
 export const CustomEventDetail = gql<CustomEventDetailQuery, CustomEventDetailQueryVariables>('CustomEventDetail', 'ab6c7203e5e8c1cb2615976843695c21133d03730158c7bffbc87bacd6862a81', import.meta.env.DEV ? "query CustomEventDetail($id: ID!) {\n  customEvent(id: $id) {\n    id\n    name\n    userId\n    email\n    data\n    source\n    createdAt\n    explanation {\n      matches {\n        automationId\n        automationName\n        version\n        outcome\n        runId\n        stepKey\n        error\n        conditions {\n          text\n          result\n          error\n          parts {\n            text\n            value\n            error\n          }\n        }\n      }\n      nearMisses {\n        kind\n        automationId\n        runId\n        stepKey\n        eventId\n        name\n        condition {\n          text\n          result\n          error\n          parts {\n            text\n            value\n            error\n          }\n        }\n      }\n    }\n  }\n}" : undefined)
 export const EventAutomations = gql<EventAutomationsQuery, EventAutomationsQueryVariables>('EventAutomations', '65a98c7fc71557149359d397559f0fbb3f858739861bb2f968ec59e8193e1676', import.meta.env.DEV ? "query EventAutomations {\n  automations(first: 100) {\n    nodes {\n      id\n      name\n      status\n      trigger\n    }\n  }\n}" : undefined)

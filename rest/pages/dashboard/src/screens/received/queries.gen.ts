@@ -44,7 +44,7 @@ export type EmailFilter = {
   clicked?: boolean | null | undefined;
   /** Matches emails that were refused for this reason, such as `bad_address`. */
   bounceClass?: string | null | undefined;
-  /** Search text. Each word matches the start of a word in subject, names, addresses or tags. Fields narrow the search, as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`. At most 200 characters and 10 words. */
+  /** Search text. Each word matches the start of a word in subject, names, addresses or tags, a part of an address, such as its domain, or an ID; in the newest 10,000 emails also any part of a word. Fields narrow the search, as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`. At most 200 characters and 10 words. */
   query?: string | null | undefined;
 };
 
@@ -83,7 +83,7 @@ export type ReceivedEmailFilter = {
   domainId?: string | null | undefined;
   /** Matches emails received in this time range. */
   receivedAt?: DateTimeFilter | null | undefined;
-  /** Search words, each of which matches the start of a word in subject, names, addresses or the beginning of the text. At most 200 characters and 10 words. */
+  /** Search text. Each word matches the start of a word in subject, names, addresses or the beginning of the text, a part of an address, such as its domain, or an ID; in the newest 10,000 emails also any part of a word. At most 200 characters and 10 words. */
   query?: string | null | undefined;
 };
 

@@ -63,13 +63,14 @@ export type StartHealthQuery = { health: { findings: Array<FindingFragment>, ins
 export type FindingFragment = { code: string, level: HealthLevel, found: string, expected: string, do: string, subjectId: string | null };
 
 export type StartFiguresQueryVariables = Exact<{
+  before: string;
   gte: string;
   lt: string;
   timezone: string;
 }>;
 
 
-export type StartFiguresQuery = { emailStatistics: { totals: { accepted: number, delivered: number, bounced: number, complained: number, opened: number, recipients: number }, buckets: Array<{ start: string, figures: { accepted: number, bounced: number } }> } };
+export type StartFiguresQuery = { previous: { totals: { accepted: number, delivered: number, bounced: number, complained: number, opened: number, recipients: number } }, emailStatistics: { totals: { accepted: number, delivered: number, bounced: number, complained: number, opened: number, recipients: number }, buckets: Array<{ start: string, figures: { accepted: number, bounced: number } }> } };
 
 export type StartEndpointsQueryVariables = Exact<{
   gte: string;
@@ -94,6 +95,6 @@ export const StartSmtp = gql<StartSmtpQuery, StartSmtpQueryVariables>('StartSmtp
 export const StartDomains = gql<StartDomainsQuery, StartDomainsQueryVariables>('StartDomains', '22e8cf652c766ccd9b98c1fce059c17e0f7886de95267e67b16dbf9d3859ac67', import.meta.env.DEV ? "query StartDomains {\n  domains(first: 25) {\n    nodes {\n      id\n      name\n      status\n    }\n  }\n}" : undefined)
 export const StartWebhooks = gql<StartWebhooksQuery, StartWebhooksQueryVariables>('StartWebhooks', 'e747254cc74eafe09c16457319a6d64b6be9b3cd0afb4968044282021f7feed2', import.meta.env.DEV ? "query StartWebhooks {\n  webhooks(first: 1) {\n    nodes {\n      id\n      url\n    }\n  }\n}" : undefined)
 export const StartHealth = gql<StartHealthQuery, StartHealthQueryVariables>('StartHealth', '80b11d7f4f884b7b17c2a3ebbecf873ba1855bcf8bb56cdff6a0993decf1edf0', import.meta.env.DEV ? "query StartHealth {\n  health {\n    findings {\n      ...Finding\n    }\n    installation {\n      ...Finding\n    }\n  }\n}\n\nfragment Finding on HealthFinding {\n  code\n  level\n  found\n  expected\n  do\n  subjectId\n}" : undefined)
-export const StartFigures = gql<StartFiguresQuery, StartFiguresQueryVariables>('StartFigures', '9f4a4d9c7652e33e28d32436a038f9565fe3648f12b96f7cb2202ea52b9f06c6', import.meta.env.DEV ? "query StartFigures($gte: DateTime!, $lt: DateTime!, $timezone: String!) {\n  emailStatistics(\n    range: {gte: $gte, lt: $lt}\n    interval: HOUR\n    timezone: $timezone\n  ) {\n    totals {\n      accepted\n      delivered\n      bounced\n      complained\n      opened\n      recipients\n    }\n    buckets {\n      start\n      figures {\n        accepted\n        bounced\n      }\n    }\n  }\n}" : undefined)
+export const StartFigures = gql<StartFiguresQuery, StartFiguresQueryVariables>('StartFigures', 'c75a713eca8b742cf0402428a45f5f6b99fa6a36cb19798a134aeaf2a075695d', import.meta.env.DEV ? "query StartFigures($before: DateTime!, $gte: DateTime!, $lt: DateTime!, $timezone: String!) {\n  previous: emailStatistics(\n    range: {gte: $before, lt: $gte}\n    interval: HOUR\n    timezone: $timezone\n  ) {\n    totals {\n      accepted\n      delivered\n      bounced\n      complained\n      opened\n      recipients\n    }\n  }\n  emailStatistics(\n    range: {gte: $gte, lt: $lt}\n    interval: HOUR\n    timezone: $timezone\n  ) {\n    totals {\n      accepted\n      delivered\n      bounced\n      complained\n      opened\n      recipients\n    }\n    buckets {\n      start\n      figures {\n        accepted\n        bounced\n      }\n    }\n  }\n}" : undefined)
 export const StartEndpoints = gql<StartEndpointsQuery, StartEndpointsQueryVariables>('StartEndpoints', '27af0f2522a0cecfd344a1edbf92443ac1491aabfcc9ba3ecb9c8e82610bc54e', import.meta.env.DEV ? "query StartEndpoints($gte: DateTime!, $lt: DateTime!) {\n  webhookStatistics(range: {gte: $gte, lt: $lt}, interval: DAY, timezone: \"UTC\") {\n    endpoints {\n      webhook {\n        id\n        url\n        enabled\n      }\n      figures {\n        ...StartCounts\n      }\n    }\n  }\n}\n\nfragment StartCounts on WebhookFigures {\n  deliveries\n  succeeded\n  failed\n  attempts\n}" : undefined)
 export const StartFailedRuns = gql<StartFailedRunsQuery, StartFailedRunsQueryVariables>('StartFailedRuns', '6ba276c40037db4ad45efc8f7a41160941fe37d62cfcdf801e241c0b3fb63c61', import.meta.env.DEV ? "query StartFailedRuns($gte: DateTime!) {\n  automationRuns(first: 1, filter: {status: FAILED, startedAt: {gte: $gte}}) {\n    nodes {\n      id\n      error\n    }\n    count(limit: 1000) {\n      value\n    }\n  }\n}" : undefined)

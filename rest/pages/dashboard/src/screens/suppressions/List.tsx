@@ -13,10 +13,10 @@ import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { fetchAll } from '@/parts/fetchAll'
 import { FilterBar } from '@/parts/FilterBar'
+import { filterError } from '@/parts/filterTerms'
 import { CopyableId } from '@/parts/CopyButton'
 import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
-import { filterOf } from './filter'
 import { erased, reasons } from './look'
 import { SuppressionList, type SuppressionReason, type SuppressionRowFragment } from './queries.gen'
 import { SuppressionView } from './View'
@@ -29,6 +29,8 @@ const remove: BulkAction = {
 }
 
 const choices = [{ field: 'reason', label: 'Any reason', values: (Object.keys(reasons) as SuppressionReason[]).map((r) => ({ value: r.toLowerCase(), name: reasons[r].word })) }]
+
+const hints = ['email:bob@example.net', 'after:2026-01-31', 'before:2026-12-31']
 
 const columns: Column<Row>[] = [
   { key: 'reason', head: 'Reason', width: '132px', cell: (s) => { const look = reasons[s.reason]; return <span title={look.means}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
@@ -44,8 +46,9 @@ export function List({ add }: { add?: () => void }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [fresh, setFresh] = useState<string[]>([])
   const q = address.q ?? ''
-  const { filter, wrong } = filterOf(q)
-  const list = usePages(SuppressionList, { first: 100, ...filter }, (d) => d.suppressions, { keepPrevious: true, enabled: !wrong })
+  const filter = { q: q || null }
+  const list = usePages(SuppressionList, { first: 100, ...filter }, (d) => d.suppressions, { keepPrevious: true })
+  const wrong = filterError(list.error)
   // Suppressions that were added here are already in the list.
   useLive(['suppression.added'], (e) => setFresh((old) => [...new Set([...old, String((e.data as { email?: string }).email ?? e.id)])]))
   const waiting = q ? 0 : fresh.filter((email) => !list.rows.some((s) => s.email === email)).length
@@ -57,14 +60,14 @@ export function List({ add }: { add?: () => void }) {
   const show = () => { setFresh([]); void list.refetch() }
 
   const empty = q
-    ? <EmptyState icon={Ban} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Enter the full address. Case doesn’t matter.</EmptyState>
+    ? <EmptyState icon={Ban} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No suppressions match this filter. Search finds beginnings of addresses in all suppressions, and other parts in the newest 10,000.</EmptyState>
     : <EmptyState icon={Ban} title="No suppressions yet" action={add && <button type="button" className="btn" onClick={add}><Plus aria-hidden />Suppress an address</button>}>Addresses that bounce or complain, and people who unsubscribe, are added automatically. Emails to them are not sent.</EmptyState>
   return (
     <>
       <SplitView sheet={open && <Sheet label="Suppression" head={<CopyableId id={open} />} page={`/suppressions/${open}`} onClose={() => go(null)} {...adjacentRows(list.rows.map((s) => s.id), open, go)}><SuppressionView key={open} id={open} removed={() => go(null)} /></Sheet>}>
-        <FilterBar placeholder="Full address, or reason:" choices={choices} error={wrong} />
+        <FilterBar placeholder="Address or part of one" choices={choices} hints={hints} error={wrong} />
         <DataTable
-          label="Suppressions" rows={list.rows} columns={has('sending') ? columns : columns.filter((c) => c.key !== 'source')} idOf={(s) => s.id} nameOf={(s) => s.email ?? erased} open={open} onOpen={go} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
+          label="Suppressions" rows={list.rows} columns={has('sending') ? columns : columns.filter((c) => c.key !== 'source')} idOf={(s) => s.id} nameOf={(s) => s.email ?? erased} open={open} onOpen={go} loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()}
           hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} above={<NewRowsNotice count={waiting} show={show} />} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
         />
         <BulkBar

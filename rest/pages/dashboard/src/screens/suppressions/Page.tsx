@@ -7,7 +7,6 @@ import { ExportButton } from '@/parts/ExportButton'
 import { PageHead } from '@/parts/Page'
 import { Tabs } from '@/parts/Tabs'
 import { Add } from './Add'
-import { filterOf } from './filter'
 import { Import } from './Import'
 import { List } from './List'
 import { OptOuts } from './OptOuts'
@@ -19,12 +18,11 @@ export default function Page() {
   const queries = useQueryClient()
   const [dialog, setDialog] = useState<'add' | 'import'>()
   const tab = address.tab === 'opt-outs' ? 'opt-outs' : 'all'
-  const { filter, wrong } = filterOf(address.q ?? '')
   const again = () => void queries.invalidateQueries({ queryKey: [SuppressionList.name] })
   return (
     <>
       <PageHead title="Suppressions">
-        {tab === 'all' && <ExportButton noun="suppressions" path="/suppressions/export" filter={wrong ? undefined : { email: filter.email, reason: filter.reason?.toLowerCase() }} />}
+        {tab === 'all' && <ExportButton noun="suppressions" path="/suppressions/export" filter={{ q: address.q }} />}
         {can('WRITE') && (
           <>
             <button type="button" className="btn max-sm:hidden" onClick={() => setDialog('import')}><Upload aria-hidden />Import CSV</button>

@@ -19,8 +19,7 @@ export type SuppressionReason =
 export type SuppressionListQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
-  email?: string | null | undefined;
-  reason?: SuppressionReason | null | undefined;
+  q?: string | null | undefined;
 }>;
 
 
@@ -47,6 +46,6 @@ export type OptOutListQuery = { categoryOptOuts: { nodes: Array<OptOutRowFragmen
 
 export type OptOutRowFragment = { id: string, email: string | null, category: string, categoryLabel: string, source: string, emailId: string | null, createdAt: string };
 
-export const SuppressionList = gql<SuppressionListQuery, SuppressionListQueryVariables>('SuppressionList', 'e6cb0251e28dfae290fa755807e2b2100a50f8ac4d9b579791f2d2123c2ef239', import.meta.env.DEV ? "query SuppressionList($first: Int, $after: String, $email: String, $reason: SuppressionReason) {\n  suppressions(\n    first: $first\n    after: $after\n    filter: {email: $email, reason: $reason}\n  ) {\n    nodes {\n      ...SuppressionRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment SuppressionRow on Suppression {\n  id\n  email\n  reason\n  emailId\n  createdAt\n}" : undefined)
+export const SuppressionList = gql<SuppressionListQuery, SuppressionListQueryVariables>('SuppressionList', '03f559bd762264d096745b0a28dea672991259acebe53c4519d505cfdd34d56d', import.meta.env.DEV ? "query SuppressionList($first: Int, $after: String, $q: String) {\n  suppressions(first: $first, after: $after, filter: {query: $q}) {\n    nodes {\n      ...SuppressionRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment SuppressionRow on Suppression {\n  id\n  email\n  reason\n  emailId\n  createdAt\n}" : undefined)
 export const SuppressionDetail = gql<SuppressionDetailQuery, SuppressionDetailQueryVariables>('SuppressionDetail', 'a225b2e2a58b7ed8679abcc2e3388b17e5cc09c5567913c4d8299fc647dca6bc', import.meta.env.DEV ? "query SuppressionDetail($id: ID!) {\n  suppression(id: $id) {\n    ...SuppressionRow\n  }\n}\n\nfragment SuppressionRow on Suppression {\n  id\n  email\n  reason\n  emailId\n  createdAt\n}" : undefined)
 export const OptOutList = gql<OptOutListQuery, OptOutListQueryVariables>('OptOutList', '28761051fe9a62ca7bc8a8fb50294a16707fa479c47823478d64859c3c9514c8', import.meta.env.DEV ? "query OptOutList($first: Int, $after: String, $email: String, $category: String) {\n  categoryOptOuts(\n    first: $first\n    after: $after\n    filter: {email: $email, category: $category}\n  ) {\n    nodes {\n      ...OptOutRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment OptOutRow on CategoryOptOut {\n  id\n  email\n  category\n  categoryLabel\n  source\n  emailId\n  createdAt\n}" : undefined)
