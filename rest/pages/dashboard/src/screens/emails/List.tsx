@@ -97,7 +97,7 @@ export default function List() {
           </Sheet>
         )}
       >
-        <FilterBar placeholder="Address, words of the subject, or to: is: tag: domain:" choices={choices} hints={hints} error={wrong} />
+        <FilterBar placeholder="Address, subject, or to: is: tag: domain:" choices={choices} hints={hints} error={wrong} />
         <DataTable
           label="Emails" rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.to[0] ?? e.id} height={narrow ? 52 : 36} open={open} onOpen={go}
           loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
