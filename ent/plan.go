@@ -42,7 +42,7 @@ type Plan struct {
 	SelfService bool `json:"self_service,omitempty"`
 	// emails per month included in the price; null if not configured
 	IncludedEmails *int `json:"included_emails,omitempty"`
-	// emails beyond the included ones are metered
+	// emails beyond the included volume are metered
 	Overage bool `json:"overage,omitempty"`
 	// when it was last set, by the database clock
 	ChangedAt *time.Time `json:"changed_at,omitempty"`

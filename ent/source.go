@@ -25,7 +25,7 @@ type Source struct {
 	Pool source.Pool `json:"pool,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID *string `json:"account_id,omitempty"`
-	// the process that mail leaves from it by; null: any that has the address
+	// the process that sends mail from it; null: any that has the address
 	Node *string `json:"node,omitempty"`
 	// null: warm
 	WarmupStartedAt *time.Time `json:"warmup_started_at,omitempty"`

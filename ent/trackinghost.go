@@ -28,7 +28,7 @@ type TrackingHost struct {
 	Status trackinghost.Status `json:"status,omitempty"`
 	// what the resolver answered
 	Found []string `json:"found,omitempty"`
-	// one sentence on what to do, empty when verified
+	// one sentence that says what to do; empty if verified
 	Error string `json:"error,omitempty"`
 	// VerifiedAt holds the value of the "verified_at" field.
 	VerifiedAt *time.Time `json:"verified_at,omitempty"`

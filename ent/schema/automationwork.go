@@ -11,8 +11,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AutomationWork has the id of its run and goes when the run ends. Every row has a next
-// moment, so no run can be stuck.
+// AutomationWork shares the ID of its run and is deleted when the run ends. Every row has a due time, so no run
+// can get stuck.
 type AutomationWork struct{ ent.Schema }
 
 // Annotations of the AutomationWork.

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingCustomer has the id of its account. An account that has never used billing has no row.
+// BillingCustomer shares the ID of its account. An account that has never used billing has no row.
 type BillingCustomer struct{ ent.Schema }
 
 // Annotations of the BillingCustomer.

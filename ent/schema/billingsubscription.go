@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingSubscription has the id of the provider.
+// BillingSubscription uses the provider's ID.
 type BillingSubscription struct{ ent.Schema }
 
 // Annotations of the BillingSubscription.

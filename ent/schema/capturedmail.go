@@ -10,7 +10,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// CapturedMail is a message as the development sink received it.
+// CapturedMail is a message as received by the development inbox.
 type CapturedMail struct{ ent.Schema }
 
 // Annotations of the CapturedMail.

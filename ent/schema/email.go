@@ -93,7 +93,7 @@ func (Email) Indexes() []ent.Index {
 		index.Fields("account_id", "uncommon", "id").StorageKey("email_uncommon").
 			Annotations(entsql.IndexWhere("uncommon IS NOT NULL")),
 		index.Fields("search").StorageKey("email_search").Annotations(entsql.IndexType("GIN")),
-		// Few emails are of a template or an automation, and the others pay nothing.
+		// Few emails come from a template or an automation, and these indexes cost nothing for the others.
 		index.Fields("account_id", "template_id", "id").StorageKey("email_template").
 			Annotations(entsql.IndexWhere("template_id IS NOT NULL")),
 		index.Fields("account_id", "automation_id", "id").StorageKey("email_automation").

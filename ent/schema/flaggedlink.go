@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// FlaggedLink is a host, or the beginning of a URL.
+// FlaggedLink is a host or a URL prefix.
 type FlaggedLink struct{ ent.Schema }
 
 // Fields of the FlaggedLink.

@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Invitation is open until it is accepted, revoked or has expired. Its token is created together
-// with its mail; due_at is the time of the next attempt.
+// Invitation is open until it is accepted, revoked or has expired. Its token is created together with its
+// email; due_at is the time of the next attempt.
 type Invitation struct{ ent.Schema }
 
 // Annotations of the Invitation.

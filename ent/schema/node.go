@@ -6,11 +6,11 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Node is one process, from its start to its end. A process that ends as it should takes
-// its row away; the row of one that died stays for an hour.
+// Node is one process, from its start to its end. A process that stops normally deletes its row; the row of one
+// that died stays for an hour.
 type Node struct{ ent.Schema }
 
-// Fields of the Node. Every row that a claim touches names the node, so the id is small.
+// Fields of the Node. Every claimed row contains the node, so the ID is small.
 func (Node) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int32("id"),

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Plan has the limits of a plan. Rows are seeded by a migration; operators may change them.
+// Plan contains the limits of one plan. Rows are seeded by a migration; operators may change them.
 type Plan struct{ ent.Schema }
 
 // Annotations of the Plan.
@@ -34,7 +34,7 @@ func (Plan) Fields() []ent.Field {
 		field.Int("rank").Default(0).Comment("up is a change to a greater one"),
 		field.Bool("self_service").Default(false).Comment("a customer may choose it"),
 		field.Int("included_emails").Optional().Nillable().Comment("emails per month included in the price; null if not configured"),
-		field.Bool("overage").Default(false).Comment("emails beyond the included ones are metered"),
+		field.Bool("overage").Default(false).Comment("emails beyond the included volume are metered"),
 		field.Time("changed_at").Optional().Nillable().Comment("when it was last set, by the database clock"),
 		createdAt(),
 	}

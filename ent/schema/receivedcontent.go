@@ -10,7 +10,7 @@ import (
 )
 
 // ReceivedContent is a raw message, once for all recipients of one account in one
-// SMTP transaction. It is here until an object store has confirmed that it has it.
+// SMTP transaction. It is stored here until an object store has confirmed that it has a copy.
 type ReceivedContent struct{ ent.Schema }
 
 // Fields of the ReceivedContent.

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// SecondFactor has the id of its user. It counts once it is active.
+// SecondFactor shares the ID of its user. It is required once it is active.
 type SecondFactor struct{ ent.Schema }
 
 // Annotations of the SecondFactor.

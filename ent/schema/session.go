@@ -10,7 +10,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Session is found by the hash of its cookie.
+// Session is looked up by the hash of its cookie.
 type Session struct{ ent.Schema }
 
 // Annotations of the Session.

@@ -1,4 +1,4 @@
-// Owner: signin. The challenge that a started sign-in must answer.
+// Owner: signin. The challenge of a sign-in in progress.
 package schema
 
 import (
@@ -8,8 +8,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SignInChallenge is deleted by the transaction that reads it, so it counts once. The table is
-// unlogged: after a crash of the database a sign-in is begun again.
+// SignInChallenge is deleted by the transaction that reads it, so it can be used only once. The table is
+// unlogged: after a crash of the database, sign-ins in progress must be started again.
 type SignInChallenge struct{ ent.Schema }
 
 // Annotations of the SignInChallenge.

@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SignInLink is written for each request, whether the address is known or not. Its token is
-// created together with its mail; due_at is the time of the next attempt.
+// SignInLink is written for each request, whether the address is known or not. Its token is created together
+// with its email; due_at is the time of the next attempt.
 type SignInLink struct{ ent.Schema }
 
 // Annotations of the SignInLink.

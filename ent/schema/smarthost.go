@@ -1,5 +1,5 @@
-// Owner: outbound. A server that takes the mail of an account, or of one of its domains, instead of the
-// recipients' own.
+// Owner: outbound. A server that relays the mail of an account, or of one of its domains, instead of direct
+// delivery.
 package schema
 
 import (
@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Smarthost is one such server. It is set by the operator.
+// Smarthost is one such server, configured by the operator.
 type Smarthost struct{ ent.Schema }
 
 // Annotations of the Smarthost.

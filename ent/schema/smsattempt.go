@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SMSAttempt is one request. One without an outcome is either running or was cut off: whether
-// the provider has taken the message is unknown then.
+// SMSAttempt is one request. A request without an outcome is either running or was cut off. In the latter case,
+// it is unknown whether the provider accepted the message.
 type SMSAttempt struct{ ent.Schema }
 
 // Annotations of the SMSAttempt.

@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SMSMessage is stored before it is sent. What is unknown was handed to the provider
-// without an answer, and is never sent again.
+// SMSMessage is stored before it is sent. A message with an unknown outcome was submitted to the provider
+// without a response, and is never sent again.
 type SMSMessage struct{ ent.Schema }
 
 // Annotations of the SMSMessage.

@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SMSOptOut is found by the hash, so that it still blocks after the number was erased.
+// SMSOptOut is looked up by hash, so that it still blocks after the number is erased.
 type SMSOptOut struct{ ent.Schema }
 
 // Annotations of the SMSOptOut.

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// SMSSettings has the id of its account. An account without a row sends by the operator's
-// provider, if there is one, and to no country.
+// SMSSettings shares the ID of its account. An account without a row uses the operator's provider, if there is
+// one, and cannot send to any country.
 type SMSSettings struct{ ent.Schema }
 
 // Annotations of the SMSSettings.

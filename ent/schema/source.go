@@ -1,4 +1,4 @@
-// Owner: outbound. A source address of the installation's machines, from which mail can leave.
+// Owner: outbound. A source address of the installation's machines for outgoing mail.
 package schema
 
 import (
@@ -27,7 +27,7 @@ func (Source) Fields() []ent.Field {
 			Comment("shared: all plans; pool: the plan Pool; dedicated: of one account"),
 		reference("account_id").optional(),
 		field.String("node").Optional().Nillable().
-			Comment("the process that mail leaves from it by; null: any that has the address"),
+			Comment("the process that sends mail from it; null: any that has the address"),
 		field.Time("warmup_started_at").Optional().Nillable().Comment("null: warm"),
 		field.Time("paused_at").Optional().Nillable(),
 		createdAt(),

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// StorageCounter is the counter of one account. Accounts without a quota have none.
+// StorageCounter is the counter of one account. Accounts without a quota have no row.
 type StorageCounter struct{ ent.Schema }
 
 // Fields of the StorageCounter.

@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// User is a person. A row is made when a link that was mailed, or given by the operator, was
-// followed: no user is unconfirmed.
+// User is a person. A row is created when a user follows a mailed link or a link from the operator, so every
+// user is confirmed.
 type User struct{ ent.Schema }
 
 // Annotations of the User.

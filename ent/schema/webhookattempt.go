@@ -8,8 +8,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// WebhookAttempt is one POST. An attempt without an outcome is either running or was
-// cut off: whether the endpoint has heard it is unknown.
+// WebhookAttempt is one POST. An attempt without an outcome is either running or was cut off. In the latter
+// case, it is unknown whether the endpoint received the event.
 type WebhookAttempt struct{ ent.Schema }
 
 // Annotations of the WebhookAttempt.

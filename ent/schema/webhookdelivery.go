@@ -47,8 +47,7 @@ func (WebhookDelivery) Fields() []ent.Field {
 // Indexes of the WebhookDelivery.
 func (WebhookDelivery) Indexes() []ent.Index {
 	return []ent.Index{
-		// None has a column that an attempt changes, so that its outcome changes no index, unless
-		// it is that a delivery has failed permanently.
+		// No index has a column that an attempt changes, so only a permanent failure changes an index.
 		index.Fields("event_id", "webhook_id").Unique(),
 		index.Fields("webhook_id", "id"),
 		index.Fields("webhook_id", "id").StorageKey("webhookdelivery_failed").

@@ -8,8 +8,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// WebhookWork has the id of its delivery and goes when the delivery is settled. It is narrow:
-// each attempt changes it twice, and the row of the delivery, which is the log, once.
+// WebhookWork shares the ID of its delivery and is deleted when the delivery is settled. It is narrow, because
+// each attempt changes it twice. The row of the delivery, which is the log, changes once.
 type WebhookWork struct{ ent.Schema }
 
 // Annotations of the WebhookWork.
