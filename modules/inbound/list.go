@@ -62,7 +62,7 @@ func (s *Service) Cursor(accountID, emailID string) string {
 	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
 }
 
-// Count counts the records that match a filter, up to most. It returns Invalid for a filter.
+// Count counts the records that match a filter, up to the limit most. It returns Invalid for a filter.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	c, wrong := f.parse()
 	if err := wrong.Err(); err != nil {

@@ -88,7 +88,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Pa
 		func(found *ent.Suppression) string { return found.ID })
 }
 
-// Count returns the number of suppressions that match a filter, at most most.
+// Count returns the number of suppressions that match a filter, up to the limit most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	query, err := s.filteredQuery(accountID, f)
 	if err != nil {

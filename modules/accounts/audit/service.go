@@ -70,7 +70,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter,
 		func(e *ent.AuditEntry) string { return e.ID })
 }
 
-// Count returns the number of entries that match a filter, at most most.
+// Count returns the number of entries that match a filter, up to the limit most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	query, err := s.buildQuery(accountID, f)
 	if err != nil {

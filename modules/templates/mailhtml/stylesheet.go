@@ -16,7 +16,7 @@ type stylesheet struct {
 	rules []rule
 	rest  []*css.CSSRule
 	stay  []keptDeclaration // the declarations of rest
-	count int               // of rules, in order
+	count int               // number of rules so far
 }
 
 // rule contains the declarations of one selector that have the same importance.
