@@ -26,7 +26,7 @@ type TrackingHost struct {
 	Host string `json:"host,omitempty"`
 	// Status holds the value of the "status" field.
 	Status trackinghost.Status `json:"status,omitempty"`
-	// what the resolver answered
+	// answer of the resolver
 	Found []string `json:"found,omitempty"`
 	// one sentence that says what to do; empty if verified
 	Error string `json:"error,omitempty"`

@@ -35,7 +35,7 @@ type WebhookAttempt struct {
 	StatusCode *int `json:"status_code,omitempty"`
 	// error if there was no response
 	Error string `json:"error,omitempty"`
-	// the beginning of the answer's body, at most 4 KiB
+	// start of the response body, at most 4 KiB
 	Response string `json:"response,omitempty"`
 	// RemoteAddr holds the value of the "remote_addr" field.
 	RemoteAddr string `json:"remote_addr,omitempty"`

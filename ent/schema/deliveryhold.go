@@ -14,6 +14,6 @@ func (DeliveryHold) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int32("id").Range(1, 1),
 		field.Time("since").Immutable().Comment("when it began, by the database clock"),
-		field.String("reason").Comment("why, for the operator"),
+		field.String("reason").Comment("shown to the operator"),
 	}
 }

@@ -22,9 +22,10 @@ func (SignInChallenge) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		field.Enum("kind").Values("passkey", "new_passkey", "oidc"),
-		field.Bytes("browser").Optional().Nillable().Comment("SHA-256 of a cookie of the browser that began"),
+		field.Bytes("browser").Optional().Nillable().
+			Comment("SHA-256 of a cookie of the browser that started the sign-in"),
 		reference("user_id").optional(),
-		field.Bytes("data").NotEmpty().Sensitive().Comment("challenge or state, nonce and verifier; in JSON"),
+		field.Bytes("data").NotEmpty().Sensitive().Comment("challenge, or state, nonce and verifier, as JSON"),
 		field.Time("expires_at"),
 	}
 }

@@ -17,8 +17,9 @@ func (SignInFailure) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		field.Int("count"),
-		field.Time("until").Comment("when the count begins again"),
-		field.Time("next_at").Optional().Nillable().Comment("when one more attempt is judged, once the count is full"),
+		field.Time("until").Comment("when the count starts over"),
+		field.Time("next_at").Optional().Nillable().
+			Comment("when another attempt is allowed, once the limit is reached"),
 	}
 }
 

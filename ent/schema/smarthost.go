@@ -23,10 +23,10 @@ func (Smarthost) Fields() []ent.Field {
 		publicID(),
 		reference("account_id").required(),
 		reference("domain_id").optional(),
-		field.String("host").NotEmpty().Comment("name in A-labels, or an address"),
+		field.String("host").NotEmpty().Comment("host name in A-labels, or an address"),
 		field.Int("port"),
 		field.Bool("implicit_tls").Default(false).Comment("implicit TLS (RFC 8314)"),
-		field.Bool("verify").Default(true).Comment("the certificate, wherever TLS is demanded"),
+		field.Bool("verify").Default(true).Comment("verify the certificate whenever TLS is required"),
 		field.String("username").Default(""),
 		field.Bytes("password").Optional().Nillable().Sensitive().Comment("sealed with the master key"),
 		field.Enum("use").Values("always", "fallback").Default("always").

@@ -32,7 +32,7 @@ func (SMSAttempt) Fields() []ent.Field {
 		field.Enum("outcome").Values("sent", "temporary", "failed", "unknown").Optional().Nillable(),
 		field.Int("status_code").Optional().Nillable(),
 		field.String("error").Default("").
-			Comment("the error of the provider, or why there was no response"),
+			Comment("error from the provider, or why there was no response"),
 		field.Int("duration_ms").Optional().Nillable(),
 		field.Int32("node").Optional().Nillable().Comment("id of the process that makes it"),
 	}

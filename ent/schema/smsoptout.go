@@ -25,7 +25,7 @@ func (SMSOptOut) Fields() []ent.Field {
 		field.Bytes("number_hash").Comment("keyed hash of the number"),
 		field.String("number").Optional().Nillable().Comment("E.164; null once erased"),
 		field.Enum("reason").Values("reply", "provider").
-			Comment("reply: the person wrote STOP; provider: it refused the number for that"),
+			Comment("reply: the person replied STOP; provider: the provider reported an opt-out"),
 		createdAt(),
 	}
 }

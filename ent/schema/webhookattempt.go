@@ -30,7 +30,7 @@ func (WebhookAttempt) Fields() []ent.Field {
 		field.Enum("outcome").Values("delivered", "failed", "unknown").Optional().Nillable(),
 		field.Int("status_code").Optional().Nillable(),
 		field.String("error").Default("").Comment("error if there was no response"),
-		field.String("response").Default("").Comment("the beginning of the answer's body, at most 4 KiB"),
+		field.String("response").Default("").Comment("start of the response body, at most 4 KiB"),
 		field.String("remote_addr").Default(""),
 		field.Int("duration_ms").Optional().Nillable(),
 		field.Int32("node").Optional().Nillable().Comment("id of the process that claimed it"),

@@ -24,9 +24,9 @@ func (WebhookWork) Fields() []ent.Field {
 		reference("webhook_id").required(),
 		field.Time("due_at").Comment("next attempt; while a worker holds the row, the end of its lease"),
 		field.Int64("fence").Default(0),
-		field.Int("attempts").Default(0).Comment("in all"),
+		field.Int("attempts").Default(0).Comment("total number of attempts"),
 		field.Int("round").Default(0).
-			Comment("attempts since it was queued or replayed last: what the schedule counts"),
+			Comment("attempts since it was last queued or replayed, as counted by the retry schedule"),
 	}
 }
 
