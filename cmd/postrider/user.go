@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// linkSettings are toolSettings of commands that print a link.
+// linkSettings are the toolSettings of commands that print a link.
 type linkSettings struct {
 	settingFlags `settings:"tool,POSTRIDER_BASE_URL"`
 
@@ -71,7 +71,7 @@ func (c *userCreateCommand) Run(s *session) error {
 type userLinkCommand struct {
 	linkSettings
 
-	User string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
+	User string `arg:"" help:"Email or ID of the user." placeholder:"EMAIL"`
 }
 
 func (c *userLinkCommand) Run(s *session) error {
@@ -87,7 +87,7 @@ func (c *userLinkCommand) Run(s *session) error {
 type userDisableCommand struct {
 	toolSettings
 
-	User   string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
+	User   string `arg:"" help:"Email or ID of the user." placeholder:"EMAIL"`
 	Enable bool   `help:"Enable the user again."`
 }
 
@@ -100,7 +100,7 @@ func (c *userDisableCommand) Run(s *session) error {
 type userOperatorCommand struct {
 	toolSettings
 
-	User   string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
+	User   string `arg:"" help:"Email or ID of the user." placeholder:"EMAIL"`
 	Revoke bool   `help:"Revoke the operator role."`
 }
 
