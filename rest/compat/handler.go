@@ -53,10 +53,10 @@ type Authenticator interface {
 type Options struct {
 	API     http.Handler // serves our own API
 	Keys    Authenticator
-	Budget  *intake.Budget // of bodies, and of responses of our own API
+	Budget  *intake.Budget // memory for bodies, and for responses of our own API
 	Cursors *page.Codec
-	Log     api.RequestLog // of requests; nil: none are logged
-	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
+	Log     api.RequestLog // logs requests; nil: none are logged
+	Proxies []netip.Prefix // proxies whose X-Forwarded-For is trusted
 	Logger  *slog.Logger
 }
 
