@@ -122,7 +122,7 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	wantAnswer(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
 	removed := time.Now()
 	over := time.After(expect.Patience) // the promise is five seconds
-	expect.Eventually(t, "bob's cookie gives no access to the team", func() bool {
+	expect.Eventually(t, "bob's cookie grants no access to the team", func() bool {
 		return bob.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
 	select {
