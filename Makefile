@@ -50,7 +50,7 @@ dashboard: ## [daily] build the web dashboard if its sources have changed
 .PHONY: screenshots
 screenshots: build postgres ## [long] write screenshots of every dashboard screen, in both themes, wide and narrow, to screenshots/
 	@mkdir -p screenshots
-	@SHOTS=$(CURDIR)/screenshots $(GO) test -count=1 -timeout=20m -run 'PicturesInABrowser|PeopleGetInByABrowser' ./runtime/test/journeys
+	@SHOTS=$(CURDIR)/screenshots $(GO) test -count=1 -timeout=20m -run 'ScreenshotsInABrowser|SignInInABrowser' ./runtime/test/journeys
 	@ls screenshots | wc -l
 
 .PHONY: ui

@@ -27,9 +27,9 @@ type Account struct {
 	ProductionUnlocked bool `json:"production_unlocked,omitempty"`
 	// when the current payment method was added
 	PaymentMethodAt *time.Time `json:"payment_method_at,omitempty"`
-	// days after sending when bodies and attachments are deleted
+	// days after sending until bodies and attachments are deleted
 	BodyRetentionDays int `json:"body_retention_days,omitempty"`
-	// days after sending when the whole email is deleted
+	// days after sending until the whole email is deleted
 	RecordRetentionDays int `json:"record_retention_days,omitempty"`
 	// no rate limit; the development account
 	Unmetered bool `json:"unmetered,omitempty"`
@@ -41,9 +41,9 @@ type Account struct {
 	RequireSecondFactor bool `json:"require_second_factor,omitempty"`
 	// the account's own limit of emails per month
 	MonthlyLimit *int `json:"monthly_limit,omitempty"`
-	// cap of stored bytes that the operator set, in place of the plan's
+	// cap on stored bytes set by the operator; overrides the plan's
 	StoredBytes *int `json:"stored_bytes,omitempty"`
-	// cap of bytes a day that the operator set, in place of the plan's
+	// cap on bytes per day set by the operator; overrides the plan's
 	DailyBytes *int `json:"daily_bytes,omitempty"`
 	// when a payment became overdue; overage is then off
 	PaymentDueAt *time.Time `json:"payment_due_at,omitempty"`

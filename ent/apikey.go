@@ -22,13 +22,13 @@ type APIKey struct {
 	AccountID string `json:"account_id,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`
-	// first characters of the secret, to recognize it
+	// first characters of the secret, to identify it
 	Prefix string `json:"prefix,omitempty"`
 	// SHA-256 of the whole secret
 	Hash []byte `json:"-"`
 	// Scope holds the value of the "scope" field.
 	Scope apikey.Scope `json:"scope,omitempty"`
-	// empty: every domain of the account
+	// domains that the key can use; empty: all of the account
 	DomainIds []string `json:"domain_ids,omitempty"`
 	// ExpiresAt holds the value of the "expires_at" field.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`

@@ -26,13 +26,13 @@ type Attachment struct {
 	Name string `json:"name,omitempty"`
 	// ContentType holds the value of the "content_type" field.
 	ContentType string `json:"content_type,omitempty"`
-	// inline when set, without angle brackets
+	// without angle brackets; if set, the file is inline
 	ContentID string `json:"content_id,omitempty"`
 	// decoded size in bytes
 	Size int `json:"size,omitempty"`
-	// empty where the object store has them
+	// empty if the data is in the object store
 	Data []byte `json:"data,omitempty"`
-	// where the object store has them (modules/sending/bodies)
+	// key of the data in the object store (modules/sending/bodies)
 	ObjectKey *string `json:"object_key,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the AttachmentQuery when eager-loading is set.

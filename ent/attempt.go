@@ -33,7 +33,7 @@ type Attempt struct {
 	FinishedAt *time.Time `json:"finished_at,omitempty"`
 	// Outcome holds the value of the "outcome" field.
 	Outcome *attempt.Outcome `json:"outcome,omitempty"`
-	// where it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body
+	// phase in which it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body
 	Phase string `json:"phase,omitempty"`
 	// Code holds the value of the "code" field.
 	Code *int `json:"code,omitempty"`
@@ -45,7 +45,7 @@ type Attempt struct {
 	RemoteHost string `json:"remote_host,omitempty"`
 	// RemoteAddr holds the value of the "remote_addr" field.
 	RemoteAddr string `json:"remote_addr,omitempty"`
-	// protocol version, empty for clear text
+	// protocol version; empty if unencrypted
 	TLS string `json:"tls,omitempty"`
 	// why the attempt required TLS: opportunistic, enforced, mta-sts, dane
 	TLSPolicy string `json:"tls_policy,omitempty"`
@@ -53,11 +53,11 @@ type Attempt struct {
 	LocalAddr string `json:"local_addr,omitempty"`
 	// a source address or a smarthost; empty: the machine's own address
 	Way string `json:"way,omitempty"`
-	// the classified reply, runtime/mail/bounce; empty when delivered
+	// class of the reply (runtime/mail/bounce); empty if delivered
 	Class string `json:"class,omitempty"`
 	// id of the process that claimed it
 	Node *int32 `json:"node,omitempty"`
-	// claimed before there was a connection for it
+	// claimed before a connection was free for it
 	Ahead bool `json:"ahead,omitempty"`
 	// when the outcome became unknown; an index of finished_at or outcome would change with every attempt
 	InDoubtAt    *time.Time `json:"in_doubt_at,omitempty"`

@@ -24,13 +24,13 @@ type AuditEntry struct {
 	ActorKind auditentry.ActorKind `json:"actor_kind,omitempty"`
 	// ActorID holds the value of the "actor_id" field.
 	ActorID string `json:"actor_id,omitempty"`
-	// as it was then
+	// name at the time of the action
 	ActorName string `json:"actor_name,omitempty"`
 	// Action holds the value of the "action" field.
 	Action string `json:"action,omitempty"`
 	// id of the changed resource
 	Target string `json:"target,omitempty"`
-	// never a secret
+	// never contains a secret
 	Changes map[string]interface{} `json:"changes,omitempty"`
 	// IP holds the value of the "ip" field.
 	IP string `json:"ip,omitempty"`

@@ -24,7 +24,7 @@ type Automation struct {
 	Name string `json:"name,omitempty"`
 	// Description holds the value of the "description" field.
 	Description string `json:"description,omitempty"`
-	// that starts the draft, for lists
+	// event that starts the draft, for lists
 	Event string `json:"event,omitempty"`
 	// Status holds the value of the "status" field.
 	Status automation.Status `json:"status,omitempty"`
@@ -32,15 +32,15 @@ type Automation struct {
 	Draft json.RawMessage `json:"draft,omitempty"`
 	// DraftHash holds the value of the "draft_hash" field.
 	DraftHash string `json:"draft_hash,omitempty"`
-	// the one that starts runs, or would if it were not paused; null while there is none
+	// version that starts runs, or would if it were not paused; null if there is none
 	Version *int `json:"version,omitempty"`
-	// of the definition of that version
+	// hash of the definition of that version
 	VersionHash string `json:"version_hash,omitempty"`
 	// the highest version number so far
 	LastVersion int `json:"last_version,omitempty"`
-	// no further step of its runs starts
+	// no further steps of its runs start
 	Held bool `json:"held,omitempty"`
-	// the background work on live runs: release or cancel
+	// background work on live runs: release or cancel
 	Draining *automation.Draining `json:"draining,omitempty"`
 	// cancel only runs that started before this time; null: all
 	DrainBefore *time.Time `json:"drain_before,omitempty"`

@@ -24,11 +24,11 @@ type AutomationListen struct {
 	AutomationID string `json:"automation_id,omitempty"`
 	// Version holds the value of the "version" field.
 	Version int `json:"version,omitempty"`
-	// runs; only of the version that is active now
+	// the event starts runs; only for the active version
 	Starts bool `json:"starts,omitempty"`
-	// of runs for this event
+	// the event can end waits of runs
 	Waits bool `json:"waits,omitempty"`
-	// runs
+	// the event cancels runs
 	Cancels      bool `json:"cancels,omitempty"`
 	selectValues sql.SelectValues
 }

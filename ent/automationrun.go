@@ -22,13 +22,13 @@ type AutomationRun struct {
 	AccountID string `json:"account_id,omitempty"`
 	// AutomationID holds the value of the "automation_id" field.
 	AutomationID string `json:"automation_id,omitempty"`
-	// 0: a test run, which follows definition
+	// 0: a test run, which follows its own definition
 	Version int `json:"version,omitempty"`
-	// of a test run
+	// definition of a test run
 	Definition json.RawMessage `json:"definition,omitempty"`
 	// EventID holds the value of the "event_id" field.
 	EventID string `json:"event_id,omitempty"`
-	// a copy: the event itself may be deleted before the run
+	// copy of the event that started it, because the event may be deleted before the run
 	Event json.RawMessage `json:"event,omitempty"`
 	// UserID holds the value of the "user_id" field.
 	UserID *string `json:"user_id,omitempty"`

@@ -28,7 +28,7 @@ type AutomationVersion struct {
 	Definition json.RawMessage `json:"definition,omitempty"`
 	// Hash holds the value of the "hash" field.
 	Hash string `json:"hash,omitempty"`
-	// the sending domains of the key that activated it; empty: all
+	// domains of the key that activated it; empty: all
 	DomainIds []string `json:"domain_ids,omitempty"`
 	// the key that activated it
 	Author string `json:"author,omitempty"`

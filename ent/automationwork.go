@@ -34,23 +34,23 @@ type AutomationWork struct {
 	State automationwork.State `json:"state,omitempty"`
 	// what the step waits for
 	Waiting json.RawMessage `json:"waiting,omitempty"`
-	// the event that has ended the wait
+	// event that ended the wait
 	Input json.RawMessage `json:"input,omitempty"`
 	// why the step will be retried
 	Blocked json.RawMessage `json:"blocked,omitempty"`
 	// when sending was refused because of the account; a later change to the account makes the step due
 	RefusedAt *time.Time `json:"refused_at,omitempty"`
-	// when the step became due, because a lease overwrites due_at
+	// when the step became due; needed because a lease overwrites due_at
 	ReadyAt time.Time `json:"ready_at,omitempty"`
 	// DueAt holds the value of the "due_at" field.
 	DueAt time.Time `json:"due_at,omitempty"`
-	// of the account; a claim takes a few of each
+	// lane of the account; a claim takes a few rows from each lane
 	Lane int `json:"lane,omitempty"`
-	// came due while the automation is held
+	// became due while the automation was held
 	Parked bool `json:"parked,omitempty"`
 	// Fence holds the value of the "fence" field.
 	Fence int64 `json:"fence,omitempty"`
-	// since something was settled
+	// claims since the last settlement
 	Claims       int `json:"claims,omitempty"`
 	selectValues sql.SelectValues
 }

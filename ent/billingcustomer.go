@@ -18,9 +18,9 @@ type BillingCustomer struct {
 	config `json:"-"`
 	// ID of the ent.
 	ID string `json:"id,omitempty"`
-	// cus_…; null until the provider has answered
+	// cus_…; null until the provider has responded
 	CustomerID *string `json:"customer_id,omitempty"`
-	// empty: the email of the account
+	// if empty, the email of the account is used
 	BillingEmail string `json:"billing_email,omitempty"`
 	// CardBrand holds the value of the "card_brand" field.
 	CardBrand string `json:"card_brand,omitempty"`
@@ -30,21 +30,21 @@ type BillingCustomer struct {
 	CardExpMonth int `json:"card_exp_month,omitempty"`
 	// CardExpYear holds the value of the "card_exp_year" field.
 	CardExpYear int `json:"card_exp_year,omitempty"`
-	// one is on file, is the default, and has not expired
+	// whether a default payment method is on file that has not expired
 	PaymentMethod bool `json:"payment_method,omitempty"`
-	// the open session; empty: none
+	// open checkout session; empty if there is none
 	CheckoutID string `json:"checkout_id,omitempty"`
-	// card, or the plan that it is for
+	// card, or the plan that is being bought
 	CheckoutKind string `json:"checkout_kind,omitempty"`
 	// CheckoutURL holds the value of the "checkout_url" field.
 	CheckoutURL string `json:"checkout_url,omitempty"`
 	// CheckoutExpiresAt holds the value of the "checkout_expires_at" field.
 	CheckoutExpiresAt *time.Time `json:"checkout_expires_at,omitempty"`
-	// of the last write at the provider: part of its idempotency key
+	// number of the last write at the provider; part of its idempotency key
 	WriteNo int64 `json:"write_no,omitempty"`
-	// when the provider is asked next
+	// when the provider is queried next
 	SyncDueAt *time.Time `json:"sync_due_at,omitempty"`
-	// when the account asked for that last
+	// when the account last requested a query
 	AskedAt *time.Time `json:"asked_at,omitempty"`
 	// end of the lease of the querying process
 	ClaimedUntil *time.Time `json:"claimed_until,omitempty"`
@@ -52,15 +52,15 @@ type BillingCustomer struct {
 	Fence int64 `json:"fence,omitempty"`
 	// consecutive failures
 	Failures int `json:"failures,omitempty"`
-	// end of the lease of a running change
+	// end of the lease of a change in progress
 	WritingUntil *time.Time `json:"writing_until,omitempty"`
 	// time of the last change made here
 	WroteAt *time.Time `json:"wrote_at,omitempty"`
-	// the latest result of the provider's state; empty: none, the operator decides
+	// plan according to the latest state at the provider; empty if the operator decides
 	EntitledPlan string `json:"entitled_plan,omitempty"`
 	// SyncedAt holds the value of the "synced_at" field.
 	SyncedAt *time.Time `json:"synced_at,omitempty"`
-	// what the operator should look at
+	// problems that need the operator's attention
 	Problems []string `json:"problems,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

@@ -19,17 +19,17 @@ type BillingSubscription struct {
 	ID string `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID string `json:"account_id,omitempty"`
-	// empty: its price belongs to no known plan
+	// empty if its price belongs to no known plan
 	PlanID string `json:"plan_id,omitempty"`
 	// Status holds the value of the "status" field.
 	Status string `json:"status,omitempty"`
-	// si_… of the plan's price
+	// si_…, the item with the plan's price
 	ItemID string `json:"item_id,omitempty"`
-	// has a price by usage
+	// whether it has a metered price
 	Metered bool `json:"metered,omitempty"`
 	// MeteredSince holds the value of the "metered_since" field.
 	MeteredSince *time.Time `json:"metered_since,omitempty"`
-	// when usage stopped being billed; null: it is billed, or never was
+	// when usage stopped being billed; null if it is billed, or never was
 	MeteredUntil *time.Time `json:"metered_until,omitempty"`
 	// PeriodStart holds the value of the "period_start" field.
 	PeriodStart *time.Time `json:"period_start,omitempty"`
@@ -43,7 +43,7 @@ type BillingSubscription struct {
 	PendingPlan string `json:"pending_plan,omitempty"`
 	// PendingAt holds the value of the "pending_at" field.
 	PendingAt *time.Time `json:"pending_at,omitempty"`
-	// by the clock of the database, as first seen
+	// when this was first observed, by the database clock
 	PastDueSince *time.Time `json:"past_due_since,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

@@ -24,9 +24,9 @@ type CapturedMail struct {
 	MailFrom string `json:"mail_from,omitempty"`
 	// envelope recipients
 	RcptTo []string `json:"rcpt_to,omitempty"`
-	// decoded From
+	// From, decoded
 	From string `json:"from,omitempty"`
-	// decoded Subject
+	// Subject, decoded
 	Subject string `json:"subject,omitempty"`
 	// MessageID holds the value of the "message_id" field.
 	MessageID string `json:"message_id,omitempty"`

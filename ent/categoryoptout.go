@@ -23,9 +23,9 @@ type CategoryOptOut struct {
 	AddressHash []byte `json:"address_hash,omitempty"`
 	// the address, lower case; null once erased
 	Email *string `json:"email,omitempty"`
-	// the key that sends are compared by
+	// key that categories of sends are compared by
 	Category string `json:"category,omitempty"`
-	// as the send wrote it
+	// label as written in the send
 	CategoryLabel string `json:"category_label,omitempty"`
 	// one_click, page
 	Source string `json:"source,omitempty"`

@@ -27,7 +27,7 @@ type CustomEvent struct {
 	UserID *string `json:"user_id,omitempty"`
 	// Email holds the value of the "email" field.
 	Email *string `json:"email,omitempty"`
-	// the address as it is compared
+	// the address in the form used for comparison
 	EmailKey *string `json:"email_key,omitempty"`
 	// Data holds the value of the "data" field.
 	Data json.RawMessage `json:"data,omitempty"`
@@ -37,9 +37,9 @@ type CustomEvent struct {
 	Depth int `json:"depth,omitempty"`
 	// effects on automations
 	Matches []shape.EventMatch `json:"matches,omitempty"`
-	// an event of the service itself that has not taken effect yet
+	// built-in event that has not been applied yet
 	Pending bool `json:"pending,omitempty"`
-	// test of one automation; other automations ignore it
+	// tests one automation; other automations ignore it
 	Trial bool `json:"trial,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    time.Time `json:"created_at,omitempty"`

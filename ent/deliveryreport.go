@@ -29,11 +29,11 @@ type DeliveryReport struct {
 	Effective bool `json:"effective,omitempty"`
 	// hash of the report: a duplicate has no effect
 	Digest []byte `json:"digest,omitempty"`
-	// RFC 3463, as 5.1.1
+	// enhanced status code (RFC 3463), such as 5.1.1
 	Status string `json:"status,omitempty"`
 	// Diagnostic holds the value of the "diagnostic" field.
 	Diagnostic string `json:"diagnostic,omitempty"`
-	// runtime/mail/bounce
+	// class of the bounce (runtime/mail/bounce)
 	Class string `json:"class,omitempty"`
 	// Reporting-MTA, or the source of a complaint
 	Reporter string `json:"reporter,omitempty"`

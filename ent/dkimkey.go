@@ -27,7 +27,7 @@ type DKIMKey struct {
 	PrivateKey []byte `json:"-"`
 	// the p= value of the record
 	PublicKey string `json:"public_key,omitempty"`
-	// pending: its record is not seen yet; active: it signs
+	// pending: its record was not found yet; active: it signs
 	State dkimkey.State `json:"state,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

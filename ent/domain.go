@@ -45,13 +45,13 @@ type Domain struct {
 	LastCheckedAt *time.Time `json:"last_checked_at,omitempty"`
 	// VerifiedAt holds the value of the "verified_at" field.
 	VerifiedAt *time.Time `json:"verified_at,omitempty"`
-	// first check of the present run of failures
+	// time of the first check in the current series of failures
 	FailingSince *time.Time `json:"failing_since,omitempty"`
 	// next check; while a worker holds the row, the end of its lease
 	DueAt *time.Time `json:"due_at,omitempty"`
 	// Fence holds the value of the "fence" field.
 	Fence int64 `json:"fence,omitempty"`
-	// checks since the state last changed, for the back-off
+	// checks since the status last changed, for the backoff
 	CheckAttempts int `json:"check_attempts,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

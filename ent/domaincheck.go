@@ -25,7 +25,7 @@ type DomainCheck struct {
 	AccountID string `json:"account_id,omitempty"`
 	// CheckedAt holds the value of the "checked_at" field.
 	CheckedAt time.Time `json:"checked_at,omitempty"`
-	// of the domain, after the check
+	// status of the domain after the check
 	Status string `json:"status,omitempty"`
 	// Records holds the value of the "records" field.
 	Records      []shape.RecordState `json:"records,omitempty"`

@@ -21,7 +21,7 @@ type DomainClaim struct {
 	AccountID string `json:"account_id,omitempty"`
 	// A-labels, lower case
 	Name string `json:"name,omitempty"`
-	// what the TXT record has to hold
+	// required value of the TXT record
 	Token string `json:"token,omitempty"`
 	// Status holds the value of the "status" field.
 	Status domainclaim.Status `json:"status,omitempty"`

@@ -33,7 +33,7 @@ type Email struct {
 	AutomationID *string `json:"automation_id,omitempty"`
 	// RunID holds the value of the "run_id" field.
 	RunID *string `json:"run_id,omitempty"`
-	// display form, as the record shows it
+	// display form, as shown in the record
 	From string `json:"from,omitempty"`
 	// addr-spec, domain in A-labels
 	FromAddress string `json:"from_address,omitempty"`
@@ -51,13 +51,13 @@ type Email struct {
 	HTML *string `json:"html,omitempty"`
 	// Text holds the value of the "text" field.
 	Text *string `json:"text,omitempty"`
-	// the message as its sender composed it, where it came over SMTP; html and text are in it then
+	// message as its sender composed it, if it was submitted over SMTP; it then contains html and text
 	Mime *[]byte `json:"mime,omitempty"`
-	// where the object store has html and text, or mime, which are null then (modules/sending/bodies)
+	// key of html and text, or mime, in the object store; the columns are then null (modules/sending/bodies)
 	BodyKey *string `json:"body_key,omitempty"`
-	// bytes stored there
+	// bytes stored in the object store
 	BodySize *int64 `json:"body_size,omitempty"`
-	// the first words of it, for lists
+	// first words of the body, for lists
 	BodySnippet *string `json:"body_snippet,omitempty"`
 	// Headers holds the value of the "headers" field.
 	Headers []shape.Header `json:"headers,omitempty"`
@@ -69,7 +69,7 @@ type Email struct {
 	AttachmentCount int `json:"attachment_count,omitempty"`
 	// managed unsubscribe: header fields and {{unsubscribe_url}}
 	Unsubscribe bool `json:"unsubscribe,omitempty"`
-	// the kind of mail in the caller's words; the scope of an unsubscribe
+	// the caller's name for the kind of mail; the scope of an unsubscribe
 	Category *string `json:"category,omitempty"`
 	// Status holds the value of the "status" field.
 	Status email.Status `json:"status,omitempty"`
@@ -91,9 +91,9 @@ type Email struct {
 	DeliveredAt *time.Time `json:"delivered_at,omitempty"`
 	// BouncedAt holds the value of the "bounced_at" field.
 	BouncedAt *time.Time `json:"bounced_at,omitempty"`
-	// when a worker looks at a scheduled email; null once it is released or cancelled
+	// when a worker checks a scheduled email; null once it is released or cancelled
 	ReleaseAt *time.Time `json:"release_at,omitempty"`
-	// the status if it is neither sent nor delivered. The index of rare states covers only these, so the common path changes no index
+	// the status if it is neither sent nor delivered; the index of rare states covers only these, so the common path changes no index
 	Uncommon *string `json:"uncommon,omitempty"`
 	// words of subject, addresses and tags, and exact lexemes for filters
 	Search *string `json:"search,omitempty"`

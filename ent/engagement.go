@@ -23,7 +23,7 @@ type Engagement struct {
 	EmailID string `json:"email_id,omitempty"`
 	// Kind holds the value of the "kind" field.
 	Kind engagement.Kind `json:"kind,omitempty"`
-	// where the link leads, for a click
+	// target of the link, for a click
 	URL *string `json:"url,omitempty"`
 	// IP holds the value of the "ip" field.
 	IP string `json:"ip,omitempty"`

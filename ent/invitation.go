@@ -23,7 +23,7 @@ type Invitation struct {
 	Email string `json:"email,omitempty"`
 	// Role holds the value of the "role" field.
 	Role invitation.Role `json:"role,omitempty"`
-	// SHA-256; null until the mail is written
+	// SHA-256; null until the email is created
 	TokenHash *[]byte `json:"-"`
 	// InvitedBy holds the value of the "invited_by" field.
 	InvitedBy *string `json:"invited_by,omitempty"`
@@ -33,9 +33,9 @@ type Invitation struct {
 	AcceptedAt *time.Time `json:"accepted_at,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
-	// when its mail is due; null once it is written
+	// when its email is due; null once it is created
 	DueAt *time.Time `json:"due_at,omitempty"`
-	// to write the mail
+	// attempts to create the email
 	Attempts int `json:"attempts,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    time.Time `json:"created_at,omitempty"`

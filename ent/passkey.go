@@ -21,7 +21,7 @@ type Passkey struct {
 	UserID string `json:"user_id,omitempty"`
 	// CredentialID holds the value of the "credential_id" field.
 	CredentialID []byte `json:"credential_id,omitempty"`
-	// public key, counter and flags, in JSON of the library
+	// public key, counter and flags, in the library's JSON format
 	Credential []byte `json:"credential,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`

@@ -26,23 +26,23 @@ type Plan struct {
 	DailyEmails *int `json:"daily_emails,omitempty"`
 	// hard cap; null if unlimited
 	MonthlyEmails *int `json:"monthly_emails,omitempty"`
-	// hard cap of text messages through the operator's provider; null if unlimited
+	// hard cap on text messages through the operator's provider; null if unlimited
 	DailySms *int `json:"daily_sms,omitempty"`
-	// hard cap of stored bytes; null is unlimited
+	// hard cap on stored bytes; null if unlimited
 	StoredBytes *int `json:"stored_bytes,omitempty"`
-	// hard cap of bytes that are stored in a day (UTC); null is unlimited
+	// hard cap on bytes stored per day (UTC); null if unlimited
 	DailyBytes *int `json:"daily_bytes,omitempty"`
 	// MaxDomains holds the value of the "max_domains" field.
 	MaxDomains int `json:"max_domains,omitempty"`
 	// sends only to the account email until production is unlocked
 	Sandboxed bool `json:"sandboxed,omitempty"`
-	// up is a change to a greater one
+	// a change to a higher rank is an upgrade
 	Rank int `json:"rank,omitempty"`
-	// a customer may choose it
+	// whether customers can choose it
 	SelfService bool `json:"self_service,omitempty"`
 	// emails per month included in the price; null if not configured
 	IncludedEmails *int `json:"included_emails,omitempty"`
-	// emails beyond the included ones are metered
+	// emails beyond the included volume are metered
 	Overage bool `json:"overage,omitempty"`
 	// when it was last set, by the database clock
 	ChangedAt *time.Time `json:"changed_at,omitempty"`

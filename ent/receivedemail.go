@@ -31,7 +31,7 @@ type ReceivedEmail struct {
 	MailFrom string `json:"mail_from,omitempty"`
 	// display form; the raw text if it is not an address
 	From string `json:"from,omitempty"`
-	// addr-spec of From, lower case domain; empty where it cannot be read
+	// addr-spec of From, with the domain in lower case; empty if it cannot be parsed
 	FromAddress string `json:"from_address,omitempty"`
 	// display forms
 	To []string `json:"to,omitempty"`
@@ -41,7 +41,7 @@ type ReceivedEmail struct {
 	ReplyTo []string `json:"reply_to,omitempty"`
 	// Subject holds the value of the "subject" field.
 	Subject string `json:"subject,omitempty"`
-	// without angle brackets; empty when the message has none
+	// without angle brackets; empty if the message has none
 	MessageID string `json:"message_id,omitempty"`
 	// InReplyTo holds the value of the "in_reply_to" field.
 	InReplyTo *string `json:"in_reply_to,omitempty"`
@@ -53,7 +53,7 @@ type ReceivedEmail struct {
 	SpamStatus receivedemail.SpamStatus `json:"spam_status,omitempty"`
 	// SpamScore holds the value of the "spam_score" field.
 	SpamScore *float64 `json:"spam_score,omitempty"`
-	// RFC 3834: an answering machine, a report
+	// automatic reply or report (RFC 3834)
 	AutoSubmitted bool `json:"auto_submitted,omitempty"`
 	// size of the raw message in bytes
 	Size int64 `json:"size,omitempty"`
@@ -65,7 +65,7 @@ type ReceivedEmail struct {
 	RemoteIP string `json:"remote_ip,omitempty"`
 	// Helo holds the value of the "helo" field.
 	Helo string `json:"helo,omitempty"`
-	// version of TLS that it came by; empty: in clear
+	// TLS version of the connection; empty if unencrypted
 	TLS string `json:"tls,omitempty"`
 	// words of subject, addresses and text, and exact lexemes for filters
 	Search *string `json:"search,omitempty"`

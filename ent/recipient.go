@@ -31,13 +31,13 @@ type Recipient struct {
 	State recipient.State `json:"state,omitempty"`
 	// next attempt; while a worker holds the row, the end of its lease; null once settled
 	DueAt *time.Time `json:"due_at,omitempty"`
-	// goes up with each claim; an outcome is stored only under the fence it was claimed with
+	// increases with each claim; an outcome is stored only under the fence of its claim
 	Fence int64 `json:"fence,omitempty"`
 	// Attempts holds the value of the "attempts" field.
 	Attempts int `json:"attempts,omitempty"`
-	// SMTP reply code, RFC 5321 section 4.2
+	// SMTP reply code (RFC 5321 section 4.2)
 	Code *int `json:"code,omitempty"`
-	// RFC 3463, as 5.1.1
+	// enhanced status code (RFC 3463), such as 5.1.1
 	EnhancedCode *string `json:"enhanced_code,omitempty"`
 	// Diagnostic holds the value of the "diagnostic" field.
 	Diagnostic *string `json:"diagnostic,omitempty"`
@@ -45,11 +45,11 @@ type Recipient struct {
 	RemoteMta *string `json:"remote_mta,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
-	// accepted or released: where the 72 hours of retries begin
+	// when it was accepted or released: the start of the 72 hours of retries
 	QueuedAt time.Time `json:"queued_at,omitempty"`
 	// SettledAt holds the value of the "settled_at" field.
 	SettledAt *time.Time `json:"settled_at,omitempty"`
-	// last email.delivery_delayed
+	// time of the last email.delivery_delayed
 	DelayNotifiedAt *time.Time `json:"delay_notified_at,omitempty"`
 	// set while the row waits for room in a lane (way and destination); null in the common queue and while the row is held
 	Lane *string `json:"lane,omitempty"`

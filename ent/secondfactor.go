@@ -18,13 +18,13 @@ type SecondFactor struct {
 	config `json:"-"`
 	// ID of the ent.
 	ID string `json:"id,omitempty"`
-	// of RFC 6238; sealed with the master key
+	// secret of RFC 6238, sealed with the master key
 	Secret []byte `json:"-"`
-	// time step of the last code that was taken: no code is taken twice
+	// time step of the last accepted code, so that no code is accepted twice
 	LastStep int64 `json:"last_step,omitempty"`
 	// ActiveAt holds the value of the "active_at" field.
 	ActiveAt *time.Time `json:"active_at,omitempty"`
-	// SHA-256 of the recovery codes that are left
+	// SHA-256 of the remaining recovery codes
 	Recovery [][]uint8 `json:"-"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    time.Time `json:"created_at,omitempty"`

@@ -25,9 +25,9 @@ type Session struct {
 	AccountID *string `json:"account_id,omitempty"`
 	// Method holds the value of the "method" field.
 	Method session.Method `json:"method,omitempty"`
-	// whether one was given
+	// whether a second factor was used
 	SecondFactor bool `json:"second_factor,omitempty"`
-	// when password, passkey or code was given last
+	// when the user last entered a password, passkey or code
 	ConfirmedAt time.Time `json:"confirmed_at,omitempty"`
 	// IP holds the value of the "ip" field.
 	IP string `json:"ip,omitempty"`
@@ -35,9 +35,9 @@ type Session struct {
 	UserAgent string `json:"user_agent,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
-	// to within a minute
+	// accurate to within a minute
 	LastUsedAt time.Time `json:"last_used_at,omitempty"`
-	// when the session ends, even if it is used
+	// when the session ends, even if it is in use
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
 	RevokedAt    *time.Time `json:"revoked_at,omitempty"`

@@ -19,11 +19,11 @@ type SignInChallenge struct {
 	ID string `json:"id,omitempty"`
 	// Kind holds the value of the "kind" field.
 	Kind signinchallenge.Kind `json:"kind,omitempty"`
-	// SHA-256 of a cookie of the browser that began
+	// SHA-256 of a cookie of the browser that started the sign-in
 	Browser *[]byte `json:"browser,omitempty"`
 	// UserID holds the value of the "user_id" field.
 	UserID *string `json:"user_id,omitempty"`
-	// challenge or state, nonce and verifier; in JSON
+	// challenge, or state, nonce and verifier, as JSON
 	Data []byte `json:"-"`
 	// ExpiresAt holds the value of the "expires_at" field.
 	ExpiresAt    time.Time `json:"expires_at,omitempty"`

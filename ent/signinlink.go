@@ -17,25 +17,25 @@ type SignInLink struct {
 	config `json:"-"`
 	// ID of the ent.
 	ID int64 `json:"id,omitempty"`
-	// SHA-256; null until the mail is written
+	// SHA-256; null until the email is created
 	TokenHash *[]byte `json:"-"`
 	// Purpose holds the value of the "purpose" field.
 	Purpose signinlink.Purpose `json:"purpose,omitempty"`
 	// UserID holds the value of the "user_id" field.
 	UserID *string `json:"user_id,omitempty"`
-	// lower case; of an email change the new one, of a link that stops it the old one
+	// lower case; for an email change the new address, for a link that cancels it the old one
 	Email string `json:"email,omitempty"`
-	// a browser asked for it that has signed in as the person before
+	// requested from a browser in which the user has signed in before
 	KnownDevice bool `json:"known_device,omitempty"`
-	// works as often as it is opened: development mode
+	// can be opened repeatedly (development mode)
 	Again bool `json:"again,omitempty"`
 	// ExpiresAt holds the value of the "expires_at" field.
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// UsedAt holds the value of the "used_at" field.
 	UsedAt *time.Time `json:"used_at,omitempty"`
-	// when its mail is due; null once it is written, or if no mail is due
+	// when its email is due; null once it is created, or if no email is due
 	DueAt *time.Time `json:"due_at,omitempty"`
-	// to write the mail
+	// attempts to create the email
 	Attempts int `json:"attempts,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    time.Time `json:"created_at,omitempty"`

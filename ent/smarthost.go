@@ -21,13 +21,13 @@ type Smarthost struct {
 	AccountID string `json:"account_id,omitempty"`
 	// DomainID holds the value of the "domain_id" field.
 	DomainID *string `json:"domain_id,omitempty"`
-	// name in A-labels, or an address
+	// host name in A-labels, or an address
 	Host string `json:"host,omitempty"`
 	// Port holds the value of the "port" field.
 	Port int `json:"port,omitempty"`
 	// implicit TLS (RFC 8314)
 	ImplicitTLS bool `json:"implicit_tls,omitempty"`
-	// the certificate, wherever TLS is demanded
+	// verify the certificate whenever TLS is required
 	Verify bool `json:"verify,omitempty"`
 	// Username holds the value of the "username" field.
 	Username string `json:"username,omitempty"`

@@ -35,7 +35,7 @@ type SMSAttempt struct {
 	Outcome *smsattempt.Outcome `json:"outcome,omitempty"`
 	// StatusCode holds the value of the "status_code" field.
 	StatusCode *int `json:"status_code,omitempty"`
-	// the error of the provider, or why there was no response
+	// error from the provider, or why there was no response
 	Error string `json:"error,omitempty"`
 	// DurationMs holds the value of the "duration_ms" field.
 	DurationMs *int `json:"duration_ms,omitempty"`

@@ -23,9 +23,9 @@ type SMSMessage struct {
 	To string `json:"to,omitempty"`
 	// keyed hash of the number
 	NumberHash []byte `json:"number_hash,omitempty"`
-	// of the number: ISO 3166 in capitals; 001 for numbers of no country
+	// country of the number (ISO 3166, in capitals); 001 for numbers of no country
 	Region string `json:"region,omitempty"`
-	// as the step has it; empty: the provider's own
+	// sender set by the step; empty: the provider's default
 	From string `json:"from,omitempty"`
 	// Text holds the value of the "text" field.
 	Text string `json:"text,omitempty"`
@@ -33,17 +33,17 @@ type SMSMessage struct {
 	Encoding smsmessage.Encoding `json:"encoding,omitempty"`
 	// Segments holds the value of the "segments" field.
 	Segments int `json:"segments,omitempty"`
-	// the account's, and not the operator's; of the last attempt, else of the acceptance
+	// whether the account's own provider is used, as of the last attempt, or else of the acceptance
 	OwnProvider bool `json:"own_provider,omitempty"`
 	// capture, twilio, http
 	Provider string `json:"provider,omitempty"`
-	// the provider's message id
+	// message id at the provider
 	ProviderID string `json:"provider_id,omitempty"`
 	// Status holds the value of the "status" field.
 	Status smsmessage.Status `json:"status,omitempty"`
-	// code of why it failed or is unknown
+	// code of the reason why it failed or is unknown
 	ErrorCode string `json:"error_code,omitempty"`
-	// the same as a sentence
+	// the reason as a sentence
 	Error string `json:"error,omitempty"`
 	// Attempts holds the value of the "attempts" field.
 	Attempts int `json:"attempts,omitempty"`
@@ -51,25 +51,25 @@ type SMSMessage struct {
 	DueAt *time.Time `json:"due_at,omitempty"`
 	// Fence holds the value of the "fence" field.
 	Fence int64 `json:"fence,omitempty"`
-	// no attempt is made from then on
+	// no attempt is made after this time
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// AutomationID holds the value of the "automation_id" field.
 	AutomationID *string `json:"automation_id,omitempty"`
 	// RunID holds the value of the "run_id" field.
 	RunID *string `json:"run_id,omitempty"`
-	// of the automation
+	// version of the automation
 	Version int `json:"version,omitempty"`
 	// StepIndex holds the value of the "step_index" field.
 	StepIndex int `json:"step_index,omitempty"`
 	// the person of the run
 	UserID *string `json:"user_id,omitempty"`
-	// the person's address, as it is compared
+	// the person's address, in the form used for comparison
 	EmailKey *string `json:"email_key,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// SentAt holds the value of the "sent_at" field.
 	SentAt *time.Time `json:"sent_at,omitempty"`
-	// the status will not change by us any more; a receipt may still change it
+	// final for us, but a receipt may still change it
 	SettledAt    *time.Time `json:"settled_at,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -25,9 +25,9 @@ type SMSSettings struct {
 	Config shape.SMSProvider `json:"config,omitempty"`
 	// sealed with the master key
 	Credentials *[]byte `json:"-"`
-	// that may be written to: ISO 3166; empty: none
+	// countries that messages can be sent to (ISO 3166); empty: none
 	Countries []string `json:"countries,omitempty"`
-	// messages in a day of UTC
+	// messages per UTC day
 	DailyCap int `json:"daily_cap,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

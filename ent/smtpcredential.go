@@ -24,7 +24,7 @@ type SMTPCredential struct {
 	Name string `json:"name,omitempty"`
 	// SHA-256 of the whole password, which is 256 random bits
 	Hash []byte `json:"-"`
-	// empty: every domain of the account
+	// domains that it can send from; empty: all of the account
 	DomainIds []string `json:"domain_ids,omitempty"`
 	// LastUsedAt holds the value of the "last_used_at" field.
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`

@@ -19,15 +19,15 @@ type Source struct {
 	ID string `json:"id,omitempty"`
 	// IPv4 or IPv6, canonical
 	Address string `json:"address,omitempty"`
-	// for EHLO: what the address's PTR record says
+	// name in EHLO, as in the PTR record of the address
 	Hostname string `json:"hostname,omitempty"`
-	// shared: all plans; pool: the plan Pool; dedicated: of one account
+	// shared: all plans; pool: the plan Pool; dedicated: one account
 	Pool source.Pool `json:"pool,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID *string `json:"account_id,omitempty"`
-	// the process that mail leaves from it by; null: any that has the address
+	// the process that sends mail from it; null: any that has the address
 	Node *string `json:"node,omitempty"`
-	// null: warm
+	// null if it is warmed up
 	WarmupStartedAt *time.Time `json:"warmup_started_at,omitempty"`
 	// PausedAt holds the value of the "paused_at" field.
 	PausedAt *time.Time `json:"paused_at,omitempty"`

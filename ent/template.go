@@ -21,11 +21,11 @@ type Template struct {
 	ID string `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID string `json:"account_id,omitempty"`
-	// a name for programs, unique in the account
+	// name used by programs, unique in the account
 	Alias *string `json:"alias,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`
-	// number of the published version; null while there is none
+	// number of the published version; null if there is none
 	Version *int `json:"version,omitempty"`
 	// the highest version number so far
 	LastVersion int `json:"last_version,omitempty"`

@@ -18,15 +18,15 @@ type TLSReportCount struct {
 	ID int64 `json:"id,omitempty"`
 	// UTC by the database clock: 2026-11-22
 	Day string `json:"day,omitempty"`
-	// of the recipients, A-labels
+	// domain of the recipients, in A-labels
 	Domain string `json:"domain,omitempty"`
-	// mail host; empty when it did not come to that
+	// mail host; empty if none was determined
 	Host string `json:"host,omitempty"`
 	// opportunistic, enforced, mta-sts, dane
 	Policy string `json:"policy,omitempty"`
 	// Testing holds the value of the "testing" field.
 	Testing bool `json:"testing,omitempty"`
-	// empty: success; else a result type of RFC 8460 section 4.3
+	// empty for success, otherwise a result type of RFC 8460 section 4.3
 	Result string `json:"result,omitempty"`
 	// Sessions holds the value of the "sessions" field.
 	Sessions     int64 `json:"sessions,omitempty"`

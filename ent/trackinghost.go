@@ -26,9 +26,9 @@ type TrackingHost struct {
 	Host string `json:"host,omitempty"`
 	// Status holds the value of the "status" field.
 	Status trackinghost.Status `json:"status,omitempty"`
-	// what the resolver answered
+	// answer of the resolver
 	Found []string `json:"found,omitempty"`
-	// one sentence on what to do, empty when verified
+	// one sentence that says what to do; empty if verified
 	Error string `json:"error,omitempty"`
 	// VerifiedAt holds the value of the "verified_at" field.
 	VerifiedAt *time.Time `json:"verified_at,omitempty"`

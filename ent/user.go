@@ -21,9 +21,9 @@ type User struct {
 	Email string `json:"email,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`
-	// runs the installation: sees all accounts, and none of their messages
+	// operator of the installation, who can see all accounts but none of their messages
 	Operator bool `json:"operator,omitempty"`
-	// of the mails to them, as their browser prefers; empty: not known
+	// language of their mail, as preferred by their browser; empty if unknown
 	Language string `json:"language,omitempty"`
 	// DisabledAt holds the value of the "disabled_at" field.
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`

@@ -26,7 +26,7 @@ type Webhook struct {
 	Events []string `json:"events,omitempty"`
 	// Enabled holds the value of the "enabled" field.
 	Enabled bool `json:"enabled,omitempty"`
-	// when it was created or last enabled, by the database clock. It receives later events; null: all events
+	// when it was created or last enabled, by the database clock; it receives only later events; null: all events
 	EnabledAt *time.Time `json:"enabled_at,omitempty"`
 	// DisabledAt holds the value of the "disabled_at" field.
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
@@ -34,11 +34,11 @@ type Webhook struct {
 	DisabledReason string `json:"disabled_reason,omitempty"`
 	// deliveries per second; null if unlimited
 	RateLimit *int `json:"rate_limit,omitempty"`
-	// when the full rate is available again; each delivery moves it forward (GCRA)
+	// when the full rate is available again; each delivery moves this time forward (GCRA)
 	RateFullAt *time.Time `json:"rate_full_at,omitempty"`
 	// sealed with the master key
 	Secret []byte `json:"-"`
-	// signs too until previous_secret_until
+	// also signs until previous_secret_until
 	PreviousSecret *[]byte `json:"-"`
 	// PreviousSecretUntil holds the value of the "previous_secret_until" field.
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`

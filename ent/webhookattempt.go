@@ -35,7 +35,7 @@ type WebhookAttempt struct {
 	StatusCode *int `json:"status_code,omitempty"`
 	// error if there was no response
 	Error string `json:"error,omitempty"`
-	// the beginning of the answer's body, at most 4 KiB
+	// start of the response body, at most 4 KiB
 	Response string `json:"response,omitempty"`
 	// header fields of the answer, one a line, at most 2 KiB; null: there are none, or the event was erased
 	ResponseHeaders string `json:"response_headers,omitempty"`

@@ -28,21 +28,21 @@ type WebhookDelivery struct {
 	EventType string `json:"event_type,omitempty"`
 	// EventCreatedAt holds the value of the "event_created_at" field.
 	EventCreatedAt time.Time `json:"event_created_at,omitempty"`
-	// payload of a test event, which has no fact; null: the fact has it
+	// payload of a test event, which has no fact; null if the payload is in the fact
 	Data json.RawMessage `json:"data,omitempty"`
 	// State holds the value of the "state" field.
 	State webhookdelivery.State `json:"state,omitempty"`
-	// true if the delivery failed, else null. The index of failed deliveries covers only these, so the common path changes no index
+	// true if the delivery failed, else null; the index of failed deliveries covers only these, so the common path changes no index
 	Failed *bool `json:"failed,omitempty"`
-	// next attempt, as of the latest one; null once settled
+	// next attempt, as determined by the latest one; null once settled
 	DueAt *time.Time `json:"due_at,omitempty"`
-	// that are over
+	// number of finished attempts
 	Attempts int `json:"attempts,omitempty"`
 	// Replays holds the value of the "replays" field.
 	Replays int `json:"replays,omitempty"`
-	// of the latest attempt
+	// status code of the latest attempt
 	StatusCode *int `json:"status_code,omitempty"`
-	// of the latest attempt, instead of a status
+	// error of the latest attempt, if it has no status code
 	Error string `json:"error,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

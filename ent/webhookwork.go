@@ -23,9 +23,9 @@ type WebhookWork struct {
 	DueAt time.Time `json:"due_at,omitempty"`
 	// Fence holds the value of the "fence" field.
 	Fence int64 `json:"fence,omitempty"`
-	// in all
+	// total number of attempts
 	Attempts int `json:"attempts,omitempty"`
-	// attempts since it was queued or replayed last: what the schedule counts
+	// attempts since it was last queued or replayed, as counted by the retry schedule
 	Round        int `json:"round,omitempty"`
 	selectValues sql.SelectValues
 }

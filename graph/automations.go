@@ -164,7 +164,7 @@ func toStepStats(step *model.AutomationStep, version *int) (*model.AutomationSte
 // toEmailStats returns the statistics of the emails of a step, or nil for a step that sends none.
 func toEmailStats(stats *model.AutomationStepStats) (*model.AutomationEmailStats, error) {
 	if definition.Sends(stats.At.Type) != definition.MediumEmail {
-		return nil, nil //nolint:nilnil // null says it
+		return nil, nil //nolint:nilnil // reported as null
 	}
 	all := stats.At.Of.Page
 	counted, err := all.Emails(stats.Version)
@@ -186,7 +186,7 @@ func toEmailStats(stats *model.AutomationStepStats) (*model.AutomationEmailStats
 // toTextStats returns the statistics of the text messages of a step, or nil for a step that sends none.
 func toTextStats(stats *model.AutomationStepStats) (*figures.Texts, error) {
 	if definition.Sends(stats.At.Type) != definition.MediumText {
-		return nil, nil //nolint:nilnil // null says it
+		return nil, nil //nolint:nilnil // reported as null
 	}
 	counted, err := stats.At.Of.Page.Figures()
 	if err != nil {
@@ -202,7 +202,7 @@ func toTextStats(stats *model.AutomationStepStats) (*figures.Texts, error) {
 // originOf returns the run that sent an email, or nil if none did.
 func originOf(email *model.Email) (*model.EmailAutomation, error) {
 	if email.AutomationID == nil || email.RunID == nil {
-		return nil, nil //nolint:nilnil // null says it
+		return nil, nil //nolint:nilnil // reported as null
 	}
 	found, err := email.Page.Origins()
 	if err != nil {

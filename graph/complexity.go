@@ -16,7 +16,7 @@ const (
 	keyCount    = 2   // keys of a domain
 	lookCost    = 5   // one index range for each domain
 	countCost   = 3   // a count for each email, by one statement for the page
-	checksAtOne = 30  // checks of a domain, which are small, for the price of one
+	checksAtOne = 30  // checks of a domain, which are small, at the cost of one
 	visitsAtOne = 10  // opens and clicks of an email likewise; most have fewer
 )
 

@@ -35,7 +35,7 @@ func everything(t *testing.T, typeName string) string {
 			switch {
 			case f.Name == "edges": // the query contains the nodes as well
 				out.WriteString("{ cursor }")
-			// a link: its type has a test of its own
+			// a link: its type has a separate test
 			case child.Kind == ast.Object && isNode(child) && f.Name != "nodes" && f.Name != "node":
 				out.WriteString("{ id }")
 			case child.Kind == ast.Object:

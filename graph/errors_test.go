@@ -71,7 +71,7 @@ func TestDatabaseAwayIs503(t *testing.T) {
 	}
 }
 
-// A query for bodies that gets no memory is refused like one while the database is unavailable.
+// A query for bodies that cannot get memory is refused like a query while the database is unavailable.
 func TestNoRoomForBodiesIs503(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
@@ -111,7 +111,7 @@ func TestWrongQueriesSaySo(t *testing.T) {
 		`{ emails(first: 99999999999999999999999) { nodes { id } } }`: `Int cannot represent non 32-bit signed integer value`,
 		`query($n: Int!) { emails(first: $n) { nodes { id } } }`:      "must be defined",
 		`{ emails { nodes { id @module(name: "x") } } }`:              `Unknown directive "@module".`,
-		// an answer is one
+		// only one error is reported
 		`{ viewer { ... @defer { can } } }`: `Unknown directive "@defer".`,
 		`{ emails { nodes } }`:              "must have a selection of subfields",
 	} {
@@ -133,7 +133,7 @@ func TestMistakesAreToldWithoutWhatWasSent(t *testing.T) {
 	long := strings.Repeat("hunter2", 30)
 	for query, message := range map[string]string{
 		`{ emails(first: "hunter2") { nodes { id } } }`: `Int cannot represent non-integer value`,
-		// a name of the query
+		// the name comes from the query
 		`{ emails(filter: {status: hunter2}) { nodes { id } } }`:                   `Value "hunter2" does not exist in "EmailStatus" enum.`,
 		`{ emails(filter: {status: "hunter2 x"}) { nodes { id } } }`:               `Enum "EmailStatus" cannot represent non-enum value`,
 		`{ email(id: true "hunter2") { id } }`:                                     `Expected Name, found String`,

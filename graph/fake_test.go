@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	ada = "acc_ada" // the account that asks
+	ada = "acc_ada" // the calling account
 	bob = "acc_bob" // another account
 )
 

@@ -40,7 +40,7 @@ func FuzzQuery(f *testing.F) {
 func quoted(s string) string {
 	encoded, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a string always can be
+		panic(err) // a string can always be encoded
 	}
 	return string(encoded)
 }

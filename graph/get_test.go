@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/graph/trusted"
 )
 
-// get returns a GET with parameters, under a key or without one.
+// get returns a GET request with parameters, with or without a key.
 func get(t *testing.T, s *testServer, key string, parameters map[string]string) *http.Request {
 	t.Helper()
 	query := url.Values{}
@@ -80,7 +80,7 @@ func TestGETWithASession(t *testing.T) {
 	const mutation = `mutation { retryDelivery(selection: {all: true}) { changed } }`
 	s := newServer(t, setup{trusted: trusted.Documents{"abc": `{ viewer { role } }`, "abd": mutation}})
 	for name, c := range map[string]struct {
-		site   string // of the browser's Sec-Fetch-Site
+		site   string // value of Sec-Fetch-Site
 		given  map[string]string
 		status int
 		code   string

@@ -118,13 +118,13 @@ type Options struct {
 	Origins  []string            // URLs under which pages of this installation are served, the base URL first
 	Rate     admission.RateLimit // nil: requests are not counted
 	Accounts Accounts
-	Parts    []ServiceSet       // of the enabled modules, in any order
+	Parts    []ServiceSet       // services of the enabled modules, in any order
 	Trusted  trusted.Documents  // queries that signed-in users can run
 	Open     bool               // development mode: signed-in users can run any query
-	Audit    transport.Recorder // of mutations; nil: none is recorded
+	Audit    transport.Recorder // records mutations; nil: none are recorded
 	REST     http.Handler       // serves /api, whose operations carry out most mutations
-	Proxies  []netip.Prefix     // whose X-Forwarded-For is trusted
-	Budget   *intake.Budget     // of bodies and large responses
+	Proxies  []netip.Prefix     // proxies whose X-Forwarded-For is trusted
+	Budget   *intake.Budget     // memory for bodies and large responses
 	Logger   *slog.Logger
 }
 

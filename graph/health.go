@@ -40,10 +40,10 @@ func healthCosts(c *generated.ComplexityRoot) {
 const (
 	longWait  = time.Hour
 	mostTold  = 20  // destinations
-	nearlyAll = 0.8 // of a cap
+	nearlyAll = 0.8 // share of a cap
 )
 
-// findings look at an account, one subject each.
+// findings are the checks of an account, one for each subject.
 var findings = []struct {
 	module string
 	look   func(ctx context.Context, r *Resolver, a accounts.Account) ([]*model.HealthFinding, error)

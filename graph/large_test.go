@@ -20,7 +20,7 @@ import (
 func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 5, html: strings.Repeat("x", 6<<20/5)})
-	// The kernels keep less than three of the five MB where the client's takes little.
+	// With a small receive buffer at the client, the kernels buffer less than three of the five MB.
 	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) {
 			syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF,
@@ -65,7 +65,7 @@ func TestTheBodiesOfARequestAreBounded(t *testing.T) {
 	}
 }
 
-// A body that does not arrive ends with a response.
+// A request whose body does not arrive gets a response.
 func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{pace: intake.Rate{Bytes: 60 << 10, Period: 100 * time.Millisecond}})

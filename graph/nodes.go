@@ -100,7 +100,7 @@ func (s searchText) validate() error {
 	return wrong.Err()
 }
 
-// in reports whether one of several strings contains the text, case-insensitively.
+// in reports whether any of the texts contains s, case-insensitively.
 func (s searchText) in(texts ...string) bool {
 	return slices.ContainsFunc(texts,
 		func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(s.text)) })

@@ -123,7 +123,7 @@ func (c *comparison) definition(was, is *ast.Definition) {
 	}
 	for _, name := range was.Interfaces {
 		if !slices.Contains(is.Interfaces, name) {
-			c.add("%s is no %s any more", was.Name, name)
+			c.add("%s is no longer a %s", was.Name, name)
 		}
 	}
 	for _, name := range was.Types {
@@ -274,7 +274,7 @@ func TestBrokenNamesWhatClientsLose(t *testing.T) {
 		"a new field of an input":    {[]string{`input By {`, `input By { x: Int! `}, []string{"By.x is new and has to be given"}},
 		"a field of an input, wider": {[]string{`kinds: [Kind!]`, `kinds: [Kind!]!`}, []string{"By.kinds was [Kind!] and is [Kind!]!"}},
 		"a value":                    {[]string{`  TWO`, ``}, []string{"Kind.TWO is gone"}},
-		"an interface":               {[]string{` implements Node`, ``}, []string{"It is no Node any more"}},
+		"an interface":               {[]string{` implements Node`, ``}, []string{"It is no longer a Node"}},
 		"a part of a union":          {[]string{`It | Other`, `It`}, []string{"Other is no longer part of Any"}},
 		"a kind":                     {[]string{`union Any = It | Other`, `type Any { id: ID! }`}, []string{"type Any was UNION and is OBJECT"}},
 		"a type": {[]string{`  any: Any`, ``, `union Any = It | Other`, ``,

@@ -29,7 +29,7 @@ type restCall struct {
 	method string
 	path   string // with * for the ID
 	id     string
-	key    *string // of the Idempotency-Key header; nil: none
+	key    *string // value of the Idempotency-Key header; nil: none
 	body   any     // nil: none
 }
 

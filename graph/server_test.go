@@ -49,15 +49,15 @@ func (r *recorded) Record(ctx context.Context, c accounts.Caller, operation, tar
 
 type setup struct {
 	on     []string // allModules when nil
-	emails int      // of the asking account
-	html   string   // of theirs; "" is a short one
+	emails int      // number of emails of the calling account
+	html   string   // HTML of these emails; "" means a short one
 	pace   intake.Rate
 	auth   fakeAuth
 	rate   admission.RateLimit
 	hook   map[string]func() error
 	rest   http.Handler // nil: refuses every request
 
-	trusted trusted.Documents // with them people run nothing else
+	trusted trusted.Documents // if set, people can run only these
 }
 
 func newServer(t testing.TB, s setup) *testServer {
@@ -153,7 +153,7 @@ func (a answer) message() string {
 	return a.Errors[0].Message
 }
 
-// ask sends a query under ada's full key.
+// ask sends a query with ada's full key.
 func (s *testServer) ask(t testing.TB, query string, variables map[string]any) answer {
 	t.Helper()
 	return s.askAs(t, "svc_full", query, variables)

@@ -65,7 +65,7 @@ func (c *socketClient) want(t *testing.T, what, want string) {
 	}
 }
 
-// open authenticates a connection under a key.
+// open authenticates a connection with a key.
 func (s *testServer) open(t *testing.T, key string) *socketClient {
 	t.Helper()
 	c := s.dial(t, nil)
@@ -211,7 +211,7 @@ func TestOperationsAndConnectionsAreBounded(t *testing.T) {
 	full := s.dial(t, nil)
 	full.send(t, `{"type":"connection_init","payload":{"Authorization":"Bearer svc_full"}}`)
 	full.want(t, "one connection too many", "1013")
-	s.open(t, "svc_bob") // of another account
+	s.open(t, "svc_bob") // a key of another account
 }
 
 func TestRevokedKeysLoseTheirWebSockets(t *testing.T) {

@@ -63,13 +63,13 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// every caller can read who it is
+	// every caller can read its own identity
 	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "operator": true, "node": true,
 		"nodes": true, "search": true, "customEvent": true, "customEvents": true}
 	peopleOnly := map[string]bool{"invitations": true, "auditLog": true}
 	// keys open everything
 	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true, "smtpCredential": true, "smtpCredentials": true,
-		"usage": true, "billing": true} // money is not for programs that only read
+		"usage": true, "billing": true} // billing is not visible to read-only programs
 	for _, f := range served.Query.Fields {
 		if strings.HasPrefix(f.Name, "__") {
 			continue // introspection, which every caller may use

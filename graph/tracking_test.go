@@ -71,7 +71,7 @@ func TestEngagementOfAnEmail(t *testing.T) {
 	same(t, "unseen", map[string]any{"engagement": map[string]any{"opens": 0.0, "clicks": 0.0, "machineOpens": 0.0,
 		"machineClicks": 0.0}, "engagements": []any{}},
 		a.Data["unseen"])
-	// Bob's own are there, so what ada sees of none of his proves something.
+	// Bob himself sees them, so the previous check is meaningful.
 	b := s.askAs(t, "svc_bob", `{ email(id: "msg_999") { engagement { opens } engagements { kind } } }`, nil)
 	same(t, "bob's", map[string]any{"engagement": map[string]any{"opens": 4.0},
 		"engagements": []any{map[string]any{"kind": "CLICK"}, map[string]any{"kind": "OPEN"}}}, b.Data["email"])

@@ -94,8 +94,8 @@ func measureIdle(ctx context.Context, o options, dir string) ([]result, error) {
 	return []result{r}, nil
 }
 
-// cost is the resources that a server and its PostgreSQL have used: planning and execution in milliseconds, WAL in
-// bytes, the CPU time of both in seconds.
+// cost contains the resources that a server and its PostgreSQL have used: planning and execution in
+// milliseconds, WAL in bytes, the CPU time of both in seconds.
 type cost struct{ statements, commits, planning, execution, wal, server, postgres float64 }
 
 // readCost reads the cost since the server started. The server must be started with startCounting.

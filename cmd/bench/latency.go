@@ -17,7 +17,7 @@ import (
 type measured struct {
 	perSecond float64
 	p50, p99  time.Duration // from the POST request to the arrival
-	cost      cost          // of a message
+	cost      cost          // cost per message
 }
 
 // measureLatency posts messages and measures how long each takes from its POST request to its arrival at a sink. With
@@ -115,7 +115,7 @@ func (s *server) printUpdates(ctx context.Context, name string) error {
 	}, updatesSQL)
 }
 
-// postAndMeasure posts messages from concurrent clients, each to an address of its own, and waits until their outcomes
+// postAndMeasure posts messages from concurrent clients, each to a separate address, and waits until their outcomes
 // are stored. A lone client waits for each message to arrive before it posts the next one.
 func postAndMeasure(ctx context.Context, s *server, sink *receivers.Sink, messages, clients int) (m measured,
 	err error) {
@@ -159,7 +159,7 @@ func postAndMeasure(ctx context.Context, s *server, sink *receivers.Sink, messag
 	return m, err
 }
 
-// postToEach posts n messages on one connection, each to an address of its own, and returns when each was posted.
+// postToEach posts n messages on one connection, each to a separate address, and returns when each was posted.
 func postToEach(ctx context.Context, s *server, sink *receivers.Sink, prefix string, n int,
 	wait bool) (map[string]time.Time, error) {
 	addresses := make([]string, n)

@@ -42,7 +42,7 @@ import (
 type options struct {
 	binary   string
 	base     string        // binary to compare with; "": none
-	length   time.Duration // of one measurement
+	length   time.Duration // duration of one measurement
 	rounds   int
 	messages int // in a round of delivery
 	emails   int // that a list or statistics part stores; 0: the default of the part

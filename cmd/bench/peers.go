@@ -66,7 +66,7 @@ type comparison struct {
 	server *server
 	peer   *postfix.Server
 	sink   *receivers.Sink
-	size   int64 // of a message, in bytes
+	size   int64 // size of a message in bytes
 }
 
 func (c comparison) measure(ctx context.Context, rounds, messages, sessions int) (result, error) {

@@ -132,7 +132,7 @@ func deliverWebhooks(
 
 // rawPoster signs and posts an event with the HTTP client that the server uses for webhooks.
 type rawPoster struct {
-	ctx    context.Context // of the measurement
+	ctx    context.Context // ends with the measurement
 	client *http.Client
 	url    string
 	body   []byte

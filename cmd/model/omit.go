@@ -73,7 +73,8 @@ func omitBuilders(next gen.Generator) gen.Generator {
 	})
 }
 
-// removeBuilders removes the files of builders of an entity that were not asked for, and returns those that stay.
+// removeBuilders removes the files of builders of an entity that were not requested, and returns the remaining
+// ones.
 func removeBuilders(target, entity string, builders schema.Builders) (files []string, err error) {
 	for name, wanted := range builderTemplates {
 		path := entity + "_" + name + ".go"
@@ -115,7 +116,7 @@ func (o omission) add(names ...string) {
 	}
 }
 
-// addBuilders adds the builders of an entity that were not asked for.
+// addBuilders adds the builders of an entity that were not requested.
 func (o omission) addBuilders(target string, node *gen.Type) error {
 	o.add(node.Name + "GroupBy")
 	builders := buildersOf(node)
@@ -153,8 +154,8 @@ func (o omission) apply(path string) error {
 	return err
 }
 
-// cutDeclarations removes the nodes from a file that choose returns for each declaration: the declaration itself, with
-// its comment, or nodes in it. It returns the number of nodes removed.
+// cutDeclarations removes nodes from a file: for each declaration, those that choose returns, which are the
+// declaration itself with its comment, or nodes in it. It returns the number of nodes removed.
 func cutDeclarations(path string, choose func(ast.Decl) []ast.Node) (int, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {

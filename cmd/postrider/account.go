@@ -76,7 +76,7 @@ func (c *accountListCommand) Run(s *session) error {
 type accountShowCommand struct {
 	toolSettings
 
-	Account string `arg:"" help:"Email or id of the account." placeholder:"EMAIL"`
+	Account string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 }
 
 func (c *accountShowCommand) Run(s *session) error {
@@ -92,7 +92,7 @@ func (c *accountShowCommand) Run(s *session) error {
 type accountUpdateCommand struct {
 	toolSettings
 
-	Account         string  `arg:"" help:"Email or id of the account." placeholder:"EMAIL"`
+	Account         string  `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 	Name            *string `help:"Name of the account." placeholder:"NAME"`
 	Plan            *string `help:"free, pro, scale, pool, dedicated, or a custom plan." placeholder:"PLAN"`
 	PaymentMethod   *bool   `help:"Whether a payment method is on file (free plan: unlocks production)." negatable:""`

@@ -81,7 +81,7 @@ func TestServeObtainsACMECertificate(t *testing.T) {
 	expect.Eventually(t, "the base URL to be served after a restart while no authority answers", answers)
 }
 
-// freePort returns a port that is free at the moment.
+// freePort returns a port that is currently free.
 func freePort(t *testing.T) int {
 	t.Helper()
 	port, err := strconv.Atoi(expect.FreePort(t))

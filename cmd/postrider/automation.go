@@ -8,8 +8,8 @@ import (
 )
 
 type automationCommand struct {
-	Push     automationPushCommand     `cmd:"" help:"Push definitions from files to drafts by name. Exits with 1 on problems."`
-	Pull     automationPullCommand     `cmd:"" help:"Write the drafts of the account to files."`
+	Push     automationPushCommand     `cmd:"" help:"Push definitions from files to drafts by name. Exits with code 1 if there are problems."`
+	Pull     automationPullCommand     `cmd:"" help:"Write the account's drafts to files."`
 	Simulate automationSimulateCommand `cmd:"" help:"Simulate a run of a draft and print it as JSON. Nothing is stored or sent."`
 	List     automationListCommand     `cmd:"" help:"List the automations of the account as JSON, except archived ones."`
 }

@@ -78,7 +78,7 @@ func (c *planSetCommand) Run(s *session) error {
 
 type billingCommand struct {
 	Setup billingSetupCommand `cmd:"" help:"Create missing objects at the payment provider. Safe to repeat."`
-	Check billingCheckCommand `cmd:"" help:"Compare plans with provider prices. Exit code 1 if they differ."`
+	Check billingCheckCommand `cmd:"" help:"Compare plans with provider prices. Exits with code 1 if they differ."`
 	Sync  billingSyncCommand  `cmd:"" help:"Update an account from the payment provider now."`
 	Usage billingUsageCommand `cmd:"" help:"Print waiting, failed and overdue billing work as JSON."`
 }
@@ -147,7 +147,7 @@ func (c *billingCheckCommand) Run(s *session) error {
 type billingSyncCommand struct {
 	moneySettings
 
-	Account string `arg:"" help:"Email or id of the account." placeholder:"EMAIL"`
+	Account string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 }
 
 func (c *billingSyncCommand) Run(s *session) error {

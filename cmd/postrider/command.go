@@ -85,14 +85,14 @@ type adminCommand struct {
 
 	Nodes nodesCommand `cmd:"" help:"List the processes that share the database, and those that died recently."`
 
-	SetupLink setUpLinkCommand `cmd:"" help:"Print the link that creates the first user, while no user can sign in."`
+	SetupLink setUpLinkCommand `cmd:"" help:"Print the link for creating the first user, as long as no user can sign in."`
 	Export    struct {
 		Status exportStatusCommand `cmd:"" help:"Print the position, backlog and latest error of the export as JSON."`
-		Rewind exportRewindCommand `cmd:"" help:"Export all events since a time again. Consumers receive duplicates."`
+		Rewind exportRewindCommand `cmd:"" help:"Re-export all events since a time. Consumers receive duplicates."`
 	} `cmd:"" help:"Manage the export of events to NATS JetStream (POSTRIDER_EVENTS_TO)."`
 
 	Smarthost smarthostCommand `cmd:"" help:"Manage mail servers that forward the mail of an account or domain."`
-	Source    sourceCommand    `cmd:"" help:"Manage source addresses of mail."`
+	Source    sourceCommand    `cmd:"" help:"Manage source IP addresses."`
 	Outbound  struct {
 		TLSReport tlsReportCommand `cmd:"" help:"Print TLS reports (RFC 8460) about receiving domains for one day." name:"tls-report"`
 	} `cmd:"" help:"Report on outgoing connections."`

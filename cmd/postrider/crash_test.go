@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// Every message that was answered with 200 before kill -9 is delivered after the next start. Only a message
+// Every message that got a 200 response before kill -9 is delivered after the next start. Only a message
 // whose attempt was interrupted, and is recorded as unknown, may arrive twice.
 func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
 	t.Parallel()
@@ -116,8 +116,8 @@ func (l *load) end() []string {
 
 var messageID = regexp.MustCompile(`(?mi)^message-id:\s*<(msg_[^@>]+)@`)
 
-// countArrivals counts by message how often the receiving server had all of it and replied with one of the codes;
-// code 0 means no reply.
+// countArrivals counts, for each message, how often the receiving server received all of it and replied with
+// one of the codes; code 0 means no reply.
 func countArrivals(mx *smtptest.Server, codes ...int) map[string]int {
 	times := map[string]int{}
 	for _, m := range mx.Messages() {

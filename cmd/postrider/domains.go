@@ -14,7 +14,7 @@ type domainsCommand struct {
 	Add     domainsAddCommand     `cmd:"" help:"Add a domain and print the DNS records to publish."`
 	List    domainsListCommand    `cmd:"" help:"List domains, newest first."`
 	Get     domainsGetCommand     `cmd:"" help:"Print a domain and its DNS records."`
-	Verify  domainsVerifyCommand  `cmd:"" help:"Look up the DNS records. Exits with 1 unless all required ones are found."`
+	Verify  domainsVerifyCommand  `cmd:"" help:"Look up the DNS records. Exits with code 1 unless all required ones are found."`
 	Records domainsRecordsCommand `cmd:"" help:"Print the DNS records to publish, as a table or a zone file."`
 	Delete  domainsDeleteCommand  `cmd:"" help:"Delete a domain."`
 }
@@ -96,7 +96,7 @@ type domainsAddCommand struct {
 	output
 
 	Name    string `arg:"" help:"Name of the domain."`
-	Inbound bool   `help:"Receive mail for the domain, too."`
+	Inbound bool   `help:"Also receive mail for the domain."`
 }
 
 func (c *domainsAddCommand) Run(s *session) error {

@@ -29,9 +29,9 @@ type emailsSendCommand struct {
 
 	From           string            `help:"Sender: an address, or a name and an address." placeholder:"MAILBOX"`
 	To             []string          `help:"Recipient. Repeat the flag for more." placeholder:"MAILBOX" sep:"none"`
-	CC             []string          `help:"Recipient of a copy. Repeat the flag for more." name:"cc" placeholder:"MAILBOX" sep:"none"`
-	BCC            []string          `help:"Hidden recipient of a copy. Repeat the flag for more." name:"bcc" placeholder:"MAILBOX" sep:"none"`
-	ReplyTo        []string          `help:"Address for replies. Repeat the flag for more." name:"reply-to" placeholder:"MAILBOX" sep:"none"`
+	CC             []string          `help:"Cc recipient. Repeat the flag for more." name:"cc" placeholder:"MAILBOX" sep:"none"`
+	BCC            []string          `help:"Bcc recipient. Repeat the flag for more." name:"bcc" placeholder:"MAILBOX" sep:"none"`
+	ReplyTo        []string          `help:"Reply-To address. Repeat the flag for more." name:"reply-to" placeholder:"MAILBOX" sep:"none"`
 	Subject        string            `help:"Subject." placeholder:"TEXT"`
 	Text           string            `help:"Plain text." placeholder:"TEXT" xor:"text"`
 	TextFile       string            `help:"File with plain text; - reads standard input." name:"text-file" placeholder:"FILE" xor:"text"`
@@ -148,9 +148,9 @@ func readAttachments(paths []string) (files []map[string]string, err error) {
 type emailFilters struct {
 	Search string `help:"Search query, in the syntax of the search field of the dashboard." placeholder:"WORDS" short:"s"`
 	Status string `help:"Only emails with this status." placeholder:"STATUS"`
-	From   string `help:"Only emails of this sender." placeholder:"ADDRESS"`
+	From   string `help:"Only emails from this sender." placeholder:"ADDRESS"`
 	To     string `help:"Only emails to this recipient." placeholder:"ADDRESS"`
-	Domain string `help:"Only emails of this sending domain." placeholder:"NAME"`
+	Domain string `help:"Only emails from this sending domain." placeholder:"NAME"`
 	Tag    string `help:"Only emails with this tag." placeholder:"NAME:VALUE"`
 	Since  string `help:"Only emails created at or after a time, or an age such as 2h." placeholder:"WHEN"`
 	Until  string `help:"Only emails created before a time, or an age such as 2h." placeholder:"WHEN"`

@@ -81,8 +81,8 @@ type eventsListCommand struct {
 	listFlags
 
 	Name   string `help:"Only events with this name." placeholder:"NAME"`
-	Email  string `help:"Only events of this address." placeholder:"ADDRESS"`
-	UserID string `help:"Only events of this person." name:"user-id" placeholder:"ID"`
+	Email  string `help:"Only events for this address." placeholder:"ADDRESS"`
+	UserID string `help:"Only events for this person." name:"user-id" placeholder:"ID"`
 	Since  string `help:"Only events since a time, or an age such as 2h." placeholder:"WHEN"`
 }
 

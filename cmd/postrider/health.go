@@ -21,13 +21,13 @@ const healthTimeout = 4 * time.Second
 type healthCommand struct {
 	settingFlags `settings:"POSTRIDER_CONFIG,POSTRIDER_HTTP_ADDR"`
 
-	Live bool `help:"Report only whether it runs, as GET /healthz does."`
+	Live bool `help:"Only report whether the service runs, as GET /healthz does."`
 }
 
 func (c *healthCommand) Run(s *session) error { return checkHealth(s, c.settingTexts(), c.Live) }
 
-// healthSettings returns the settings of the environment. Containers check their health every few seconds, and to build
-// the flags of all commands takes longer than the check itself.
+// healthSettings returns the settings of the environment. Containers check their health every few seconds, and
+// building the flags of all commands takes longer than the check itself.
 func healthSettings() setting.RawValues {
 	return setting.RawValues{config.File.Name: os.Getenv(config.File.Name),
 		config.HTTPAddr.Name: os.Getenv(config.HTTPAddr.Name)}

@@ -13,7 +13,7 @@ type holdCommand struct {
 	Show    holdShowCommand    `cmd:"" help:"Print the hold and the held work as JSON."`
 	Set     holdSetCommand     `cmd:"" help:"Set the hold. Processes stop claiming work within seconds."`
 	Release holdReleaseCommand `cmd:"" help:"Release the hold. Waiting mail is sent within seconds."`
-	Drop    holdDropCommand    `cmd:"" help:"Drop mail and webhooks that were due before a time. Requires the hold."`
+	Drop    holdDropCommand    `cmd:"" help:"Drop mail and webhooks that were due before a time. Works only while delivery is held."`
 }
 
 // countWaiting counts the work that is due before a time.

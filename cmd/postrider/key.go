@@ -16,7 +16,7 @@ type keyRevokeCommand struct {
 	toolSettings
 
 	Account string `help:"Account of the key." placeholder:"acc_…" required:""`
-	Key     string `help:"Id of the key." placeholder:"key_…" required:""`
+	Key     string `help:"ID of the key." placeholder:"key_…" required:""`
 }
 
 func (c *keyRevokeCommand) Run(s *session) error {

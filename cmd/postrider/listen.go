@@ -14,7 +14,7 @@ type listenCommand struct {
 
 	ForwardTo string   `help:"Also post each event to this URL, signed with a secret printed at start." name:"forward-to" placeholder:"URL"`
 	Events    []string `help:"Only events of these types (default: all)." placeholder:"TYPE,..."`
-	Since     string   `help:"Start with an event id, a time, or an age such as 2h; at most 30 days ago." placeholder:"WHEN"`
+	Since     string   `help:"Start with an event ID, a time, or an age such as 2h; at most 30 days ago." placeholder:"WHEN"`
 }
 
 func (c *listenCommand) Run(s *session) error {

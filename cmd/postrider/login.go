@@ -129,7 +129,7 @@ func (c *whoamiCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	const visible = 12 // characters of a key that lists show as well
+	const visible = 12 // characters of a key that lists also show
 	prefix := server.APIKey[:min(visible, len(server.APIKey))]
 	if c.JSON {
 		return s.print(map[string]any{"base_url": server.BaseURL, "key_prefix": prefix, "account_id": wire.OrNull(who.ID),

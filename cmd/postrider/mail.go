@@ -15,9 +15,9 @@ import (
 type emailListCommand struct {
 	toolSettings
 
-	Account string   `help:"Account, by email or id." placeholder:"EMAIL" required:""`
+	Account string   `help:"Account, by email or ID." placeholder:"EMAIL" required:""`
 	Limit   int      `default:"25" help:"Maximum number of emails: 1 to 100."`
-	Cursor  string   `help:"Continue after a page, with its next_cursor." placeholder:"CURSOR"`
+	Cursor  string   `help:"Continue after the page that returned this next_cursor." placeholder:"CURSOR"`
 	Query   []string `arg:"" help:"Search text, as in the dashboard: receipt to:bob@example.net is:bounced." optional:""`
 }
 

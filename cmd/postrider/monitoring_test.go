@@ -82,7 +82,8 @@ func TestDashboardAndAlertMetricsExist(t *testing.T) {
 // maxSeries is how many metric series a process may serve after requests to every route.
 const maxSeries = 1200
 
-// judgeSeries sends requests to every operation of the API, with four outcomes, and counts the series.
+// judgeSeries sends requests with four different outcomes to every operation of the API, and counts the metric
+// series.
 func (p *process) judgeSeries(t *testing.T) {
 	t.Helper()
 	var document struct {
@@ -113,7 +114,7 @@ func (p *process) judgeSeries(t *testing.T) {
 			series++
 		}
 	}
-	const lanes, senders = 30 * 9, 40 * 3 // that a process with much mail serves in addition
+	const lanes, senders = 30 * 9, 40 * 3 // additional series of a process that handles a lot of mail
 	if series+lanes+senders > maxSeries {
 		t.Errorf("a process serves %d metric series, and up to %d of mail hosts and domains; want %d at most", series,
 			lanes+senders, maxSeries)

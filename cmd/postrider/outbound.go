@@ -26,7 +26,7 @@ type sourceAddCommand struct {
 	Node     string `help:"Process to send from (see postrider admin nodes; default: any with the address)." placeholder:"NAME"`
 	Hostname string `help:"Name in the PTR record, used in EHLO. IPv4 and IPv6 may share a name." placeholder:"NAME" required:""`
 	Pool     string `help:"shared (all plans), pool (plans pool, dedicated) or dedicated (one account)." placeholder:"POOL" required:""`
-	Account  string `help:"With --pool=dedicated: the account, by email or id." placeholder:"acc_…"`
+	Account  string `help:"With --pool=dedicated: the account, by email or ID." placeholder:"acc_…"`
 	WarmUp   bool   `help:"Limit the volume on the first days; the rest uses the next pool." name:"warm-up"`
 	Check    bool   `default:"true" help:"Require that a running process has the address; --no-check skips this." negatable:""`
 }
@@ -34,7 +34,7 @@ type sourceAddCommand struct {
 func (c *sourceAddCommand) Run(s *session) error {
 	in := outbound.SourceInput{Address: c.Address, Node: c.Node, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account,
 		WarmUp: c.WarmUp, Unchecked: !c.Check}
-	if err := in.Validate(); err != nil { // before the database is touched
+	if err := in.Validate(); err != nil { // before the database is used
 		return err
 	}
 	return c.withOutbound(s, func(service *outbound.Service) error {
@@ -62,7 +62,7 @@ func (c *sourceListCommand) Run(s *session) error {
 type oneSource struct {
 	toolSettings
 
-	Source string `arg:"" help:"Address or id of the source." placeholder:"IP"`
+	Source string `arg:"" help:"Address or ID of the source." placeholder:"IP"`
 }
 
 type (
@@ -95,7 +95,7 @@ type sourceMoveCommand struct {
 	oneSource
 
 	Node  string `help:"Process to send from (see postrider admin nodes)." placeholder:"NAME" required:"" xor:"node"`
-	Any   bool   `help:"Let any process send whose machine has the address." required:"" xor:"node"`
+	Any   bool   `help:"Let any process whose machine has the address send from it." required:"" xor:"node"`
 	Check bool   `default:"true" help:"Require that a running process has the address; --no-check skips this." negatable:""`
 }
 
@@ -156,7 +156,7 @@ func (c *tlsReportCommand) Run(s *session) error {
 type linkCommand struct {
 	toolSettings
 
-	Target string `arg:"" help:"Host name, which covers its subdomains, or the beginning of a URL." optional:"" placeholder:"TARGET"`
+	Target string `arg:"" help:"Host name, which covers its subdomains, or a URL prefix." optional:"" placeholder:"TARGET"`
 	Reason string `help:"Reason, for other operators." placeholder:"TEXT"`
 	Unflag bool   `help:"Redirect to the target again."`
 }

@@ -13,7 +13,7 @@ import (
 type queueCommand struct {
 	List    queueListCommand    `cmd:"" help:"List queued recipients as JSON, oldest first."`
 	Summary queueSummaryCommand `cmd:"" help:"Summarize the queue by destination as JSON, largest first."`
-	Retry   queueRetryCommand   `cmd:"" help:"Retry recipients now. Running and held ones are skipped."`
+	Retry   queueRetryCommand   `cmd:"" help:"Retry recipients now, except running and held ones."`
 	Hold    queueHoldCommand    `cmd:"" help:"Hold recipients. They still expire 72 hours after acceptance."`
 	Release queueReleaseCommand `cmd:"" help:"Release held recipients."`
 	Drop    queueDropCommand    `cmd:"" help:"Permanently fail recipients with a reason. Does not suppress addresses."`
@@ -22,9 +22,9 @@ type queueCommand struct {
 // queueFilter selects recipients in the queue.
 type queueFilter struct {
 	Destination string  `help:"Only this recipient domain." placeholder:"DOMAIN"`
-	Account     string  `help:"Only this account, by email or id." placeholder:"EMAIL"`
+	Account     string  `help:"Only this account, by email or ID." placeholder:"EMAIL"`
 	Email       string  `help:"Only this email." placeholder:"msg_…"`
-	Recipient   []int64 `help:"Only these recipients, by the ids that list shows." placeholder:"ID,..."`
+	Recipient   []int64 `help:"Only these recipients, by the IDs that list shows." placeholder:"ID,..."`
 
 	DueBefore time.Time `help:"Only if the next attempt is due before this time." name:"due-before" placeholder:"2026-01-31T12:00:00Z"`
 }

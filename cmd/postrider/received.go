@@ -18,7 +18,7 @@ type receivedListCommand struct {
 	listFlags
 
 	Search string `help:"Search query, in the syntax of the search field of the dashboard." placeholder:"WORDS" short:"s"`
-	From   string `help:"Only emails of this sender." placeholder:"ADDRESS"`
+	From   string `help:"Only emails from this sender." placeholder:"ADDRESS"`
 	To     string `help:"Only emails to this address." placeholder:"ADDRESS"`
 	Domain string `help:"Only emails to this domain." placeholder:"NAME"`
 	Since  string `help:"Only emails since a time, or an age such as 2h." placeholder:"WHEN"`

@@ -38,7 +38,7 @@ func TestCommandsWhileServiceRuns(t *testing.T) {
 	if code, _, stderr := runPostrider(t, "migrate", "--data-dir", data); code != 0 {
 		t.Errorf("migrate: code %d\n%s", code, stderr)
 	}
-	// a machine that stalls reports no sign of life in that time
+	// a machine that stalls sends no heartbeat in that time
 	alive := func(args ...string) (code int, stdout, stderr string) {
 		t.Helper()
 		expect.Eventually(t, "the process to be alive", func() bool {
@@ -111,7 +111,7 @@ func splitBeside(t *testing.T, service *process, data string) {
 		{nil, "emails_rest", "is split"}, // already split
 		{[]string{"--undo", "facts"}, "facts is plain", "facts_rest"},
 		{[]string{"facts"}, "facts_rest", "emails"},
-		{[]string{"--undo", "emails"}, "the references to emails now cover the whole table", "emails_rest"}, // recipients, below it, stays split
+		{[]string{"--undo", "emails"}, "the references to emails now cover the whole table", "emails_rest"}, // recipients stays split
 		{[]string{"--undo"}, "recipients is plain", "rest"},
 	} {
 		code, stdout, stderr := runPostrider(t, append([]string{"partition", "--data-dir", data}, step.arguments...)...)

@@ -38,7 +38,7 @@ func TestNewServicePrintsOneSetupLink(t *testing.T) {
 			t.Errorf("GET %s without credentials: %d %s, want 401", path, status, answer)
 		}
 	}
-	other := "x" // one in 62 tokens begins with it
+	other := "x" // one in 62 tokens starts with this character
 	if strings.HasPrefix(links[0][2], other) {
 		other = "y"
 	}

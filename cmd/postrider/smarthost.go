@@ -14,7 +14,7 @@ import (
 )
 
 type smarthostCommand struct {
-	Set    smarthostSetCommand    `cmd:"" help:"Send mail of an account or domain through a smarthost. Prints JSON."`
+	Set    smarthostSetCommand    `cmd:"" help:"Send the mail of an account or domain through a smarthost. Prints JSON."`
 	List   smarthostListCommand   `cmd:"" help:"List smarthosts as JSON, without passwords."`
 	Remove smarthostRemoveCommand `cmd:"" help:"Delete a smarthost."`
 }
@@ -22,8 +22,8 @@ type smarthostCommand struct {
 type smarthostSetCommand struct {
 	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY"`
 
-	Account       string `help:"Account, by email or id." placeholder:"acc_…" required:""`
-	Domain        string `help:"Name or id of a domain of the account (default: all)." placeholder:"NAME"`
+	Account       string `help:"Account, by email or ID." placeholder:"acc_…" required:""`
+	Domain        string `help:"Name or ID of a domain of the account (default: all)." placeholder:"NAME"`
 	URL           string `help:"smtp://user@host:587 or smtps://user@host:465; ?verify=off skips TLS checks." name:"url" placeholder:"URL" required:""`
 	Password      string `env:"POSTRIDER_SMARTHOST_PASSWORD" help:"Password of the user. Prefer the environment or --password-stdin." placeholder:"TEXT"`
 	PasswordStdin bool   `help:"Read the password from the first line of standard input." name:"password-stdin"`
@@ -76,7 +76,7 @@ func (c *smarthostSetCommand) Run(s *session) error {
 type smarthostListCommand struct {
 	toolSettings
 
-	Account string `help:"Only this account, by email or id." placeholder:"acc_…"`
+	Account string `help:"Only this account, by email or ID." placeholder:"acc_…"`
 }
 
 func (c *smarthostListCommand) Run(s *session) error {
@@ -92,7 +92,7 @@ func (c *smarthostListCommand) Run(s *session) error {
 type smarthostRemoveCommand struct {
 	toolSettings
 
-	ID string `arg:"" help:"Id of the smarthost." placeholder:"smh_…"`
+	ID string `arg:"" help:"ID of the smarthost." placeholder:"smh_…"`
 }
 
 func (c *smarthostRemoveCommand) Run(s *session) error {

@@ -13,8 +13,8 @@ import (
 
 type suppressionsCommand struct {
 	List   suppressionsListCommand   `cmd:"" help:"List suppressed addresses, newest first."`
-	Add    suppressionsAddCommand    `cmd:"" help:"Suppress addresses: they receive no more mail of the account."`
-	Import suppressionsImportCommand `cmd:"" help:"Suppress the addresses of a file that another provider exported."`
+	Add    suppressionsAddCommand    `cmd:"" help:"Suppress addresses, so that the account cannot send to them."`
+	Import suppressionsImportCommand `cmd:"" help:"Suppress the addresses in a file exported from another provider."`
 	Remove suppressionsRemoveCommand `cmd:"" help:"Remove addresses from the suppression list."`
 	Export suppressionsExportCommand `cmd:"" help:"Export the suppression list as JSON Lines or CSV."`
 }

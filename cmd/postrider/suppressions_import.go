@@ -21,14 +21,14 @@ type suppressionsImportCommand struct {
 	Quiet bool `help:"Print only the refused addresses." short:"q" xor:"form"`
 
 	File   string `arg:"" help:"CSV file with a header, or one address per line; - is standard input." name:"file"`
-	Column string `help:"Column with the addresses (default: the one that providers use)." placeholder:"NAME"`
+	Column string `help:"Column with the addresses (default: recognized by its name)." placeholder:"NAME"`
 }
 
-// addressColumns are the columns with addresses in the exports of Resend, Postmark, SendGrid, Mailgun, SES and Postal,
-// in lower case without spaces and underscores.
+// addressColumns are the columns with addresses in exports from Resend, Postmark, SendGrid, Mailgun, SES and
+// Postal, in lower case without spaces and underscores.
 var addressColumns = []string{"email", "emailaddress", "address", "recipient", "recipientemail"}
 
-// importBatch is how many addresses a request has at most.
+// importBatch is the maximum number of addresses per request.
 const importBatch = 1000
 
 func (c *suppressionsImportCommand) Run(s *session) error {
@@ -110,8 +110,8 @@ func joinReasons(message string, details map[string]string) string {
 	return message + " (" + strings.Join(reasons, "; ") + ")"
 }
 
-// readAddresses returns the distinct addresses of a CSV file, in their order. Without a header that names a column, the
-// first column has the addresses.
+// readAddresses returns the distinct addresses of a CSV file, in their order. Without a header that names a
+// column, the first column contains the addresses.
 func readAddresses(in io.Reader, column string) (addresses []string, err error) {
 	rows := csv.NewReader(in)
 	rows.FieldsPerRecord, rows.LazyQuotes, rows.TrimLeadingSpace = -1, true, true

@@ -16,8 +16,8 @@ import (
 type templatesCommand struct {
 	List    templatesListCommand    `cmd:"" help:"List templates, newest first."`
 	Get     templatesGetCommand     `cmd:"" help:"Print the draft of a template."`
-	Push    templatesPushCommand    `cmd:"" help:"Push a folder of templates to drafts by alias. Exits with 1 on problems."`
-	Pull    templatesPullCommand    `cmd:"" help:"Write the drafts of the account to a folder."`
+	Push    templatesPushCommand    `cmd:"" help:"Push a folder of templates to drafts by alias. Exits with code 1 if there are problems."`
+	Pull    templatesPullCommand    `cmd:"" help:"Write the account's drafts to a folder."`
 	Render  templatesRenderCommand  `cmd:"" help:"Render a template and print it."`
 	Publish templatesPublishCommand `cmd:"" help:"Publish the draft of a template."`
 }
@@ -25,7 +25,7 @@ type templatesCommand struct {
 type templatesListCommand struct {
 	listFlags
 
-	Search string `help:"Words in names, aliases and subjects." placeholder:"WORDS" short:"s"`
+	Search string `help:"Words to find in names, aliases and subjects." placeholder:"WORDS" short:"s"`
 	Status string `help:"Only templates with this status." placeholder:"STATUS"`
 }
 

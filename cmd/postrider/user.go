@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/signin"
 )
 
-// linkSettings are toolSettings of commands that print a link.
+// linkSettings are the toolSettings of commands that print a link.
 type linkSettings struct {
 	settingFlags `settings:"tool,POSTRIDER_BASE_URL"`
 
@@ -70,7 +70,7 @@ func (c *userCreateCommand) Run(s *session) error {
 type userLinkCommand struct {
 	linkSettings
 
-	User string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
+	User string `arg:"" help:"Email or ID of the user." placeholder:"EMAIL"`
 }
 
 func (c *userLinkCommand) Run(s *session) error {
@@ -86,7 +86,7 @@ func (c *userLinkCommand) Run(s *session) error {
 type userDisableCommand struct {
 	toolSettings
 
-	User   string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
+	User   string `arg:"" help:"Email or ID of the user." placeholder:"EMAIL"`
 	Enable bool   `help:"Enable the user again."`
 }
 
@@ -99,7 +99,7 @@ func (c *userDisableCommand) Run(s *session) error {
 type userOperatorCommand struct {
 	toolSettings
 
-	User   string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
+	User   string `arg:"" help:"Email or ID of the user." placeholder:"EMAIL"`
 	Revoke bool   `help:"Revoke the operator role."`
 }
 

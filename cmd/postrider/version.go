@@ -13,7 +13,7 @@ import (
 var (
 	version   string
 	commit    string
-	buildDate string // of the commit, so that two builds of it are identical
+	buildDate string // date of the commit, so that two builds of it are identical
 )
 
 // build describes this binary.

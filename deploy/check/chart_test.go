@@ -31,7 +31,7 @@ import (
 
 const chartDir = "../helm/postrider"
 
-// valueFiles are the ways in which the chart is installed here, in testdata/values.
+// valueFiles are the values files in testdata/values with which the chart is tested.
 var valueFiles = []string{"minimal", "ingress", "gateway", "autoscaling", "everything"}
 
 func readValues(t *testing.T, name string) map[string]any {
@@ -54,7 +54,7 @@ func TestHelmLintsTheChart(t *testing.T) {
 	}
 }
 
-// The chart renders the same as before with each file of values. A change shows in testdata/golden.
+// With each values file, the chart renders the same output as before. Changes appear in testdata/golden.
 func TestRenderedChartIsGolden(t *testing.T) {
 	t.Parallel()
 	for _, name := range valueFiles {
@@ -124,7 +124,7 @@ func TestRenderedObjectsAreWhatKubernetesReads(t *testing.T) {
 	}
 }
 
-// Whole numbers of a file of values arrive unchanged.
+// Integers in a values file arrive unchanged.
 func TestWholeNumbersOfSettingsAreKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range render(t, readValues(t, "everything")).pods["StatefulSet r-api"].Spec.Containers {
@@ -166,7 +166,7 @@ func TestMisspeltValuesAreRefused(t *testing.T) {
 	}
 }
 
-// judgePod holds each pod to what the chart promises of all of them.
+// judgePod checks that a pod keeps the promises that the chart makes for all pods.
 func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[string]bool) {
 	t.Helper()
 	if len(pod.Spec.Containers) != 1 {
@@ -185,7 +185,7 @@ func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[str
 	}
 	seen := map[string]string{}
 	for _, variable := range c.Env {
-		if variable.Name == "GOMEMLIMIT" { // of extraEnv
+		if variable.Name == "GOMEMLIMIT" { // set by extraEnv
 			continue
 		}
 		if _, twice := seen[variable.Name]; twice {
@@ -319,7 +319,7 @@ func (o *objects) add(document []byte) error {
 		return yaml.UnmarshalStrict(document, &network.Ingress{})
 	case "HorizontalPodAutoscaler":
 		return yaml.UnmarshalStrict(document, &autoscaling.HorizontalPodAutoscaler{})
-	case "PodMonitor", "HTTPRoute": // of the Prometheus operator and the Gateway API, whose types are not here
+	case "PodMonitor", "HTTPRoute": // Prometheus operator and Gateway API: their types are not imported
 		return nil
 	}
 	return fmt.Errorf("a %s is not classified", head.Kind)

@@ -37,7 +37,7 @@ func settings(t *testing.T) map[string]bool {
 
 var variable = regexp.MustCompile(`\b(POSTRIDER_[A-Z0-9_]+|DATABASE_URL)\b`)
 
-// Every variable that a file of deploy/ gives to Postrider is a setting of Postrider.
+// Every variable that a file in deploy/ passes to Postrider is a setting of Postrider.
 func TestDeployedVariablesAreSettings(t *testing.T) {
 	t.Parallel()
 	known := settings(t)

@@ -78,7 +78,7 @@ func chartValues(t *testing.T) []value {
 	return all
 }
 
-// README.md of the chart lists the values of values.yaml.
+// The README.md of the chart lists the values in values.yaml.
 func TestChartReadmeListsTheValues(t *testing.T) {
 	t.Parallel()
 	const file, begin = chartDir + "/README.md", "<!-- Generated from values.yaml: make chart -->\n"
@@ -106,7 +106,7 @@ func TestChartReadmeListsTheValues(t *testing.T) {
 	golden(t, file, intro+begin+table.String())
 }
 
-// setByChart are the settings that have a value of their own, or that the secret contains.
+// setByChart are the settings that the chart sets through its own values or through the secret.
 var setByChart = []string{"DATABASE_URL", "POSTRIDER_BASE_URL", "POSTRIDER_DELIVERY_CONCURRENCY",
 	"POSTRIDER_DRAIN_DELAY", "POSTRIDER_HTTP_ADDR", "POSTRIDER_INBOUND_ADDR", "POSTRIDER_MASTER_KEY",
 	"POSTRIDER_METRICS_ADDR", "POSTRIDER_MIGRATE", "POSTRIDER_NODE", "POSTRIDER_RELAY_ADDR",

@@ -28,19 +28,22 @@ func (Account) Fields() []ent.Field {
 			Comment("free plan: verified domain and payment method on file"),
 		field.Time("payment_method_at").Optional().Nillable().Comment("when the current payment method was added"),
 		field.Int("body_retention_days").Positive().Default(30).
-			Comment("days after sending when bodies and attachments are deleted"),
+			Comment("days after sending until bodies and attachments are deleted"),
 		field.Int("record_retention_days").Positive().Default(90).
-			Comment("days after sending when the whole email is deleted"),
+			Comment("days after sending until the whole email is deleted"),
 		field.Bool("unmetered").Default(false).Comment("no rate limit; the development account"),
 		field.Time("suspended_at").Optional().Nillable(),
-		field.Bool("system").Default(false).Comment("the account that sends the installation's own mail; it has no members"),
-		field.Bool("require_second_factor").Default(false).Comment("members without a second factor can only set one up"),
+		field.Bool("system").Default(false).
+			Comment("the account that sends the installation's own mail; it has no members"),
+		field.Bool("require_second_factor").Default(false).
+			Comment("members without a second factor can only set one up"),
 		field.Int("monthly_limit").Optional().Nillable().Comment("the account's own limit of emails per month"),
 		field.Int("stored_bytes").Optional().Nillable().
-			Comment("cap of stored bytes that the operator set, in place of the plan's"),
+			Comment("cap on stored bytes set by the operator; overrides the plan's"),
 		field.Int("daily_bytes").Optional().Nillable().
-			Comment("cap of bytes a day that the operator set, in place of the plan's"),
-		field.Time("payment_due_at").Optional().Nillable().Comment("when a payment became overdue; overage is then off"),
+			Comment("cap on bytes per day set by the operator; overrides the plan's"),
+		field.Time("payment_due_at").Optional().Nillable().
+			Comment("when a payment became overdue; overage is then off"),
 		field.Time("changed_at").Optional().Nillable().
 			Comment("when plan, limits or state were last set, by the database clock"),
 		createdAt(),

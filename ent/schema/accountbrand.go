@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// AccountBrand has the id of its account. An account without a row has no brand.
+// AccountBrand shares the ID of its account. An account without a row has no brand.
 type AccountBrand struct{ ent.Schema }
 
 // Fields of the AccountBrand.

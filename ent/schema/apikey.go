@@ -23,10 +23,11 @@ func (APIKey) Fields() []ent.Field {
 		publicID(),
 		reference("account_id").required(),
 		field.String("name").NotEmpty(),
-		field.String("prefix").NotEmpty().Comment("first characters of the secret, to recognize it"),
+		field.String("prefix").NotEmpty().Comment("first characters of the secret, to identify it"),
 		field.Bytes("hash").NotEmpty().Sensitive().Comment("SHA-256 of the whole secret"),
 		field.Enum("scope").Values("full", "sending", "read").Default("full"),
-		field.JSON("domain_ids", []string{}).Optional().Comment("empty: every domain of the account"),
+		field.JSON("domain_ids", []string{}).Optional().
+			Comment("domains that the key can use; empty: all of the account"),
 		field.Time("expires_at").Optional().Nillable(),
 		field.Time("last_used_at").Optional().Nillable(),
 		field.Time("revoked_at").Optional().Nillable(),

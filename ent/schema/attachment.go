@@ -26,11 +26,11 @@ func (Attachment) Fields() []ent.Field {
 		field.Int("position").NonNegative(),
 		field.String("name").NotEmpty(),
 		field.String("content_type").NotEmpty(),
-		field.String("content_id").Default("").Comment("inline when set, without angle brackets"),
+		field.String("content_id").Default("").Comment("without angle brackets; if set, the file is inline"),
 		field.Int("size").NonNegative().Comment("decoded size in bytes"),
-		field.Bytes("data").Comment("empty where the object store has them"),
+		field.Bytes("data").Comment("empty if the data is in the object store"),
 		field.String("object_key").Optional().Nillable().
-			Comment("where the object store has them (modules/sending/bodies)"),
+			Comment("key of the data in the object store (modules/sending/bodies)"),
 	}
 }
 

@@ -32,20 +32,20 @@ func (Attempt) Fields() []ent.Field {
 		field.Enum("outcome").Values("delivered", "deferred", "bounced", "failed", "unknown", "not_started").
 			Optional().Nillable(),
 		field.String("phase").Default("").
-			Comment("where it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body"),
+			Comment("phase in which it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body"),
 		field.Int("code").Optional().Nillable(),
 		field.String("enhanced_code").Optional().Nillable(),
 		field.String("reply").Default(""),
 		field.String("remote_host").Default(""),
 		field.String("remote_addr").Default(""),
-		field.String("tls").Default("").Comment("protocol version, empty for clear text"),
+		field.String("tls").Default("").Comment("protocol version; empty if unencrypted"),
 		field.String("tls_policy").Default("").
 			Comment("why the attempt required TLS: opportunistic, enforced, mta-sts, dane"),
 		field.String("local_addr").Default("").Comment("the address that the connection came from"),
 		field.String("way").Default("").Comment("a source address or a smarthost; empty: the machine's own address"),
-		field.String("class").Default("").Comment("the classified reply, runtime/mail/bounce; empty when delivered"),
+		field.String("class").Default("").Comment("class of the reply (runtime/mail/bounce); empty if delivered"),
 		field.Int32("node").Optional().Nillable().Comment("id of the process that claimed it"),
-		field.Bool("ahead").Default(false).Comment("claimed before there was a connection for it"),
+		field.Bool("ahead").Default(false).Comment("claimed before a connection was free for it"),
 		field.Time("in_doubt_at").Optional().Nillable().
 			Comment("when the outcome became unknown; an index of finished_at or outcome would change with every attempt"),
 	}

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AutomationEntry outlives the runs and the erasure of the person: it has a keyed hash only.
+// AutomationEntry outlives the runs and the erasure of the person, because it contains only a keyed hash.
 type AutomationEntry struct{ ent.Schema }
 
 // Fields of the AutomationEntry.

@@ -25,9 +25,9 @@ func (AutomationListen) Fields() []ent.Field {
 		field.String("event").NotEmpty(),
 		reference("automation_id").required(),
 		field.Int("version").Positive(),
-		field.Bool("starts").Comment("runs; only of the version that is active now"),
-		field.Bool("waits").Comment("of runs for this event"),
-		field.Bool("cancels").Comment("runs"),
+		field.Bool("starts").Comment("the event starts runs; only for the active version"),
+		field.Bool("waits").Comment("the event can end waits of runs"),
+		field.Bool("cancels").Comment("the event cancels runs"),
 	}
 }
 

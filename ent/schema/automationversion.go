@@ -28,7 +28,7 @@ func (AutomationVersion) Fields() []ent.Field {
 		field.JSON("definition", json.RawMessage{}).Immutable(),
 		field.String("hash").NotEmpty().Immutable(),
 		field.JSON("domain_ids", []string{}).Optional().Immutable().
-			Comment("the sending domains of the key that activated it; empty: all"),
+			Comment("domains of the key that activated it; empty: all"),
 		field.String("author").Default("").Immutable().Comment("the key that activated it"),
 		createdAt(),
 	}

@@ -11,8 +11,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AutomationWork has the id of its run and goes when the run ends. Every row has a next
-// moment, so no run can be stuck.
+// AutomationWork shares the ID of its run and is deleted when the run ends. Every row has a due time, so no run
+// can get stuck.
 type AutomationWork struct{ ent.Schema }
 
 // Annotations of the AutomationWork.
@@ -32,16 +32,16 @@ func (AutomationWork) Fields() []ent.Field {
 		field.Int("step_index"),
 		field.Enum("state").Values("ready", "waiting", "timed_out"),
 		field.JSON("waiting", json.RawMessage{}).Optional().Comment("what the step waits for"),
-		field.JSON("input", json.RawMessage{}).Optional().Comment("the event that has ended the wait"),
+		field.JSON("input", json.RawMessage{}).Optional().Comment("event that ended the wait"),
 		field.JSON("blocked", json.RawMessage{}).Optional().Comment("why the step will be retried"),
 		field.Time("refused_at").Optional().Nillable().
 			Comment("when sending was refused because of the account; a later change to the account makes the step due"),
-		field.Time("ready_at").Comment("when the step became due, because a lease overwrites due_at"),
+		field.Time("ready_at").Comment("when the step became due; needed because a lease overwrites due_at"),
 		field.Time("due_at"),
-		field.Int("lane").Comment("of the account; a claim takes a few of each"),
-		field.Bool("parked").Default(false).Comment("came due while the automation is held"),
+		field.Int("lane").Comment("lane of the account; a claim takes a few rows from each lane"),
+		field.Bool("parked").Default(false).Comment("became due while the automation was held"),
 		field.Int64("fence").Default(0),
-		field.Int("claims").Default(0).Comment("since something was settled"),
+		field.Int("claims").Default(0).Comment("claims since the last settlement"),
 	}
 }
 

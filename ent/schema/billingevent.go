@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingEvent has the id of the provider.
+// BillingEvent uses the provider's ID.
 type BillingEvent struct{ ent.Schema }
 
 // Fields of the BillingEvent.

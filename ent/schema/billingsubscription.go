@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingSubscription has the id of the provider.
+// BillingSubscription uses the provider's ID.
 type BillingSubscription struct{ ent.Schema }
 
 // Annotations of the BillingSubscription.
@@ -21,20 +21,21 @@ func (BillingSubscription) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		reference("account_id").required(),
-		field.String("plan_id").Default("").Comment("empty: its price belongs to no known plan"),
+		field.String("plan_id").Default("").Comment("empty if its price belongs to no known plan"),
 		field.String("status").NotEmpty(),
-		field.String("item_id").Default("").Comment("si_… of the plan's price"),
-		field.Bool("metered").Default(false).Comment("has a price by usage"),
+		field.String("item_id").Default("").Comment("si_…, the item with the plan's price"),
+		field.Bool("metered").Default(false).Comment("whether it has a metered price"),
 		field.Time("metered_since").Optional().Nillable(),
 		field.Time("metered_until").Optional().Nillable().
-			Comment("when usage stopped being billed; null: it is billed, or never was"),
+			Comment("when usage stopped being billed; null if it is billed, or never was"),
 		field.Time("period_start").Optional().Nillable(),
 		field.Time("period_end").Optional().Nillable(),
 		field.Time("cancel_at").Optional().Nillable(),
 		field.String("schedule_id").Default(""),
 		field.String("pending_plan").Default(""),
 		field.Time("pending_at").Optional().Nillable(),
-		field.Time("past_due_since").Optional().Nillable().Comment("by the clock of the database, as first seen"),
+		field.Time("past_due_since").Optional().Nillable().
+			Comment("when this was first observed, by the database clock"),
 		createdAt(),
 		updatedAt(),
 	}

@@ -18,10 +18,10 @@ func (BodyMove) Fields() []ent.Field {
 		reference("account_id").required(),
 		reference("email_id").required(), // the email may be gone
 		field.Int("position").Optional().Nillable().
-			Comment("of the file of the email whose data it has; null: it has html and text, or the message"),
+			Comment("position of the attachment to move; null for html and text, or the message"),
 		field.String("object_key").NotEmpty(),
 		field.Bool("remove").Default(false).Comment("whether to delete the object rather than write it"),
-		field.Time("due_at").Comment("when to try; while a worker holds the row, the end of its lease"),
+		field.Time("due_at").Comment("time of the next try; while a worker holds the row, the end of its lease"),
 		field.Int64("fence").Default(0),
 		field.Int("attempts").Default(0).Comment("claims since the email was finished; 0: nothing was sent yet"),
 		createdAt(),

@@ -10,7 +10,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// CapturedMail is a message as the development sink received it.
+// CapturedMail is a message as received by the development inbox.
 type CapturedMail struct{ ent.Schema }
 
 // Annotations of the CapturedMail.
@@ -25,8 +25,8 @@ func (CapturedMail) Fields() []ent.Field {
 		field.Time("received_at").Immutable().Default(time.Now).Annotations(entsql.Default("CURRENT_TIMESTAMP")),
 		field.String("mail_from").Immutable().Comment("envelope sender"),
 		field.JSON("rcpt_to", []string{}).Immutable().Comment("envelope recipients"),
-		field.String("from").Default("").Immutable().Comment("decoded From"),
-		field.String("subject").Default("").Immutable().Comment("decoded Subject"),
+		field.String("from").Default("").Immutable().Comment("From, decoded"),
+		field.String("subject").Default("").Immutable().Comment("Subject, decoded"),
 		field.String("message_id").Default("").Immutable(),
 		field.Int("size").NonNegative().Immutable(),
 		field.Bytes("raw").Immutable(),

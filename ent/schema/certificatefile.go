@@ -14,7 +14,7 @@ type CertificateFile struct{ ent.Schema }
 func (CertificateFile) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id"),
-		field.String("name").NotEmpty().Immutable().Comment("a path, as certmagic makes it"),
+		field.String("name").NotEmpty().Immutable().Comment("path assigned by certmagic"),
 		field.Bytes("sealed"),
 		field.Int64("size"),
 		field.Time("locked_until").Optional().Nillable(),

@@ -29,14 +29,14 @@ func (CustomEvent) Fields() []ent.Field {
 		field.String("name").NotEmpty().Immutable(),
 		field.String("user_id").Optional().Nillable(),
 		field.String("email").Optional().Nillable(),
-		field.String("email_key").Optional().Nillable().Comment("the address as it is compared"),
+		field.String("email_key").Optional().Nillable().Comment("the address in the form used for comparison"),
 		field.JSON("data", json.RawMessage{}).Optional(),
 		field.String("source").Default("api"),
 		field.Int("depth").Default(0).Comment("length of the chain of runs that led to this event"),
 		field.JSON("matches", []shape.EventMatch{}).Optional().Comment("effects on automations"),
 		field.Bool("pending").Default(false).
-			Comment("an event of the service itself that has not taken effect yet"),
-		field.Bool("trial").Default(false).Comment("test of one automation; other automations ignore it"),
+			Comment("built-in event that has not been applied yet"),
+		field.Bool("trial").Default(false).Comment("tests one automation; other automations ignore it"),
 		createdAt(),
 	}
 }

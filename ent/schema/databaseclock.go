@@ -14,11 +14,11 @@ type DatabaseClock struct{ ent.Schema }
 func (DatabaseClock) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int32("id").Range(1, 1),
-		field.Time("seen_at").Comment("the latest time by the clock of the database, to within a minute"),
+		field.Time("seen_at").Comment("latest time of the database clock, to within a minute"),
 		field.Time("stepped_at").Optional().Nillable().
-			Comment("when a backward step of the clock was last detected, by the clock at that time; null: never"),
-		field.Int64("stepped_by_ms").Default(0).Comment("how far it had gone back, in milliseconds"),
+			Comment("when the clock was last seen to step back, by the clock at that time; null: never"),
+		field.Int64("stepped_by_ms").Default(0).Comment("size of the step in milliseconds"),
 		field.Bool("settled").Default(true).
-			Comment("whether times that were stored while the clock was ahead have been pulled back"),
+			Comment("whether times stored while the clock was ahead have been corrected"),
 	}
 }

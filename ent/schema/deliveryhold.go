@@ -1,4 +1,4 @@
-// Owner: node. The hold that stops the whole installation from sending.
+// Owner: node. The hold that keeps the whole installation from sending.
 package schema
 
 import (
@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// DeliveryHold is a row while the installation sends nothing, and no row while it sends.
+// DeliveryHold has a row while the installation is held, and no row otherwise.
 type DeliveryHold struct{ ent.Schema }
 
 // Fields of the DeliveryHold. There is one hold, so there is one id.
@@ -14,6 +14,6 @@ func (DeliveryHold) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int32("id").Range(1, 1),
 		field.Time("since").Immutable().Comment("when it began, by the database clock"),
-		field.String("reason").Comment("why, for the operator"),
+		field.String("reason").Comment("shown to the operator"),
 	}
 }

@@ -29,7 +29,7 @@ func (DKIMKey) Fields() []ent.Field {
 			Comment("PKCS #8, sealed by runtime/base/secret with the domain's id"),
 		field.String("public_key").NotEmpty().Immutable().Comment("the p= value of the record"),
 		field.Enum("state").Values("pending", "active", "retired").Default("pending").
-			Comment("pending: its record is not seen yet; active: it signs"),
+			Comment("pending: its record was not found yet; active: it signs"),
 		createdAt(),
 		field.Time("activated_at").Optional().Nillable(),
 		field.Time("retired_at").Optional().Nillable(),

@@ -1,4 +1,3 @@
-// Package schema is the data model by hand: one entity per file, the first line
-// of which names the module that may write it. Everything else in ent is
-// generated from here.
+// Package schema is the handwritten data model: one entity per file, whose first line names the module that may
+// write it. Everything else in ent is generated from it.
 package schema

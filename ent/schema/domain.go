@@ -38,11 +38,12 @@ func (Domain) Fields() []ent.Field {
 		field.Bool("ed25519").Default(false).Comment("also signs with an Ed25519 key in addition to RSA (RFC 8463)"),
 		field.Time("last_checked_at").Optional().Nillable(),
 		field.Time("verified_at").Optional().Nillable(),
-		field.Time("failing_since").Optional().Nillable().Comment("first check of the present run of failures"),
+		field.Time("failing_since").Optional().Nillable().
+			Comment("time of the first check in the current series of failures"),
 		field.Time("due_at").Optional().Nillable().
 			Comment("next check; while a worker holds the row, the end of its lease"),
 		field.Int64("fence").Default(0),
-		field.Int("check_attempts").Default(0).Comment("checks since the state last changed, for the back-off"),
+		field.Int("check_attempts").Default(0).Comment("checks since the status last changed, for the backoff"),
 		createdAt(),
 		updatedAt(),
 	}

@@ -28,7 +28,7 @@ func (DomainCheck) Fields() []ent.Field {
 		reference("domain_id").required(),
 		reference("account_id").required(),
 		field.Time("checked_at").Immutable().Default(time.Now).Annotations(entsql.Default("CURRENT_TIMESTAMP")),
-		field.String("status").NotEmpty().Immutable().Comment("of the domain, after the check"),
+		field.String("status").NotEmpty().Immutable().Comment("status of the domain after the check"),
 		field.JSON("records", []shape.RecordState{}).Immutable(),
 	}
 }

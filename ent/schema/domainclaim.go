@@ -22,7 +22,7 @@ func (DomainClaim) Fields() []ent.Field {
 		publicID(),
 		reference("account_id").required(),
 		field.String("name").NotEmpty().Immutable().Comment("A-labels, lower case"),
-		field.String("token").NotEmpty().Immutable().Comment("what the TXT record has to hold"),
+		field.String("token").NotEmpty().Immutable().Comment("required value of the TXT record"),
 		field.Enum("status").Values("pending", "completed", "expired").Default("pending"),
 		createdAt(),
 		field.Time("expires_at"),

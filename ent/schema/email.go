@@ -32,7 +32,7 @@ func (Email) Fields() []ent.Field {
 		field.Int("template_version").Optional().Nillable(),
 		reference("automation_id").optional(),
 		reference("run_id").optional(),
-		field.String("from").NotEmpty().Comment("display form, as the record shows it"),
+		field.String("from").NotEmpty().Comment("display form, as shown in the record"),
 		field.String("from_address").NotEmpty().Comment("addr-spec, domain in A-labels"),
 		field.JSON("to", []string{}).Comment("display forms"),
 		field.JSON("cc", []string{}).Optional(),
@@ -42,18 +42,20 @@ func (Email) Fields() []ent.Field {
 		field.Text("html").Optional().Nillable(),
 		field.Text("text").Optional().Nillable(),
 		field.Bytes("mime").Optional().Nillable().
-			Comment("the message as its sender composed it, where it came over SMTP; html and text are in it then"),
+			Comment("message as its sender composed it, if it was submitted over SMTP; it then contains html " +
+				"and text"),
 		field.String("body_key").Optional().Nillable().
-			Comment("where the object store has html and text, or mime, which are null then (modules/sending/bodies)"),
-		field.Int64("body_size").Optional().Nillable().Comment("bytes stored there"),
-		field.String("body_snippet").Optional().Nillable().Comment("the first words of it, for lists"),
+			Comment("key of html and text, or mime, in the object store; the columns are then null " +
+				"(modules/sending/bodies)"),
+		field.Int64("body_size").Optional().Nillable().Comment("bytes stored in the object store"),
+		field.String("body_snippet").Optional().Nillable().Comment("first words of the body, for lists"),
 		field.JSON("headers", []shape.Header{}).Optional(),
 		field.JSON("tags", []shape.Tag{}).Optional(),
 		field.String("message_id").NotEmpty().Comment("Message-ID without angle brackets"),
 		field.Int("attachment_count").Default(0),
 		field.Bool("unsubscribe").Default(false).Comment("managed unsubscribe: header fields and {{unsubscribe_url}}"),
 		field.String("category").Optional().Nillable().
-			Comment("the kind of mail in the caller's words; the scope of an unsubscribe"),
+			Comment("the caller's name for the kind of mail; the scope of an unsubscribe"),
 		field.Enum("status").Values("queued", "scheduled", "sent", "delivered", "bounced", "failed", "cancelled"),
 		field.String("last_event").Comment("full event type"),
 		field.String("bounce_reason").Optional().Nillable(),
@@ -65,9 +67,10 @@ func (Email) Fields() []ent.Field {
 		field.Time("delivered_at").Optional().Nillable(),
 		field.Time("bounced_at").Optional().Nillable(),
 		field.Time("release_at").Optional().Nillable().
-			Comment("when a worker looks at a scheduled email; null once it is released or cancelled"),
+			Comment("when a worker checks a scheduled email; null once it is released or cancelled"),
 		field.String("uncommon").Optional().Nillable().
-			Comment("the status if it is neither sent nor delivered. The index of rare states covers only these, so the common path changes no index"),
+			Comment("the status if it is neither sent nor delivered; the index of rare states covers only " +
+				"these, so the common path changes no index"),
 		field.String("search").Optional().Nillable().SchemaType(map[string]string{dialect.Postgres: "tsvector"}).
 			Comment("words of subject, addresses and tags, and exact lexemes for filters"),
 		field.Time("body_purged_at").Optional().Nillable().
@@ -93,7 +96,7 @@ func (Email) Indexes() []ent.Index {
 		index.Fields("account_id", "uncommon", "id").StorageKey("email_uncommon").
 			Annotations(entsql.IndexWhere("uncommon IS NOT NULL")),
 		index.Fields("search").StorageKey("email_search").Annotations(entsql.IndexType("GIN")),
-		// Few emails are of a template or an automation, and the others pay nothing.
+		// Few emails come from a template or an automation, and these indexes cost nothing for the others.
 		index.Fields("account_id", "template_id", "id").StorageKey("email_template").
 			Annotations(entsql.IndexWhere("template_id IS NOT NULL")),
 		index.Fields("account_id", "automation_id", "id").StorageKey("email_automation").

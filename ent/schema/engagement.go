@@ -23,7 +23,7 @@ func (Engagement) Fields() []ent.Field {
 		reference("account_id").required(),
 		reference("email_id").required(),
 		field.Enum("kind").Values("open", "click"),
-		field.Text("url").Optional().Nillable().Comment("where the link leads, for a click"),
+		field.Text("url").Optional().Nillable().Comment("target of the link, for a click"),
 		field.String("ip").Default(""),
 		field.String("user_agent").Default(""),
 		field.String("machine").Default("").

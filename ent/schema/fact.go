@@ -17,7 +17,7 @@ func (Fact) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		reference("account_id").required(),
-		field.String("type").NotEmpty().Immutable().Comment("as email.delivered"),
+		field.String("type").NotEmpty().Immutable().Comment("such as email.delivered"),
 		reference("subject_id").required(),
 		field.JSON("data", json.RawMessage{}).Immutable(),
 		createdAt(),

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// FlaggedLink is a host, or the beginning of a URL.
+// FlaggedLink is a host or a URL prefix.
 type FlaggedLink struct{ ent.Schema }
 
 // Fields of the FlaggedLink.
@@ -14,7 +14,7 @@ func (FlaggedLink) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id"),
 		field.String("target").Unique().Immutable().NotEmpty().
-			Comment("a host, which covers the names below it, or the beginning of a URL; normalized"),
+			Comment("a host, which covers its subdomains, or a URL prefix; normalized"),
 		field.String("reason").Default("").Comment("for operators only"),
 		createdAt(),
 	}

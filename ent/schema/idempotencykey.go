@@ -17,9 +17,10 @@ func (IdempotencyKey) Fields() []ent.Field {
 		reference("account_id").required(),
 		field.String("key").NotEmpty().MaxLen(255).Immutable(),
 		field.Bytes("request_hash").Immutable().Comment("SHA-256 of operation and canonical body"),
-		field.String("operation").Default("").Comment("of the request, such as POST /api/emails; empty: of an older version"),
-		field.Int("status").Comment("HTTP status of the answer"),
-		field.Bytes("body").Comment("the answer's bytes"),
+		field.String("operation").Default("").
+			Comment("operation of the request, such as POST /api/emails; empty if stored by an older version"),
+		field.Int("status").Comment("HTTP status of the response"),
+		field.Bytes("body").Comment("body of the response"),
 		createdAt(),
 		field.Time("expires_at").Immutable(),
 	}

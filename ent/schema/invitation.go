@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Invitation is open until it is accepted, revoked or has expired. Its token is created together
-// with its mail; due_at is the time of the next attempt.
+// Invitation is open until it is accepted, revoked or has expired. Its token is created together with its
+// email; due_at is the time of the next attempt.
 type Invitation struct{ ent.Schema }
 
 // Annotations of the Invitation.
@@ -25,13 +25,13 @@ func (Invitation) Fields() []ent.Field {
 		reference("account_id").required(),
 		field.String("email").NotEmpty().Comment("lower case"),
 		field.Enum("role").Values("owner", "admin", "developer", "billing", "viewer"),
-		field.Bytes("token_hash").Optional().Nillable().Sensitive().Comment("SHA-256; null until the mail is written"),
+		field.Bytes("token_hash").Optional().Nillable().Sensitive().Comment("SHA-256; null until the email is created"),
 		reference("invited_by").optional(),
 		field.Time("expires_at"),
 		field.Time("accepted_at").Optional().Nillable(),
 		field.Time("revoked_at").Optional().Nillable(),
-		field.Time("due_at").Optional().Nillable().Comment("when its mail is due; null once it is written"),
-		field.Int("attempts").Default(0).Comment("to write the mail"),
+		field.Time("due_at").Optional().Nillable().Comment("when its email is due; null once it is created"),
+		field.Int("attempts").Default(0).Comment("attempts to create the email"),
 		createdAt(),
 	}
 }

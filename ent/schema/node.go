@@ -6,31 +6,33 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Node is one process, from its start to its end. A process that ends as it should takes
-// its row away; the row of one that died stays for an hour.
+// Node is one process, from its start to its end. A process that stops normally deletes its row; the row of one
+// that died stays for an hour.
 type Node struct{ ent.Schema }
 
-// Fields of the Node. Every row that a claim touches names the node, so the id is small.
+// Fields of the Node. Every claimed row contains the node, so the ID is small.
 func (Node) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int32("id"),
 		field.String("name").NotEmpty().Immutable().
-			Comment("POSTRIDER_NODE; a restarted process has the name of the one before"),
-		field.String("version").Immutable().Comment("of the program"),
+			Comment("POSTRIDER_NODE; a process keeps its name when it is restarted"),
+		field.String("version").Immutable().Comment("version of the program"),
 		field.String("schema").Optional().Immutable().
-			Comment("the newest migration of the program; null: the program is older than this column"),
+			Comment("newest migration that the program has; null if the program is older than this column"),
 		field.JSON("roles", []string{}).Comment("what it does: accepts, delivers, webhooks"),
 		field.Time("started_at").Immutable(),
-		field.Time("seen_at").Comment("its latest write, by the database clock"),
+		field.Time("seen_at").Comment("time of its latest write, by the database clock"),
 		field.Time("claims_from").
-			Comment("it claims nothing before this time: the database was away, and others may have results to store"),
+			Comment("it claims nothing before this time, because the database was unavailable and others may " +
+				"have results to store"),
 		field.JSON("addresses", []string{}).Optional().
-			Comment("those that it can leave from, as 198.51.100.7; a network where it has all of it"),
+			Comment("addresses that it can send from, such as 198.51.100.7, or a network if it has all " +
+				"addresses in it"),
 		field.String("egress").Optional().
 			Comment("POSTRIDER_EGRESS: processes with the same name share one public address"),
 		field.Int64("clock_ahead_ms").Optional().Nillable().
-			Comment("how far its clock is ahead of the database clock, in milliseconds; null: less than matters"),
+			Comment("how far its clock is ahead of the database clock, in milliseconds; null if negligible"),
 		field.Int64("lock").Optional().Nillable().
-			Comment("key of the advisory lock that its connection holds; null while it holds none"),
+			Comment("key of the advisory lock that its connection holds; null if it holds none"),
 	}
 }

@@ -22,7 +22,7 @@ func (Passkey) Fields() []ent.Field {
 		publicID(),
 		reference("user_id").required(),
 		field.Bytes("credential_id").NotEmpty(),
-		field.Bytes("credential").NotEmpty().Comment("public key, counter and flags, in JSON of the library"),
+		field.Bytes("credential").NotEmpty().Comment("public key, counter and flags, in the library's JSON format"),
 		field.String("name").NotEmpty(),
 		field.Time("last_used_at").Optional().Nillable(),
 		createdAt(),

@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Password has the id of its user.
+// Password shares the ID of its user.
 type Password struct{ ent.Schema }
 
 // Annotations of the Password.

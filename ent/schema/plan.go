@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Plan has the limits of a plan. Rows are seeded by a migration; operators may change them.
+// Plan contains the limits of one plan. Rows are seeded by a migration; operators may change them.
 type Plan struct{ ent.Schema }
 
 // Annotations of the Plan.
@@ -25,16 +25,17 @@ func (Plan) Fields() []ent.Field {
 		field.Int("daily_emails").Optional().Nillable().Comment("hard cap; null if unlimited"),
 		field.Int("monthly_emails").Optional().Nillable().Comment("hard cap; null if unlimited"),
 		field.Int("daily_sms").Optional().Nillable().
-			Comment("hard cap of text messages through the operator's provider; null if unlimited"),
-		field.Int("stored_bytes").Optional().Nillable().Comment("hard cap of stored bytes; null is unlimited"),
+			Comment("hard cap on text messages through the operator's provider; null if unlimited"),
+		field.Int("stored_bytes").Optional().Nillable().Comment("hard cap on stored bytes; null if unlimited"),
 		field.Int("daily_bytes").Optional().Nillable().
-			Comment("hard cap of bytes that are stored in a day (UTC); null is unlimited"),
+			Comment("hard cap on bytes stored per day (UTC); null if unlimited"),
 		field.Int("max_domains").Positive(),
 		field.Bool("sandboxed").Default(false).Comment("sends only to the account email until production is unlocked"),
-		field.Int("rank").Default(0).Comment("up is a change to a greater one"),
-		field.Bool("self_service").Default(false).Comment("a customer may choose it"),
-		field.Int("included_emails").Optional().Nillable().Comment("emails per month included in the price; null if not configured"),
-		field.Bool("overage").Default(false).Comment("emails beyond the included ones are metered"),
+		field.Int("rank").Default(0).Comment("a change to a higher rank is an upgrade"),
+		field.Bool("self_service").Default(false).Comment("whether customers can choose it"),
+		field.Int("included_emails").Optional().Nillable().
+			Comment("emails per month included in the price; null if not configured"),
+		field.Bool("overage").Default(false).Comment("emails beyond the included volume are metered"),
 		field.Time("changed_at").Optional().Nillable().Comment("when it was last set, by the database clock"),
 		createdAt(),
 	}

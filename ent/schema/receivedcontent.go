@@ -10,7 +10,7 @@ import (
 )
 
 // ReceivedContent is a raw message, once for all recipients of one account in one
-// SMTP transaction. It is here until an object store has confirmed that it has it.
+// SMTP transaction. It is stored here until an object store has confirmed that it has a copy.
 type ReceivedContent struct{ ent.Schema }
 
 // Fields of the ReceivedContent.
@@ -19,10 +19,10 @@ func (ReceivedContent) Fields() []ent.Field {
 		field.Int64("id"),
 		reference("account_id").required(),
 		field.Int64("size"),
-		field.Bytes("data").Optional().Nillable().Comment("null once the object store has it"),
-		field.String("object_key").Optional().Nillable().Comment("where the object store has it"),
+		field.Bytes("data").Optional().Nillable().Comment("null once it is in the object store"),
+		field.String("object_key").Optional().Nillable().Comment("its key in the object store"),
 		field.Time("due_at").Optional().Nillable().
-			Comment("when to bring it to the object store; while a worker holds it, the end of its lease"),
+			Comment("when to move it to the object store; while a worker holds the row, the end of its lease"),
 		field.Int64("fence").Default(0),
 		field.Int("attempts").Default(0),
 		createdAt(),

@@ -33,17 +33,17 @@ func (Recipient) Fields() []ent.Field {
 		field.Time("due_at").Optional().Nillable().
 			Comment("next attempt; while a worker holds the row, the end of its lease; null once settled"),
 		field.Int64("fence").Default(0).
-			Comment("goes up with each claim; an outcome is stored only under the fence it was claimed with"),
+			Comment("increases with each claim; an outcome is stored only under the fence of its claim"),
 		field.Int("attempts").Default(0),
-		field.Int("code").Optional().Nillable().Comment("SMTP reply code, RFC 5321 section 4.2"),
-		field.String("enhanced_code").Optional().Nillable().Comment("RFC 3463, as 5.1.1"),
+		field.Int("code").Optional().Nillable().Comment("SMTP reply code (RFC 5321 section 4.2)"),
+		field.String("enhanced_code").Optional().Nillable().Comment("enhanced status code (RFC 3463), such as 5.1.1"),
 		field.String("diagnostic").Optional().Nillable(),
 		field.String("remote_mta").Optional().Nillable(),
 		createdAt(),
 		field.Time("queued_at").Default(time.Now).Annotations(entsql.Default("CURRENT_TIMESTAMP")).
-			Comment("accepted or released: where the 72 hours of retries begin"),
+			Comment("when it was accepted or released: the start of the 72 hours of retries"),
 		field.Time("settled_at").Optional().Nillable(),
-		field.Time("delay_notified_at").Optional().Nillable().Comment("last email.delivery_delayed"),
+		field.Time("delay_notified_at").Optional().Nillable().Comment("time of the last email.delivery_delayed"),
 		field.String("lane").Optional().Nillable().
 			Comment("set while the row waits for room in a lane (way and destination); null in the common queue and while the row is held"),
 		field.Enum("held_by").Values("operator", "account").Optional().Nillable().

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// SecondFactor has the id of its user. It counts once it is active.
+// SecondFactor shares the ID of its user. It is required once it is active.
 type SecondFactor struct{ ent.Schema }
 
 // Annotations of the SecondFactor.
@@ -19,12 +19,12 @@ func (SecondFactor) Annotations() []schema.Annotation {
 func (SecondFactor) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
-		field.Bytes("secret").NotEmpty().Sensitive().Comment("of RFC 6238; sealed with the master key"),
+		field.Bytes("secret").NotEmpty().Sensitive().Comment("secret of RFC 6238, sealed with the master key"),
 		field.Int64("last_step").Default(0).
-			Comment("time step of the last code that was taken: no code is taken twice"),
+			Comment("time step of the last accepted code, so that no code is accepted twice"),
 		field.Time("active_at").Optional().Nillable(),
 		field.JSON("recovery", [][]byte{}).Optional().Sensitive().
-			Comment("SHA-256 of the recovery codes that are left"),
+			Comment("SHA-256 of the remaining recovery codes"),
 		createdAt(),
 	}
 }

@@ -16,13 +16,13 @@ func (SecurityAlert) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id"),
 		reference("user_id").optional(),
-		field.String("email").NotEmpty().Comment("where the mail goes, in lower case"),
+		field.String("email").NotEmpty().Comment("recipient of the email, in lower case"),
 		field.String("kind").NotEmpty(),
-		field.JSON("names", map[string]string{}).Comment("what the mail says; never a secret"),
+		field.JSON("names", map[string]string{}).Comment("values for the email; never contains a secret"),
 		field.Time("due_at").Optional().Nillable().
-			Comment("when its mail is due; null once it is written or abandoned"),
+			Comment("when its email is due; null once it is created or abandoned"),
 		field.Time("mailed_at").Optional().Nillable(),
-		field.Int("attempts").Default(0).Comment("to write the mail"),
+		field.Int("attempts").Default(0).Comment("attempts to create the email"),
 		createdAt(),
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Session is found by the hash of its cookie.
+// Session is looked up by the hash of its cookie.
 type Session struct{ ent.Schema }
 
 // Annotations of the Session.
@@ -26,13 +26,13 @@ func (Session) Fields() []ent.Field {
 		reference("user_id").required(),
 		reference("account_id").optional(),
 		field.Enum("method").Values("password", "passkey", "oidc", "link"),
-		field.Bool("second_factor").Default(false).Comment("whether one was given"),
-		field.Time("confirmed_at").Default(time.Now).Comment("when password, passkey or code was given last"),
+		field.Bool("second_factor").Default(false).Comment("whether a second factor was used"),
+		field.Time("confirmed_at").Default(time.Now).Comment("when the user last entered a password, passkey or code"),
 		field.String("ip").Default(""),
 		field.String("user_agent").Default(""),
 		createdAt(),
-		field.Time("last_used_at").Default(time.Now).Comment("to within a minute"),
-		field.Time("expires_at").Comment("when the session ends, even if it is used"),
+		field.Time("last_used_at").Default(time.Now).Comment("accurate to within a minute"),
+		field.Time("expires_at").Comment("when the session ends, even if it is in use"),
 		field.Time("revoked_at").Optional().Nillable(),
 	}
 }

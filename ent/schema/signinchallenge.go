@@ -1,4 +1,4 @@
-// Owner: signin. The challenge that a started sign-in must answer.
+// Owner: signin. The challenge of a sign-in in progress.
 package schema
 
 import (
@@ -8,8 +8,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SignInChallenge is deleted by the transaction that reads it, so it counts once. The table is
-// unlogged: after a crash of the database a sign-in is begun again.
+// SignInChallenge is deleted by the transaction that reads it, so it can be used only once. The table is
+// unlogged: after a crash of the database, sign-ins in progress must be started again.
 type SignInChallenge struct{ ent.Schema }
 
 // Annotations of the SignInChallenge.
@@ -22,9 +22,10 @@ func (SignInChallenge) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		field.Enum("kind").Values("passkey", "new_passkey", "oidc"),
-		field.Bytes("browser").Optional().Nillable().Comment("SHA-256 of a cookie of the browser that began"),
+		field.Bytes("browser").Optional().Nillable().
+			Comment("SHA-256 of a cookie of the browser that started the sign-in"),
 		reference("user_id").optional(),
-		field.Bytes("data").NotEmpty().Sensitive().Comment("challenge or state, nonce and verifier; in JSON"),
+		field.Bytes("data").NotEmpty().Sensitive().Comment("challenge, or state, nonce and verifier, as JSON"),
 		field.Time("expires_at"),
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SignInFailure has what is counted, and a keyed hash of it, as its id. It counts failures by what
-// package guessing names. The table is unlogged: after a crash of the database the counts begin again.
+// SignInFailure counts failures for one key of package guessing, such as an email in a network. Its ID is the
+// kind of key and a keyed hash of it. The table is unlogged: after a crash of the database the counts start
+// over.
 type SignInFailure struct{ ent.Schema }
 
 // Fields of the SignInFailure.
@@ -16,8 +17,9 @@ func (SignInFailure) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		field.Int("count"),
-		field.Time("until").Comment("when the count begins again"),
-		field.Time("next_at").Optional().Nillable().Comment("when one more attempt is judged, once the count is full"),
+		field.Time("until").Comment("when the count starts over"),
+		field.Time("next_at").Optional().Nillable().
+			Comment("when another attempt is allowed, once the limit is reached"),
 	}
 }
 

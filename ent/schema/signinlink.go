@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SignInLink is written for each request, whether the address is known or not. Its token is
-// created together with its mail; due_at is the time of the next attempt.
+// SignInLink is written for each request, whether the address is known or not. Its token is created together
+// with its email; due_at is the time of the next attempt.
 type SignInLink struct{ ent.Schema }
 
 // Annotations of the SignInLink.
@@ -22,19 +22,19 @@ func (SignInLink) Annotations() []schema.Annotation {
 func (SignInLink) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id"),
-		field.Bytes("token_hash").Optional().Nillable().Sensitive().Comment("SHA-256; null until the mail is written"),
+		field.Bytes("token_hash").Optional().Nillable().Sensitive().Comment("SHA-256; null until the email is created"),
 		field.Enum("purpose").Values("setup", "sign_up", "reset", "email", "email_stop", "sign_in"),
 		reference("user_id").optional(),
 		field.String("email").Default("").
-			Comment("lower case; of an email change the new one, of a link that stops it the old one"),
+			Comment("lower case; for an email change the new address, for a link that cancels it the old one"),
 		field.Bool("known_device").Default(false).
-			Comment("a browser asked for it that has signed in as the person before"),
-		field.Bool("again").Default(false).Comment("works as often as it is opened: development mode"),
+			Comment("requested from a browser in which the user has signed in before"),
+		field.Bool("again").Default(false).Comment("can be opened repeatedly (development mode)"),
 		field.Time("expires_at"),
 		field.Time("used_at").Optional().Nillable(),
 		field.Time("due_at").Optional().Nillable().
-			Comment("when its mail is due; null once it is written, or if no mail is due"),
-		field.Int("attempts").Default(0).Comment("to write the mail"),
+			Comment("when its email is due; null once it is created, or if no email is due"),
+		field.Int("attempts").Default(0).Comment("attempts to create the email"),
 		createdAt(),
 	}
 }

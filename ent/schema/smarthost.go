@@ -1,5 +1,5 @@
-// Owner: outbound. A server that takes the mail of an account, or of one of its domains, instead of the
-// recipients' own.
+// Owner: outbound. A server that relays the mail of an account, or of one of its domains, instead of direct
+// delivery.
 package schema
 
 import (
@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Smarthost is one such server. It is set by the operator.
+// Smarthost is one such server, configured by the operator.
 type Smarthost struct{ ent.Schema }
 
 // Annotations of the Smarthost.
@@ -23,10 +23,10 @@ func (Smarthost) Fields() []ent.Field {
 		publicID(),
 		reference("account_id").required(),
 		reference("domain_id").optional(),
-		field.String("host").NotEmpty().Comment("name in A-labels, or an address"),
+		field.String("host").NotEmpty().Comment("host name in A-labels, or an address"),
 		field.Int("port"),
 		field.Bool("implicit_tls").Default(false).Comment("implicit TLS (RFC 8314)"),
-		field.Bool("verify").Default(true).Comment("the certificate, wherever TLS is demanded"),
+		field.Bool("verify").Default(true).Comment("verify the certificate whenever TLS is required"),
 		field.String("username").Default(""),
 		field.Bytes("password").Optional().Nillable().Sensitive().Comment("sealed with the master key"),
 		field.Enum("use").Values("always", "fallback").Default("always").

@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SMSAttempt is one request. One without an outcome is either running or was cut off: whether
-// the provider has taken the message is unknown then.
+// SMSAttempt is one request. A request without an outcome is either running or was cut off. In the latter case,
+// it is unknown whether the provider accepted the message.
 type SMSAttempt struct{ ent.Schema }
 
 // Annotations of the SMSAttempt.
@@ -32,7 +32,7 @@ func (SMSAttempt) Fields() []ent.Field {
 		field.Enum("outcome").Values("sent", "temporary", "failed", "unknown").Optional().Nillable(),
 		field.Int("status_code").Optional().Nillable(),
 		field.String("error").Default("").
-			Comment("the error of the provider, or why there was no response"),
+			Comment("error from the provider, or why there was no response"),
 		field.Int("duration_ms").Optional().Nillable(),
 		field.Int32("node").Optional().Nillable().Comment("id of the process that makes it"),
 	}

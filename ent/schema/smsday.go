@@ -23,8 +23,8 @@ func (SMSDay) Fields() []ent.Field {
 		field.Int64("id"),
 		reference("account_id").required(),
 		field.String("day").NotEmpty().Immutable().Comment("UTC by the database clock: 2026-11-22"),
-		field.Int("messages").Default(0).Comment("all"),
-		field.Int("by_operator").Default(0).Comment("those for the operator's provider"),
+		field.Int("messages").Default(0).Comment("all messages"),
+		field.Int("by_operator").Default(0).Comment("messages through the operator's provider"),
 	}
 }
 

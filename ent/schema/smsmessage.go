@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SMSMessage is stored before it is sent. What is unknown was handed to the provider
-// without an answer, and is never sent again.
+// SMSMessage is stored before it is sent. A message with an unknown outcome was submitted to the provider
+// without a response, and is never sent again.
 type SMSMessage struct{ ent.Schema }
 
 // Annotations of the SMSMessage.
@@ -26,32 +26,34 @@ func (SMSMessage) Fields() []ent.Field {
 		field.String("to").NotEmpty().Immutable().Comment("E.164"),
 		field.Bytes("number_hash").Immutable().Comment("keyed hash of the number"),
 		field.String("region").Immutable().
-			Comment("of the number: ISO 3166 in capitals; 001 for numbers of no country"),
-		field.String("from").Default("").Immutable().Comment("as the step has it; empty: the provider's own"),
+			Comment("country of the number (ISO 3166, in capitals); 001 for numbers of no country"),
+		field.String("from").Default("").Immutable().Comment("sender set by the step; empty: the provider's default"),
 		field.String("text").Immutable(),
 		field.Enum("encoding").Values("gsm7", "ucs2").Immutable(),
 		field.Int("segments").Positive().Immutable(),
 		field.Bool("own_provider").Default(false).
-			Comment("the account's, and not the operator's; of the last attempt, else of the acceptance"),
+			Comment("whether the account's own provider is used, as of the last attempt, or else of the acceptance"),
 		field.String("provider").Default("").Comment("capture, twilio, http"),
-		field.String("provider_id").Default("").Comment("the provider's message id"),
+		field.String("provider_id").Default("").Comment("message id at the provider"),
 		field.Enum("status").Values("queued", "sent", "delivered", "failed", "unknown").Default("queued"),
-		field.String("error_code").Default("").Comment("code of why it failed or is unknown"),
-		field.String("error").Default("").Comment("the same as a sentence"),
+		field.String("error_code").Default("").Comment("code of the reason why it failed or is unknown"),
+		field.String("error").Default("").Comment("the reason as a sentence"),
 		field.Int("attempts").Default(0),
-		field.Time("due_at").Optional().Nillable().Comment("next attempt; while a worker holds the row, the end of its lease; null once settled"),
+		field.Time("due_at").Optional().Nillable().
+			Comment("next attempt; while a worker holds the row, the end of its lease; null once settled"),
 		field.Int64("fence").Default(0),
-		field.Time("expires_at").Comment("no attempt is made from then on"),
+		field.Time("expires_at").Comment("no attempt is made after this time"),
 		reference("automation_id").optional(),
 		reference("run_id").optional(),
-		field.Int("version").Default(0).Comment("of the automation"),
+		field.Int("version").Default(0).Comment("version of the automation"),
 		field.Int("step_index").Default(0),
 		field.String("user_id").Optional().Nillable().Comment("the person of the run"),
-		field.String("email_key").Optional().Nillable().Comment("the person's address, as it is compared"),
+		field.String("email_key").Optional().Nillable().
+			Comment("the person's address, in the form used for comparison"),
 		createdAt(),
 		field.Time("sent_at").Optional().Nillable(),
 		field.Time("settled_at").Optional().Nillable().
-			Comment("the status will not change by us any more; a receipt may still change it"),
+			Comment("final for us, but a receipt may still change it"),
 	}
 }
 

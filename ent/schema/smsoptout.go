@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SMSOptOut is found by the hash, so that it still blocks after the number was erased.
+// SMSOptOut is looked up by hash, so that it still blocks after the number is erased.
 type SMSOptOut struct{ ent.Schema }
 
 // Annotations of the SMSOptOut.
@@ -25,7 +25,7 @@ func (SMSOptOut) Fields() []ent.Field {
 		field.Bytes("number_hash").Comment("keyed hash of the number"),
 		field.String("number").Optional().Nillable().Comment("E.164; null once erased"),
 		field.Enum("reason").Values("reply", "provider").
-			Comment("reply: the person wrote STOP; provider: it refused the number for that"),
+			Comment("reply: the person replied STOP; provider: the provider reported an opt-out"),
 		createdAt(),
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// SMSSettings has the id of its account. An account without a row sends by the operator's
-// provider, if there is one, and to no country.
+// SMSSettings shares the ID of its account. An account without a row uses the operator's provider, if there is
+// one, and cannot send to any country.
 type SMSSettings struct{ ent.Schema }
 
 // Annotations of the SMSSettings.
@@ -26,8 +26,8 @@ func (SMSSettings) Fields() []ent.Field {
 		field.Enum("provider").Values("operator", "none", "twilio", "http").Default("operator"),
 		field.JSON("config", shape.SMSProvider{}).Comment("settings of the account's own provider, except its secrets"),
 		field.Bytes("credentials").Optional().Nillable().Sensitive().Comment("sealed with the master key"),
-		field.JSON("countries", []string{}).Comment("that may be written to: ISO 3166; empty: none"),
-		field.Int("daily_cap").Default(100).Comment("messages in a day of UTC"),
+		field.JSON("countries", []string{}).Comment("countries that messages can be sent to (ISO 3166); empty: none"),
+		field.Int("daily_cap").Default(100).Comment("messages per UTC day"),
 		createdAt(),
 		updatedAt(),
 	}

@@ -23,7 +23,8 @@ func (SMTPCredential) Fields() []ent.Field {
 		reference("account_id").required(),
 		field.String("name").NotEmpty(),
 		field.Bytes("hash").NotEmpty().Sensitive().Comment("SHA-256 of the whole password, which is 256 random bits"),
-		field.JSON("domain_ids", []string{}).Optional().Comment("empty: every domain of the account"),
+		field.JSON("domain_ids", []string{}).Optional().
+			Comment("domains that it can send from; empty: all of the account"),
 		field.Time("last_used_at").Optional().Nillable(),
 		field.Time("revoked_at").Optional().Nillable(),
 		reference("created_by").optional(),

@@ -1,4 +1,4 @@
-// Owner: outbound. A source address of the installation's machines, from which mail can leave.
+// Owner: outbound. A source address of the installation's machines for outgoing mail.
 package schema
 
 import (
@@ -22,13 +22,13 @@ func (Source) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		field.String("address").NotEmpty().Immutable().Comment("IPv4 or IPv6, canonical"),
-		field.String("hostname").NotEmpty().Comment("for EHLO: what the address's PTR record says"),
+		field.String("hostname").NotEmpty().Comment("name in EHLO, as in the PTR record of the address"),
 		field.Enum("pool").Values("shared", "pool", "dedicated").
-			Comment("shared: all plans; pool: the plan Pool; dedicated: of one account"),
+			Comment("shared: all plans; pool: the plan Pool; dedicated: one account"),
 		reference("account_id").optional(),
 		field.String("node").Optional().Nillable().
-			Comment("the process that mail leaves from it by; null: any that has the address"),
-		field.Time("warmup_started_at").Optional().Nillable().Comment("null: warm"),
+			Comment("the process that sends mail from it; null: any that has the address"),
+		field.Time("warmup_started_at").Optional().Nillable().Comment("null if it is warmed up"),
 		field.Time("paused_at").Optional().Nillable(),
 		createdAt(),
 	}

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SourceDay is one counter. Warm addresses have none.
+// SourceDay is one counter. Addresses that are warmed up have no row.
 type SourceDay struct{ ent.Schema }
 
 // Fields of the SourceDay.

@@ -15,7 +15,7 @@ func (StorageAllowance) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id"),
 		reference("account_id").required(),
-		field.String("holder").NotEmpty().Immutable().Comment("one run of one process"),
+		field.String("holder").NotEmpty().Immutable().Comment("identifies one run of one process"),
 		field.Int64("bytes").Default(0),
 		field.Time("expires_at"),
 	}

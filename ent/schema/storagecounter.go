@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// StorageCounter is the counter of one account. Accounts without a quota have none.
+// StorageCounter is the counter of one account. Accounts without a quota have no row.
 type StorageCounter struct{ ent.Schema }
 
 // Fields of the StorageCounter.
@@ -16,17 +16,18 @@ func (StorageCounter) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id"),
 		reference("account_id").required(),
-		field.Int64("stored").Default(0).Comment("bytes, with what processes have borrowed"),
-		field.Int64("charged").Default(0).Comment("sum of all charges; only grows"),
-		field.String("day").Default("").Comment("UTC, as 2026-11-21"),
-		field.Int64("day_bytes").Default(0).Comment("bytes charged on that day, with what processes have borrowed"),
+		field.Int64("stored").Default(0).Comment("bytes, including those that processes have borrowed"),
+		field.Int64("charged").Default(0).Comment("sum of all charges; never decreases"),
+		field.String("day").Default("").Comment("UTC, such as 2026-11-21"),
+		field.Int64("day_bytes").Default(0).
+			Comment("bytes charged on that day, including those that processes have borrowed"),
 		field.Int64("day_received").Default(0).
-			Comment("the part of them that strangers sent, as processes have reported it"),
-		field.JSON("kinds", map[string]int64{}).Optional().Comment("what the last measurement found, by kind"),
+			Comment("the part of day_bytes that was received from unknown senders, as reported by processes"),
+		field.JSON("kinds", map[string]int64{}).Optional().Comment("result of the last measurement, by kind"),
 		field.Time("measured_at").Optional().Nillable(),
 		field.Time("due_at").Optional().Nillable().
 			Comment("next step of the measurement; while a worker holds the row, the end of its lease"),
-		field.JSON("progress", map[string]any{}).Optional().Comment("the measurement under way"),
+		field.JSON("progress", map[string]any{}).Optional().Comment("measurement in progress"),
 	}
 }
 

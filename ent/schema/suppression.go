@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Suppression blocks all mail of an account to an address. It is found by the
-// hash, so that it still blocks after the address was erased.
+// Suppression blocks all mail from an account to an address. It is looked up by hash, so that it still blocks
+// after the address is erased.
 type Suppression struct{ ent.Schema }
 
 // Annotations of the Suppression.

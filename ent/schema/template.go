@@ -25,9 +25,9 @@ func (Template) Fields() []ent.Field {
 	return append([]ent.Field{
 		publicID(),
 		reference("account_id").required(),
-		field.String("alias").Optional().Nillable().Comment("a name for programs, unique in the account"),
+		field.String("alias").Optional().Nillable().Comment("name used by programs, unique in the account"),
 		field.String("name").NotEmpty(),
-		field.Int("version").Optional().Nillable().Comment("number of the published version; null while there is none"),
+		field.Int("version").Optional().Nillable().Comment("number of the published version; null if there is none"),
 		field.Int("last_version").Default(0).Comment("the highest version number so far"),
 		field.Time("published_at").Optional().Nillable(),
 		createdAt(),

@@ -21,11 +21,12 @@ func (TLSReportCount) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id"),
 		field.String("day").NotEmpty().Immutable().Comment("UTC by the database clock: 2026-11-22"),
-		field.String("domain").NotEmpty().Immutable().Comment("of the recipients, A-labels"),
-		field.String("host").Immutable().Comment("mail host; empty when it did not come to that"),
+		field.String("domain").NotEmpty().Immutable().Comment("domain of the recipients, in A-labels"),
+		field.String("host").Immutable().Comment("mail host; empty if none was determined"),
 		field.String("policy").NotEmpty().Immutable().Comment("opportunistic, enforced, mta-sts, dane"),
 		field.Bool("testing").Immutable(),
-		field.String("result").Immutable().Comment("empty: success; else a result type of RFC 8460 section 4.3"),
+		field.String("result").Immutable().
+			Comment("empty for success, otherwise a result type of RFC 8460 section 4.3"),
 		field.Int64("sessions").Default(0),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// TrackingHost is used in links once its CNAME record was found.
+// TrackingHost is used in links once its CNAME record has been found.
 type TrackingHost struct{ ent.Schema }
 
 // Annotations of the TrackingHost.
@@ -25,12 +25,13 @@ func (TrackingHost) Fields() []ent.Field {
 		reference("domain_id").required(),
 		field.String("host").NotEmpty().Comment("A-labels, lower case, below the domain"),
 		field.Enum("status").Values("pending", "verified", "failed").Default("pending"),
-		field.Strings("found").Optional().Comment("what the resolver answered"),
-		field.String("error").Default("").Comment("one sentence on what to do, empty when verified"),
+		field.Strings("found").Optional().Comment("answer of the resolver"),
+		field.String("error").Default("").Comment("one sentence that says what to do; empty if verified"),
 		field.Time("verified_at").Optional().Nillable(),
 		field.Time("last_checked_at").Optional().Nillable(),
 		field.Time("failing_since").Optional().Nillable(),
-		field.Time("due_at").Optional().Nillable().Comment("next check; while a worker holds the row, the end of its lease"),
+		field.Time("due_at").Optional().Nillable().
+			Comment("next check; while a worker holds the row, the end of its lease"),
 		field.Int64("fence").Default(0),
 		createdAt(),
 		updatedAt(),

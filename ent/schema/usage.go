@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Usage is one counter. Accounts without a cap have none.
+// Usage is one counter. Accounts without a cap have no row.
 type Usage struct{ ent.Schema }
 
 // Fields of the Usage.

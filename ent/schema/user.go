@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// User is a person. A row is made when a link that was mailed, or given by the operator, was
-// followed: no user is unconfirmed.
+// User is a person. A row is created when a user follows a mailed link or a link from the operator, so every
+// user is confirmed.
 type User struct{ ent.Schema }
 
 // Annotations of the User.
@@ -25,9 +25,9 @@ func (User) Fields() []ent.Field {
 		field.String("email").NotEmpty().Comment("lower case"),
 		field.String("name").Default(""),
 		field.Bool("operator").Default(false).
-			Comment("runs the installation: sees all accounts, and none of their messages"),
+			Comment("operator of the installation, who can see all accounts but none of their messages"),
 		field.String("language").Default("").
-			Comment("of the mails to them, as their browser prefers; empty: not known"),
+			Comment("language of their mail, as preferred by their browser; empty if unknown"),
 		field.Time("disabled_at").Optional().Nillable(),
 		field.Time("last_sign_in_at").Optional().Nillable(),
 		createdAt(),

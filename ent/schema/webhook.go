@@ -26,16 +26,17 @@ func (Webhook) Fields() []ent.Field {
 		field.JSON("events", []string{}).Comment("subscribed types; empty: all"),
 		field.Bool("enabled").Default(true),
 		field.Time("enabled_at").Optional().Nillable().Annotations(entsql.Default("CURRENT_TIMESTAMP")).
-			Comment("when it was created or last enabled, by the database clock. It receives later events; null: all events"),
+			Comment("when it was created or last enabled, by the database clock; it receives only later " +
+				"events; null: all events"),
 		field.Time("disabled_at").Optional().Nillable(),
 		field.String("disabled_reason").Default("").Comment("caller, gone (410), failing; empty while enabled"),
 		field.Int("rate_limit").Optional().Nillable().
 			Comment("deliveries per second; null if unlimited"),
 		field.Time("rate_full_at").Optional().Nillable().
-			Comment("when the full rate is available again; each delivery moves it forward (GCRA)"),
+			Comment("when the full rate is available again; each delivery moves this time forward (GCRA)"),
 		field.Bytes("secret").Sensitive().Comment("sealed with the master key"),
 		field.Bytes("previous_secret").Optional().Nillable().Sensitive().
-			Comment("signs too until previous_secret_until"),
+			Comment("also signs until previous_secret_until"),
 		field.Time("previous_secret_until").Optional().Nillable(),
 		createdAt(),
 		updatedAt(),

@@ -8,8 +8,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// WebhookAttempt is one POST. An attempt without an outcome is either running or was
-// cut off: whether the endpoint has heard it is unknown.
+// WebhookAttempt is one POST. An attempt without an outcome is either running or was cut off. In the latter
+// case, it is unknown whether the endpoint received the event.
 type WebhookAttempt struct{ ent.Schema }
 
 // Annotations of the WebhookAttempt.
@@ -30,7 +30,7 @@ func (WebhookAttempt) Fields() []ent.Field {
 		field.Enum("outcome").Values("delivered", "failed", "unknown").Optional().Nillable(),
 		field.Int("status_code").Optional().Nillable(),
 		field.String("error").Default("").Comment("error if there was no response"),
-		field.String("response").Default("").Comment("the beginning of the answer's body, at most 4 KiB"),
+		field.String("response").Default("").Comment("start of the response body, at most 4 KiB"),
 		field.String("response_headers").Optional().
 			Comment("header fields of the answer, one a line, at most 2 KiB; null: there are none, or the event was erased"),
 		field.String("remote_addr").Default(""),

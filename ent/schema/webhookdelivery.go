@@ -30,15 +30,17 @@ func (WebhookDelivery) Fields() []ent.Field {
 		field.String("event_type").NotEmpty().Immutable(),
 		field.Time("event_created_at").Immutable(),
 		field.JSON("data", json.RawMessage{}).Optional().
-			Comment("payload of a test event, which has no fact; null: the fact has it"),
+			Comment("payload of a test event, which has no fact; null if the payload is in the fact"),
 		field.Enum("state").Values("pending", "delivered", "failed").Default("pending"),
 		field.Bool("failed").Optional().Nillable().
-			Comment("true if the delivery failed, else null. The index of failed deliveries covers only these, so the common path changes no index"),
-		field.Time("due_at").Optional().Nillable().Comment("next attempt, as of the latest one; null once settled"),
-		field.Int("attempts").Default(0).Comment("that are over"),
+			Comment("true if the delivery failed, else null; the index of failed deliveries covers only " +
+				"these, so the common path changes no index"),
+		field.Time("due_at").Optional().Nillable().
+			Comment("next attempt, as determined by the latest one; null once settled"),
+		field.Int("attempts").Default(0).Comment("number of finished attempts"),
 		field.Int("replays").Default(0),
-		field.Int("status_code").Optional().Nillable().Comment("of the latest attempt"),
-		field.String("error").Default("").Comment("of the latest attempt, instead of a status"),
+		field.Int("status_code").Optional().Nillable().Comment("status code of the latest attempt"),
+		field.String("error").Default("").Comment("error of the latest attempt, if it has no status code"),
 		createdAt(),
 		field.Time("settled_at").Optional().Nillable(),
 	}
@@ -47,8 +49,7 @@ func (WebhookDelivery) Fields() []ent.Field {
 // Indexes of the WebhookDelivery.
 func (WebhookDelivery) Indexes() []ent.Index {
 	return []ent.Index{
-		// None has a column that an attempt changes, so that its outcome changes no index, unless
-		// it is that a delivery has failed permanently.
+		// No index has a column that an attempt changes, so only a permanent failure changes an index.
 		index.Fields("event_id", "webhook_id").Unique(),
 		index.Fields("webhook_id", "id"),
 		index.Fields("webhook_id", "id").StorageKey("webhookdelivery_failed").

@@ -8,8 +8,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// WebhookWork has the id of its delivery and goes when the delivery is settled. It is narrow:
-// each attempt changes it twice, and the row of the delivery, which is the log, once.
+// WebhookWork shares the ID of its delivery and is deleted when the delivery is settled. It is narrow, because
+// each attempt changes it twice. The row of the delivery, which is the log, changes once.
 type WebhookWork struct{ ent.Schema }
 
 // Annotations of the WebhookWork.
@@ -24,9 +24,9 @@ func (WebhookWork) Fields() []ent.Field {
 		reference("webhook_id").required(),
 		field.Time("due_at").Comment("next attempt; while a worker holds the row, the end of its lease"),
 		field.Int64("fence").Default(0),
-		field.Int("attempts").Default(0).Comment("in all"),
+		field.Int("attempts").Default(0).Comment("total number of attempts"),
 		field.Int("round").Default(0).
-			Comment("attempts since it was queued or replayed last: what the schedule counts"),
+			Comment("attempts since it was last queued or replayed, as counted by the retry schedule"),
 	}
 }
 

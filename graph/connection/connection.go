@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// AuthorizePage returns the caller, if it may do the operation, and the page that the arguments of a connection
-// request.
+// AuthorizePage returns the caller, if it may perform the operation, and the page that the arguments of a
+// connection request.
 func AuthorizePage(ctx context.Context, op rights.Operation, first *int, after *string, last *int,
 	before *string) (accounts.Caller, page.Request, error) {
 	caller, err := inquiry.Authorize(ctx, op)

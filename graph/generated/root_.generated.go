@@ -7871,11 +7871,11 @@ type Usage {
   monthlyCap: Int
   "Bytes stored by the account; ` + "`" + `null` + "`" + ` if neither its plan nor the operator limits them."
   storedBytes: Float
-  "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
+  "Hard cap on stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
   storedBytesCap: Float
   "Bytes stored today (UTC); ` + "`" + `null` + "`" + ` if neither the plan nor the operator limits them."
   dailyBytes: Float
-  "Hard cap of bytes stored per day; ` + "`" + `null` + "`" + ` if unlimited."
+  "Hard cap on bytes stored per day; ` + "`" + `null` + "`" + ` if unlimited."
   dailyBytesCap: Float
   "When the next day starts."
   dayResetsAt: DateTime!
@@ -7960,9 +7960,9 @@ type Plan {
   dailyEmails: Int
   "Hard cap of emails per month; ` + "`" + `null` + "`" + ` if unlimited."
   monthlyEmails: Int
-  "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
+  "Hard cap on stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
   storedBytes: Float
-  "Hard cap of bytes stored per day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
+  "Hard cap on bytes stored per day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
   dailyBytes: Float
   "Maximum number of sending domains of the account."
   maxDomains: Int!
@@ -7988,11 +7988,11 @@ type OperatorPlan {
   dailySMS: Int
   "Emails per month that the price includes; ` + "`" + `null` + "`" + ` if not specified."
   includedEmails: Int
-  "Whether emails beyond the included ones are sent and metered."
+  "Whether emails beyond the included volume are sent and metered."
   overage: Boolean!
-  "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
+  "Hard cap on stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
   storedBytes: Float
-  "Hard cap of bytes stored per day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
+  "Hard cap on bytes stored per day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
   dailyBytes: Float
   "Maximum number of sending domains."
   maxDomains: Int!
@@ -8618,7 +8618,7 @@ type UsageReport {
   emails: Int!
   "Emails per month included in the price of the plan; ` + "`" + `null` + "`" + ` if the operator did not specify it."
   included: Int
-  "Emails of the current month beyond the included ones; 0 if a range is given."
+  "Emails this month beyond the included volume; 0 if a range is given."
   over: Int!
   "Emails per month beyond which sending is refused; ` + "`" + `null` + "`" + ` if unlimited."
   limit: Int
@@ -8654,13 +8654,13 @@ type PlanOffer {
   limits: Plan!
   "Emails per month included in the price; ` + "`" + `null` + "`" + ` if the operator did not specify it."
   includedEmails: Int
-  "Whether emails beyond the included ones are sent and charged."
+  "Whether emails beyond the included volume are sent and charged."
   overage: Boolean!
   "The price; ` + "`" + `null` + "`" + ` if the plan is free or the price is currently unknown."
   price: Money
   "The billing interval: ` + "`" + `month` + "`" + ` or ` + "`" + `year` + "`" + `."
   priceInterval: String
-  "Price of 1,000 emails beyond the included ones."
+  "Price of 1,000 emails beyond the included volume."
   overagePrice: Money
   "Whether this is the account's current plan."
   current: Boolean!
@@ -8690,9 +8690,9 @@ type Billing {
   pendingPlan: ID
   "When the pending plan takes effect."
   pendingAt: DateTime
-  "Emails of the current month (UTC)."
+  "Emails this month (UTC)."
   emails: Int!
-  "Emails of the current month beyond the included ones."
+  "Emails this month beyond the included volume."
   over: Int!
   "Monthly email limit that the account set for itself; ` + "`" + `null` + "`" + ` if it set none."
   monthlyLimit: Int
@@ -8987,9 +8987,9 @@ input SendEmailInput {
   from: String
   "The recipients: at least one, and at most 50 with those in ` + "`" + `cc` + "`" + ` and ` + "`" + `bcc` + "`" + `."
   to: [String!]
-  "Recipients of copies."
+  "Cc recipients."
   cc: [String!]
-  "Recipients of blind copies, hidden from other recipients."
+  "Bcc recipients, hidden from other recipients."
   bcc: [String!]
   "Addresses that replies are sent to."
   replyTo: [String!]
@@ -9324,7 +9324,7 @@ type DeliveryAttempt {
   remoteAddr: String
   "The TLS version of the connection; ` + "`" + `null` + "`" + ` if it was not encrypted."
   tls: String
-  "The policy that decided about TLS: ` + "`" + `opportunistic` + "`" + ` (none), ` + "`" + `enforced` + "`" + ` (` + "`" + `tls_mode` + "`" + ` of the sending domain), ` + "`" + `mta-sts` + "`" + ` or ` + "`" + `dane` + "`" + ` (of the receiver); ` + "`" + `null` + "`" + ` if no server was reached."
+  "The policy that determined whether TLS is required: ` + "`" + `opportunistic` + "`" + ` (none), ` + "`" + `enforced` + "`" + ` (` + "`" + `tls_mode` + "`" + ` of the sending domain), ` + "`" + `mta-sts` + "`" + ` or ` + "`" + `dane` + "`" + ` (of the receiver); ` + "`" + `null` + "`" + ` if no server was reached."
   tlsPolicy: String
   "Local IP address of the connection; ` + "`" + `null` + "`" + ` if no connection was made."
   localAddr: String
@@ -10348,7 +10348,7 @@ type ReceivedEmail implements Node {
   spamStatus: SpamStatus!
   "Score from the spam filter; ` + "`" + `null` + "`" + ` if there is none."
   spamScore: Float
-  "Whether an auto-responder or a report sent it (RFC 3834). Do not reply to such mail automatically."
+  "Whether it is an automatic reply or a report (RFC 3834). Do not reply to such mail automatically."
   autoSubmitted: Boolean!
   "Size of the raw message in bytes."
   size: Int!

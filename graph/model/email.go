@@ -13,7 +13,7 @@ type Email struct {
 	Page *EmailPage
 }
 
-// EmailContent is the same email, seen as its content.
+// EmailContent is the content of the same email.
 type EmailContent struct{ *Email }
 
 // EmailPage returns the related data of the emails of one page, by email ID. Each function calls its

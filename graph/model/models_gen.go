@@ -253,9 +253,9 @@ type Billing struct {
 	PendingPlan *string `json:"pendingPlan,omitempty"`
 	// When the pending plan takes effect.
 	PendingAt *time.Time `json:"pendingAt,omitempty"`
-	// Emails of the current month (UTC).
+	// Emails this month (UTC).
 	Emails int `json:"emails"`
-	// Emails of the current month beyond the included ones.
+	// Emails this month beyond the included volume.
 	Over int `json:"over"`
 	// Monthly email limit that the account set for itself; `null` if it set none.
 	MonthlyLimit *int `json:"monthlyLimit,omitempty"`
@@ -417,7 +417,7 @@ type DeliveryAttempt struct {
 	RemoteAddr *string `json:"remoteAddr,omitempty"`
 	// The TLS version of the connection; `null` if it was not encrypted.
 	TLS *string `json:"tls,omitempty"`
-	// The policy that decided about TLS: `opportunistic` (none), `enforced` (`tls_mode` of the sending domain), `mta-sts` or `dane` (of the receiver); `null` if no server was reached.
+	// The policy that determined whether TLS is required: `opportunistic` (none), `enforced` (`tls_mode` of the sending domain), `mta-sts` or `dane` (of the receiver); `null` if no server was reached.
 	TLSPolicy *string `json:"tlsPolicy,omitempty"`
 	// Local IP address of the connection; `null` if no connection was made.
 	LocalAddr *string `json:"localAddr,omitempty"`
@@ -933,13 +933,13 @@ type PlanOffer struct {
 	Limits *accounts.Plan `json:"limits"`
 	// Emails per month included in the price; `null` if the operator did not specify it.
 	IncludedEmails *int `json:"includedEmails,omitempty"`
-	// Whether emails beyond the included ones are sent and charged.
+	// Whether emails beyond the included volume are sent and charged.
 	Overage bool `json:"overage"`
 	// The price; `null` if the plan is free or the price is currently unknown.
 	Price *Money `json:"price,omitempty"`
 	// The billing interval: `month` or `year`.
 	PriceInterval *string `json:"priceInterval,omitempty"`
-	// Price of 1,000 emails beyond the included ones.
+	// Price of 1,000 emails beyond the included volume.
 	OveragePrice *Money `json:"overagePrice,omitempty"`
 	// Whether this is the account's current plan.
 	Current bool `json:"current"`
@@ -1297,11 +1297,11 @@ type Usage struct {
 	MonthlyCap *int `json:"monthlyCap,omitempty"`
 	// Bytes stored by the account; `null` if neither its plan nor the operator limits them.
 	StoredBytes *float64 `json:"storedBytes,omitempty"`
-	// Hard cap of stored bytes; `null` if unlimited.
+	// Hard cap on stored bytes; `null` if unlimited.
 	StoredBytesCap *float64 `json:"storedBytesCap,omitempty"`
 	// Bytes stored today (UTC); `null` if neither the plan nor the operator limits them.
 	DailyBytes *float64 `json:"dailyBytes,omitempty"`
-	// Hard cap of bytes stored per day; `null` if unlimited.
+	// Hard cap on bytes stored per day; `null` if unlimited.
 	DailyBytesCap *float64 `json:"dailyBytesCap,omitempty"`
 	// When the next day starts.
 	DayResetsAt time.Time `json:"dayResetsAt"`
@@ -1323,7 +1323,7 @@ type UsageReport struct {
 	Emails int `json:"emails"`
 	// Emails per month included in the price of the plan; `null` if the operator did not specify it.
 	Included *int `json:"included,omitempty"`
-	// Emails of the current month beyond the included ones; 0 if a range is given.
+	// Emails this month beyond the included volume; 0 if a range is given.
 	Over int `json:"over"`
 	// Emails per month beyond which sending is refused; `null` if unlimited.
 	Limit *int `json:"limit,omitempty"`

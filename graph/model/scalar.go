@@ -47,9 +47,8 @@ func UnmarshalJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 // MarshalInt writes the scalar Int.
 func MarshalInt(i int) graphql.Marshaler { return graphql.MarshalInt(i) }
 
-// UnmarshalInt reads the scalar Int. GraphQL's is a signed 32-bit integer; a
-// number beyond it is the caller's mistake and must say so, which the error of
-// gqlgen's own does not.
+// UnmarshalInt reads the scalar Int. GraphQL's is a signed 32-bit integer; a number beyond it is the caller's
+// mistake, and the error says so, unlike gqlgen's own.
 func UnmarshalInt(v any) (int, error) {
 	var n int64
 	var err error
@@ -69,7 +68,7 @@ func UnmarshalInt(v any) (int, error) {
 	return int(n), nil
 }
 
-// MarshalWhole writes a Float that is a whole number here: more than an Int of GraphQL can hold.
+// MarshalWhole writes a Float that is always a whole number, but can exceed a GraphQL Int.
 func MarshalWhole(n int) graphql.Marshaler { return graphql.MarshalFloat(float64(n)) }
 
 // UnmarshalWhole reads a Float that must be a whole number.

@@ -41,14 +41,14 @@ type Options struct {
 	Door     *admission.Authenticator
 	Rate     admission.RateLimit // nil: requests are not counted
 	Accounts admission.Limits
-	Budget   *intake.Budget // of bodies and large responses
+	Budget   *intake.Budget // memory for bodies and large responses
 	Executor *executor.Executor
 	Trusted  trusted.Documents // for API keys
 	Pruned   trusted.Documents // for signed-in users, limited to enabled modules
 	Open     bool              // signed-in users can run any query
 	Errors   refusal.Presenter
-	Audit    Recorder       // of mutations; nil: none is recorded
-	Proxies  []netip.Prefix // whose X-Forwarded-For is trusted
+	Audit    Recorder       // records mutations; nil: none are recorded
+	Proxies  []netip.Prefix // proxies whose X-Forwarded-For is trusted
 	Logger   *slog.Logger
 }
 

@@ -28,8 +28,8 @@ const (
 	subprotocol = "graphql-transport-ws"
 
 	initTime      = 10 * time.Second // for the first message to arrive
-	initBytes     = 8 << 10          // of the first message
-	messageBytes  = 256 << 10        // of every other message
+	initBytes     = 8 << 10          // maximum size of the first message
+	messageBytes  = 256 << 10        // maximum size of every other message
 	silence       = 4 * server.Heartbeat
 	maxID         = 128 // bytes of the ID of an operation
 	maxOperations = 20  // in progress on a connection
@@ -67,7 +67,7 @@ type socket struct {
 	h     *handler
 	conn  *websocket.Conn
 	asked *http.Request // the upgrade, with the credential of the connection; as a POST, so that origins are checked
-	owner intake.Tenant // of incoming messages; the network of the client until it has authenticated
+	owner intake.Tenant // pays for incoming messages: the client's network until it has authenticated
 	done  sync.WaitGroup
 
 	// The library closes the connection if a context ends while it reads or writes, so operations have their own.

@@ -61,7 +61,7 @@ func TestPruneDocument(t *testing.T) {
 	}
 }
 
-// With any one module off every document of the dashboard can be asked, or asks of that module alone.
+// With any one module off, every document of the dashboard can still be run, unless it queries only that module.
 func TestDocumentsOfTheDashboardLiveWithoutAModule(t *testing.T) {
 	t.Parallel()
 	documents, err := dashboard.Documents()
@@ -86,7 +86,7 @@ func TestDocumentsOfTheDashboardLiveWithoutAModule(t *testing.T) {
 		for id, text := range documents {
 			switch {
 			case valid(served, changed[id]): // as a whole or in part
-			case changed[id] == text && prune(served, text) == "": // nothing of it is left
+			case changed[id] == text && prune(served, text) == "": // nothing is left of it
 			default:
 				t.Errorf("without %s: %.60s became %.200s", off, text, changed[id])
 			}

@@ -20,7 +20,7 @@ import (
 // NewAccount is the input of CreateAccount.
 type NewAccount struct {
 	Name               string
-	Email              string // of the account and of its owner
+	Email              string // email of the account and of its owner
 	Plan               string // empty: the free plan
 	OwnerName          string
 	ProductionUnlocked bool

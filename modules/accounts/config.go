@@ -12,7 +12,7 @@ import (
 var DefaultPlan = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_DEFAULT_PLAN", Group: "Billing", Form: setting.Text("PLAN"),
 	DefaultText: "scale; free when billing is on",
-	Help:        "Plan of new accounts: an id from postrider admin plan list.",
+	Help:        "Plan of new accounts: an ID from postrider admin plan list.",
 })
 
 // Config configures the module. The zero value of a field selects its default.

@@ -21,7 +21,7 @@
 // Unknown keys are cached as well. A string that cannot be a key never reaches the database. Expiry follows
 // the database clock, even for cached keys.
 //
-// Every key that does not work gets the same answer, Unauthorized, whatever the reason. A database that is
+// Every key that does not work gets the same response, Unauthorized, whatever the reason. A database that is
 // unavailable is reported as Unavailable and never as Unauthorized, so that no client discards a good key.
 //
 // Keys of a suspended account keep working for everything but sending, which is Forbidden with the code

@@ -114,7 +114,7 @@ SELECT hours.day + recent.day AS day, hours.month + recent.month AS month FROM (
 	 WHERE account_id = $1 AND type = '` + string(event.EmailSent) + `' AND id >= $5
 	   AND id >= coalesce((SELECT fact_id FROM usage_marks), '')) recent`
 
-// sentArgs returns the parameters of sentSQL at a time.
+// sentArgs returns the parameters of sentSQL for a time.
 func sentArgs(accountID string, now time.Time) []any {
 	now = now.UTC()
 	day := now.Truncate(24 * time.Hour)

@@ -36,7 +36,7 @@ func (s *Service) FilteredKeys(ctx context.Context, accountID string, f KeyFilte
 		func(k *ent.APIKey) string { return k.ID })
 }
 
-// CountKeys returns the number of the account's keys that match a filter, at most most.
+// CountKeys returns the number of the account's keys that match a filter, up to the limit most.
 func (s *Service) CountKeys(ctx context.Context, accountID string, f KeyFilter, most int) (int, error) {
 	query, err := s.keyQuery(accountID, f)
 	if err != nil {

@@ -29,10 +29,10 @@ type Plan struct {
 	DailyEmails       *int   `json:"daily_emails" doc:"Emails per day; null if unlimited."`
 	MonthlyEmails     *int   `json:"monthly_emails" doc:"Emails per month; null if unlimited."`
 	DailySMS          *int   `json:"daily_sms" doc:"Text messages per day through the provider of the installation; null if unlimited."`
-	StoredBytes       *int   `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
-	DailyBytes        *int   `json:"daily_bytes" doc:"Hard cap of bytes stored per day (UTC); null if unlimited."`
+	StoredBytes       *int   `json:"stored_bytes" doc:"Hard cap on stored bytes; null if unlimited."`
+	DailyBytes        *int   `json:"daily_bytes" doc:"Hard cap on bytes stored per day (UTC); null if unlimited."`
 	IncludedEmails    *int   `json:"included_emails" doc:"Emails per month included in the price; null if not stated."`
-	Overage           bool   `json:"overage" doc:"Whether emails beyond the included ones are sent and metered."`
+	Overage           bool   `json:"overage" doc:"Whether emails beyond the included volume are sent and metered."`
 	MaxDomains        int    `json:"max_domains" doc:"The maximum number of domains." example:"10"`
 	Sandboxed         bool   `json:"sandboxed" doc:"Whether accounts on this plan can send only to their own address until they have a verified domain and a payment method."`
 }
@@ -42,8 +42,8 @@ type Limits struct {
 	RequestsPerSecond int  `json:"requests_per_second" doc:"Requests per second across all API keys, with bursts of up to twice as many."`
 	DailyEmails       *int `json:"daily_emails" doc:"Emails per day; null if unlimited."`
 	MonthlyEmails     *int `json:"monthly_emails" doc:"Emails per month; null if unlimited."`
-	StoredBytes       *int `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
-	DailyBytes        *int `json:"daily_bytes" doc:"Hard cap of bytes stored per day (UTC); null if unlimited."`
+	StoredBytes       *int `json:"stored_bytes" doc:"Hard cap on stored bytes; null if unlimited."`
+	DailyBytes        *int `json:"daily_bytes" doc:"Hard cap on bytes stored per day (UTC); null if unlimited."`
 	Domains           int  `json:"domains" doc:"The maximum number of domains."`
 }
 

@@ -19,7 +19,7 @@ import (
 
 const insertFactSQL = `INSERT INTO facts (id, account_id, type, subject_id, data) SELECT $1, $2, 'email.sent', $3, '{}'`
 
-// handOver stores the facts of n emails that an account sent at a time.
+// handOver stores the facts of n emails that an account sent at the given time.
 func handOver(t testing.TB, on db.Execer, accountID string, n int, at time.Time) (emailIDs []string) {
 	t.Helper()
 	for range n {

@@ -29,9 +29,9 @@ func (u EmailUsage) dayName() string {
 
 // planCaps are the hard limits of an account; nil means unlimited.
 type planCaps struct {
-	plan           string // the plan's name, for people
+	plan           string // the plan's display name
 	daily, monthly *int
-	cause          string // of the monthly cap: capMonthly, capOwn, capPaymentDue
+	cause          string // source of the monthly cap: capMonthly, capOwn, capPaymentDue
 }
 
 // The sources of the monthly cap, as values of details.cap.
@@ -64,7 +64,7 @@ func (c planCaps) isUnlimited() bool { return c.daily == nil && c.monthly == nil
 // periodCount is the number of emails counted in a day and in its month.
 type periodCount struct {
 	day, month int64
-	date       string // of the day
+	date       string // date of the day
 	today      bool   // the day is today
 	now        time.Time
 }
@@ -82,7 +82,7 @@ func (c periodCount) periodStart(layout string) time.Time {
 	return at
 }
 
-// remaining returns how many more emails the caps allow. If there is no remaining, refusal returns the reason.
+// remaining returns how many more emails the caps allow. If none remain, refusal returns the reason.
 func (c planCaps) remaining(used periodCount) int64 {
 	room := int64(1 << 62)
 	if c.daily != nil {

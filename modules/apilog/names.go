@@ -10,7 +10,7 @@ type secrecy int
 
 const (
 	open    secrecy = iota
-	scalar          // strings and numbers are secret, also in lists; members of an object are checked individually
+	scalar          // strings and numbers are secret, even in lists; members of an object are checked individually
 	whole           // the whole value is secret
 	headers         // header fields: their values are secret
 	files           // attachments: their content is not logged

@@ -62,7 +62,7 @@ type LoggedRequest struct {
 	UserID         string // empty for a request by an API key
 	IP             string
 	RequestBody    string // redacted, at most 4 KB
-	RequestOctets  int64  // of the whole body
+	RequestOctets  int64  // size of the whole body
 	ResponseBody   string
 	ResponseOctets int64
 	EmailID        string // the created or affected email, if any

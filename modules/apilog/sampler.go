@@ -8,16 +8,16 @@ import (
 
 const (
 	bufferRows  = 1024
-	bufferBytes = 16 << 20 // of raw bodies
+	bufferBytes = 16 << 20 // limit for raw bodies
 	wakeAt      = bufferRows / 2
 
-	// One account uses at most a quarter of the buffer, so that a continuously failing program leaves room
-	// for others.
+	// One account uses at most a quarter of the buffer, so that a continuously failing program does not crowd
+	// out others.
 	accountRows = bufferRows / 4
 
 	accountRate, accountBurst = 5, 200  // successes of one account, per second
 	failureRate, failureBurst = 20, 500 // failures of one account
-	successBurstSeconds       = 10      // of all accounts
+	successBurstSeconds       = 10      // for all accounts together
 	accountsRemembered        = 10_000
 	forgetAfter               = time.Minute
 )

@@ -44,7 +44,7 @@ func TestFailuresTakePriority(t *testing.T) {
 	}
 }
 
-// Requests that do not fit are dropped immediately, and one account leaves room for others.
+// Requests that do not fit are dropped immediately, and one account cannot crowd out others.
 func TestFullBufferDropsRequests(t *testing.T) {
 	t.Parallel()
 	c := &clock{time.Now()}
@@ -81,7 +81,7 @@ func TestFullBufferDropsRequests(t *testing.T) {
 	}
 }
 
-// Accounts that send no more requests are forgotten.
+// Accounts that have stopped sending requests are forgotten.
 func TestIdleSharesAreForgotten(t *testing.T) {
 	t.Parallel()
 	c := &clock{time.Now()}

@@ -58,7 +58,7 @@ type Params struct {
 	Workers  *worker.Metrics       `optional:"true"`
 }
 
-// Service is the API log. It is safe for concurrent use, also across processes.
+// Service is the API log. It is safe for concurrent use, including across processes.
 type Service struct {
 	db       *db.DB
 	accounts Accounts

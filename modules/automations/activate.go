@@ -35,7 +35,7 @@ type ActionResult struct {
 	hears bool // the version listens to mail events
 }
 
-// StoreActionResponse stores the caller's answer in the transaction of an action. It may be nil.
+// StoreActionResponse stores the caller's response in the transaction of an action. It may be nil.
 type StoreActionResponse func(ctx context.Context, tx idempotency.Execer, a ActionResult) error
 
 // Activate turns the draft into a version, or selects an earlier version, and lets it start runs. Live runs

@@ -17,7 +17,7 @@ const (
 	CodeRunNotFailed = "run_not_failed"
 )
 
-// KeepRun stores the caller's answer in the transaction of an action on a run. It may be nil.
+// KeepRun stores the caller's response in the transaction of an action on a run. It may be nil.
 type KeepRun func(ctx context.Context, tx idempotency.Execer, r RunDetail) error
 
 // Cancel ends a live run. Once Cancel has committed, the run sends nothing. It returns NotFound, or Conflict if
@@ -41,7 +41,7 @@ func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep Keep
 	return out, nil
 }
 
-// keepRun reads a run at the end of a transaction and stores the caller's answer.
+// keepRun reads a run at the end of a transaction and stores the caller's response.
 func (s *Service) keepRun(ctx context.Context, tx *ent.Tx, accountID, runID string, keep KeepRun) (RunDetail, error) {
 	out, err := s.loadRun(ctx, tx.Client(), accountID, runID)
 	if err == nil && keep != nil {

@@ -87,7 +87,7 @@ func TestTriggerRacesAwaitedEvent(t *testing.T) {
 	}
 }
 
-// An automation is paused and activated while its steps execute. Each run sends one mail, and none while it is
+// An automation is paused and activated while its steps execute. Each run sends one email, and none while it is
 // held.
 func TestPauseRacesSteps(t *testing.T) {
 	t.Parallel()
@@ -126,7 +126,7 @@ func TestPauseRacesSteps(t *testing.T) {
 	}
 }
 
-// An automation is archived while a step of its run executes. Either the run has sent its mail and completed,
+// An automation is archived while a step of its run executes. Either the run has sent its email and completed,
 // or it is cancelled and has sent nothing.
 func TestArchiveRacesSteps(t *testing.T) {
 	t.Parallel()

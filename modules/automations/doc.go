@@ -28,7 +28,7 @@
 //
 // # Guarantees
 //
-//   - The counters of an event are exact in the transaction that answers it.
+//   - The counters of an event are exact in the transaction that stores it.
 //   - A run sends one message per send step, even after a crash, because one commit stores the
 //     message and the step.
 //   - Once an event that cancels a run is committed, the run sends nothing.

@@ -25,7 +25,7 @@ const (
 	MaxActive      = 200
 )
 
-// StoreChangeResponse stores the caller's answer in the transaction of a change. It may be nil.
+// StoreChangeResponse stores the caller's response in the transaction of a change. It may be nil.
 type StoreChangeResponse func(ctx context.Context, tx idempotency.Execer, a *ent.Automation) error
 
 // ParseDefinition parses and validates a definition. The returned fields name every error by its path.

@@ -228,7 +228,7 @@ func TestRunTimeline(t *testing.T) {
 	}
 	want := []string{"event  start started", "run  automation.started", "email mail email.sent", "step mail sent",
 		"event  paid resumed", "step w received", "step over completed", "run  automation.failed"}
-	// the mail and its step may have the same time
+	// the email and its step may have the same time
 	swapped := []string{want[0], want[1], want[3], want[2], want[4], want[5], want[6], want[7]}
 	if cmp.Diff(want, got) != "" && cmp.Diff(swapped, got) != "" {
 		t.Errorf("the timeline (-want +got):\n%s", cmp.Diff(want, got))

@@ -125,7 +125,7 @@ func TestCancelledClaimSendsNothing(t *testing.T) {
 	}
 }
 
-// Two processes hold the same run because the lease of the first expired. Only one mail is sent.
+// Two processes hold the same run because the lease of the first expired. Only one email is sent.
 func TestTwoClaimsOfRunSendOneMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

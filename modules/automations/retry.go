@@ -131,7 +131,7 @@ func (f *failedRun) columns() []any {
 }
 
 // RetryFailed resumes the failed runs of an automation, each at the step that failed, and returns how many
-// there were. It works in transactions of 500 runs; the last one stores the answer. Runs that fail again in the
+// there were. It works in transactions of 500 runs; the last one stores the response. Runs that fail again in the
 // meantime are not retried again. It returns NotFound, Conflict for an archived automation, or Invalid for an
 // unknown step.
 func (s *Service) RetryFailed(ctx context.Context, accountID, automationID string,

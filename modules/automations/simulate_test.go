@@ -203,7 +203,7 @@ func TestSimulationOfStoredEventAndDraft(t *testing.T) {
 	}
 }
 
-// With random automations and events, a run on real PostgreSQL produces the records, facts and mails of its
+// With random automations and events, a run on real PostgreSQL produces the records, facts and emails of its
 // simulation.
 func TestSimulationMatchesLiveRun(t *testing.T) {
 	t.Parallel()

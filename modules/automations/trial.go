@@ -38,7 +38,7 @@ type TrialResult struct {
 }
 
 // RunTrial tests an automation. Waits take no time, and awaited events count as received, with empty data. Without
-// Send, nothing is sent, and the answer reports the simulated run; with Send, a run starts that sends its
+// Send, nothing is sent, and the response reports the simulated run; with Send, a run starts that sends its
 // messages. A trial does not appear in figures, publishes no facts, and is invisible to other events. It
 // returns NotFound, Conflict for an archived automation, and the errors of Post.
 func (s *Service) RunTrial(ctx context.Context, caller accounts.Caller, in Trial) (TrialResult, error) {

@@ -162,7 +162,7 @@ func (w *world) endWaits(t *testing.T) {
 	w.Exec(t, `UPDATE automation_works SET due_at = now(), waiting = jsonb_set(waiting, '{until}', to_jsonb(now())) WHERE waiting IS NOT NULL`)
 }
 
-// eventsOfRuns returns the facts about runs that webhooks and the event log receive, in order, and the mails.
+// eventsOfRuns returns the facts about runs that webhooks and the event log receive, in order, and the emails.
 func (w *world) eventsOfRuns(t *testing.T) string {
 	t.Helper()
 	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT type, data->>'step_index', data->>'status' FROM facts WHERE type LIKE 'automation.%' ORDER BY id`)

@@ -26,7 +26,7 @@ func TestCapsOfFreePlan(t *testing.T) {
 	for name, c := range map[string]struct {
 		values setting.Values
 		on     bool
-		plan   string // of new accounts
+		plan   string // plan of new accounts
 	}{
 		"off": {off, false, accounts.PlanScale},
 		"on":  {on, true, accounts.PlanFree},

@@ -53,7 +53,7 @@ type pendingChange struct {
 	number    int64
 	email     string
 	checkout  provider.Session
-	kind      string // of the checkout
+	kind      string // kind of checkout
 }
 
 // key returns the idempotency key of one call of a change.

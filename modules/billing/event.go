@@ -152,7 +152,7 @@ func signedAt(signature string) time.Time {
 }
 
 // findCustomer returns the customer of an event, or an empty string if it has none. A dispute contains only a
-// charge, so findCustomer asks the provider for the customer. If the provider does not answer, the error is
+// charge, so findCustomer asks the provider for the customer. If the provider does not respond, the error is
 // unavailable, and the event will be sent again.
 func (s *events) findCustomer(ctx context.Context, e stripe.Event) (string, error) {
 	if !strings.HasPrefix(string(e.Type), "charge.dispute.") || e.Data == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// metricSet are the metrics of billing.
+// metricSet contains the metrics of billing.
 type metricSet struct {
 	events      *prometheus.CounterVec
 	due, hours  prometheus.Gauge

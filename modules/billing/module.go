@@ -47,7 +47,7 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// notifyEvery is the maximum delay of a mail about a limit.
+// notifyEvery is the maximum delay of an email about a limit.
 const notifyEvery = 5 * time.Minute
 
 // Stop stops the tasks.

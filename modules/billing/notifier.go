@@ -11,16 +11,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Mailer sends mail of the installation. It calls hold in the transaction that stores the mail, and stores it
-// only if hold returns true.
+// Mailer sends the installation's own email. It calls hold in the transaction that stores the email, and stores
+// it only if hold returns true.
 type Mailer interface {
 	Send(ctx context.Context, n notices.Notice, hold func(ctx context.Context, tx db.Execer) (bool, error)) error
 }
 
 // Notifier sends mail to the members who manage billing (owners, and members with the role billing) about
-// approaching and reached limits, failed payments and changed plans. Each mail is sent once per person, kind
-// and period: the transaction that stores a mail also records that it was sent. It is safe for concurrent
-// use, also across processes.
+// approaching and reached limits, failed payments and changed plans. Each email is sent once per person, kind
+// and period: the transaction that stores an email also records that it was sent. It is safe for concurrent
+// use, including across processes.
 type Notifier struct {
 	db      *db.DB
 	mailer  Mailer

@@ -96,7 +96,7 @@ const StatusNone = "none"
 type Card struct {
 	Brand string // or its type, if it is not a card
 	Last4 string
-	Month int // of expiry; 0 if it does not expire
+	Month int // month of expiry; 0 if it does not expire
 	Year  int
 }
 
@@ -108,13 +108,13 @@ type Overview struct {
 	Status        string // StatusNone, or that of the subscription
 	PaymentMethod *Card
 	BillingEmail  string
-	PeriodStart   time.Time // of the subscription, or of the current month in UTC
+	PeriodStart   time.Time // start of the subscription period, or of the current month in UTC
 	PeriodEnd     time.Time
 	CancelAt      *time.Time
 	PendingPlan   string // takes effect at PendingAt; empty if none
 	PendingAt     *time.Time
 	Emails        int64 // in the current month
-	Over          int64 // beyond the included ones
+	Over          int64 // beyond the included volume
 	MonthlyCap    *int
 	MonthlyLimit  *int // the account's own limit
 	Unlocked      bool // production sending
@@ -206,7 +206,7 @@ type Offer struct {
 	accounts.Plan
 
 	Price        *Price // nil if the plan has none, or if it is currently unknown
-	OveragePrice *Price // per OverageUnit emails beyond the included ones
+	OveragePrice *Price // per OverageUnit emails beyond the included volume
 	Current      bool
 }
 

@@ -45,7 +45,7 @@ var (
 )
 
 // The checks read each other's settings, so they are added here.
-func init() { //nolint:gochecknoinits // the declarations would name each other in a circle
+func init() { //nolint:gochecknoinits // the declarations would refer to each other in a cycle
 	StripeKey.Check = func(v setting.Values, key secret.String) error {
 		// a command may create the secret
 		if v.Mode != setting.Tool && !key.IsZero() && len(WebhookSecrets.Of(v)) == 0 {
@@ -124,7 +124,7 @@ type Config struct {
 	Secrets []secret.String
 	URL     string
 	Grace   time.Duration
-	BaseURL string        // of the dashboard
+	BaseURL string        // URL of the dashboard
 	Answer  time.Duration // how long a caller waits for the provider: answerLimit
 }
 

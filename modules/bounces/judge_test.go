@@ -19,7 +19,7 @@ func TestJudgesDeliveryReports(t *testing.T) {
 		kind      dsn.MessageKind
 		lines     []dsn.RecipientReport
 		want      deliveryreport.Kind
-		permanent bool // of a bounce
+		permanent bool // whether a bounce is permanent
 		class     string
 	}{
 		"5.1.1": {dsn.Failed,

@@ -2,7 +2,7 @@
 //
 // It is a receiving mail server on loopback inside the process: the delivery engine sends messages to it over
 // real SMTP, like to a smarthost, and the server stores each as received, with its envelope. A message is
-// stored before the server replies 250. The newest mails are kept (Keep), older ones deleted.
+// stored before the server replies 250. The newest emails are kept (Keep), and older ones are deleted.
 //
 // For some domains (Config.Domains) it simulates receivers that fail, selected by the local part (play.go).
 // The failures arrive like from real servers: in the reply to RCPT, or later as a report to the return path
@@ -12,6 +12,6 @@
 // Text messages arrive through a function call (CatchText), because the provider of development mode runs in
 // the same process. They are listed together with the mail.
 //
-// A captured mail belongs to the installation and not to an account: development mode has one user and no
+// Captured mail belongs to the installation and not to an account: development mode has one user and no
 // login.
 package devinbox

@@ -52,7 +52,7 @@ func (w LatestQuery) Validate() error {
 	return wrong.Err()
 }
 
-// Latest returns the newest matching mail with its content, and waits until one arrives. Errors: Invalid,
+// Latest returns the newest matching email with its content, and waits until one arrives. Errors: Invalid,
 // NotFound after the wait, Unavailable if the service stops meanwhile, and the error of ctx.
 func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail, error) {
 	if err := w.Validate(); err != nil {
@@ -82,7 +82,7 @@ func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail,
 	}
 }
 
-// notFoundMessage describes the query that matched no mail.
+// notFoundMessage describes the query that matched no email.
 func (w LatestQuery) notFoundMessage() string {
 	said := "No mail"
 	if w.To != "" {
@@ -97,7 +97,7 @@ func (w LatestQuery) notFoundMessage() string {
 	return said
 }
 
-// findNewest returns nil if no mail matches.
+// findNewest returns nil if no email matches.
 func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedMail, error) {
 	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc()))
 	if parsed, err := address.Parse(w.To); err == nil {
@@ -128,7 +128,7 @@ func (s *Service) Drain() { s.waits.drained.Do(func() { close(s.waits.draining) 
 
 // waits is the state of waiting Latest calls.
 type waits struct {
-	stored   broadcast // a mail was stored
+	stored   broadcast // an email was stored
 	drained  sync.Once
 	draining chan struct{} // closed when waits must end
 }

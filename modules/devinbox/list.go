@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MailQuery narrows a list of mails.
+// MailQuery narrows a list of emails.
 type MailQuery struct {
 	To     string // part of an envelope recipient, ignoring case; empty means all
 	Before int64  // id to continue below; 0 to start at the newest
@@ -24,7 +24,7 @@ const (
 	maxLimit     = 200
 )
 
-// Line is a mail in a list.
+// Line is an email in a list.
 type Line struct {
 	*ent.CapturedMail // without its content
 
@@ -36,7 +36,7 @@ var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, c
 	capturedmail.FieldRcptTo,
 	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
 
-// List returns mails without their content, newest first.
+// List returns emails without their content, newest first.
 func (s *Service) List(ctx context.Context, q MailQuery) ([]Line, error) {
 	if q.Limit == 0 {
 		q.Limit = defaultLimit
@@ -66,7 +66,7 @@ func (s *Service) List(ctx context.Context, q MailQuery) ([]Line, error) {
 
 const beginningsSQL = `SELECT id, substring(raw FROM 1 FOR $2::int) FROM captured_mails WHERE id = ANY($1::bigint[])`
 
-// lines reads the beginning of each mail for its snippet.
+// lines reads the beginning of each email for its snippet.
 func (s *Service) lines(ctx context.Context, mails []*ent.CapturedMail) ([]Line, error) {
 	ids := make([]int64, 0, len(mails))
 	for _, m := range mails {

@@ -11,11 +11,11 @@ import (
 	"github.com/postrider/postrider/ent"
 )
 
-// partSize is the number of bytes of a mail held in memory at a time. The first part of a larger mail is in
+// partSize is the number of bytes of an email held in memory at a time. The first part of a larger email is in
 // captured_mails, the others are in captured_parts.
 const partSize = 1 << 20
 
-// Plain SQL on the pool that transfers bytes in binary format: in text format, a mail would be twice its
+// Plain SQL on the pool that transfers bytes in binary format: in text format, an email would be twice its
 // size.
 const (
 	insertMailSQL = `INSERT INTO captured_mails (mail_from, rcpt_to, "from", subject, message_id, size, raw) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
@@ -33,7 +33,7 @@ func readPart(r io.Reader, buffer []byte) (part []byte, more bool, err error) {
 	return buffer[:n], err == nil, err
 }
 
-// insert stores a mail in one transaction. Its first part has already been read, the rest is in r.
+// insert stores an email in one transaction. Its first part has already been read, the rest is in r.
 func (s *Service) insert(ctx context.Context, m mail, buffer []byte, more bool, r io.Reader) error {
 	to, err := json.Marshal(m.to)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Service) insert(ctx context.Context, m mail, buffer []byte, more bool, 
 	})
 }
 
-// loadParts appends the other parts of a mail, if any.
+// loadParts appends the other parts of an email, if any.
 func (s *Service) loadParts(ctx context.Context, m *ent.CapturedMail) (err error) {
 	if len(m.Raw) >= m.Size {
 		return nil

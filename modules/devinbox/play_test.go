@@ -98,7 +98,7 @@ func startPlaying(t *testing.T) (*Service, *smtptest.Server) {
 
 const returnPath = "bounce+token@rp.dev.test"
 
-// tryTo submits a mail and returns the code of the rejection, or 0.
+// tryTo submits an email and returns the code of the rejection, or 0.
 func tryTo(t *testing.T, s *Service, to string) (code int, text string) {
 	t.Helper()
 	err := smtp.SendMail(s.Addr(), nil, returnPath, []string{to}, []byte(hello))
@@ -139,7 +139,7 @@ func TestSimulatesRejections(t *testing.T) {
 	}
 }
 
-// A mail to a slow recipient does not delay other mail, and a stop does not wait for it.
+// An email to a slow recipient does not delay other mail, and a stop does not wait for it.
 func TestStopInterruptsSlowRecipient(t *testing.T) {
 	t.Parallel()
 	s, err := New(Params{Config: played, DB: dbtest.New(t), Logger: slog.New(slog.DiscardHandler)})
@@ -276,7 +276,7 @@ func TestReportQueueIsBounded(t *testing.T) {
 	}
 }
 
-// The header of a mail cannot break the report about it.
+// The header of an email cannot break the report about it.
 func TestReportQuotesHostileHeaders(t *testing.T) {
 	t.Parallel()
 	for what, head := range map[string]string{

@@ -16,23 +16,23 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dsn"
 )
 
-// report is a report by a simulated receiver about a mail that it accepted.
+// report is a report by a simulated receiver about an email that it accepted.
 type report struct {
 	part      scenario // scenarioSoftBounce or scenarioComplain
-	mailFrom  string   // return path of the mail, the recipient of the report
+	mailFrom  string   // return path of the email, the recipient of the report
 	recipient string
-	header    []byte // of the mail
+	header    []byte // header of the mail
 	arrived   time.Time
 	due       time.Time
 	tries     int
 }
 
 const (
-	maxReturned = 32 << 10 // bytes of the mail's header that a report quotes
+	maxReturned = 32 << 10 // bytes of the email's header that a report quotes
 	userAgent   = "Postrider-Development-Mode/1.0"
 )
 
-// headerOf returns the header at the beginning of a mail.
+// headerOf returns the header at the beginning of an email.
 func headerOf(head []byte) []byte {
 	if bytes.HasPrefix(head, []byte("\r\n")) {
 		head = nil

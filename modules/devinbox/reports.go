@@ -16,7 +16,7 @@ const (
 	// reportAfter delays reports until the delivery has been stored, like real reports.
 	reportAfter = 2 * time.Second
 	reportTries = 8
-	maxReports  = 1000 // maximum number of waiting reports; a mail that needs another one is deferred
+	maxReports  = 1000 // maximum number of waiting reports; an email that needs another one is deferred
 )
 
 // reports queues reports until they are due. They are held in memory, so a stop loses them.

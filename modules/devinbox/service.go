@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Keep is the number of mails that are kept; MaxSize is the maximum size of a mail, in bytes.
+// Keep is the number of emails that are kept; MaxSize is the maximum size of an email, in bytes.
 const (
 	Keep    = 1000
 	MaxSize = 150 << 20
@@ -87,7 +87,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Get returns one mail as received.
+// Get returns one email as received.
 func (s *Service) Get(ctx context.Context, id int64) (*ent.CapturedMail, error) {
 	found, err := s.db.Ent.CapturedMail.Get(ctx, id)
 	if ent.IsNotFound(err) {

@@ -21,7 +21,7 @@ import (
 const (
 	sinkTimeout  = time.Minute
 	storeTimeout = 10 * time.Second
-	largeTimeout = 2 * time.Minute // for mail larger than one part
+	largeTimeout = 2 * time.Minute // for emails larger than one part
 	trimEvery    = 100             // captures between two deletions of old mail
 )
 
@@ -68,7 +68,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// errStopping is the reply to a mail interrupted by a stop.
+// errStopping is the reply to an email interrupted by a stop.
 var errStopping = &smtp.SMTPError{Code: 421, EnhancedCode: smtp.EnhancedCode{4, 3, 2}, Message: "The inbox is stopping"}
 
 func (s *session) Data(r io.Reader) error {
@@ -96,7 +96,7 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-// reports returns the reports that the recipients will send later. A mail without a return path has none.
+// reports returns the reports that the recipients will send later. An email without a return path has none.
 func (s *session) reports(head []byte) (list []report) {
 	now := time.Now()
 	for _, to := range s.to {
@@ -162,7 +162,7 @@ func formatAddresses(list []message.Mailbox) string {
 	return strings.Join(shown, ", ")
 }
 
-// trim deletes all but the newest mails.
+// trim deletes all but the newest emails.
 func (s *Service) trim(ctx context.Context) error {
 	oldest, err := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Offset(Keep).
 		Limit(1).IDs(ctx)

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	snippetRead = 32 << 10 // bytes of a mail examined for its snippet
+	snippetRead = 32 << 10 // bytes of an email examined for its snippet
 	snippetLen  = 160      // characters of a snippet
 )
 
-// snippet returns the beginning of a mail's text on one line, from its text part, or else from its HTML. The
-// argument is the beginning of the mail. The snippet is empty for a mail with neither.
+// snippet returns the beginning of an email's text on one line, from its text part, or else from its HTML. The
+// argument is the beginning of the email. The snippet is empty for an email with neither.
 func snippet(beginning []byte) string {
 	read, err := message.ReadFull(bytes.NewReader(beginning), message.Bounds{Text: snippetRead, Contents: 1})
 	if err != nil { // never of a bytes.Reader
@@ -30,8 +30,8 @@ func snippet(beginning []byte) string {
 	return text
 }
 
-// oneLine joins the words of a text. It removes invisible characters: senders pad mails with them to
-// shorten the snippet, and some reverse the following text.
+// oneLine joins the words of a text. It removes invisible characters: senders pad emails with them to shorten
+// the snippet, and some reverse the following text.
 func oneLine(text string) string {
 	visible := strings.Map(func(r rune) rune {
 		const joiner = '\u034f' // combining grapheme joiner

@@ -227,7 +227,7 @@ func TestDomainsAreFiltered(t *testing.T) {
 func TestVerifiedNameCanOnlyBeClaimed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		status string // of ada's domain
+		status string // status of Ada's domain
 		add    bool   // may eve add the name?
 	}{
 		{"pending", true}, {"failed", true}, {"verified", false}, {"temporary_failure", false},

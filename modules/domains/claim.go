@@ -64,7 +64,7 @@ type claims struct {
 	lookups *lookups
 	cursors *page.Codec
 	log     *slog.Logger
-	key     []byte // of tokens
+	key     []byte // key for tokens
 }
 
 // StartClaim starts a claim, or returns the account's open claim for the name. keep is the counterpart of

@@ -18,11 +18,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// SigningIdentity is the identity that signs a mail.
+// SigningIdentity is the identity that signs an email.
 type SigningIdentity struct {
 	DomainID string
 	Domain   string        // A-labels
-	Selector string        // of the RSA key
+	Selector string        // selector of the RSA key
 	Key      crypto.Signer // RSA
 	Second   *SecondKey    // nil if messages carry one signature
 	Sandbox  bool          // the installation's shared domain

@@ -16,7 +16,7 @@ const (
 	longestFrequent = time.Hour        // reached by doubling …
 	frequentChecks  = 48               // … and kept for this many checks
 	seldom          = 6 * time.Hour    // after that
-	healthy         = 12 * time.Hour   // of a verified domain
+	healthy         = 12 * time.Hour   // interval for verified domains
 	afterNoAnswer   = 10 * time.Minute // maximum after an unanswered check
 )
 

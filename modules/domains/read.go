@@ -47,7 +47,7 @@ func (s *Service) ListFiltered(ctx context.Context, accountID string, f Filter,
 		func(d *ent.Domain) string { return d.ID })
 }
 
-// Count returns the number of the account's domains that match a filter, at most most.
+// Count returns the number of the account's domains that match a filter, up to the limit most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	query, err := s.query(accountID, f)
 	if err != nil {

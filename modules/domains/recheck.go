@@ -35,7 +35,7 @@ type checks struct {
 	bus     publisher
 	keys    *signing.Ring
 	checker dnscheck.Checker
-	hosts   dnscheck.Hosts // of this installation
+	hosts   dnscheck.Hosts // host names of this installation
 	lookups *lookups
 	log     *slog.Logger
 	worker  *worker.Worker[job, checked]

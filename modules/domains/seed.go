@@ -79,7 +79,7 @@ func (s *Service) findSeeded(ctx context.Context, owner predicate.Domain, name s
 	if err != nil {
 		return nil, err
 	}
-	// Report a changed master key at startup rather than with the first mail.
+	// Report a changed master key at startup rather than with the first email.
 	if _, err := s.keys.Signers(ctx, found); err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ type Params struct {
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service exports events. It is safe for concurrent use, also across processes.
+// Service exports events. It is safe for concurrent use, including across processes.
 type Service struct {
 	config Config
 	db     *db.DB

@@ -31,7 +31,7 @@ var (
 	TLSCA = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_TLS_CA", Group: group, Form: setting.Text("FILE"),
 		DefaultText: "the system's authorities",
-		Help:        "PEM file with the authorities that verify the servers' certificates.",
+		Help:        "PEM file of certificate authorities for verifying the servers.",
 	})
 	TLSCert = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_TLS_CERT", Group: group, Form: setting.Text("FILE"),

@@ -35,7 +35,7 @@ type ExportState struct {
 	Behind     time.Duration // age of the oldest of them; 0 if none waits
 	Again      bool          // rewound and not caught up yet
 	Failures   int           // consecutive failed pages; 0 if it works
-	Error      string        // of the latest page that failed
+	Error      string        // error of the latest failed page
 	FailedAt   *time.Time    // nil if none failed
 	Node       string        // the process that currently publishes, if any
 }

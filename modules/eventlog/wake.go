@@ -12,7 +12,7 @@ import (
 
 // While streams are open, one task of the process polls the horizon and wakes the streams whose accounts
 // have new facts before it. Each event therefore reaches its stream even without other consumers, the
-// database is polled once for all streams, and an idle stream costs no query of its own.
+// database is polled once for all streams, and an idle stream costs no separate query.
 
 // waking returns the task that wakes streams. It sleeps while no stream is open.
 func (s *Service) waking() worker.Task {

@@ -47,7 +47,7 @@ func (s *Service) Cursor(accountID, emailID string) string {
 	return s.listing().Cursor(accountID, emailID)
 }
 
-// Count counts the records that match a filter, up to most. It returns Invalid for a filter.
+// Count counts the records that match a filter, up to the limit most. It returns Invalid for a filter.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	return s.listing().Count(ctx, accountID, f.search, most)
 }

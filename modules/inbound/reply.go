@@ -24,7 +24,7 @@ type ReplyRequest struct {
 // errNoSender is for APIs that offer an operation of a disabled module.
 var errNoSender = fault.Conflictf(fault.CodeConflict, "Sending is disabled on this installation")
 
-// Reply answers a received email in its thread, to its Reply-To address or else its From address. All rules of
+// Reply replies to a received email in its thread, to its Reply-To address or else its From address. All rules of
 // a send apply. It returns NotFound, Invalid if the email has no address to reply to, and the errors of a send.
 func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a ReplyRequest) (sending.Receipt, error) {
 	e, err := s.Get(ctx, caller.AccountID, a.EmailID)

@@ -39,12 +39,12 @@ func TestPlansSelectPools(t *testing.T) {
 		"acc_01kf0m4w7he6x8q2v5b3n9c1ta": "192.0.2.1", // since deleted
 	} {
 		if got := choose(t, w.Ways, 1, Question{AccountID: account}); got[0] != want {
-			t.Errorf("mail of %s leaves from %s, want %s", account, got[0], want)
+			t.Errorf("mail of %s is sent from %s, want %s", account, got[0], want)
 		}
 	}
 	for _, address := range []string{"192.0.2.3", "192.0.2.2", "192.0.2.1", ""} {
 		if got := choose(t, w.Ways, 1, Question{AccountID: w.dedicated}); got[0] != address {
-			t.Errorf("mail leaves from %q, want %q", got[0], address)
+			t.Errorf("mail is sent from %q, want %q", got[0], address)
 		}
 		if address == "" {
 			break
@@ -59,7 +59,7 @@ func TestPlansSelectPools(t *testing.T) {
 	}
 	reread(t, w.Ways)
 	if got := choose(t, w.Ways, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.3" {
-		t.Errorf("after resuming the source, mail leaves from %s", got[0])
+		t.Errorf("after resuming the source, mail is sent from %s", got[0])
 	}
 }
 
@@ -75,7 +75,7 @@ func TestAddressPairIsOneWay(t *testing.T) {
 	}
 	if got := fmt.Sprint(ways[0].Label, ways[0].LocalAddrs,
 		ways[0].Hostname); got != "192.0.2.1[192.0.2.1 2001:db8::1]out1.example.com" {
-		t.Errorf("mail leaves by %s", got)
+		t.Errorf("mail is sent by %s", got)
 	}
 	count(t, w, w.Ways, labels(ways))
 	if four, six := w.counted(t, "192.0.2.1"), w.counted(t, "2001:db8::1"); four != 0 || six != 1 {

@@ -116,7 +116,7 @@ func TestUnusedAllowanceIsReturned(t *testing.T) {
 	}
 	choose(t, w.Ways, 50, q)
 	if got := choose(t, w.Ways, 1, q); got[0] != "" {
-		t.Errorf("mail leaves from %s", got[0])
+		t.Errorf("mail is sent from %s", got[0])
 	}
 	reread(t, w.Ways) // neither counted nor returned
 	if got := tally(choose(t, w.Ways, 60, q)); got["192.0.2.1"] != 50 {

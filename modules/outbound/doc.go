@@ -26,7 +26,7 @@
 //     source is used up, so an installation that warms up addresses should keep a warm one.
 //
 // If POSTRIDER_OUTBOUND is a smarthost, sources and fallbacks are ignored, because no mail is delivered
-// directly. If it is capture, the whole configuration is ignored, so that no mail leaves.
+// directly. If it is capture, the whole configuration is ignored, so that no mail leaves the machine.
 //
 // # Several processes
 //
@@ -41,10 +41,10 @@
 // # Accuracy of allowances
 //
 // Choose reserves from the allowance in memory. Count stores the use in the transaction in which deliveries
-// begin, and learns the counts of other processes there. Everything is read again after a change and every
-// few seconds. An allowance can therefore be exceeded by what other processes have chosen since their last
-// Count, and by deliveries chosen but not yet counted at a read: about one claim per process. A single
-// process stays within the allowance between two reads.
+// begin, and reads the counts of other processes there. Everything is read again after a change and every few
+// seconds. An allowance can therefore be exceeded by what other processes have chosen since their last Count,
+// and by deliveries chosen but not yet counted at a read: about one claim per process. A single process stays
+// within the allowance between two reads.
 //
 // # TLS reports
 //

@@ -67,7 +67,7 @@ func TestNearestAddressIsChosen(t *testing.T) {
 		}
 	}
 	if !from["192.0.2.1"] || !from["192.0.2.6"] || len(from) != 2 {
-		t.Errorf("mail leaves from %v, want only the local addresses: 192.0.2.1 and the pair", from)
+		t.Errorf("mail is sent from %v, want only the local addresses: 192.0.2.1 and the pair", from)
 	}
 	for label, want := range map[string]Routing{"192.0.2.1": Open, "192.0.2.2": OnOtherNode, "192.0.2.3": OnOtherNode,
 		"192.0.2.4": OnOtherNode, "192.0.2.5": OnOtherNode, "192.0.2.6": Open, "": Open, "smarthost:a:25": Open, "192.0.2.99": Open} {
@@ -77,13 +77,13 @@ func TestNearestAddressIsChosen(t *testing.T) {
 	}
 	if got := s.known.findOutlet("192.0.2.6").
 		way.LocalAddrs; !slices.Equal(got, []netip.Addr{netip.MustParseAddr("2001:db8::6")}) {
-		t.Errorf("mail of a pair with only a local IPv6 address leaves from %v", got)
+		t.Errorf("mail of a pair with only a local IPv6 address is sent from %v", got)
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.5" {
-		t.Errorf("mail of an account with its own address on another process leaves from %q, want that address", got[0])
+		t.Errorf("mail of an account with an address on another process is sent from %q, want that address", got[0])
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.pool}); got[0] != "192.0.2.4" {
-		t.Errorf("mail of an account on the plan pool leaves from %q, want the address of its pool that recently "+
+		t.Errorf("mail of an account on the plan pool is sent from %q, want the address of its pool that recently "+
 			"lost its process", got[0])
 	}
 	if has, known := f.tried[netip.MustParseAddr("192.0.2.2")]; has || !known ||
@@ -105,11 +105,11 @@ func TestOrphanedAddressIsSkipped(t *testing.T) {
 	s := w.among(t, f, 10*time.Minute)
 	reread(t, s)
 	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "" || s.RoutingOf("192.0.2.1") != Orphaned {
-		t.Errorf("mail leaves from %q (Place %d), want the machine's own address", got[0], s.RoutingOf("192.0.2.1"))
+		t.Errorf("mail is sent from %q (Place %d), want the machine's own address", got[0], s.RoutingOf("192.0.2.1"))
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.5" ||
 		s.RoutingOf("192.0.2.5") != Unroutable {
-		t.Errorf("mail for an account's own address leaves from %q (Place %d), want it to wait", got[0],
+		t.Errorf("mail for an account's own address is sent from %q (Place %d), want it to wait", got[0],
 			s.RoutingOf("192.0.2.5"))
 	}
 	if n := strings.Count(w.logged.String(), "no process has a source address"); n != 2 {
@@ -124,7 +124,7 @@ func TestOrphanedAddressIsSkipped(t *testing.T) {
 	reread(t, s)
 	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.1" ||
 		s.RoutingOf("192.0.2.1") != OnOtherNode {
-		t.Errorf("right after the process ended, mail leaves from %q, want it to wait for the address", got[0])
+		t.Errorf("right after the process ended, mail is sent from %q, want it to wait for the address", got[0])
 	}
 	// With a local address in the same pool, queued mail is chosen again immediately.
 	w.add(t, SourceInput{Address: "192.0.2.2", Pool: "shared"})
@@ -133,7 +133,7 @@ func TestOrphanedAddressIsSkipped(t *testing.T) {
 	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.2" ||
 		s.RoutingOf("192.0.2.1") != Orphaned ||
 		s.RoutingOf("192.0.2.5") != OnOtherNode {
-		t.Errorf("with a local address, mail leaves from %q, and Place of the queued mail is %d and %d", got[0],
+		t.Errorf("with a local address, mail is sent from %q, and Place of the queued mail is %d and %d", got[0],
 			s.RoutingOf("192.0.2.1"), s.RoutingOf("192.0.2.5"))
 	}
 }

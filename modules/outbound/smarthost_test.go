@@ -60,7 +60,7 @@ func TestSmarthostPasswordIsSealedAndHidden(t *testing.T) {
 	if len(rows) != 1 {
 		t.Fatalf("got %d rows, want the second smarthost to replace the first", len(rows))
 	}
-	// Moved to another account's row, the password cannot be opened, and the mail waits.
+	// If the password is moved to another account's row, it cannot be decrypted, and the mail waits.
 	other := w.smarthost(t, SmarthostInput{Account: w.pool, URL: plain("smtp://thief:own@thief.example.com")})
 	w.exec(t, `UPDATE smarthosts SET password = $1 WHERE id = $2`, *rows[0].Password, other.ID)
 	s := w.process(t, Config{})

@@ -240,7 +240,7 @@ type SourceState struct {
 
 	Warm        bool  // has no limit
 	Limit, Used int64 // today's values, for a source that is not warm
-	Day         int   // of the warm-up, from 1
+	Day         int   // day of the warm-up, starting at 1
 }
 
 // Sources lists all sources, oldest first.

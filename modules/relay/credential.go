@@ -35,7 +35,7 @@ type NewCredential struct {
 	// is empty if the operator makes the request.
 	MadeBy string
 	// CreatedBy is the id of the user who creates the credential. It is empty if the operator or an API key
-	// creates it. In the latter case the credential inherits the key's creator.
+	// creates it. In the latter case, the credential inherits the key's creator.
 	CreatedBy string
 	// Keep, if not nil, stores the caller's response in the transaction that creates the credential. If it
 	// fails, both are rolled back, and Create returns its error.
@@ -192,7 +192,7 @@ func (s *Credentials) Get(ctx context.Context, accountID, credentialID string) (
 	return found, nil
 }
 
-// Revoke revokes a credential, also on open connections: immediately in this process, within a second in
+// Revoke revokes a credential, including on open connections: immediately in this process, within a second in
 // others. Revoking it again changes nothing.
 func (s *Credentials) Revoke(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
 	err := s.db.Ent.SMTPCredential.Update().

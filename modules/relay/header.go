@@ -53,7 +53,7 @@ func newSet(names ...string) map[string]bool {
 
 // header is the header of a message while it is processed.
 type header struct {
-	charset   func() string // of raw 8-bit values
+	charset   func() string // charset of raw 8-bit values
 	kept      []verbatim.HeaderField
 	seen      map[string]bool
 	from      *address.Address

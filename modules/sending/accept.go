@@ -20,11 +20,11 @@ import (
 // One durable commit costs the same for one message as for a hundred, so this determines the accept rate.
 
 // submission is the content of one request: the messages to store, all or none of them, together with the
-// answer that is stored under its idempotency key.
+// response that is stored under its idempotency key.
 type submission struct {
 	items []*acceptance
 	claim *idempotency.Claim
-	// answer returns the answer to the request. It is called inside the transaction, after suppression and
+	// answer returns the response to the request. It is called inside the transaction, after suppression and
 	// caps were checked, and only with a claim.
 	answer func() idempotency.Response
 	// each means that items can fail one by one. Otherwise, a refusal of one item refuses the submission.
@@ -61,8 +61,8 @@ func (w *writer) joinerFor(sub *submission) *db.Joiner[*submission] {
 	}
 }
 
-// acceptSubmission stores the submission along with others that are waiting. If another request used the key first, it
-// returns the stored answer to replay.
+// acceptSubmission stores the submission along with others that are waiting. If another request used the key
+// first, it returns the stored response to replay.
 func (w *writer) acceptSubmission(ctx context.Context, sub *submission) (*idempotency.Response, error) {
 	began := w.tracing.Now()
 	err := w.chargeAndSubmit(ctx, sub)

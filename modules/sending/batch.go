@@ -22,7 +22,7 @@ type Batch struct {
 	Atomic bool
 	// Claim is the caller's idempotency key for the batch, or nil.
 	Claim *idempotency.Claim
-	// Render returns the answer to store under the Claim. It is called only if there is a Claim.
+	// Render returns the response to store under the Claim. It is called only if there is a Claim.
 	Render func([]BatchResult) idempotency.Response
 }
 
@@ -41,7 +41,7 @@ type BatchResult struct {
 // BatchReceipt contains the results of all items.
 type BatchReceipt struct {
 	Results []BatchResult
-	// Replay is set if an earlier request used the same key. Its stored answer applies, and this request sent
+	// Replay is set if an earlier request used the same key. Its stored response applies, and this request sent
 	// nothing.
 	Replay *idempotency.Response
 }
@@ -146,7 +146,7 @@ func refusedByDatabase(err error) bool {
 }
 
 // flushItems stores a submission that the database rejected as a whole, each item under a savepoint, so that a
-// bad item does not affect the others. The answer is stored last, when the results are known.
+// bad item does not affect the others. The response is stored last, when the results are known.
 func (w *writer) flushItems(ctx context.Context, sub *submission) error {
 	errs := make([]error, 1)
 	err := w.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {

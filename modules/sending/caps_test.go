@@ -23,7 +23,7 @@ type cappedFixture struct {
 	*fixture
 	quotas    []*accounts.Service
 	processes []*Service
-	releasing []*release.Service // of the same processes
+	releasing []*release.Service // services of the same processes
 	caller    accounts.Caller
 }
 

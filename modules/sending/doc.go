@@ -32,8 +32,8 @@
 //
 // Invariants.
 //   - A receipt is returned only after the commit that stores the email, recipients,
-//     attachments, the answer under the idempotency key and the fact email.sent.
-//   - Suppression and caps are checked in that same transaction, and the answer reports
+//     attachments, the response under the idempotency key and the fact email.sent.
+//   - Suppression and caps are checked in that same transaction, and the response reports
 //     their results.
 //   - Cancel, reschedule and release change a row only if it is scheduled. Each email
 //     therefore ends once, and an email whose cancellation was confirmed is never sent.

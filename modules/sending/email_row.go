@@ -87,7 +87,7 @@ func (r emailRow) payload() event.Email {
 		EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.NewTime(r.createdAt)}
 }
 
-// emailRows is the columns of accepted emails.
+// emailRows contains the columns of accepted emails.
 var emailRows = batch.New("v",
 	batch.Text("id", func(a *acceptance) string { return a.email.id }),
 	batch.Text("account_id", func(a *acceptance) string { return a.email.accountID }),

@@ -20,7 +20,7 @@ type Request struct {
 	Message Message
 	// Claim is the caller's idempotency key, or nil.
 	Claim *idempotency.Claim
-	// Render returns the answer to store under the Claim. It is called only if there is a Claim.
+	// Render returns the response to store under the Claim. It is called only if there is a Claim.
 	Render func(Receipt) idempotency.Response
 	// Guard decides, in the transaction that stores the message, whether to store it; nil: always.
 	Guard *MessageGuard
@@ -32,7 +32,7 @@ type Receipt struct {
 	Status string // sent, scheduled or failed
 	// Suppressed lists the suppressed recipients that prevent the message from being sent.
 	Suppressed []string
-	// Replay is set if an earlier request used the same key. Its stored answer applies, and this request sent
+	// Replay is set if an earlier request used the same key. Its stored response applies, and this request sent
 	// nothing.
 	Replay *idempotency.Response
 }

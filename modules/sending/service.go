@@ -76,7 +76,7 @@ type Bus interface {
 	WakeFor(facts ...event.Fact) // wakes the consumers of these facts
 }
 
-// Answers returns the stored answer of a used idempotency key.
+// Answers returns the stored response of a used idempotency key.
 type Answers interface {
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
 }

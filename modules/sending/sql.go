@@ -25,7 +25,7 @@ func (a *acceptance) keptBody(body string) string {
 // addressed is a recipient of an accepted email.
 type addressed struct {
 	recipientRow
-	status email.Status // of its email
+	status email.Status // status of its email
 }
 
 // lease returns the lease under which the recipient is stored as claimed, or 0.
@@ -36,8 +36,8 @@ func (r addressed) lease() time.Duration {
 	return r.claim.Lease
 }
 
-// addressedRows is the columns of recipients. A recipient is due immediately if its email is sent, unless it is stored
-// as claimed. It is settled if the email will not be sent.
+// addressedRows contains the columns of recipients. A recipient is due immediately if its email is sent, unless
+// it is stored as claimed. It is settled if the email will not be sent.
 var addressedRows = batch.New("r",
 	batch.Text("email_id", func(r addressed) string { return r.emailID }),
 	batch.Text("account_id", func(r addressed) string { return r.accountID }),

@@ -186,7 +186,7 @@ func TestLimitsAlertsPerUser(t *testing.T) {
 	w.lastMail(t, notices.PasswordChanged, "bob@example.com")
 }
 
-// A failed mail is retried, and concurrent workers do not send it twice.
+// A failed email is retried, and concurrent workers do not send it twice.
 func TestMailsAlertOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -232,8 +232,8 @@ func (brokenMailer) Send(context.Context, notices.Notice, func(context.Context, 
 	return errBroken
 }
 
-// A mailbox gets few mails per day, regardless of how many users and teams cause them. A user can create few
-// teams per day.
+// A mailbox gets only a few emails per day, regardless of how many users and teams cause them. A user can
+// create only a few teams per day.
 func TestLimitsMailsPerMailbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -276,7 +276,7 @@ func TestLimitsMailsPerMailbox(t *testing.T) {
 
 func openSignUp(c *signin.Config) { c.SignUp = signin.SignUpPolicy{Open: true} }
 
-// Strangers who request sign-up links for another address can cause only a few mails to it.
+// Strangers who request sign-up links for another address can cause only a few emails to it.
 func TestLimitsSignUpMails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, openSignUp)

@@ -24,7 +24,7 @@ type PasswordChange struct{ Current, New string }
 
 // ChangeUser changes the caller's user. A new password ends the other sessions, all links and a pending email
 // change. Errors: Invalid; Forbidden with confirmation_required; Limit for wrong current passwords, and for
-// mails to one address or from one network.
+// emails to one address or from one network.
 func (s *Service) ChangeUser(ctx context.Context, c accounts.Caller, change UserChange) (Profile, error) {
 	wrong := fault.Fields{}
 	if change.Name != nil {

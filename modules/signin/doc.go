@@ -11,10 +11,10 @@
 // # Links
 //
 // A link carries 256 random bits in the URL fragment, which keeps them out of logs and the Referer header. It
-// works once and for one purpose. A request for a link inserts one row and returns the same response for
-// known and unknown emails. A worker later decides whether to send mail, and creates the token and queues the
-// mail in one transaction. So neither responses nor response times reveal whether an email is known, and no
-// mail is lost or sent twice.
+// works once and for one purpose. A request for a link inserts one row and returns the same response for known
+// and unknown emails. A worker later decides whether to send the link, and creates the token and queues the
+// email in one transaction. So neither responses nor response times reveal whether an address is known, and no
+// email is lost or sent twice.
 //
 // # Trust
 //

@@ -229,13 +229,13 @@ func (s *Service) SignInByLink(ctx context.Context, token string) (NewSession, e
 	return s.finishSignIn(ctx, entered, fault.Wrap("sign in by link", err))
 }
 
-// askSQL queues a mail that a worker decides about, unless an equal row is still unprocessed.
+// askSQL queues an email that a worker decides about, unless an equal row is still unprocessed.
 const askSQL = `
 INSERT INTO sign_in_links (purpose, email, known_device, expires_at, due_at, attempts, again, created_at)
 SELECT $1::text, $2::text, $3::bool, now() + make_interval(secs => $4), now(), 0, false, now()
  WHERE NOT EXISTS (SELECT FROM sign_in_links WHERE email = $2 AND purpose = $1 AND known_device = $3 AND due_at IS NOT NULL AND attempts = 0)`
 
-// requestLink queues a mail that a worker decides about. Errors: Invalid; Limit, which does not reveal
+// requestLink queues an email that a worker decides about. Errors: Invalid; Limit, which does not reveal
 // whether the email is known.
 func (s *Service) requestLink(ctx context.Context, purpose signinlink.Purpose, email string, life time.Duration) error {
 	wrong := fault.Fields{}

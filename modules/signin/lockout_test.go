@@ -159,7 +159,7 @@ func TestLimitsGuessesInSession(t *testing.T) {
 }
 
 // A hundred strangers who request reset links cannot prevent the user from getting one: the mailbox always
-// has a valid link, and only a few mails are sent.
+// has a valid link, and only a few emails are sent.
 func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,8 +18,8 @@ import (
 // channel is the notification channel for links whose mail is due.
 const channel = "sign_in_links"
 
-// mailQueue sends the mail of links, invitations and alerts. Each queued mail is a row. The token in its link
-// is created in the transaction that stores the mail, so no mail is lost or sent twice.
+// mailQueue sends the mail of links, invitations and alerts. Each queued email is a row. The token in its link
+// is created in the transaction that stores the email, so no email is lost or sent twice.
 type mailQueue struct {
 	db      *db.DB
 	teams   *team.Service
@@ -31,7 +31,7 @@ type mailQueue struct {
 }
 
 const (
-	mailsFreely  = 5 // mails per mailbox, day and purpose; beyond that, no mail is sent while the latest link is valid
+	mailsFreely  = 5 // emails per mailbox, day and purpose; then none is sent while the latest link is valid
 	postBatch    = 20
 	postAttempts = 12 // over about ten hours
 )
@@ -58,7 +58,7 @@ func (p *mailQueue) processBatch(ctx context.Context, of string) (time.Duration,
 	return mailEvery, err
 }
 
-// dueLink is a link whose mail is due, claimed until the time until.
+// dueLink is a link whose email is due, claimed until the time until.
 type dueLink struct {
 	id        int64
 	purpose   string
@@ -66,7 +66,7 @@ type dueLink struct {
 	userName  string
 	newEmail  string // the new address, for a link that cancels the change
 	known     bool   // an enabled user has the address
-	overLimit bool   // skip the mail: the mailbox got mailsFreely mails today, and one of their links is still valid
+	overLimit bool   // skip the email: the mailbox got mailsFreely emails today, and one of their links is still valid
 	attempts  int
 	until     time.Time
 }
@@ -96,7 +96,7 @@ func (p *mailQueue) sendLinks(ctx context.Context) (int, error) {
 	return len(list), errors.Join(failed...)
 }
 
-// buildNotice returns the notice for a link, and false if no mail must be sent.
+// buildNotice returns the notice for a link, and false if no email must be sent.
 func (d dueLink) buildNotice() (m notices.Notice, wanted bool) {
 	m = notices.Notice{To: d.email, Values: map[string]string{"name": d.userName}}
 	switch {
@@ -153,7 +153,7 @@ func (p *mailQueue) sendAlerts(ctx context.Context) (int, error) {
 	return len(list), errors.Join(failed...)
 }
 
-// sendAlert sends the mail of a security alert. Alerts over the daily limit of their kind are only recorded
+// sendAlert sends the email of a security alert. Alerts over the daily limit of their kind are only recorded
 // in the audit log.
 func (p *mailQueue) sendAlert(ctx context.Context, d alerts.ClaimedAlert) error {
 	if d.Kind == alerts.Locked {

@@ -44,7 +44,7 @@ type Params struct {
 	Guard    *guessing.Guard `optional:"true"` // New creates one if nil
 	Signals  *db.Signals     `optional:"true"` // nil disables background workers
 	Logger   *slog.Logger
-	// if nil, no mail is sent, and links are created on the command line
+	// if nil, no email is sent, and links are created on the command line
 	Notices  *notices.Service      `optional:"true"`
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`

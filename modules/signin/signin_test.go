@@ -74,7 +74,7 @@ func newWorldOn(t *testing.T, d *db.DB, change ...func(*signin.Config)) *world {
 	return w
 }
 
-// mailbox records the mails of an installation, with their tokens.
+// mailbox records the emails of an installation, with their tokens.
 type mailbox struct {
 	db    *db.DB
 	mails []notices.Notice
@@ -99,7 +99,7 @@ func (w *world) sendDueMail(t *testing.T) []notices.Notice {
 	return w.box.mails[before:]
 }
 
-// lastMail returns the latest mail of a kind to an address.
+// lastMail returns the latest email of a kind to an address.
 func (w *world) lastMail(t *testing.T, kind notices.NoticeKind, to string) notices.Notice {
 	t.Helper()
 	w.sendDueMail(t)

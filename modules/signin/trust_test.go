@@ -31,7 +31,7 @@ type pendingChanges struct {
 	session            signin.NewSession
 	email, stop, reset string // tokens
 	other, link        string
-	secret             string // of an authenticator app
+	secret             string // secret of an authenticator app
 }
 
 const thief = "thief@evil.example"
@@ -190,7 +190,7 @@ func (w *world) mustRemoveFactor(t *testing.T, c accounts.Caller) {
 }
 
 // An email change requires the link and either a session of the user or their password. It ends all earlier
-// sessions, links and changes. The old address gets mail when the change is requested and when it is made.
+// sessions, links and changes. The old address gets an email when the change is requested and when it is made.
 func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

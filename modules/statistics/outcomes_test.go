@@ -27,7 +27,7 @@ func TestOutcomesAreCountedByDomain(t *testing.T) {
 	add("dom_1", "email.delivered", 7)
 	add("dom_1", "email.delivered", 2)
 	add("dom_1", "email.complained", 1)
-	add("", "email.delivered", 5) // of a deleted email
+	add("", "email.delivered", 5) // for a deleted email
 	o.add(r)
 	for _, want := range []string{`domain_id="dom_1",result="delivered"} 9`, `domain_id="dom_1",result="complained"} 1`,
 		`domain_id="dom_1",result="bounced"} 0`, `domain_id="other",result="delivered"} 0`} {

@@ -28,9 +28,9 @@ type ReceivedQuestion struct {
 type ReceivedFigures struct {
 	Received int64
 
-	Ham, Spam, Unknown int64 // of Received, by verdict of the spam filter
+	Ham, Spam, Unknown int64 // parts of Received, by verdict of the spam filter
 
-	Octets int64 // of the raw messages
+	Octets int64 // size of the raw messages
 }
 
 func (f *ReceivedFigures) scan() []any {

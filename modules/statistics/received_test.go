@@ -20,7 +20,7 @@ type incoming struct {
 	at                        time.Time
 }
 
-// comes stores a received message.
+// comes stores a message as received.
 func (tr *traffic) comes(at time.Time) incoming {
 	tr.t.Helper()
 	in := incoming{account: tr.account[tr.dice.IntN(2)], id: id.New(id.ReceivedEmail),

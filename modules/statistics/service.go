@@ -58,7 +58,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service counts and reports the results of mail. It is safe for concurrent use, also across processes.
+// Service counts and reports the results of mail. It is safe for concurrent use, including across processes.
 type Service struct {
 	db    *db.DB
 	facts Facts

@@ -310,7 +310,7 @@ func (tr *traffic) counted(account string, q Question, starts []time.Time, end t
 	return out
 }
 
-// told returns an answer in the same form.
+// told returns an answer in the same format.
 func told(a QueryResult, grouped bool) map[string]Figures {
 	out := map[string]Figures{}
 	take := func(key string, list []Bucket) {

@@ -24,7 +24,7 @@ type Block struct {
 	Reason string // empty if not blocked; otherwise bounce, failure, complaint, unsubscribe, manual or category
 }
 
-// asked is one address, hashed under one key.
+// asked is one address, hashed with one key.
 type asked struct {
 	accountID, category string
 	hash                []byte

@@ -24,7 +24,7 @@ func (h hasher) allHashes(email string) [][]byte {
 	return each
 }
 
-// hashWith returns the hash under a key.
+// hashWith returns the hash with a key.
 func (h hasher) hashWith(key []byte, email string) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(h.mailbox(canonicalAddress(email))))

@@ -80,7 +80,7 @@ func (s *Service) OptOuts(ctx context.Context, accountID string,
 		func(found *ent.CategoryOptOut) string { return found.ID })
 }
 
-// CountOptOuts returns the number of opt-outs that match a filter, at most most.
+// CountOptOuts returns the number of opt-outs that match a filter, up to the limit most.
 func (s *Service) CountOptOuts(ctx context.Context, accountID string, f OptOutFilter, most int) (int, error) {
 	query, err := s.matchingOptOuts(accountID, f)
 	if err != nil {

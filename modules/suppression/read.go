@@ -99,7 +99,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Pa
 	}, idOf)
 }
 
-// Count returns the number of suppressions that match a filter, at most most.
+// Count returns the number of suppressions that match a filter, up to the limit most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	words, query, err := s.readFilter(accountID, &f)
 	if err != nil {

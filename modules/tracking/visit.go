@@ -14,7 +14,7 @@ type Visit struct {
 	Mark      LinkToken
 	IP        netip.Addr
 	UserAgent string
-	Header    http.Header // of the request; inspected but not stored
+	Header    http.Header // header of the request; inspected but not stored
 }
 
 // hit is a visit to record.

@@ -30,7 +30,7 @@
 //
 // # Disabled endpoints
 //
-// An endpoint is disabled by its owner, when it answers 410, or when all of its last 30 deliveries have
+// An endpoint is disabled by its owner, when it responds with 410, or when all of its last 30 deliveries have
 // failed since it was last changed. No deliveries are then created for it, and pending ones keep waiting.
 // Recover creates the missed deliveries of the last 30 days.
 //

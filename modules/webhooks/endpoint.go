@@ -23,7 +23,7 @@ import (
 // Reasons why an endpoint is disabled.
 const (
 	ReasonCaller  = "caller"  // the owner disabled it
-	ReasonGone    = "gone"    // it answered 410
+	ReasonGone    = "gone"    // it responded with 410
 	ReasonFailing = "failing" // its last 30 deliveries failed
 )
 
@@ -160,7 +160,7 @@ func (s *Service) ListFiltered(ctx context.Context, accountID string, f Endpoint
 		func(w *ent.Webhook) string { return w.ID })
 }
 
-// Count counts the account's endpoints that match a filter, up to most.
+// Count counts the account's endpoints that match a filter, up to the limit most.
 func (s *Service) Count(ctx context.Context, accountID string, f EndpointFilter, most int) (int, error) {
 	query, err := s.queryEndpoints(accountID, f)
 	if err != nil {

@@ -35,14 +35,14 @@ type inFlight struct {
 // endpointState is the state of one endpoint.
 type endpointState struct {
 	begun  []time.Time // start times of POSTs in flight, oldest first
-	tried  bool        // this process has seen an answer or a failure
-	prompt bool        // the latest answer was prompt
+	tried  bool        // this process has seen a response or a failure
+	prompt bool        // the latest response was prompt
 	more   bool        // the latest claim used its whole allowance
 	used   time.Time
 	timer  *time.Timer // calls nudge when the rate limit admits another delivery
 }
 
-// isSlow reports whether the endpoint's last answer was late, or a POST to it is late now.
+// isSlow reports whether the endpoint's last response was late, or a POST to it is late now.
 func (e *endpointState) isSlow(now time.Time) bool {
 	return e.tried && !e.prompt || e.countLate(now) > 0
 }

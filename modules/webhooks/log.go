@@ -106,7 +106,7 @@ func ofState(state webhookdelivery.State, webhookID string) predicate.WebhookDel
 	}
 }
 
-// CountDeliveries counts the deliveries that match a filter, up to most.
+// CountDeliveries counts the deliveries that match a filter, up to the limit most.
 func (s *Service) CountDeliveries(ctx context.Context, accountID, webhookID string, f Filter, most int) (int, error) {
 	query, err := s.queryDeliveries(accountID, webhookID, f)
 	if err != nil {
@@ -268,11 +268,11 @@ func (s *Service) deliveriesBy(ctx context.Context, accountID, query string,
 // DeliveryCounts counts the deliveries of the events of a period.
 type DeliveryCounts struct {
 	Deliveries int64
-	Succeeded  int64 // answered with 2xx
+	Succeeded  int64 // got a 2xx response
 	Failed     int64 // used all attempts
 	Attempts   int64 // finished
 
-	// median and 95th percentile of the time from the event to the 2xx answer; 0: no such answer
+	// median and 95th percentile of the time from the event to the 2xx response; 0: no such response
 	Half, Most time.Duration
 }
 

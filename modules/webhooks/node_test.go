@@ -110,7 +110,7 @@ func TestDelayedClaimKeepsRateLimit(t *testing.T) {
 	s := w.newOtherProcess(t, numberedNode{id: 7})
 	for _, c := range []struct {
 		ahead string
-		want  int // an endpoint that has not answered yet gets one at a time
+		want  int // an endpoint that has not responded yet gets one at a time
 	}{{"5 seconds", 0}, {"1 hour", 1}} {
 		w.exec(t, `UPDATE webhooks SET rate_full_at = now() + $1::interval`, c.ahead)
 		if jobs, err := s.claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {

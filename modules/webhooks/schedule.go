@@ -37,14 +37,14 @@ type answer struct {
 	cut   bool // interrupted because this process stopped; not the endpoint's fault
 }
 
-// verdict is the consequence of an answer for its delivery.
+// verdict is the consequence of an attempt for its delivery.
 type verdict struct {
 	state   webhookdelivery.State
 	outcome webhookattempt.Outcome
 	wait    time.Duration // until the next attempt, if the delivery stays pending
 }
 
-// decideVerdict returns the consequence of an answer. round counts the attempts since the delivery was queued
+// decideVerdict returns the consequence of an attempt. round counts the attempts since the delivery was queued
 // or replayed, including this one.
 func decideVerdict(a answer, round int, waits []time.Duration) verdict {
 	switch {

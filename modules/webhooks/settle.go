@@ -47,7 +47,7 @@ UPDATE webhook_deliveries d SET state = v.state, attempts = v.attempt, status_co
 FROM done v JOIN held h ON h.id = v.id WHERE d.id = v.id
 RETURNING d.webhook_id, d.state`)
 
-// attempt is a claimed delivery with its answer and its verdict.
+// attempt is a claimed delivery with its result and its verdict.
 type attempt struct {
 	delivery
 	answer
@@ -107,7 +107,7 @@ func storeOutcomes(ctx context.Context, on db.Execer, attempts []*attempt) ([]se
 	return stored, nil
 }
 
-// settleFailures also disables endpoints that answered 410 or have failed too often.
+// settleFailures also disables endpoints that responded with 410 or have failed too often.
 func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) error {
 	gone := map[string]bool{}
 	var off []func()

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// addDelivery inserts a delivery that was created at a time and settled after took.
+// addDelivery inserts a delivery that was created at the given time and settled after took.
 func (w *world) addDelivery(t *testing.T, account, webhook, state string, attempts int, at time.Time,
 	took time.Duration) {
 	t.Helper()

@@ -161,7 +161,7 @@ type receivedPost struct {
 	at     time.Time
 }
 
-// receiver is a local endpoint with configurable answers.
+// receiver is a local endpoint with configurable responses.
 type receiver struct {
 	*httptest.Server
 
@@ -169,7 +169,7 @@ type receiver struct {
 	posts  []receivedPost
 	status int
 	answer string
-	block  chan struct{} // closed to release requests; nil: answer immediately
+	block  chan struct{} // closed to release requests; nil: respond immediately
 }
 
 func newReceiver(t testing.TB) *receiver {

@@ -33,7 +33,7 @@ type accountRecord struct {
 	Usage               accountUsage  `json:"usage" doc:"Usage of the account against its caps."`
 	ProductionUnlocked  bool          `json:"production_unlocked" doc:"Whether the account may send from a verified domain to any recipient. The Free plan requires a payment method on file for this."`
 	PaymentMethod       bool          `json:"payment_method" doc:"Whether a payment method is on file."`
-	RequireSecondFactor bool          `json:"require_second_factor" doc:"Whether members must have a second factor. Members without one can only set one up."`
+	RequireSecondFactor bool          `json:"require_second_factor" doc:"Whether members must have a second factor. Members without one must set one up before they can do anything else."`
 	Suspended           bool          `json:"suspended" doc:"Whether the account is suspended. A suspended account cannot send: 403 account_suspended."`
 	BodyRetentionDays   int           `json:"body_retention_days" doc:"Number of days after sending when the bodies and attachments of an email are deleted."`
 	RecordRetentionDays int           `json:"record_retention_days" doc:"Number of days after sending when the rest of an email is deleted."`
@@ -56,7 +56,7 @@ type accountUsage struct {
 	StoredBytes    *int64    `json:"stored_bytes" doc:"Bytes that the account stores. Deleted data stops counting within a day. null if neither the plan nor the operator limits them."`
 	StoredBytesCap *int      `json:"stored_bytes_cap" doc:"Cap on stored bytes, from the plan or set by the operator; null if unlimited."`
 	DailyBytes     *int64    `json:"daily_bytes" doc:"Bytes stored today (UTC); null if neither the plan nor the operator limits them."`
-	DailyBytesCap  *int      `json:"daily_bytes_cap" doc:"Cap on bytes stored in a day, from the plan or set by the operator; null if unlimited."`
+	DailyBytesCap  *int      `json:"daily_bytes_cap" doc:"Cap on bytes stored per day, from the plan or set by the operator; null if unlimited."`
 	DayResetsAt    wire.Time `json:"day_resets_at" doc:"When the daily count resets to zero."`
 	MonthResetsAt  wire.Time `json:"month_resets_at" doc:"When the monthly count resets to zero."`
 }

@@ -22,7 +22,7 @@ type Brands interface {
 var _ Brands = (*brand.Service)(nil)
 
 type brandRecord struct {
-	Name      *string           `json:"name" doc:"The name that recipients see on pages of the account. null if none is set."`
+	Name      *string           `json:"name" doc:"The name that recipients see on the account's pages. null if none is set."`
 	Color     *string           `json:"color" doc:"A color as # and six hexadecimal digits."`
 	Logo      *string           `json:"logo" encoding:"base64" doc:"A PNG image in base64."`
 	UpdatedAt wire.OptionalTime `json:"updated_at" doc:"null if the brand has never been set."`

@@ -25,7 +25,7 @@ func TestAnswers(t *testing.T) {
 	away := fault.DatabaseUnavailable(io.ErrUnexpectedEOF)
 	for name, c := range map[string]struct {
 		request request
-		fail    error // of the services
+		fail    error // error that the services return
 		status  int
 	}{
 		"send":               {request: request{method: "POST", path: "/api/emails", body: simple}, status: 200},

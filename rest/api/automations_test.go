@@ -126,7 +126,8 @@ func (f *fakeAutomations) Change(ctx context.Context, _, id string, members map[
 	return f.does(ctx, "change "+hash, id, nil)
 }
 
-// The second of two users who change a draft learns about the first. A key never learns an address.
+// The second of two users who change a draft gets the name of the first. A response to an API key never
+// contains an email address.
 func TestTheSecondWhoChangesADraftIsTold(t *testing.T) {
 	t.Parallel()
 	b, _ := newPeopleBundle(t)

@@ -61,7 +61,7 @@ var asked = map[string][2]string{
 	"GET /account/brand":                            {"/account/brand"},
 	"PUT /account/brand":                            {"/account/brand", `{"name":"Acme"}`},
 	"GET /plans":                                    {"/plans"},
-	"GET /operator/accounts":                        {}, // of operators, as are those below
+	"GET /operator/accounts":                        {}, // for operators, as are those below
 	"GET /operator/accounts/{id}":                   {},
 	"PATCH /operator/accounts/{id}":                 {},
 	"GET /operator/plans":                           {},
@@ -70,8 +70,8 @@ var asked = map[string][2]string{
 	"GET /operator/billing":                         {},
 	"GET /operator/audit-log":                       {},
 	"GET /billing":                                  {"/billing"},
-	"PATCH /billing":                                {}, // of people
-	"POST /billing/payment-method":                  {}, // of people, as are the others that change money
+	"PATCH /billing":                                {}, // for signed-in users
+	"POST /billing/payment-method":                  {}, // for signed-in users, as are the others that change payments
 	"POST /billing/checkout":                        {},
 	"POST /billing/plan/preview":                    {},
 	"PUT /billing/plan":                             {},

@@ -296,7 +296,7 @@ type fakeStore struct {
 	answers map[string]idempotency.Response // by key
 	bodies  map[string]string
 	busy    bool                  // the first request with any key is still running
-	winner  *idempotency.Response // of an identical request that was faster than a refused one
+	winner  *idempotency.Response // response to an identical request that was faster than a refused one
 }
 
 func (f *fakeStore) Begin(_ context.Context, _, _, key string,

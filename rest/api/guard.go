@@ -35,12 +35,12 @@ type Call struct {
 	api            *API
 	operation      string // method and path, the scope of an Idempotency-Key
 	idempotencyKey string
-	header         http.Header // of the response
+	header         http.Header // header fields of the response
 	remote         netip.Addr
 	body           []byte // belongs to this request alone, until it is over
 	content        *intake.Content
 	charged        int64         // bytes, against the quota of the account
-	left           time.Duration // of fault.AnswerWithin, for its handler
+	left           time.Duration // time left of fault.AnswerWithin for the handler
 	answer         any           // of an operation that the audit log records
 }
 

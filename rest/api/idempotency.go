@@ -135,8 +135,8 @@ func (c *Call) claimKey(ctx context.Context, store Idempotency,
 
 type comparedKey struct{}
 
-// WithComparedBody returns a context whose request is compared by another JSON body under its Idempotency-Key. An edge
-// that translates requests needs it if the translation depends on the time.
+// WithComparedBody returns a context in which another JSON body is compared for the Idempotency-Key of the
+// request. An edge that translates requests needs it if the translation depends on the time.
 func WithComparedBody(ctx context.Context, body []byte) context.Context {
 	return context.WithValue(ctx, comparedKey{}, body)
 }

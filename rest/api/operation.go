@@ -32,14 +32,14 @@ type Operation struct {
 	Problems    []int            // statuses in addition to the common ones
 	Example     any              // of the successful response
 	Answer      any              // a value of the successful response's type, if the handler writes bytes
-	Media       string           // of the successful response, if it is text and not JSON
+	Media       string           // media type of the successful response, if it is text and not JSON
 	Forms       map[string]any   // examples of the successful response by media type, if it is one of several texts
 	OpenQuery   bool             // unknown query parameters are ignored, because others construct its URL
 	Secret      bool             // the response contains a secret and is stored encrypted
 	Private     bool             // neither its body nor its response is logged
 	Unlogged    bool             // its response is not logged
 	Slow        bool             // waits for more than the database; its service limits the time
-	Status      int              // of the successful response; 0: 200
+	Status      int              // status of the successful response; 0 means 200
 	Stores      Stores           // what counts against the byte quota of the account
 
 	idempotent bool // reads Idempotency-Key
@@ -118,7 +118,7 @@ type Item struct {
 
 func (i *Item) subjectID() string { return i.ID }
 
-// TagGroup is the operations of one tag.
+// TagGroup contains the operations of one tag.
 type TagGroup struct {
 	api *API
 	tag string

@@ -77,7 +77,7 @@ func newPeopleBundle(t *testing.T) (*bundle, *recorder) {
 	return newBundle(t, func(o *api.Options) { o.People, o.BaseURL, o.Audit = fakePeople{}, baseURL, log }), log
 }
 
-// as is a request of a person.
+// as returns a request from a user.
 func as(who, method, path, body string, more ...string) request {
 	q := request{method: method, path: path, body: body, key: "-",
 		header: map[string]string{"Cookie": "postrider=" + who, "Origin": baseURL}}

@@ -63,22 +63,22 @@ type Recorder interface {
 type Options struct {
 	Auth    Auth
 	People  admission.Sessions // signed-in users; nil: none
-	Audit   Recorder           // of changes to an account; nil: they are not recorded
-	Log     RequestLog         // of requests; nil: none are logged
+	Audit   Recorder           // records changes to an account; nil: they are not recorded
+	Log     RequestLog         // logs requests; nil: none are logged
 	Limits  admission.Limits
 	Rate    admission.RateLimit
-	Storage Storage     // of byte quotas; nil: nothing is counted
+	Storage Storage     // counts bytes against quotas; nil: nothing is counted
 	Answers Idempotency // stores responses by Idempotency-Key
 	Sealer  Sealer      // encrypts stored responses that contain a secret
-	Routes  []Routes    // of the modules that are on, in any order
+	Routes  []Routes    // routes of the enabled modules, in any order
 	Logger  *slog.Logger
-	Version string           // of the service, shown in the OpenAPI document
+	Version string           // version of the service, shown in the OpenAPI document
 	BaseURL string           // where this installation is reached, without /api; empty leaves the document relative
 	Origins []string         // other URLs under which pages of this installation are served
-	Proxies []netip.Prefix   // whose X-Forwarded-For is trusted
+	Proxies []netip.Prefix   // proxies whose X-Forwarded-For is trusted
 	Sender  string           // sender in the samples of the reference page; empty: a placeholder
-	Budget  *intake.Budget   // of bodies and large responses
-	Now     func() time.Time // the time before those in examples; nil: the clock of the machine
+	Budget  *intake.Budget   // memory for bodies and large responses
+	Now     func() time.Time // returns the time that the times in examples follow; nil: the clock of the machine
 }
 
 // Routes are the operations of one resource.

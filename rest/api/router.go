@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// router is two muxes, because net/http rejects two patterns if each is more specific in a different
+// router combines two muxes, because net/http rejects two patterns if each is more specific in a different
 // segment, such as /domains/claims/{id} and /domains/{id}/zone-file. Here the earlier literal wins.
 type router struct {
 	claims, all http.ServeMux

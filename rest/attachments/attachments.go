@@ -34,7 +34,7 @@ var (
 type attachmentLink struct {
 	Index       int       `json:"index" doc:"Position among the attachments of the email, from 0." example:"0"`
 	Name        string    `json:"name" doc:"The file name of the attachment." example:"invoice.pdf"`
-	ContentType string    `json:"content_type" doc:"The type that the sender declared. If browsers can run the type, as with HTML, the link serves the file as a generic type." example:"application/pdf"`
+	ContentType string    `json:"content_type" doc:"The type that the sender declared. If browsers can run files of this type, such as HTML, the link serves the file with a generic type." example:"application/pdf"`
 	ContentID   *string   `json:"content_id" doc:"The ID that cid: links in html refer to; null if the file has none."`
 	Size        int64     `json:"size" doc:"Decoded size in bytes." example:"48213"`
 	DownloadURL string    `json:"download_url" doc:"Returns the file without an API key until expires_at. Anyone who has the URL can use it." example:"https://mail.example.com/files/sent/AQAAAABpeQ…"`

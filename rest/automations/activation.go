@@ -13,8 +13,8 @@ import (
 
 type actionAnswer struct {
 	Automation     automationRecord `json:"automation" doc:"The automation after the action."`
-	HeldRuns       *int             `json:"held_runs,omitempty" doc:"With pause, the live runs that are held. With activate, the held runs that continue."`
-	CancellingRuns *int             `json:"cancelling_runs,omitempty" doc:"Live runs that are being cancelled in the background. None of their steps will start."`
+	HeldRuns       *int             `json:"held_runs,omitempty" doc:"For pause, the number of live runs that are held. For activate, the number of held runs that continue."`
+	CancellingRuns *int             `json:"cancelling_runs,omitempty" doc:"Number of live runs that are being cancelled in the background. None of their steps will start."`
 }
 
 func newActionAnswer(a automations.ActionResult) actionAnswer {
@@ -32,7 +32,7 @@ func (e *edge) addActivation(g *api.TagGroup) {
 			"version and continue if they were held. It fails with 400 if the check finds errors, and with 409 if " +
 			"nothing has changed. `pause` starts no new runs. `archive` also cancels live runs. `duplicate` returns " +
 			"a new draft. Runs are released and cancelled in the background, as `draining` shows. An account can " +
-			"have 200 active automations.",
+			"have up to 200 active automations.",
 		Body: &api.Body{About: "The action.", Examples: map[string]any{
 			"activate": map[string]any{"action": "activate"},
 			"back":     map[string]any{"action": "activate", "version": 1}, "pause": map[string]any{"action": "pause", "runs": "continue"}}},

@@ -69,7 +69,7 @@ type automationRecord struct {
 	ID                    string            `json:"id" doc:"The ID of the automation." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name                  string            `json:"name" doc:"The name of the automation."`
 	Description           *string           `json:"description" doc:"A human-readable description. null if none is set."`
-	Status                string            `json:"status" enum:"draft,active,paused,archived" doc:"The status of the automation. Only an active one starts runs."`
+	Status                string            `json:"status" enum:"draft,active,paused,archived" doc:"The status of the automation. Only an active automation starts runs."`
 	Trigger               storedTrigger     `json:"trigger" doc:"The trigger of the draft."`
 	Steps                 storedSteps       `json:"steps" doc:"The steps of the draft."`
 	Timezone              *string           `json:"timezone" doc:"The time zone of the draft; null for UTC."`
@@ -185,7 +185,7 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 		Path: "/automations", ID: "createAutomation", Needs: rights.Write,
 		Summary: "Create an automation",
 		Description: "Creates a draft, which starts no runs until it is activated. For an invalid definition, " +
-			"`details` contains the path of each wrong field. An account can have 1,000 automations.",
+			"`details` contains the path of each wrong field. An account can have up to 1,000 automations.",
 		Body: &api.Body{Limit: BodyLimit, About: "The definition.",
 			Examples: map[string]any{"welcome": exampleDefinition()}},
 		Example: one, Problems: []int{http.StatusConflict},

@@ -60,8 +60,8 @@ func memberFields(m *members, need body.Need, none func(name string) func()) []b
 				"`every_time`, `once`, `after_completion` or `{\"at_most_every\": \"P7D\"}`."},
 		{Name: "steps", Type: member{m, "steps", stepsSchema}, Need: need,
 			About: "1 to 50 steps. Each has a `type`, a `key` that identifies it, and the fields of its type. A target is `continue`, `end`, `fail` or `{\"goto\": key}`, forward only."},
-		{Name: "timezone", Type: text("timezone"), Null: none("timezone"), About: "A time zone of the IANA " +
-			"database. Defaults to UTC.", Example: "Europe/Berlin"},
+		{Name: "timezone", Type: text("timezone"), Null: none("timezone"), About: "An IANA time zone, such as " +
+			"Europe/Berlin. Defaults to UTC.", Example: "Europe/Berlin"},
 	}
 }
 
@@ -125,11 +125,11 @@ func numberField(to *int) body.IntegerType { return body.Integer(to).AtLeast(1) 
 func actionBody(a *action) body.Object {
 	return body.Object{Name: "AutomationAction", Fields: []body.Field{
 		{Name: "action", Type: body.Choice(&a.Action, actions...), Need: body.Required, About: "The action."},
-		{Name: "version", Type: body.Maybe(&a.Version, numberField), About: "With activate, return to this version " +
-			"instead of creating one from the draft."},
+		{Name: "version", Type: body.Maybe(&a.Version, numberField), About: "For activate: return to this " +
+			"version instead of creating one from the draft."},
 		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue, runsCancel),
-			About: "With pause: hold (the default) starts no further steps of live runs, continue lets them proceed. " +
-				"With activate: continue (the default) releases held runs, cancel cancels all live runs."},
+			About: "For pause: hold (the default) starts no further steps of live runs, continue lets them proceed. " +
+				"For activate: continue (the default) releases held runs, cancel cancels all live runs."},
 	}, Check: func(d *body.Decoder) {
 		if !slices.Contains(actions, a.Action) {
 			d.Refuse("action", "must be one of %s", strings.Join(actions, ", "))

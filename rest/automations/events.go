@@ -26,7 +26,7 @@ type CustomEvent struct {
 	UserID    *string         `json:"user_id" doc:"The ID that identifies the person. null if none was sent."`
 	Email     *string         `json:"email" doc:"The email address of the person. null if none was sent."`
 	Data      wire.JSONObject `json:"data" nullable:"true" doc:"The payload of the event. null if none was sent."`
-	Source    string          `json:"source" doc:"Where the event comes from: api for API requests." example:"api"`
+	Source    string          `json:"source" doc:"The source of the event: api for API requests." example:"api"`
 	CreatedAt wire.Time       `json:"created_at" doc:"When the event was accepted."`
 }
 

@@ -29,7 +29,7 @@ type AutomationRun struct {
 	StepIndex    int               `json:"step_index" doc:"Index of the next or waiting step, or of the step where the run ended, starting at 0."`
 	Error        *string           `json:"error" doc:"Why the run failed: a code, a colon and a sentence."`
 	StartedAt    wire.Time         `json:"started_at" doc:"When the run started."`
-	EndedAt      wire.OptionalTime `json:"ended_at" doc:"When the run ended. null while it has not."`
+	EndedAt      wire.OptionalTime `json:"ended_at" doc:"When the run ended. null if it has not."`
 }
 
 type automationStep struct {
@@ -68,7 +68,7 @@ type automationRunDetail struct {
 // waitingFor describes what a run waits for.
 type waitingFor struct {
 	Step   string            `json:"step" doc:"Key of the waiting step."`
-	Events []string          `json:"events" nullable:"false" doc:"Events of the person that end the wait. Empty if only time ends it."`
+	Events []string          `json:"events" nullable:"false" doc:"Events of the person that end the wait. Empty if it ends only when its time is up."`
 	Since  wire.OptionalTime `json:"since" doc:"Only events from this time on end the wait."`
 	Until  wire.Time         `json:"until" doc:"When the wait ends at the latest."`
 

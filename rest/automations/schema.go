@@ -78,7 +78,8 @@ func stepsSchema(c body.Components) *huma.Schema {
 	one, most := 1, definition.MaxSteps
 	return &huma.Schema{Type: huma.TypeArray, MinItems: &one, MaxItems: &most,
 		Items: c.Ref(stepComponent, func() *huma.Schema {
-			out := &huma.Schema{Description: "One step, by its type. The JSON Schema of the whole definition is at `" +
+			out := &huma.Schema{Description: "A step. Its type determines its fields. The JSON Schema of the whole " +
+				"definition is at `" +
 				api.Prefix + schemaPath + "`.",
 				Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
 			for _, kind := range definition.Types() {

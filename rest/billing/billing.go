@@ -53,10 +53,10 @@ type planRecord struct {
 	ID             string                      `json:"id" doc:"The ID of the plan." example:"pro"`
 	Name           string                      `json:"name" doc:"The name of the plan." example:"Pro"`
 	Limits         planLimits                  `json:"limits" doc:"The limits of the plan."`
-	IncludedEmails *int                        `json:"included_emails" doc:"Emails a month that the price includes; null if not configured."`
-	Overage        bool                        `json:"overage" doc:"Whether emails beyond the included ones are sent and billed."`
+	IncludedEmails *int                        `json:"included_emails" doc:"Emails per month included in the price; null if not configured."`
+	Overage        bool                        `json:"overage" doc:"Whether emails beyond the included volume are sent and billed."`
 	Price          wire.Optional[price]        `json:"price" doc:"Price of the plan; null if it is free, or if the price is currently unknown."`
-	OveragePrice   wire.Optional[overagePrice] `json:"overage_price" doc:"The price of emails beyond the included ones. null if the plan has none."`
+	OveragePrice   wire.Optional[overagePrice] `json:"overage_price" doc:"The price of emails beyond the included volume. null if the plan has no overage."`
 	Current        bool                        `json:"current" doc:"Whether this is the current plan of the account."`
 }
 
@@ -72,9 +72,9 @@ type cardRecord struct {
 }
 
 type usageOfMonth struct {
-	Emails   int64 `json:"emails" doc:"Emails of the current month (UTC)." example:"12000"`
-	Included *int  `json:"included" doc:"Emails that the price of the plan includes; null if not configured."`
-	Over     int64 `json:"over" doc:"Emails beyond the included ones." example:"0"`
+	Emails   int64 `json:"emails" doc:"Emails this month (UTC)." example:"12000"`
+	Included *int  `json:"included" doc:"Emails included in the price of the plan; null if not configured."`
+	Over     int64 `json:"over" doc:"Emails beyond the included volume." example:"0"`
 	Limit    *int  `json:"limit" doc:"Limit beyond which emails are refused: the lower of the plan's cap and the account's own limit; null if unlimited."`
 }
 
@@ -102,7 +102,7 @@ type billingRecord struct {
 	PendingPlan        *string                   `json:"pending_plan" doc:"The plan that takes effect at pending_at. null if no change is pending."`
 	PendingAt          wire.OptionalTime         `json:"pending_at" doc:"When the pending change of plan takes effect. null if none is pending."`
 	Usage              usageOfMonth              `json:"usage" doc:"The usage of the current period."`
-	MonthlyLimit       *int                      `json:"monthly_limit" doc:"The account's own limit of emails a month; null if it has set none."`
+	MonthlyLimit       *int                      `json:"monthly_limit" doc:"The account's own limit on emails per month; null if not set."`
 	Production         production                `json:"production" doc:"The conditions for sending to all recipients."`
 	Problems           []string                  `json:"problems" nullable:"false" doc:"Actions that the account's owners should take."`
 }
@@ -148,7 +148,7 @@ func Routes(service Service, usage Usage) api.Routes {
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/billing", ID: "getBilling", Needs: rights.ReadBilling, Slow: true,
 			Summary: "Retrieve billing", Description: "Returns the plan, usage and payment state of the account, " +
-				"and what prevents it from sending to any recipient.", Example: one,
+				"and the conditions it must meet to send to any recipient.", Example: one,
 		}, e.getBilling)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/billing", ID: "updateBilling", Needs: rights.Billing, Slow: true,
@@ -175,7 +175,7 @@ func changeBody(c *billing.SettingsChange) body.Object {
 	return body.Object{Name: "UpdateBilling", Change: true, Fields: []body.Field{
 		{Name: "billing_email", Type: body.Maybe(&c.BillingEmail, body.Text), About: "The address that invoices are sent to."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit,
-			"The account's own limit of emails a month; null if it has set none."),
+			"The account's own limit on emails per month; null if not set."),
 	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
 

@@ -37,7 +37,7 @@ type urlAnswer struct {
 }
 
 type lineRecord struct {
-	Description string `json:"description" doc:"What the line charges for." example:"Remaining time on Pool"`
+	Description string `json:"description" doc:"What is charged for." example:"Remaining time on Pool"`
 	Amount      int64  `json:"amount" doc:"The amount in the smallest unit of the currency. Negative for a credit." example:"1234"`
 }
 
@@ -149,8 +149,9 @@ func PaymentRoutes(service Payments) api.Routes {
 			Method: http.MethodPost, Path: "/billing/sync", ID: "syncBilling", Needs: rights.Billing, Slow: true,
 			Problems: problems, Quiet: true,
 			Summary: "Synchronize with the payment provider",
-			Description: "Fetches the billing state after a return from " +
-				"the provider's pages. At most once in five seconds; further requests return the stored state.",
+			Description: "Fetches the billing state from the payment provider, for example when the user returns " +
+				"from its pages. The state is fetched at most once every five seconds; further requests return " +
+				"the stored state.",
 			Example: one,
 		}, func(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
 			return api.As(newBilling)(e.pay.Sync(ctx, c.AccountID))
@@ -179,7 +180,7 @@ func returnField(in *asks) body.Field {
 func planBody(name string, leads bool) func(*asks) body.Object {
 	return func(in *asks) body.Object {
 		o := body.Object{Name: name, Fields: []body.Field{{Name: "plan", Type: body.Text(&in.Plan), Need: body.Required,
-			About: "ID of the plan, as in `GET /plans`."}}}
+			About: "ID of a plan listed by `GET /plans`."}}}
 		if leads {
 			o.Fields = append(o.Fields, returnField(in))
 		}

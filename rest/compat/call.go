@@ -184,7 +184,7 @@ func jsonError(err error) error {
 	return &RefusalError{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: "The body is not valid JSON"}
 }
 
-// readContent passes the bytes of a content to a function. They can be in a file, and reading it can fail.
+// readContent passes the bytes of content to read. They can be in a file, so reading them can fail.
 func (c *Call) readContent(content *intake.Content, read func([]byte) error) error {
 	text, err := content.Bytes()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	mostParts = 500 // of a form
+	mostParts = 500 // parts of a form
 	mediaForm = "application/x-www-form-urlencoded"
 	mediaPart = "multipart/form-data"
 )

@@ -56,10 +56,10 @@ type Options struct {
 	Keys     Authenticator
 	Accounts admission.Limits
 	Rate     admission.RateLimit // nil: requests are not counted
-	Budget   *intake.Budget      // of bodies, and of responses of our own API
+	Budget   *intake.Budget      // memory for bodies, and for responses of our own API
 	Cursors  *page.Codec
-	Log      api.RequestLog // of requests; nil: none are logged
-	Proxies  []netip.Prefix // whose X-Forwarded-For is trusted
+	Log      api.RequestLog // logs requests; nil: none are logged
+	Proxies  []netip.Prefix // proxies whose X-Forwarded-For is trusted
 	Logger   *slog.Logger
 }
 

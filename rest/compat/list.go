@@ -17,7 +17,7 @@ const mostPages = 10
 type ListRequest struct {
 	Path   string // below /api
 	Member string // field of the response
-	Name   string // of page.List; empty if its cursors do not consist of IDs
+	Name   string // name in page.List; empty if its cursors do not consist of IDs
 	Query  url.Values
 
 	Limit         int    // 1 to 100

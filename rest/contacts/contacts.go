@@ -31,8 +31,8 @@ type erasedAnswer struct {
 
 type erasedCounts struct {
 	Emails       int `json:"emails" doc:"Emails only to this address, deleted with all their data."`
-	Redacted     int `json:"redacted" doc:"Emails that also went to others. The address, the body and the attachments were deleted."`
-	Suppressions int `json:"suppressions" doc:"Suppressions and opt-outs whose address was deleted. They still block it by a keyed hash."`
+	Redacted     int `json:"redacted" doc:"Emails that also went to other recipients. The address, the body and the attachments were deleted."`
+	Suppressions int `json:"suppressions" doc:"Suppressions and opt-outs whose address was deleted. They still block the address through a keyed hash."`
 	Received     int `json:"received" doc:"Received emails from or to the address, deleted with their content."`
 	Events       int `json:"events" doc:"Events about the address that do not belong to its emails."`
 }
@@ -40,7 +40,7 @@ type erasedCounts struct {
 // Routes returns the routes of recipients.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("contacts", func(a *api.API) {
-		g := a.Tag(tagContacts, "The people that you send to.")
+		g := a.Tag(tagContacts, "The people you send to.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/contacts/{email}/data", ID: "eraseContact", Needs: rights.Write,
 			Slow: true, Private: true,

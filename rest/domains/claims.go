@@ -33,7 +33,7 @@ type claimRecord struct {
 	ExpiresAt     wire.Time         `json:"expires_at" doc:"When the claim expires unless it is completed."`
 	CreatedAt     wire.Time         `json:"created_at" doc:"When the claim was started."`
 	LastCheckedAt wire.OptionalTime `json:"last_checked_at" doc:"When the DNS record was last checked. null if it never was."`
-	CompletedAt   wire.OptionalTime `json:"completed_at" doc:"When the claim was completed. null while it is not."`
+	CompletedAt   wire.OptionalTime `json:"completed_at" doc:"When the claim was completed. null if it is still open or expired."`
 }
 
 type proofRecord struct {

@@ -46,7 +46,7 @@ type domainKey struct {
 	Ready       bool              `json:"ready" doc:"Whether a check verified our signatures with the published key."`
 	CreatedAt   wire.Time         `json:"created_at" doc:"When the key was created."`
 	ActivatedAt wire.OptionalTime `json:"activated_at" doc:"When the key started to sign. null if it never did."`
-	RetiredAt   wire.OptionalTime `json:"retired_at" doc:"When the key stopped signing. null while it signs."`
+	RetiredAt   wire.OptionalTime `json:"retired_at" doc:"When the key stopped signing. null while it is still signing."`
 	KeepUntil   wire.OptionalTime `json:"keep_until" doc:"For a retired key, when its record may be removed. Mail signed with it may be in transit until then."`
 }
 

@@ -27,7 +27,7 @@ var _ DNSService = (*publish.Service)(nil)
 type dnsProvider struct {
 	Name        *string  `json:"name" doc:"Provider of the zone, recognized by its name servers; null if unknown."`
 	Supported   bool     `json:"supported" doc:"Whether the records can be applied through this provider."`
-	Zone        *string  `json:"zone" doc:"The zone that contains the domain; null if DNS has none."`
+	Zone        *string  `json:"zone" doc:"The zone that contains the domain; null if none was found."`
 	NameServers []string `json:"nameservers" nullable:"false" doc:"Name servers of the zone."`
 	Credentials []string `json:"credentials" nullable:"false" doc:"Names of the credentials required to apply the records; empty if the provider is not supported."`
 }
@@ -50,8 +50,8 @@ type dnsChange struct {
 	Value    string   `json:"value" doc:"Published value without quotes: the value of the record, or the existing SPF record with our term added."`
 	Priority *int     `json:"priority,omitempty" doc:"Priority, for MX records only."`
 	TTL      int      `json:"ttl" doc:"Time to live in seconds. If records with the same name exist, their TTL is used."`
-	Before   []string `json:"before" nullable:"false" doc:"All values of the type at the name."`
-	After    []string `json:"after" nullable:"false" doc:"All values afterwards: read back from the provider, or as planned in a dry run."`
+	Before   []string `json:"before" nullable:"false" doc:"All values of this type at this name."`
+	After    []string `json:"after" nullable:"false" doc:"All values after the change: read back from the provider, or as planned in a dry run."`
 	Reason   *string  `json:"reason" doc:"What to do, in one sentence; null unless it is a conflict."`
 }
 
@@ -67,7 +67,8 @@ func DNSRoutes(service DNSService) api.Routes {
 			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: rights.Read,
 			Slow:    true,
 			Summary: "Detect the DNS provider",
-			Description: "Finds the zone that contains the domain, and its provider by its name servers. Your own name servers are not recognized; " +
+			Description: "Finds the zone that contains the domain, and recognizes its provider by the name " +
+				"servers. Your own name servers are not recognized; " +
 				"use `rfc2136` if they accept dynamic updates.",
 			Example: map[string]any{"provider": map[string]any{"name": "cloudflare", "supported": true,
 				"zone":        "example.com",
@@ -118,7 +119,7 @@ func applyBody(in *publish.ApplyInput) body.Object {
 		{Name: "provider", Type: body.Choice(&in.Provider, publish.Providers()...), Need: body.RequiredByService,
 			About: "The DNS provider of the domain."},
 		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService,
-			About: "Credentials by name, as in the table above. Used for this request only."},
+			About: "Credentials by name, as listed in the table above. Used for this request only."},
 		{Name: "dry_run", Type: body.Boolean(&in.DryRun), Default: false, About: "Whether to only return the planned changes, without writing them."},
 	}, Check: func(d *body.Decoder) { d.AddErrors(in.Validate()) }}
 }

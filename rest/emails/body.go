@@ -91,8 +91,8 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 	return []body.Field{
 		{Name: "from", Type: body.Mailbox(&m.From), About: "The sender, on a verified domain."},
 		{Name: "to", Type: body.Mailboxes(&m.To), Need: body.RequiredByService, About: "At least one recipient."},
-		{Name: "cc", Type: body.Mailboxes(&m.CC), About: "Recipients of copies."},
-		{Name: "bcc", Type: body.Mailboxes(&m.BCC), About: "Recipients of blind copies, hidden from other recipients."},
+		{Name: "cc", Type: body.Mailboxes(&m.CC), About: "Cc recipients."},
+		{Name: "bcc", Type: body.Mailboxes(&m.BCC), About: "Bcc recipients, hidden from other recipients."},
 		{Name: "reply_to", Aliases: ReplyToAliases, Type: body.Mailboxes(&m.ReplyTo), About: "Addresses that replies are sent to."},
 		{Name: "subject", Type: body.Text(&m.Subject).Length(0, maxLine), About: "The subject. It cannot contain line breaks."},
 		{Name: "html", Aliases: HTMLAliases, Type: html, About: "The HTML body, at most 5 MB. At least one of " +

@@ -23,8 +23,8 @@ type emailCheck struct {
 type emailPreview struct {
 	From    string   `json:"from" doc:"The sender."`
 	To      []string `json:"to" doc:"The recipients."`
-	CC      []string `json:"cc" doc:"Recipients of copies."`
-	BCC     []string `json:"bcc" doc:"Recipients of blind copies."`
+	CC      []string `json:"cc" doc:"Cc recipients."`
+	BCC     []string `json:"bcc" doc:"Bcc recipients."`
 	ReplyTo []string `json:"reply_to" doc:"Addresses that replies are sent to."`
 	Subject string   `json:"subject" doc:"The subject, with the variables of the template filled in."`
 	HTML    *string  `json:"html" doc:"The HTML body; null if the email has no HTML. {{unsubscribe_url}} is not replaced."`

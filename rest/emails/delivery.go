@@ -58,7 +58,7 @@ type attemptRecord struct {
 	LocalAddr    *string           `json:"local_addr" doc:"Local IP address of the connection; null if no connection was made." example:"198.51.100.7"`
 	Way          *string           `json:"way" doc:"The route: a source address, or smarthost:host:port; null if the default address of the host was used."`
 	TLS          *string           `json:"tls" doc:"TLS version of the connection; null if it was not encrypted." example:"TLS 1.3"`
-	TLSPolicy    *string           `json:"tls_policy" doc:"The policy that decided about TLS: opportunistic (none), enforced (tls_mode of the sending domain), mta-sts or dane (of the receiver)."`
+	TLSPolicy    *string           `json:"tls_policy" doc:"The policy that determined whether TLS is required: opportunistic (none), enforced (tls_mode of the sending domain), mta-sts or dane (of the receiver)."`
 }
 
 func newAttemptRecord(a records.RecipientAttempt) attemptRecord {

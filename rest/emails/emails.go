@@ -89,7 +89,7 @@ func (e *edge) reading(g *api.TagGroup) {
 		Path: "/emails/{id}", ID: "getEmail", Needs: rights.ReadSent,
 		Summary: "Retrieve an email",
 		Description: "Returns an email with the fields that lists omit: bodies, header fields, attachments and " +
-			"recipients. An unset timestamp is `null`. An email of another account is reported as not found.",
+			"recipients. An unset timestamp is `null`. An email in another account is reported as not found.",
 		Problems: []int{http.StatusNotFound},
 		Example:  map[string]any{"email": wholeExample()}, Of: email,
 	}, e.records.Detail, newWholeAnswer)

@@ -16,8 +16,8 @@ type EmailRecord struct {
 	ID           string            `json:"id" doc:"The public ID, an opaque string." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	From         string            `json:"from" doc:"The sender." example:"Ada <ada@example.com>"`
 	To           []string          `json:"to" nullable:"false" doc:"The recipients."`
-	CC           []string          `json:"cc" nullable:"false" doc:"The recipients of copies."`
-	BCC          []string          `json:"bcc" nullable:"false" doc:"The recipients of blind copies."`
+	CC           []string          `json:"cc" nullable:"false" doc:"The Cc recipients."`
+	BCC          []string          `json:"bcc" nullable:"false" doc:"The Bcc recipients."`
 	ReplyTo      []string          `json:"reply_to" nullable:"false" doc:"The addresses that replies are sent to."`
 	Subject      string            `json:"subject" doc:"The subject."`
 	Status       string            `json:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"sent: accepted, delivery in progress. delivered: accepted by every recipient's server. bounced, failed: the worst outcome, once all recipients are settled."`

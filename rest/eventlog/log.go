@@ -77,8 +77,8 @@ func Routes(service Service, offer event.Offer) api.Routes {
 			Description: "Streams events as Server-Sent Events until one side closes the connection. The `data` " +
 				"field is the JSON of an event, and `id` is its ID. Comments keep the connection alive every 15 " +
 				"seconds. The stream ends when the service stops or the key is revoked: reconnect with " +
-				"`Last-Event-ID`. An account can have 10 streams, including GraphQL subscriptions; another one " +
-				"fails with 429.",
+				"`Last-Event-ID`. An account can have up to 10 streams, including GraphQL subscriptions; another " +
+				"one fails with 429.",
 			Media:   "text/event-stream",
 			Example: "retry: 2000\n\nid: evt_01kf0m4w7he6x8q2v5b3n9c1ta\ndata: {\"id\":\"evt_01kf0m4w7he6x8q2v5b3n9c1ta\",\"type\":\"email.delivered\",\"created_at\":\"2026-01-15T09:30:00.000Z\",\"data\":{}}\n\n",
 		}, e.stream)

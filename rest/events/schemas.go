@@ -34,8 +34,9 @@ func Describe(d *huma.OpenAPI, offer event.Offer) {
 		return
 	}
 	r.RegisterTypeAlias(reflect.TypeFor[event.Time](), reflect.TypeFor[wire.Time]())
-	whole := &huma.Schema{Description: "An event, by its type.", Discriminator: newDiscriminator()}
-	entries := &huma.Schema{Description: "An entry of the event log, by its type.", Discriminator: newDiscriminator()}
+	whole := &huma.Schema{Description: "An event. Its type determines its fields.", Discriminator: newDiscriminator()}
+	entries := &huma.Schema{Description: "An event log entry. Its type determines its " +
+		"fields.", Discriminator: newDiscriminator()}
 	for _, entry := range offer.Entries() {
 		name := componentOf(entry.Type)
 		schemas[name] = describeEvent(r, entry)

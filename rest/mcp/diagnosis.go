@@ -92,7 +92,7 @@ func (d *diagnosis) explainEmail(ctx context.Context, emailID string) error {
 		d.add(finding{Code: "email.queued", Subject: read.ID, Found: "The email is waiting for its delivery to start.",
 			Do: "Check whether the account is suspended."})
 	}
-	class := map[string]string{} // of the latest attempt by recipient
+	class := map[string]string{} // class of the latest attempt by recipient
 	for _, a := range attempts {
 		if a.Class != nil && class[a.Recipient] == "" {
 			class[a.Recipient] = *a.Class

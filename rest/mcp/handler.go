@@ -38,10 +38,10 @@ type Options struct {
 	Origins  []string           // URLs under which pages of this installation are served, the base URL first
 	Accounts admission.Limits
 	Rate     admission.RateLimit
-	Budget   *intake.Budget // of incoming messages
+	Budget   *intake.Budget // memory for incoming messages
 	Modules  []string       // the enabled modules
 	Mode     Mode           // ModeOn or ModeRead
-	Version  string         // of the service
+	Version  string         // version of the service
 	Logger   *slog.Logger
 }
 

@@ -21,7 +21,7 @@ type recorder struct {
 	body []byte
 
 	quoted bool // inside a string
-	length int  // of the string so far
+	length int  // length of the string so far
 	escape int  // bytes that follow in an escape sequence
 	slash  int  // where in body the latest escape sequence begins
 	over   bool // the response is larger than maxResponse
@@ -97,7 +97,7 @@ func (r *recorder) problem(response *loopback.Response) error {
 			Code    string         `json:"code"`
 			Details map[string]any `json:"details"`
 		} `json:"error"`
-		Errors []struct { // of GraphQL
+		Errors []struct { // GraphQL errors
 			Message    string `json:"message"`
 			Extensions struct {
 				Code string `json:"code"`

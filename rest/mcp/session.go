@@ -43,7 +43,7 @@ func newSession(h *Handler, caller accounts.Caller, r *http.Request) *session {
 // request is a call of a REST operation.
 type request struct {
 	operation string
-	id        string     // of the path
+	id        string     // ID in the path
 	query     url.Values // empty values are left out
 	body      any        // nil: none
 	header    map[string]string

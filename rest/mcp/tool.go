@@ -46,8 +46,8 @@ var annotations = map[effect]sdk.ToolAnnotations{
 type spec struct {
 	name, title, about string
 	effect             effect
-	operations         []string // of REST that it always calls
-	fields             []string // of GraphQL's Query that it always reads; they require the right to read
+	operations         []string // REST operations that it always calls
+	fields             []string // root fields of Query that it always reads; they require the right to read
 	modules            []string // that provide these fields
 	operators          bool     // only operators of the installation may use it
 }

@@ -47,12 +47,12 @@ type operatorAccountRecord struct {
 	Plan               string            `json:"plan" doc:"ID of the plan." example:"pro"`
 	ProductionUnlocked bool              `json:"production_unlocked" doc:"Whether the operator has allowed sending to any recipient."`
 	PaymentMethodAt    wire.OptionalTime `json:"payment_method_at" doc:"When the current payment method was added; null if there is none."`
-	PaymentDueAt       wire.OptionalTime `json:"payment_due_at" doc:"When a payment became overdue; null if none is."`
+	PaymentDueAt       wire.OptionalTime `json:"payment_due_at" doc:"When a payment became overdue; null if no payment is overdue."`
 	SuspendedAt        wire.OptionalTime `json:"suspended_at" doc:"When the account was suspended. null if it is not."`
 	Unmetered          bool              `json:"unmetered" doc:"Whether the account has no caps and no rate limit."`
-	MonthlyLimit       *int              `json:"monthly_limit" doc:"The account's own limit of emails a month; null if it has set none."`
-	StoredBytes        *int              `json:"stored_bytes" doc:"Cap on stored bytes that the operator set; null if the plan's cap applies."`
-	DailyBytes         *int              `json:"daily_bytes" doc:"Cap on bytes stored in a day that the operator set; null if the plan's cap applies."`
+	MonthlyLimit       *int              `json:"monthly_limit" doc:"The account's own limit on emails per month; null if not set."`
+	StoredBytes        *int              `json:"stored_bytes" doc:"Cap on stored bytes, set by the operator; null if the plan's cap applies."`
+	DailyBytes         *int              `json:"daily_bytes" doc:"Cap on bytes stored per day, set by the operator; null if the plan's cap applies."`
 	CreatedAt          wire.Time         `json:"created_at" doc:"When the account was created."`
 }
 
@@ -64,7 +64,7 @@ type operatorUsageRecord struct {
 	StoredBytes    *int64 `json:"stored_bytes" doc:"Bytes that the account stores; null if unlimited."`
 	StoredBytesCap *int   `json:"stored_bytes_cap" doc:"Cap on stored bytes; null if unlimited."`
 	DailyBytes     *int64 `json:"daily_bytes" doc:"Bytes stored today (UTC); null if unlimited."`
-	DailyBytesCap  *int   `json:"daily_bytes_cap" doc:"Cap on bytes stored in a day; null if unlimited."`
+	DailyBytesCap  *int   `json:"daily_bytes_cap" doc:"Cap on bytes stored per day; null if unlimited."`
 }
 
 type operatorAccountAnswer struct {
@@ -140,11 +140,11 @@ func accountBody(c *accounts.AccountChange) body.Object {
 		{Name: "payment_method", Type: body.Maybe(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
 		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether the account is suspended and cannot send."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit,
-			"The account's own limit of emails a month; null if it has set none."),
+			"The account's own limit on emails per month; null if not set."),
 		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes,
 			"Cap on stored bytes that replaces the plan's cap; null if the plan's cap applies."),
 		body.IntegerOrNull("daily_bytes", &c.DailyBytes, 1, accounts.MaxBytes,
-			"Cap on bytes stored in a day that replaces the plan's cap; null if the plan's cap applies."),
+			"Cap on bytes stored per day that replaces the plan's cap; null if the plan's cap applies."),
 	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
 

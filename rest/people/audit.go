@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// AuditLog is the part of audit that the operation use.
+// AuditLog is the part of audit that the operations use.
 type AuditLog interface {
 	List(ctx context.Context, accountID string, f audit.Filter, r page.Request) (page.Page[*ent.AuditEntry], error)
 }

@@ -84,7 +84,7 @@ func Routes(service Teams) api.Routes {
 		e := &edge{service}
 		g := a.Tag(tagTeam, "The users of the account: members with a role, and invitations. Owners can do "+
 			"everything. Admins can do everything except change owners and billing. Developers have the rights of API "+
-			"keys with the scope `full`. Billing members manage plan, usage and invoices. Viewers can read.")
+			"keys with the scope `full`. Billing members manage the plan, usage and invoices. Viewers can read.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/members", ID: "listMembers", Needs: rights.Read,
 			Summary: "List members", Description: "Lists members, oldest membership first.",

@@ -39,7 +39,7 @@ type ReceivedHead struct { //nolint:revive // the document has the name of the t
 	ID              string       `json:"id" doc:"The ID of the received email." example:"inb_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	EmailID         string       `json:"email_id" doc:"The same as id, as in the event email.received."`
 	DomainID        string       `json:"domain_id" doc:"ID of the domain that received it."`
-	Status          string       `json:"status" enum:"received" doc:"Always received."`
+	Status          string       `json:"status" enum:"received" doc:"The status of the email, which is always received."`
 	RcptTo          string       `json:"rcpt_to" doc:"The envelope recipient: the address that received it." example:"support@example.com"`
 	MailFrom        string       `json:"mail_from" doc:"The envelope sender; empty for bounces."`
 	From            string       `json:"from" doc:"The From header field, which can be forged; see auth." example:"Bob <bob@example.net>"`
@@ -53,7 +53,7 @@ type ReceivedHead struct { //nolint:revive // the document has the name of the t
 	Auth            receivedAuth `json:"auth" doc:"The results of sender authentication."`
 	SpamStatus      string       `json:"spam_status" enum:"ham,spam,unknown" doc:"unknown: there is no spam filter, or it did not respond."`
 	SpamScore       *float64     `json:"spam_score" doc:"Score from the spam filter; null if there is none."`
-	AutoSubmitted   bool         `json:"auto_submitted" doc:"Whether an auto-responder or a report sent it (RFC 3834). Do not reply to such mail automatically."`
+	AutoSubmitted   bool         `json:"auto_submitted" doc:"Whether it is an automatic reply or a report (RFC 3834). Do not reply to such mail automatically."`
 	Size            int64        `json:"size" doc:"Size of the raw message in bytes."`
 	AttachmentCount int          `json:"attachment_count" doc:"The number of attachments."`
 	Defects         []string     `json:"defects" nullable:"false" doc:"Descriptions of the parts of the message that could not be read."`
@@ -61,7 +61,7 @@ type ReceivedHead struct { //nolint:revive // the document has the name of the t
 }
 
 type receivedAuth struct {
-	SPF         string   `json:"spf" doc:"A result of RFC 8601 section 2.7: pass, fail, softfail, neutral, none, policy, temperror or permerror. It never causes a refusal."`
+	SPF         string   `json:"spf" doc:"A result as defined in RFC 8601 section 2.7: pass, fail, softfail, neutral, none, policy, temperror or permerror. It never causes a refusal."`
 	DKIM        string   `json:"dkim" doc:"The result of DKIM."`
 	DMARC       string   `json:"dmarc" doc:"The result of DMARC."`
 	IPRev       string   `json:"iprev" doc:"The result of the reverse DNS check."`
@@ -128,7 +128,7 @@ func (e *edge) addReading(g *api.TagGroup) {
 		Summary: "List received emails",
 		Description: "Lists received emails, newest first, without bodies and file data. A list contains up to 8 " +
 			"KiB of each of `to`, `cc`, `reply_to`, `references` (the last ones), `defects` and `attachments`. " +
-			"`attachment_count` is the number of files, and retrieving the email returns all values. New emails do " +
+			"`attachment_count` is the number of files. Retrieve the email to get all values. New emails do " +
 			"not shift the pages. Filters can be combined; send the same filters with each cursor.",
 		Example: receivedExample(false),
 	}, api.Plural{Member: "received_emails", Schema: "ReceivedList"}, e.listReceived, newReceivedItem)

@@ -75,7 +75,8 @@ func (in *input) toFilter() (f apilog.Filter, err error) {
 }
 
 const about = "API requests of keys and users in the last seven days, with their responses. At high volume, " +
-	"failures are kept before successes. Passwords, tokens, keys and attachment contents are never included."
+	"failed requests are kept in preference to successful ones. Passwords, tokens, keys and attachment contents " +
+	"are never included."
 
 // Routes returns the routes of the log.
 func Routes(service Service) api.Routes {

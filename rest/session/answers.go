@@ -74,7 +74,7 @@ type offer struct {
 	Email       string `json:"email" doc:"The address that the invitation was sent to." example:"bob@example.com"`
 	AccountName string `json:"account_name" doc:"The name of the account." example:"Acme"`
 	Role        string `json:"role" enum:"owner,admin,developer,billing,viewer" doc:"The role that the invited person gets."`
-	Known       bool   `json:"known" doc:"Whether a user with a password has the address."`
+	Known       bool   `json:"known" doc:"Whether the address belongs to a user with a password."`
 }
 
 type offerAnswer struct {

@@ -37,12 +37,12 @@ func signInBody(in *signin.Credentials) body.Object {
 	return body.Object{Name: "SignIn", Fields: []body.Field{
 		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService, About: "The email address of the user."},
 		{Name: "password", Type: oldPassword(&in.Password), Need: body.Required, About: "The user's password."},
-		{Name: "code", Type: body.Text(&in.Code), About: "Code of the authenticator app, or a recovery code."},
+		{Name: "code", Type: body.Text(&in.Code), About: "A code from the authenticator app, or a recovery code."},
 	}}
 }
 
 func tokenExample() *api.Body {
-	return &api.Body{About: "The token of the link.",
+	return &api.Body{About: "The token from the link.",
 		Examples: map[string]any{"token": map[string]any{"token": exampleToken}}}
 }
 
@@ -88,7 +88,8 @@ func confirmEmailBody(in *signin.EmailConfirmation) body.Object {
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
 		{Name: "password", Type: oldPassword(&in.Password), About: "The user's password. Required unless the request has a session of the user."},
 		{Name: "code", Type: body.Text(&in.Code),
-			About: "A code of the authenticator app, or a recovery code. Required with the password if the user has a second factor."},
+			About: "A code from the authenticator app, or a recovery code. Required with the password if the " +
+				"user has a second factor."},
 	}}
 }
 
@@ -118,7 +119,7 @@ func (in confirming) toConfirmation() signin.Confirmation {
 func confirmBody(in *confirming) body.Object {
 	return body.Object{Name: "ConfirmSession", Single: true, Fields: []body.Field{
 		{Name: "password", Type: oldPassword(&in.password), About: "The user's password."},
-		{Name: "code", Type: body.Text(&in.code), About: "Code of the authenticator app, or a recovery code."},
+		{Name: "code", Type: body.Text(&in.code), About: "A code from the authenticator app, or a recovery code."},
 		{Name: "passkey", Type: body.Maybe(&in.passkey, passkeyBody), About: "The browser's response to the options of POST /session/passkey/options."},
 	}}
 }

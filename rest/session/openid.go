@@ -74,9 +74,9 @@ func (e *edge) openID(g *api.TagGroup) {
 		Method: http.MethodGet, Path: "/session/oidc/callback", ID: "finishSignInByOpenID", Public: true,
 		OpenQuery: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
 		Summary: "Complete the sign-in with the OpenID Connect provider",
-		Description: "The redirect URI of the provider's client. Sets a session cookie and redirects to `return_to`. If the sign-in " +
-			"fails, redirects to the sign-in page, which shows the reason. Works once, within five minutes, in the " +
-			"browser that started.",
+		Description: "The redirect URI of the provider's client. Sets a session cookie and redirects to " +
+			"`return_to`. If the sign-in fails, redirects to the sign-in page, which shows the reason. Works once, " +
+			"within five minutes, in the browser that started the sign-in.",
 	}, e.finishProvider)
 }
 
@@ -93,8 +93,10 @@ func (e *edge) linkOpenID(g *api.TagGroup) {
 		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Slow: true,
 		Confirmed: true, Audited: true,
 		Summary: "Unlink the OpenID Connect provider",
-		Description: "Unlinks the provider. A verified email can link it again at the next sign-in. " +
-			"All other sessions and links of the user end.", Example: map[string]any{"ok": true},
+		Description: "Unlinks the provider. The next sign-in through the provider can link it again if its email " +
+			"is verified. " +
+			"This ends all other sessions and invalidates all other links of the " +
+			"user.", Example: map[string]any{"ok": true},
 	}, e.unlinkProvider)
 }
 

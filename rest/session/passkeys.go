@@ -126,8 +126,8 @@ func (e *edge) addPasskeys(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/user/passkeys", ID: "createPasskey", Needs: rights.Person, Confirmed: true,
 		Audited: true, Problems: []int{http.StatusConflict},
 		Summary: "Create a passkey",
-		Description: "Stores the passkey that the browser created. All other sessions and links " +
-			"of the user end.",
+		Description: "Stores the passkey that the browser created. This ends all other sessions and invalidates " +
+			"all other links of the user.",
 		Body: &api.Body{About: "The browser's response and a name for the passkey.",
 			Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
 				"credential": map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key",
@@ -138,8 +138,8 @@ func (e *edge) addPasskeys(g *api.TagGroup) {
 		Method: http.MethodDelete, Path: "/user/passkeys/{id}", ID: "deletePasskey", Needs: rights.Person,
 		Confirmed: true, Audited: true, Of: passkeyNoun, Problems: []int{http.StatusNotFound},
 		Summary: "Remove a passkey",
-		Description: "Removes a passkey, which can then no longer sign in. All other sessions and " +
-			"links of the user end.", Example: map[string]any{"ok": true},
+		Description: "Removes a passkey, which can then no longer sign in. This ends all other sessions and " +
+			"invalidates all other links of the user.", Example: map[string]any{"ok": true},
 	}, e.removePasskey)
 }
 

@@ -96,7 +96,7 @@ func (e *edge) addSignIn(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/setup", ID: "setUp", Public: true, Problems: []int{http.StatusNotFound},
 		Summary: "Set up the installation", Description: "Creates the first user, who becomes the operator and " +
 			"owner of an account. Returns 404 once a user can sign in.",
-		Body: &api.Body{About: "The token of the link, and the user.",
+		Body: &api.Body{About: "The token from the link, and the user.",
 			Examples: map[string]any{"ada": map[string]any{"token": exampleToken, "email": "ada@example.com",
 				"password": examplePassword, "name": "Ada", "account_name": "Acme"}}},
 		Example: enteredExample(),
@@ -104,9 +104,10 @@ func (e *edge) addSignIn(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/session", ID: "signIn", Public: true, Problems: []int{http.StatusForbidden},
 		Summary: "Sign in",
-		Description: "Signs in a user. A wrong email, password or code returns the same 401. With a second factor " +
-			"and no `code`: 403 `second_factor_required`. After five failures for one email from one network in 15 " +
-			"minutes: 429. Failures in a browser that has signed in before count separately, and the wait is at most 15 " +
+		Description: "Signs in a user. A wrong email, password or code returns the same 401. If the user has a " +
+			"second factor and `code` is missing, the response is 403 `second_factor_required`. After five " +
+			"failures for one email from one network within 15 minutes, the response is 429. Failures in a browser " +
+			"that has signed in before count separately, and the wait is at most 15 " +
 			"minutes.",
 		Body:    &api.Body{About: "Email and password, and an authenticator or recovery code if a second factor is set up.", Examples: map[string]any{"ada": map[string]any{"email": "ada@example.com", "password": examplePassword}}},
 		Example: enteredExample(),
@@ -132,7 +133,7 @@ func (e *edge) addLinks(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/sign-up/complete", ID: "completeSignUp", Public: true,
 		Problems: []int{http.StatusNotFound},
 		Summary:  "Complete the sign-up", Description: "Creates the user and an account that they own.",
-		Body: &api.Body{About: "The token of the link, and the user.",
+		Body: &api.Body{About: "The token from the link, and the user.",
 			Examples: map[string]any{"ada": map[string]any{"token": exampleToken, "password": examplePassword,
 				"name": "Ada", "account_name": "Acme"}}},
 		Example: enteredExample(),
@@ -151,7 +152,7 @@ func (e *edge) addLinks(g *api.TagGroup) {
 		Summary:  "Reset the password", Description: "Sets a new password, ends all sessions and other links of the " +
 			"user, and clears failed sign-in attempts. Also sets a new session cookie, unless the user has a second " +
 			"factor and must sign in with it.",
-		Body: &api.Body{About: "The token of the link, and the new password.",
+		Body: &api.Body{About: "The token from the link, and the new password.",
 			Examples: map[string]any{"reset": map[string]any{"token": exampleToken, "password": examplePassword}}},
 		Example: map[string]any{"ok": true, "signed_in": true},
 	}, resetBody, e.resetPassword)
@@ -159,7 +160,7 @@ func (e *edge) addLinks(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/invitations/open", ID: "openInvitation", Public: true,
 		Problems: []int{http.StatusNotFound},
 		Summary:  "Retrieve an invitation", Description: "Returns an invitation without using it. `known` means " +
-			"that a user with a password has the address and must enter it.",
+			"that the address belongs to a user with a password, who must enter it.",
 		Body: tokenExample(), Example: map[string]any{"invitation": map[string]any{"email": "bob@example.com",
 			"account_name": "Acme", "role": "developer", "known": false}},
 	}, tokenBody("OpenInvitation"), e.getInvitation)
@@ -170,7 +171,7 @@ func (e *edge) addLinks(g *api.TagGroup) {
 		Description: "Accepts an invitation, even if sign-up is closed. A signed-in user sends only the token and " +
 			"must have the invited address: otherwise 403. An existing user enters their password; a new user " +
 			"chooses one.",
-		Body: &api.Body{About: "The token of the link, and the user.",
+		Body: &api.Body{About: "The token from the link, and the user.",
 			Examples: map[string]any{"bob": map[string]any{"token": exampleToken, "password": examplePassword,
 				"name": "Bob"}}},
 		Example: enteredExample(),
@@ -179,8 +180,8 @@ func (e *edge) addLinks(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/user/email", ID: "confirmEmail", Public: true,
 		Problems: []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Confirm a new address", Description: "Confirms an address with the link sent to it, and a session " +
-			"or the password of the user. All other sessions and links of the user end.",
-		Body: &api.Body{About: "The token of the link; without a session, the password too.",
+			"or the password of the user. This ends all other sessions and invalidates all other links of the user.",
+		Body: &api.Body{About: "The token from the link; without a session, also the password.",
 			Examples: map[string]any{"session": map[string]any{"token": exampleToken},
 				"password": map[string]any{"token": exampleToken, "password": examplePassword}}},
 		Example: map[string]any{"user": userExample()},
@@ -189,7 +190,7 @@ func (e *edge) addLinks(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/user/email/stop", ID: "stopEmailChange", Public: true,
 		Problems: []int{http.StatusNotFound},
 		Summary:  "Cancel an address change", Description: "Cancels an address change with the link sent to the " +
-			"old address. Ends all sessions and links of the user.",
+			"old address. Ends all sessions of the user and invalidates all their links.",
 		Body: tokenExample(), Example: map[string]any{"ok": true},
 	}, tokenBody("StopEmailChange"), e.stopEmail)
 }
@@ -202,7 +203,7 @@ func (e *edge) addSessions(g *api.TagGroup) {
 	}, e.getSession)
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/session", ID: "signOut", Needs: rights.Person, Audited: true,
-		Summary: "Sign out", Description: "Ends the session. No process accepts its cookie after 5 seconds.",
+		Summary: "Sign out", Description: "Ends the session. Its cookie stops working within 5 seconds.",
 		Example: map[string]any{"ok": true},
 	}, e.signOut)
 	api.HandleBody(g, api.Operation{
@@ -242,7 +243,7 @@ func (e *edge) addSessions(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/accounts", ID: "createAccount", Needs: rights.Person, Audited: true,
 		Problems: []int{http.StatusForbidden, http.StatusConflict},
 		Summary:  "Create another account", Description: "Creates an account owned by the caller. Requires open " +
-			"sign-up or an operator. A user can have five accounts on a free plan.",
+			"sign-up or an operator. A user can have up to five accounts on free plans.",
 		Body: &api.Body{About: "The name of the account.",
 			Examples: map[string]any{"acme": map[string]any{"name": "Acme"}}},
 		Example: map[string]any{"account": map[string]any{"id": exampleAccount, "name": "Acme", "role": "owner"}},
@@ -274,8 +275,8 @@ func (e *edge) addUser(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/user/totp/activate", ID: "activateTOTP", Needs: rights.Person, Confirmed: true,
 		Audited: true, Problems: []int{http.StatusNotFound},
 		Summary: "Set up an authenticator app", Description: "Activates the authenticator app and returns recovery " +
-			"codes, which are shown only once. Each of them replaces a code once. All other sessions and links of the " +
-			"user end.",
+			"codes, which are shown only once. Each recovery code can replace a code from the app once. This " +
+			"ends all other sessions and invalidates all other links of the user.",
 		Body: &api.Body{About: "The code that the app shows.",
 			Examples: map[string]any{"code": map[string]any{"code": "123456"}}},
 		Example: map[string]any{"recovery_codes": []any{"a1b2c3-d4e5f6"}},
@@ -284,6 +285,7 @@ func (e *edge) addUser(g *api.TagGroup) {
 		Method: http.MethodDelete, Path: "/user/totp", ID: "deleteTOTP", Needs: rights.Person, Confirmed: true,
 		Audited: true,
 		Summary: "Remove the authenticator app", Description: "Removes the authenticator app and its recovery " +
-			"codes. All other sessions and links of the user end.", Example: map[string]any{"ok": true},
+			"codes. This ends all other sessions and invalidates all other links of the " +
+			"user.", Example: map[string]any{"ok": true},
 	}, e.removeFactor)
 }

@@ -22,7 +22,7 @@ type SMSMessage struct { //nolint:revive // the schema in the document has this 
 	Encoding     string            `json:"encoding" enum:"gsm7,ucs2" doc:"gsm7: 160 characters in a single segment, 153 in each of several. ucs2: 70 and 67; used if any character is outside the GSM alphabet."`
 	Segments     int               `json:"segments" doc:"Number of segments that the provider charges for."`
 	Status       string            `json:"status" enum:"queued,sent,delivered,failed,unknown" doc:"unknown: the provider did not respond, and the message is not sent again."`
-	ErrorCode    *string           `json:"error_code" doc:"Why the message failed, is unknown or waits: a code of the provider, or suppressed, busy, unreachable, no_answer, expired, refused, settings, no_provider, not_delivered, account_suspended or internal." example:"suppressed"`
+	ErrorCode    *string           `json:"error_code" doc:"Why the message failed, is unknown or is waiting: a code of the provider, or suppressed, busy, unreachable, no_answer, expired, refused, settings, no_provider, not_delivered, account_suspended or internal." example:"suppressed"`
 	Error        *string           `json:"error" doc:"The reason as a sentence."`
 	Provider     *string           `json:"provider" enum:"capture,twilio,http" doc:"The provider that sent the message. null if none has."`
 	ProviderID   *string           `json:"provider_id" doc:"The provider's ID of the message."`

@@ -39,8 +39,8 @@ type settingsRecord struct {
 	Usable    bool                          `json:"usable" doc:"Whether a provider is available."`
 	Carrier   *string                       `json:"carrier" enum:"capture,twilio,http" doc:"Provider that sends the messages; null if there is none. capture keeps them in the development inbox."`
 	From      *string                       `json:"from" doc:"The sender of messages that do not set one."`
-	Twilio    wire.Optional[twilioSettings] `json:"twilio" doc:"The settings for Twilio. null with another provider."`
-	HTTP      wire.Optional[httpSettings]   `json:"http" doc:"The settings for the HTTP gateway. null with another provider."`
+	Twilio    wire.Optional[twilioSettings] `json:"twilio" doc:"The settings for Twilio. null for other providers."`
+	HTTP      wire.Optional[httpSettings]   `json:"http" doc:"The settings for the HTTP gateway. null for other providers."`
 	Countries []string                      `json:"countries" nullable:"false" doc:"Countries that messages can be sent to. If empty, no messages are sent."`
 	DailyCap  int                           `json:"daily_cap" doc:"Maximum number of messages per day (UTC)."`
 	ReplyURL  *string                       `json:"reply_url" doc:"The URL that your provider must post replies to, so that STOP takes effect. Keep it secret. null if the caller cannot change the settings."`

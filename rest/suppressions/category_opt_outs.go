@@ -38,8 +38,8 @@ type optOutAnswer struct {
 type optOutQuery struct {
 	api.Page
 
-	Email    string `query:"email" doc:"Return only this address." example:"bob@example.net"`
-	Category string `query:"category" doc:"Return only this category, given by its key or a label." example:"product-news"`
+	Email    string `query:"email" doc:"Return only this suppressed address." example:"bob@example.net"`
+	Category string `query:"category" doc:"Return only opt-outs of this category, given by its key or a label." example:"product-news"`
 }
 
 var optOut = api.Noun{Name: "category opt-out", About: "ID of the opt-out.", Example: "opt_01kf0m4w7he6x8q2v5b3n9c1ta",

@@ -58,7 +58,7 @@ type suppressionItem struct {
 
 // Filters are the filters of the list. It is exported because it is embedded.
 type Filters struct {
-	Email  string `query:"email" doc:"Return only this address." example:"bob@example.net"`
+	Email  string `query:"email" doc:"Return only this suppressed address." example:"bob@example.net"`
 	Reason string `query:"reason" enum:"bounce,failure,complaint,unsubscribe,manual" doc:"Return only suppressions with this reason."`
 	Q      string `query:"q" doc:"Parts of an address. The beginning of an address is found in all suppressions; other parts are searched in the newest 10,000. At most 200 characters and 10 words. Also accepts email:, reason:, after:2026-01-31 and before:." example:"bob@"`
 }
@@ -127,7 +127,7 @@ func (e *edge) addAdding(g *api.TagGroup) {
 		Path: "/suppressions/batch", ID: "addSuppressions", Needs: rights.Write,
 		Summary: "Suppress many addresses",
 		Description: "Suppresses up to 1,000 addresses, for example from the list of another service. The response " +
-			"is 200 if the request is well-formed. An invalid address is an error of its item; the others are " +
+			"is 200 if the request is well-formed. An invalid address fails only its own item; the others are " +
 			"suppressed.",
 		Body: &api.Body{About: "The addresses to suppress.",
 			Examples: map[string]any{"addresses": map[string]any{"emails": []any{"bob@example.net",

@@ -26,7 +26,7 @@ type publishing interface {
 
 type publicationAnswer struct {
 	Template templateRecord `json:"template" doc:"The template after publication."`
-	Warnings []string       `json:"warnings" nullable:"false" doc:"Problems that did not prevent publishing, in sentences. Empty if there are none."`
+	Warnings []string       `json:"warnings" nullable:"false" doc:"Problems that did not prevent publishing, one sentence each. Empty if there are none."`
 }
 
 type renderedTemplate struct {

@@ -57,11 +57,11 @@ type webhookAttempt struct {
 	StartedAt  wire.Time         `json:"started_at" doc:"When the attempt started."`
 	FinishedAt wire.OptionalTime `json:"finished_at" doc:"When the attempt ended. null if it is running."`
 	Outcome    *string           `json:"outcome" doc:"null if running. unknown: interrupted, so the endpoint may or may not have received the event." enum:"delivered,failed,unknown"`
-	StatusCode *int              `json:"status_code" doc:"The HTTP status of the response. null without a response."`
+	StatusCode *int              `json:"status_code" doc:"The HTTP status of the response. null if there was no response."`
 	Error      *string           `json:"error" doc:"Why there was no response."`
 	Response   string            `json:"response" doc:"The first 4 KiB of the response body."`
 	Headers    []shape.Header    `json:"response_headers" nullable:"false" doc:"Up to 16 header fields of the response, at most 2 KiB. The values of cookies and credentials are not stored."`
-	RemoteAddr *string           `json:"remote_addr" doc:"The address that the request was sent to. null without a connection." example:"203.0.113.7:443"`
+	RemoteAddr *string           `json:"remote_addr" doc:"The address that the request was sent to. null if no connection was made." example:"203.0.113.7:443"`
 	DurationMS *int              `json:"duration_ms" doc:"How long the attempt took, in milliseconds. null while it runs."`
 }
 

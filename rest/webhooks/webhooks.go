@@ -73,7 +73,7 @@ func Routes(service Service, offer event.Offer) api.Routes {
 	return api.NewRoutes("webhooks", func(a *api.API) {
 		e := &edge{hooks: service, offer: offer}
 		g := a.Tag(tagWebhooks, "Your endpoints, which receive events as signed POST requests, and the log of their "+
-			"deliveries."+describeRetries())
+			"deliveries. "+describeRetries())
 		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, describeRetries(), offer) })
 		one := map[string]any{"webhook": webhookExample()}
 		withSecret := map[string]any{"webhook": webhookExample(),
@@ -82,8 +82,8 @@ func Routes(service Service, offer event.Offer) api.Routes {
 			Path: "/webhooks", ID: "createWebhook", Needs: rights.Write,
 			Summary: "Create a webhook endpoint",
 			Description: "Creates a webhook endpoint. The response contains the secret that signs deliveries, which " +
-				"is shown only once. The URL must be `https` and lead to a public address. An account can have 50 " +
-				"endpoints. A response stored under an Idempotency-Key is encrypted.",
+				"is shown only once. The URL must be `https` and lead to a public address. An account can have up " +
+				"to 50 endpoints. A response stored under an Idempotency-Key is encrypted.",
 			Body: &api.Body{About: "The endpoint.", Examples: map[string]any{
 				"all":  map[string]any{"url": "https://example.com/hooks"},
 				"some": map[string]any{"url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"}, "rate_limit": 20}}},
@@ -120,8 +120,8 @@ func Routes(service Service, offer event.Offer) api.Routes {
 			Stores:  api.StoresNothing,
 			Summary: "Rotate the secret of a webhook endpoint",
 			Description: "Creates a new secret. For 24 hours, deliveries are signed with both the new and the " +
-				"previous secret: `Service-Signature` and `webhook-signature` then have two `v1`. Any older secret ends " +
-				"immediately. A response stored under an Idempotency-Key is encrypted.",
+				"previous secret: `Service-Signature` and `webhook-signature` then have two `v1`. Any older secret " +
+				"stops working immediately. A response stored under an Idempotency-Key is encrypted.",
 			Example: withSecret, Problems: []int{http.StatusNotFound}, Secret: true, Of: endpoint,
 		}, e.rotateSecret)
 	})
@@ -157,8 +157,8 @@ func (e *edge) changeBody(c *webhooks.EndpointChange) body.Object {
 			"receives, at least one. `null` means all, including types of later versions.",
 			Null: func() { c.Events = &[]string{} }},
 		{Name: "enabled", Type: body.Maybe(&c.Enabled, body.Boolean), About: "Whether events are delivered to the endpoint."},
-		{Name: "rate_limit", Type: body.Maybe(&c.RateLimit, rateLimit(0)), About: "Deliveries per second over all " +
-			"processes; 0 means unlimited."},
+		{Name: "rate_limit", Type: body.Maybe(&c.RateLimit, rateLimit(0)), About: "Deliveries per second across " +
+			"all processes; 0 means unlimited."},
 	}}
 }
 

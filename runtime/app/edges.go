@@ -76,7 +76,7 @@ type edgeParams struct {
 	Pages     []webPage          `group:"pages"`
 	Links     []link             `group:"links"`
 	Agents    agentTools         `optional:"true"`
-	LinkRules *linkrules.Rules   `optional:"true"` // of tracked links; nil if the module is disabled
+	LinkRules *linkrules.Rules   `optional:"true"` // rules for tracked links; nil if the module is disabled
 
 	Health []module.Health `group:"health"`
 	Drains []module.Drain  `group:"drains"`
@@ -119,7 +119,7 @@ func (f Foundation) names() []string {
 	return on
 }
 
-// graphModules returns the modules that have fields in the schema. Development mode adds some of its own.
+// graphModules returns the modules that have fields in the schema. Development mode adds some more.
 func graphModules(mode setting.Mode, on []string) []string {
 	if mode == setting.Dev {
 		return append(slices.Clone(on), graph.ModuleDevelopment)

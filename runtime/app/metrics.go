@@ -110,7 +110,7 @@ func (p edgeParams) listenForScrapers(addr string, handler http.Handler) (string
 	s := server.New(server.Params{Listener: l, Handler: mux, Budget: p.Budget, Logger: p.Logger,
 		Fail: func(err error) { p.Logger.Error("metrics listener failed", telemetry.KeyError, err) }})
 	p.Lifecycle.Append(fx.Hook{OnStart: s.Start, OnStop: func(context.Context) error {
-		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) { // also if it was never served
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) { // even if it was never served
 			return err
 		}
 		return s.Close()

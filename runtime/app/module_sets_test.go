@@ -344,7 +344,7 @@ func TestCoveringModuleSetsStart(t *testing.T) {
 // choice is a partial set: modules that are on and modules that are off. The others are undecided.
 type choice struct{ on, off uint }
 
-// choose switches the module on or off, along choose its requirements or dependents. ok is false if that
+// choose switches the module on or off, along with its requirements or dependents. ok is false if that
 // contradicts the choice.
 func (c choice) choose(r registry, i int, on bool) (_ choice, ok bool) {
 	if on {
@@ -359,7 +359,7 @@ func (c choice) choose(r registry, i int, on bool) (_ choice, ok bool) {
 	return c, c.on&c.off == 0
 }
 
-// neighbours is a state of a pair of modules.
+// neighbours is a combination of states of two modules.
 type neighbours struct {
 	a, b     int
 	onA, onB bool

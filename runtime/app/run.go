@@ -27,7 +27,7 @@ type Options struct {
 	Version   string
 	ReadyFile string                    // development mode: written after all listeners have started
 	OnReady   func(development.Ready)   // development mode: called at the same time; can be nil
-	Out       io.Writer                 // for people
+	Out       io.Writer                 // human-readable output
 	Log       io.Writer                 // for the log
 	Strays    []setting.UnknownVariable // unknown environment variables to warn about
 	Tracing   *telemetry.Tracing        // nil: as configured

@@ -27,9 +27,9 @@ import (
 
 // secured contains the HTTPS listeners and the keeper of their certificates. A part is nil if it is not configured.
 type secured struct {
-	https    net.Listener        // of the base URL: POSTRIDER_HTTP_TLS_ADDR
+	https    net.Listener        // listener for the base URL: POSTRIDER_HTTP_TLS_ADDR
 	files    *tls.Config         // its certificate, from files; if nil, the keeper has it
-	tracking net.Listener        // of tracking hosts: POSTRIDER_TRACKING_TLS_ADDR
+	tracking net.Listener        // listener for tracking hosts: POSTRIDER_TRACKING_TLS_ADDR
 	keeper   *certificate.Keeper // gets certificates from an ACME authority
 }
 
@@ -93,7 +93,7 @@ func listenTLS(lc fx.Lifecycle, name, addr string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot listen on %s: %w", name, addr, err)
 	}
-	lc.Append(fx.StopHook(func() error { // also if a later part does not start
+	lc.Append(fx.StopHook(func() error { // even if a later component fails to start
 		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 			return err
 		}

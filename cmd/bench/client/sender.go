@@ -23,8 +23,8 @@ type Sender struct {
 	cancel    func() bool
 }
 
-// NewSenders returns n senders that post the sample email to the addresses in turn. Each starts at another address.
-// They stop when the context is done.
+// NewSenders returns n senders that post the sample email to the addresses in turn. Each starts at a different
+// address. They stop when the context is done.
 func NewSenders(ctx context.Context, s Server, n int, addresses ...string) (all []*Sender, err error) {
 	if len(addresses) == 0 {
 		addresses = []string{"someone@example.net"}

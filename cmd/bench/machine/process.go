@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Usage is the resource usage of a process. It is only known on Linux.
+// Usage is the resource usage of a process. It is available only on Linux.
 type Usage struct {
 	Known   bool
 	CPU     time.Duration // user and system time of all threads

@@ -14,7 +14,7 @@ import (
 type Sink struct {
 	server
 
-	bytes    atomic.Int64 // of all messages
+	bytes    atomic.Int64 // total size of all messages
 	recorded sync.Map     // time.Time of arrival by recipient; only after Record
 	records  atomic.Bool
 }

@@ -31,7 +31,7 @@ steps:
     type: wait_until
     window: {from: "09:00", to: "12:00"}
 `
-	// broken has a sender whose domain the account does not have.
+	// broken has a sender whose domain does not belong to the account.
 	broken = `{"name": "Broken", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@nobody.example", "subject": "s", "text": "t"}]}`
 )
 

@@ -19,7 +19,7 @@ type Pull struct {
 	Server client.Server
 
 	Folder string
-	Names  []string // of automations; empty means all
+	Names  []string // names of automations; empty means all
 	Format string   // json or yaml, for new files
 	Out    io.Writer
 }

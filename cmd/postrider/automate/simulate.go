@@ -14,7 +14,7 @@ import (
 type Simulate struct {
 	Server client.Server
 
-	Name  string // of the automation
+	Name  string // name of the automation
 	Input string // file with the request body; if empty, an event without a person
 }
 

@@ -23,7 +23,7 @@ import (
 const (
 	maxLine     = 4 << 20 // bytes of a message from the agent
 	maxResponse = 32 << 20
-	maxRunning  = 8 // messages that wait for their response
+	maxRunning  = 8 // messages waiting for a response
 	maxWait     = 2 * time.Minute
 )
 
@@ -31,7 +31,7 @@ const (
 type Request struct {
 	BaseURL string
 	APIKey  string
-	Version string // of this program
+	Version string // version of this program
 	In      io.Reader
 	Out     io.Writer // receives only messages of the protocol
 }

@@ -12,7 +12,7 @@ type commandPath struct {
 	path  string // "postrider admin account create"
 	node  *kong.Node
 	below []*kong.Node
-	flags []*kong.Flag // of the command and its parents
+	flags []*kong.Flag // flags of the command and its parents
 }
 
 // listCommands lists the program and its commands, parents first.

@@ -1,6 +1,6 @@
 package shape
 
-// EventMatch is what one automation did about a custom event.
+// EventMatch is the reaction of one automation to a custom event.
 type EventMatch struct {
 	AutomationID string `json:"automation_id"`
 	Version      int    `json:"version"`

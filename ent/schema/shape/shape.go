@@ -19,14 +19,14 @@ type RecordState struct {
 	Purpose  string   `json:"purpose"`            // ownership, dkim, return_path, spf, dmarc, inbound_mx
 	Selector string   `json:"selector,omitempty"` // dkim only: which of the domain's keys
 	Status   string   `json:"status"`             // missing, mismatch, verified
-	Found    []string `json:"found"`              // values the resolver answered, as published
-	Error    string   `json:"error"`              // one sentence on what to do, empty when verified
+	Found    []string `json:"found"`              // values that the resolver returned, as published
+	Error    string   `json:"error"`              // one sentence that says what to do; empty if verified
 }
 
-// Variable is one gap of a template.
+// Variable is one variable of a template.
 type Variable struct {
 	Key      string `json:"key"`      // as `customer.name`
 	Type     string `json:"type"`     // string, number, boolean, list, object
 	Required bool   `json:"required"` // a send without it is refused
-	Fallback any    `json:"fallback"` // value if a send does not provide one; null for none
+	Fallback any    `json:"fallback"` // default value; null if there is none
 }

@@ -92,7 +92,7 @@ type ClaimedAlert struct {
 	OverDailyLimit bool // the person already received the daily maximum of the kind
 }
 
-const mailsADay = 5 // of one kind to one person
+const mailsADay = 5 // limit for one kind and one person
 
 const takeSQL = `
 UPDATE security_alerts a SET attempts = attempts + 1, due_at = now() + least(interval '30 seconds' * power(2, attempts), interval '1 hour')

@@ -59,7 +59,7 @@ func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.
 		func(a *ent.Account) string { return a.ID })
 }
 
-// Count counts the accounts that match a filter, up to most.
+// Count counts the accounts that match a filter, up to the limit most.
 func (s *Service) Count(ctx context.Context, f Filter, most int) (int, error) {
 	found, err := s.buildQuery(f).Limit(most).IDs(ctx)
 	return len(found), err

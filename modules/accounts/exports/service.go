@@ -27,7 +27,7 @@ const (
 // ErrLost reports that another export has taken over the turn.
 var ErrLost = errors.New("exports: another export has taken over the turn")
 
-// Service grants turns. It is safe for concurrent use, also across processes.
+// Service grants turns. It is safe for concurrent use, including across processes.
 type Service struct {
 	db    *db.DB
 	pages *limit.Semaphore

@@ -58,14 +58,14 @@ func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error
 // command line. TestChangeCoversEveryField compares it with accounts.Plan.
 type PlanChange struct { //nolint:recvcheck // Fields returns pointers into it; the others only read
 	Name              *string `json:"name" doc:"Display name of the plan." help:"Display name of the plan." placeholder:"NAME" max:"100"`
-	RequestsPerSecond *int    `json:"requests_per_second" doc:"API requests a second." help:"API requests a second." placeholder:"NUMBER" min:"1"`
-	DailyEmails       **int   `json:"daily_emails" doc:"Hard cap of emails a day; null if unlimited." help:"Hard cap of emails a day, or none." placeholder:"NUMBER" min:"1"`
-	MonthlyEmails     **int   `json:"monthly_emails" doc:"Hard cap of emails a month; null if unlimited. Cannot be combined with overage." help:"Hard cap of emails a month, or none." placeholder:"NUMBER" min:"1"`
-	DailySMS          **int   `json:"daily_sms" doc:"Hard cap of text messages a day through the installation's provider; null if unlimited." help:"Hard cap of text messages a day by the provider of the installation, or none." name:"daily-sms" placeholder:"NUMBER" min:"1"`
-	StoredBytes       **int   `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited." help:"Hard cap of stored bytes, or none." placeholder:"NUMBER" min:"1" max:"1000000000000000"`
-	DailyBytes        **int   `json:"daily_bytes" doc:"Hard cap of bytes stored in a day (UTC); null if unlimited." help:"Hard cap of bytes stored in a day (UTC), or none." placeholder:"NUMBER" min:"1" max:"1000000000000000"`
-	IncludedEmails    **int   `json:"included_emails" doc:"Emails a month that the price includes; null if not configured." help:"Emails a month that the price includes, or none." placeholder:"NUMBER" min:"0"`
-	Overage           *bool   `json:"overage" doc:"Whether emails beyond the included ones are sent, and metered." help:"Whether emails beyond the included ones are sent, and metered." negatable:""`
+	RequestsPerSecond *int    `json:"requests_per_second" doc:"API requests per second." help:"API requests per second." placeholder:"NUMBER" min:"1"`
+	DailyEmails       **int   `json:"daily_emails" doc:"Hard cap on emails per day; null if unlimited." help:"Hard cap on emails per day, or none." placeholder:"NUMBER" min:"1"`
+	MonthlyEmails     **int   `json:"monthly_emails" doc:"Hard cap on emails per month; null if unlimited. Cannot be combined with overage." help:"Hard cap on emails per month, or none." placeholder:"NUMBER" min:"1"`
+	DailySMS          **int   `json:"daily_sms" doc:"Hard cap on text messages per day through the installation's provider; null if unlimited." help:"Hard cap of text messages a day by the provider of the installation, or none." name:"daily-sms" placeholder:"NUMBER" min:"1"`
+	StoredBytes       **int   `json:"stored_bytes" doc:"Hard cap on stored bytes; null if unlimited." help:"Hard cap on stored bytes, or none." placeholder:"NUMBER" min:"1" max:"1000000000000000"`
+	DailyBytes        **int   `json:"daily_bytes" doc:"Hard cap on bytes stored per day (UTC); null if unlimited." help:"Hard cap on bytes stored per day (UTC), or none." placeholder:"NUMBER" min:"1" max:"1000000000000000"`
+	IncludedEmails    **int   `json:"included_emails" doc:"Emails per month included in the price; null if not configured." help:"Emails a month that the price includes, or none." placeholder:"NUMBER" min:"0"`
+	Overage           *bool   `json:"overage" doc:"Whether emails beyond the included volume are sent and metered." help:"Whether emails beyond the included volume are sent and metered." negatable:""`
 	MaxDomains        *int    `json:"max_domains" doc:"Sending domains." help:"Sending domains." placeholder:"NUMBER" min:"1"`
 	Sandboxed         *bool   `json:"sandboxed" doc:"Whether accounts can send only to themselves until they have a verified domain and a payment method." help:"Whether accounts can send only to themselves until they have a verified domain and a payment method." negatable:""`
 	Rank              *int    `json:"rank" doc:"Changes to a plan with a higher rank take effect immediately, others at the end of the period." help:"Changes to a plan with a higher rank take effect immediately, others at the end of the period." placeholder:"NUMBER" min:"0"`

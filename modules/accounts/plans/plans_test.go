@@ -125,7 +125,7 @@ func (w *world) exec(t *testing.T, statement string, args ...any) {
 	}
 }
 
-// sent inserts the facts of n emails sent at a time.
+// sent inserts the facts of n emails sent at the given time.
 func (w *world) sent(t *testing.T, accountID string, n int, at time.Time) {
 	t.Helper()
 	for range n {

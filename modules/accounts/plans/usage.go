@@ -31,7 +31,7 @@ type UsagePeriod struct{ Since, Until time.Time }
 // maxPeriods is the maximum number of periods in one response.
 const maxPeriods = 10_000
 
-// keptMonths is the number of months for which usage is keptMonths, not counting the current one.
+// keptMonths is the number of months for which usage is kept, not counting the current one.
 const keptMonths = 13
 
 // Period is the number of emails handed over for delivery in an hour, a day or a month.
@@ -149,7 +149,7 @@ func fillPeriods(found []Period, r UsagePeriod, by By) []Period {
 type UsageReport struct {
 	Emails   int64 // in the range
 	Included *int  // per month; nil if the plan includes no volume
-	Over     int64 // in the current month, beyond the included ones
+	Over     int64 // in the current month, beyond the included volume
 	Limit    *int  // hard cap per month; nil for none
 	// Projection is the estimate for the end of the current month: the emails so far plus, for each remaining
 	// day, the mean of the last 7 whole days. It is nil unless the range is the current month.

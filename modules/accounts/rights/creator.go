@@ -57,7 +57,7 @@ var reaches = map[string]Reach{
 	"deleteReceivedEmail": OwnDomains, "replyToReceivedEmail": OwnDomains, "forwardReceivedEmail": OwnDomains,
 	"getReceivedEmailAttachment": OwnDomains,
 
-	// Such a key cannot add or delete a domain, or claim a domain that another account has.
+	// Such a key cannot add or delete a domain, or claim a domain of another account.
 	"getDomain": OwnDomains, "listDomains": OwnDomains, "updateDomain": OwnDomains, "verifyDomain": OwnDomains,
 	"getDomainZoneFile": OwnDomains, "getDomainDNSProvider": OwnDomains,
 	"applyDomainDNSRecords": OwnDomains, "rotateDomainDKIM": OwnDomains, "getAddressRules": OwnDomains, "putAddressRules": OwnDomains,

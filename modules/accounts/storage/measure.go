@@ -16,15 +16,15 @@ type progress struct {
 	Table   int              `json:"table"`
 	After   string           `json:"after"` // the last measured key
 	Kinds   map[string]int64 `json:"kinds"`
-	Charged int64            `json:"charged"` // of the counter, when the measurement started
+	Charged int64            `json:"charged"` // charged bytes when the measurement started
 	Lent    int64            `json:"lent"`    // lent to processes at that time
 }
 
 const (
 	pageRows    = 5_000
-	stepTime    = 2 * time.Second // of one claim; other accounts get their turn after it
+	stepTime    = 2 * time.Second // limit for one claim, after which other accounts get their turn
 	claimLasts  = time.Minute
-	stepTimeout = 20 * time.Second // of one page
+	stepTimeout = 20 * time.Second // limit for one page
 )
 
 const (

@@ -22,8 +22,8 @@ const (
 type received struct {
 	mutex     sync.Mutex
 	day       string
-	total     int64 // of all processes, as of the last borrowing
-	pending   int64 // of this process since then
+	total     int64 // bytes counted by all processes, as of the last borrowing
+	pending   int64 // bytes counted by this process since then
 	reporting int64 // being written to the counter
 	networks  map[netip.Prefix]int64
 }

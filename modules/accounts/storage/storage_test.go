@@ -156,8 +156,8 @@ func TestErrorNamesExceededByteCap(t *testing.T) {
 		func() bool { return s.Charge(t.Context(), daily, storage.Other, 1) == nil })
 }
 
-// Concurrent charges of several processes never exceed the quota, and the quota is used up to less than one
-// allowance.
+// Concurrent charges of several processes never exceed the quota, and leave less than one allowance of it
+// unused.
 func TestProcessesNeverExceedTheQuota(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

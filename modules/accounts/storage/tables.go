@@ -9,7 +9,7 @@ type table struct {
 	kind  string // for display
 	key   string // the column for pagination; an index begins with account_id and this column
 	empty string // sorts before every key; empty for a text column
-	bytes string // of a row
+	bytes string // SQL expression for the bytes of a row
 }
 
 // pageSQL returns the number of rows in a page, their bytes and their last key. The parameters are the account,

@@ -31,7 +31,7 @@ func (s *Service) MemberPage(ctx context.Context, accountID string, r page.Reque
 	return page.Map(found, func(m *ent.Membership) Member { return Member{m.Edges.User, rights.Role(m.Role), m} }), err
 }
 
-// CountMembers returns the number of members of an account, at most most.
+// CountMembers returns the number of members of an account, up to the limit most.
 func (s *Service) CountMembers(ctx context.Context, accountID string, most int) (int, error) {
 	found, err := s.members(accountID).Limit(most).IDs(ctx)
 	return len(found), err
@@ -48,7 +48,7 @@ func (s *Service) InvitationPage(ctx context.Context, accountID string,
 		func(i *ent.Invitation) string { return i.ID })
 }
 
-// CountInvitations returns the number of open invitations of an account, at most most.
+// CountInvitations returns the number of open invitations of an account, up to the limit most.
 func (s *Service) CountInvitations(ctx context.Context, accountID string, most int) (int, error) {
 	found, err := s.open(accountID).Limit(most).IDs(ctx)
 	return len(found), err

@@ -40,7 +40,7 @@ func (s *Service) Members(ctx context.Context, accountID string) ([]Member, erro
 	return list, nil
 }
 
-// lockMember locks the account, then returns and locks a lockMember.
+// lockMember locks the account, then locks and returns a member.
 func lockMember(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Membership, error) {
 	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).
 		WithUser().Only(ctx)

@@ -40,7 +40,7 @@ type Params struct {
 	DB       *db.DB
 	Accounts *accounts.Service
 	Signals  *db.Signals `optional:"true"`
-	Cursors  *page.Codec // of paged lists
+	Cursors  *page.Codec // for paged lists
 	Bounds   MailBounds  `optional:"true"` // nil if only the limits of the team apply
 }
 

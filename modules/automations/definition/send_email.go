@@ -21,8 +21,8 @@ func (emailStep) describe() string {
 func (emailStep) members() []member {
 	return []member{
 		{"to", addresses, false, "The recipients, with Liquid. Defaults to {{event.email}}."},
-		{"cc", addresses, false, "Recipients of copies, with Liquid."},
-		{"bcc", addresses, false, "Recipients of blind copies, with Liquid."},
+		{"cc", addresses, false, "Cc recipients, with Liquid."},
+		{"bcc", addresses, false, "Bcc recipients, with Liquid."},
 		{"reply_to", addresses, false, "The addresses that replies are sent to, with Liquid."},
 		{"from", textForm(1000, checkFrom), false, "The sender, without Liquid. Defaults to that of the template."},
 		{"subject", textForm(MaxString, checkSubject).withSchema(line), false, "The subject, with Liquid."},

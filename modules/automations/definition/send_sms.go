@@ -16,7 +16,7 @@ func (smsStep) describe() string {
 func (smsStep) members() []member {
 	return []member{
 		{"to", textForm(MaxString, nil), true, "Recipient in Liquid, such as {{event.data.phone}}. It must render to a number such as +4915112345678."},
-		{"text", textForm(MaxString, nil), true, "Liquid; at most 10 segments once it is filled."},
+		{"text", textForm(MaxString, nil), true, "The text, with Liquid; at most 10 segments when rendered."},
 		{"from", textForm(34, checkSender), false, "The sender, without Liquid. Defaults to the sender in the SMS settings."},
 		expiresAfter, {"on_suppressed", target, false,
 			"What happens if the owner of the number has sent STOP. Defaults to continue."}, onError,

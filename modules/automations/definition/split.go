@@ -21,7 +21,7 @@ func (splitStep) describe() string {
 func (splitStep) members() []member {
 	return []member{{"variants", listForm(2, 5,
 		objectForm(member{"key", keyText, true, "The name of the variant."},
-			member{"weight", integerForm(1, 1_000_000), true, "The weight of the variant among all."},
+			member{"weight", integerForm(1, 1_000_000), true, "The weight of the variant relative to the others."},
 			member{"goto", keyText, false, "The key of a later step. Defaults to the next in the list."}).
 			titled("SplitVariant")), true,
 		"The variants. A person always gets the same one."}}

@@ -170,7 +170,7 @@ var stepMembers = []member{
 var (
 	onError      = member{"on_error", target, false, "What happens after an error. Defaults to fail."}
 	expiresAfter = member{"expires_after", duration, false,
-		"The step is skipped if it starts later than this after it was due."}
+		"The step is skipped if it starts more than this long after it was due."}
 )
 
 func requireField(name string) map[string]any { return map[string]any{"required": []string{name}} }

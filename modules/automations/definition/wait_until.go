@@ -29,8 +29,8 @@ func (untilStep) members() []member {
 		).titled("StepWindow"), false, "The part of the day in which the run continues."},
 		{"at", expression, false, "A CEL expression that returns a timestamp, for example timestamp(event.data.ends_at)."},
 		{"offset", textForm(65, checkOffset).withSchema(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}),
-			false, "Added to at. It can be negative, for example -P3D."},
-		{"timezone", textForm(MaxString, checkStepZone), false, "A time zone of the IANA database, or Liquid."},
+			false, "An offset that is added to at. It can be negative, for example -P3D."},
+		{"timezone", textForm(MaxString, checkStepZone), false, "An IANA time zone, or Liquid."},
 		{"on_past", target, false, "What happens if at is in the past. Defaults to continue."},
 	}
 }

@@ -1,5 +1,5 @@
 // Package ingest accepts custom events and applies them immediately. In the transaction that stores an event,
-// it cancels runs, ends waits and starts runs, in this order. The counters of the answer are therefore exact,
+// it cancels runs, ends waits and starts runs, in this order. The counters of the response are therefore exact,
 // and a run whose first step is a wait is already waiting.
 //
 // Concurrent requests share a commit. Within it, events are applied one after another, so a later event can

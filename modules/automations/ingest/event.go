@@ -40,7 +40,7 @@ type Post struct {
 	Cause     string          // Cause from the webhook step that caused the event; determines Depth; may be empty
 
 	Claim  *idempotency.Claim
-	Render func(Result) idempotency.Response // encodes the answer stored under the Claim
+	Render func(Result) idempotency.Response // encodes the response stored under the Claim
 }
 
 // Result is the result of posting an event.
@@ -72,7 +72,7 @@ type posting struct {
 	trial    bool
 }
 
-// toEvent returns the event as the answer shows it.
+// toEvent returns the event as the response shows it.
 func (p *posting) toEvent() Event {
 	return Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data,
 		Matches: p.matches, CreatedAt: p.at}

@@ -20,7 +20,7 @@ type Bus interface {
 	Wake()
 }
 
-// Answers returns the answer stored under a used idempotency key.
+// Answers returns the response stored under a used idempotency key.
 type Answers interface {
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
 }
@@ -184,7 +184,7 @@ func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.
 }
 
 // takeKeys claims idempotency keys before anything is locked and returns the postings that got theirs. Their
-// answers are stored once the counters are known.
+// responses are stored once the counters are known.
 func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, errs []error,
 	patience time.Duration) ([]*posting, error) {
 	empty := idempotency.Response{Status: 202, Body: []byte("{}")}

@@ -55,7 +55,7 @@ type Prices struct {
 // Price is the price of one plan. Amounts are in minor units, such as cents.
 type Price struct {
 	Amount  int64  `yaml:"amount"`  // per month
-	Overage string `yaml:"overage"` // per 1,000 emails beyond the included ones; for plans with overage
+	Overage string `yaml:"overage"` // per 1,000 emails beyond the included volume; for plans with overage
 }
 
 var currencyForm = regexp.MustCompile(`^[a-z]{3}$`)
@@ -97,7 +97,7 @@ func (p Price) parseOverage() (float64, error) {
 // SetupResult lists what Setup created.
 type SetupResult struct {
 	Made   []string // empty if everything existed
-	Secret string   // of the webhook endpoint; empty if the endpoint existed
+	Secret string   // secret of the webhook endpoint; empty if the endpoint existed
 }
 
 // wantedPrices returns the prices that the plans of a file must have at the payment provider. Its error is
@@ -115,7 +115,7 @@ func (p Prices) wantedPrices(all []accounts.Plan) (out []provider.Wanted, err er
 			Metered: all[i].Overage}
 		if w.Metered {
 			if w.Overage, err = price.parseOverage(); err != nil {
-				wrong.Add("plans."+name+".overage", "is required: this plan sends emails beyond the included ones")
+				wrong.Add("plans."+name+".overage", "is required: this plan sends emails beyond the included volume")
 			}
 			if all[i].IncludedEmails != nil {
 				w.Included = int64(*all[i].IncludedEmails)
@@ -202,7 +202,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 		case prices.Base == "":
 			out = append(out, Finding{p.ID, "has no price, although customers may choose it", setUp})
 		case p.Overage && prices.Metered == "":
-			out = append(out, Finding{p.ID, "has no overage price, although it sends emails beyond the included ones",
+			out = append(out, Finding{p.ID, "has no overage price, although it sends emails beyond the included volume",
 				setUp})
 		case p.Overage && p.IncludedEmails != nil && int64(*p.IncludedEmails) != prices.Included:
 			out = append(out, Finding{p.ID, fmt.Sprintf("includes %d emails here, but the price includes %d",

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Service reports usage. It is safe for concurrent use, also across processes.
+// Service reports usage. It is safe for concurrent use, including across processes.
 type Service struct {
 	db     *db.DB
 	stripe *provider.Client

@@ -14,7 +14,7 @@ type Prices struct {
 	Amount   int64
 	Currency string
 	Interval string
-	Overage  float64 // in minor units, per email beyond the included ones
+	Overage  float64 // in minor units, per email beyond the included volume
 	Included int64   // emails in the free first tier
 }
 

@@ -19,7 +19,7 @@ type Customer struct {
 // Card is a payment method.
 type Card struct {
 	ID    string
-	Brand string // of a card, else the type of payment method
+	Brand string // brand of a card, or the type of another payment method
 	Last4 string
 	Month int // 0 if the card does not expire
 	Year  int

@@ -78,7 +78,7 @@ func PostSigned(t testing.TB, url, signature string, body []byte) (status int, s
 }
 
 // Plan creates the product and prices of a plan. overage is in minor units per email beyond the included
-// ones; empty means no overage.
+// volume; empty means no overage.
 func (s *Stripe) Plan(plan string, amount, included int64, overage string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,7 @@ type StandingCard struct {
 type StandingSubscription struct {
 	ID      string
 	Status  string
-	Plan    string // of its product
+	Plan    string // plan of its product
 	Ends    bool   // at the end of the period
 	Pending string // the next planned plan; empty if no change is planned
 }

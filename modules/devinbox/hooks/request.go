@@ -38,7 +38,7 @@ type CapturedRequest struct {
 	Attempt    int    // 0 if the request does not contain it
 	WebhookID  string // endpoint whose secret signed it; empty if unsigned or invalid
 	Unsigned   string // why the signature is invalid; empty if it is valid
-	Status     int    // of our response
+	Status     int    // status of our response
 }
 
 // HeaderField is a header field.

@@ -83,7 +83,7 @@ func receiverToken(key []byte, accountID string) string {
 // Received is an incoming request.
 type Received struct {
 	AccountID string
-	Token     string // of the URL
+	Token     string // token in the URL
 	Header    http.Header
 	Body      []byte
 }

@@ -3,7 +3,7 @@
 //	pending ──a signature of it verified with its published record──▶ active ──the next one became active──▶ retired
 //
 // A domain has one active RSA key from its creation. The key signs nothing before its record is found,
-// because until then the domain cannot send. Mail is only signed with a key of its own domain; the
+// because until then the domain cannot send. Mail is signed only with a key of its own domain; the
 // installation has no key that replaces it. A second, Ed25519 key (RFC 8463) is optional.
 //
 // Turnover decides from the results of a check which pending keys become active. Activate activates them in

@@ -21,7 +21,7 @@ type DomainKey struct {
 	CreatedAt   time.Time
 	ActivatedAt *time.Time
 	RetiredAt   *time.Time
-	KeepUntil   *time.Time // of a retired key: the time from which its record may be removed
+	KeepUntil   *time.Time // for a retired key: the time from which its record may be removed
 }
 
 // Keys returns the keys of a domain that was loaded with them, starting with the active RSA key.

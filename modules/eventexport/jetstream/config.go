@@ -13,7 +13,7 @@ type Config struct {
 	Target Target
 	Files  Files
 	Stream string
-	Prefix string // of subjects
+	Prefix string // prefix of subjects
 
 	Replicas int
 	MaxAge   time.Duration // how long the stream keeps messages
@@ -38,7 +38,7 @@ func (t Target) IsZero() bool { return len(t.Servers) == 0 }
 type Files struct {
 	Credentials string // a JWT and its seed, as nsc writes them
 	CA          string // signers of the servers' certificates; empty for the system's authorities
-	Cert, Key   string // of a client certificate
+	Cert, Key   string // files of the client certificate
 }
 
 func (c Config) duplicateWindow() time.Duration { return cmp.Or(c.Duplicates, 10*time.Minute) }

@@ -147,7 +147,7 @@ func TestPublishKeepsOrderWithinAccount(t *testing.T) {
 		facts = append(facts, event.Fact{ID: id.New(id.Fact), AccountID: fmt.Sprintf("acc_%d", i%3),
 			Type: event.EmailSent, Data: []byte(`{}`)})
 	}
-	facts[10].Data = []byte("no JSON") // of acc_1
+	facts[10].Data = []byte("no JSON") // belongs to acc_1
 	acked, err := s.Publish(t.Context(), facts, func() error { return nil })
 	if err == nil || !strings.Contains(err.Error(), facts[10].ID) {
 		t.Errorf("publishing an invalid fact returned %v, want an error with its id", err)

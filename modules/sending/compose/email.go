@@ -34,7 +34,7 @@ type StoredEmail struct {
 	noText              bool   // the caller disabled the text part
 	relayed             bool   // submitted over SMTP
 	bodyKey             string // key of the body in the object store; empty if the body is in the row
-	mime                []byte // of a relayed email, if loaded
+	mime                []byte // message of a relayed email, if loaded
 	headers             []shape.Header
 	tags                []shape.Tag
 	messageID           string

@@ -34,7 +34,7 @@ type begunAttempts struct {
 	mutex   sync.Mutex
 	held    map[int64]struct{} // by recipient
 	next    *round             // collects waiters; nil: none
-	number  int64              // of the latest round
+	number  int64              // number of the latest round
 	running bool
 }
 

@@ -114,7 +114,7 @@ func TestStatusOfAnEventMatchesItsType(t *testing.T) {
 	}
 }
 
-// deliverDue settles due recipients, one after the other, with the answers of the peer.
+// deliverDue settles due recipients, one after the other, with the replies of the peer.
 func (f *fixture) deliverDue(t *testing.T) {
 	t.Helper()
 	for _, j := range f.claimAll(t) {

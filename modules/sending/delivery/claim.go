@@ -27,7 +27,7 @@ type Job struct {
 	destination string // the address's domain
 	via         string // "" or outbound.ViaFallback
 	way         smtpclient.Way
-	ticket      ticket // of the lane; nil if no attempt may be made
+	ticket      ticket // the lane's ticket; nil if no attempt may be made
 	untried     string // the reason the lane is paused; if set, no attempt is made
 	ahead       bool   // claimed before a connection was free for it
 	due         int64  // time before the claim, in microseconds since 1970 by the database clock

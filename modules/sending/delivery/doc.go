@@ -8,8 +8,8 @@
 // A claim is ahead if no connection was free when it was made; its attempt has begun when it reaches its
 // final dot.
 //
-// Handing over. A recipient that is accepted by this process is stored as claimed if it would be claimed
-// immediately anyway (handover.go). Its delivery then needs no query before the attempt.
+// Handing over. A recipient that this process accepts is stored as claimed if it would be claimed immediately
+// anyway (handover.go). Its delivery then needs no query before the attempt.
 //
 // Waiting. A due recipient is in the common queue. If its lane has no room (package runtime/mail/lane), or
 // other recipients already wait for it, the recipient is parked and drawn as soon as the lane has room, first

@@ -10,10 +10,10 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// A fresh recipient needs no claim of its own: the transaction that stores it can store it as claimed (package
-// handover). The decision is that of judgeRow, made before the recipient is stored: this process has the way out, the
-// lane has room, and no recipient waits for it. In addition, the worker must have a free place, and the way out must
-// not be counted, because that takes a statement in the transaction.
+// A new recipient needs no separate claim: the transaction that stores it can store it as claimed (package
+// handover). The decision is that of judgeRow, made before the recipient is stored: this process has the way
+// out, the lane has room, and no recipient waits for it. In addition, the worker must have a free place, and
+// the way out must not be counted, because that takes a statement in the transaction.
 
 // offered is a recipient that is claimed once it is stored.
 type offered struct {

@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// blockingPeer is a receiving server that answers when it is opened.
+// blockingPeer is a receiving server that replies once it is opened.
 type blockingPeer struct {
 	open  chan struct{}
 	once  sync.Once
@@ -94,8 +94,8 @@ func (f *fixture) receive(t *testing.T, m sending.Message) string {
 	return receipt.ID
 }
 
-// An accepted recipient is stored as claimed, with its attempt, and delivered without a claim. This is so for the
-// single statement and for the transaction.
+// An accepted recipient is stored as claimed, with its attempt, and delivered without a claim. This applies to
+// both the single statement and the transaction.
 func TestAcceptedRecipientsAreHandedOver(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string]int{"statement": -1, "transaction": 10} {
@@ -214,12 +214,12 @@ func TestOtherRecipientsAreNotHandedOver(t *testing.T) {
 	}
 }
 
-// countedWays is ways whose deliveries are counted.
+// countedWays is a fake whose ways are all counted.
 type countedWays struct{ Ways }
 
 func (countedWays) IsCounted(string) bool { return true }
 
-// suspendedAccounts is accounts that have been suspended since their messages were checked.
+// suspendedAccounts is a fake whose accounts have been suspended since their messages were checked.
 type suspendedAccounts struct{ Accounts }
 
 func (s suspendedAccounts) Account(ctx context.Context, id string) (accounts.Account, error) {
@@ -228,7 +228,7 @@ func (s suspendedAccounts) Account(ctx context.Context, id string) (accounts.Acc
 	return a, err
 }
 
-// unreadableAccounts is accounts that cannot be read.
+// unreadableAccounts is a fake whose accounts cannot be read.
 type unreadableAccounts struct{}
 
 func (unreadableAccounts) Account(context.Context, string) (accounts.Account, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 // handBackClaimsSQL makes the recipients that a dead node had claimed due again. Claimed rows are due at the end
-// of their lease, so it searches the rows due within the next minute. The fence goes up: if the node is alive
+// of their lease, so it searches the rows due within the next minute. The fence increases: if the node is alive
 // after all, its outcomes change nothing.
 const handBackClaimsSQL = `
 WITH held AS (

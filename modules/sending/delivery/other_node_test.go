@@ -103,7 +103,7 @@ func TestMailForAnUnboundAddressIsRerouted(t *testing.T) {
 	}
 }
 
-// A recipient that waits for an address that no process has any more is postponed after a while, with the
+// A recipient that waits for an address that no process has is postponed after a while, with the
 // reason, as in a paused lane.
 func TestMailForALostAddressIsPostponed(t *testing.T) {
 	t.Parallel()

@@ -20,10 +20,10 @@ type verdict struct {
 	wait    time.Duration // until the next attempt, when deferred
 	outcome attempt.Outcome
 	event   event.Type // "" for a deferral that was announced recently
-	via     string     // of the next attempt
+	via     string     // route of the next attempt
 }
 
-// judgeOutcome is pure: it decides by the receiving server's answer, the number of attempts and the age of the
+// judgeOutcome is pure: it decides by the receiving server's reply, the number of attempts and the age of the
 // message.
 func judgeOutcome(d Job, out smtpclient.Outcome) verdict {
 	switch out.Kind {
@@ -96,7 +96,7 @@ func classOf(out smtpclient.Outcome) bounce.Class {
 	case out.Kind == smtpclient.Failed:
 		return failureClass[out.Reason]
 	default:
-		return bounce.System // no server answered: the way out does not work
+		return bounce.System // no server replied: the way out does not work
 	}
 }
 

@@ -50,8 +50,8 @@ const (
 // never loses track of a lane in which it parked or left a recipient.
 type parking struct {
 	mutex   sync.Mutex
-	lanes   map[string]*list.Element // of order, by label
-	order   list.List                // of *parkedLane, the least recently visited first
+	lanes   map[string]*list.Element // elements of order by label
+	order   list.List                // *parkedLane values, the least recently visited first
 	looked  time.Time
 	took    time.Duration // duration of the latest search
 	soon    bool          // another process has parked recipients, perhaps for this one

@@ -148,7 +148,7 @@ func labelsOf(jobs []Job) []string {
 	return labels
 }
 
-// finishedColumns is the columns of finished deliveries.
+// finishedColumns contains the columns of finished deliveries.
 var finishedColumns = batch.New("v",
 	batch.Text("email_id", func(f *finishedJob) string { return f.job.emailID }),
 	batch.Int("id", func(f *finishedJob) int64 { return f.job.recipientID }),
@@ -171,7 +171,7 @@ var finishedColumns = batch.New("v",
 )
 
 // The attempt's outcome is stored regardless of which claim holds the recipient by now. The recipient changes
-// only under the fence of the claim that made the attempt. The fence goes up, so that a batch whose commit
+// only under the fence of the claim that made the attempt. The fence increases, so that a batch whose commit
 // was not confirmed can be repeated.
 var settleSQL = db.Compile(`
 WITH done AS (
@@ -272,7 +272,7 @@ func (c emailChanges) applyOutcomes(held []*finishedJob, now time.Time) []event.
 	return facts
 }
 
-// changedColumns is the columns of emails whose recipients have settled.
+// changedColumns contains the columns of emails whose recipients have settled.
 var changedColumns = batch.New("v",
 	batch.Text("id", func(e *emailChange) string { return e.id }),
 	batch.Text("status", func(e *emailChange) email.Status { return e.status }),

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// plainRows is the columns of finished deliveries that are plain.
+// plainRows contains the columns of plain finished deliveries.
 var plainRows = batch.New("v",
 	batch.Text("email_id", func(f *finishedJob) string { return f.job.emailID }),
 	batch.Int("id", func(f *finishedJob) int64 { return f.job.recipientID }),

@@ -12,7 +12,7 @@ import (
 const suspendedRetryDelay = time.Minute
 
 // isSuspended reports whether the account's mail has to wait. A deleted account is not suspended: its mail
-// fails for a reason of its own.
+// fails for a different reason.
 func (c *claimer) isSuspended(ctx context.Context, accountID string) (bool, error) {
 	account, err := c.accounts.Account(ctx, accountID)
 	if err != nil && fault.KindOf(err) != fault.NotFound {

@@ -11,7 +11,7 @@ import (
 // undoSQL returns claimed recipients to the queue as if they had not been claimed: the attempt row is deleted
 // and its number is free again. Recipients become due after the wait $4, or without a wait at the time $6
 // from before the claim, so that they keep their place. They go to the lane that $5 names for each ("": the
-// common queue), or stay held if they are held. The fence goes up, so that a repeated undo changes nothing.
+// common queue), or stay held if they are held. The fence increases, so that a repeated undo changes nothing.
 const undoSQL = `
 WITH back AS (
 	UPDATE recipients r SET due_at = CASE WHEN $4 > 0 THEN now() + $4 * interval '1 microsecond' ELSE least(now(), timestamptz 'epoch' + v.due * interval '1 microsecond') END,

@@ -33,7 +33,7 @@ type Claim struct {
 	Address string
 	Way     string // label of the way out
 	Ahead   bool   // no connection is free for it
-	Node    int32  // of this process; 0: none
+	Node    int32  // ID of this process; 0: none
 	Lease   time.Duration
 }
 
@@ -89,7 +89,7 @@ func (o *Offer) Abandon() {
 	}
 }
 
-// claimRows is the columns of claims.
+// claimRows contains the columns of claims.
 var claimRows = batch.New("claim",
 	batch.Text("email_id", func(c *Claim) string { return c.EmailID }),
 	batch.Text("address", func(c *Claim) string { return c.Address }),

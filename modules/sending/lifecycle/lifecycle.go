@@ -13,7 +13,7 @@ import (
 //	scheduled → cancelled                 by the caller, before its release
 //	scheduled → sent                      released at its time
 //	scheduled → queued → sent             its account was suspended at its time, and resumed later
-//	scheduled, queued → failed            at its time it may not be sent (any more)
+//	scheduled, queued → failed            at its time it may not (or no longer) be sent
 //	sent → delivered | bounced | failed   when the last recipient settles
 //	delivered → bounced | failed          a report came back later: the recipient, or the message, was refused
 var next = map[email.Status][]email.Status{
@@ -38,7 +38,7 @@ func MayBecome(from, to email.Status) bool {
 	return slices.Contains(next[from], to)
 }
 
-// FinishedStatuses returns the statuses of emails of which no part will be sent any more. Such emails change only
+// FinishedStatuses returns the statuses of emails of which nothing more will be sent. Such emails change only
 // between these statuses.
 func FinishedStatuses() []string {
 	return []string{string(email.StatusDelivered), string(email.StatusBounced), string(email.StatusFailed),

@@ -23,7 +23,7 @@ const (
 type AccountChange struct {
 	Operation Command
 	Selection Selection
-	Reason    string // of a drop
+	Reason    string // reason for a drop
 	DryRun    bool
 }
 

@@ -24,7 +24,7 @@ type Operation struct {
 // Result is the result of a change.
 type Result struct {
 	Matched int // recipients that the selection named
-	Changed int // of these, those that the operation applied to; 0 with DryRun
+	Changed int // number of matches that the operation changed; 0 with DryRun
 }
 
 // stepSize is how many recipients one transaction changes at most.

@@ -40,7 +40,7 @@ func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection,
 	return page.FromRows(s.pages, list, rows, at, func(q Queued) string { return q.ID }), nil
 }
 
-// CountOf counts the account's recipients of a selection in the queue, up to most.
+// CountOf counts the account's recipients of a selection in the queue, up to the limit most.
 func (s *Service) CountOf(ctx context.Context, accountID string, of Selection, most int) (int, error) {
 	if accountID == "" { // would match all accounts
 		return 0, fault.NoSuch("account", accountID)

@@ -72,7 +72,7 @@ type Queued struct {
 	NextAttempt *time.Time    // nil if held or running
 	QueuedAt    time.Time     // time of acceptance or release
 	Age         time.Duration // since then, by the database clock
-	Diagnostic  string        // of the last attempt
+	Diagnostic  string        // diagnostic of the last attempt
 }
 
 // The open attempt of the current fence is looked up row by row, so that the planner does not read all
@@ -162,7 +162,7 @@ type Backlog struct {
 	Deferred    int // waiting for their next attempt
 	Held        int
 	Oldest      time.Duration // age of the oldest, by the database clock
-	Diagnostic  string        // of the latest attempt that left one
+	Diagnostic  string        // diagnostic of the latest attempt that has one
 }
 
 // Total returns the number of recipients in the backlog.

@@ -21,7 +21,7 @@ type RecipientAttempt struct {
 }
 
 // RecipientsOf returns the recipients of an email in the order of the request, at most MaxRecipients. Errors:
-// NotFound, also for another account's email.
+// NotFound, including for another account's email.
 func (s *Service) RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error) {
 	if !id.Is(id.Email, emailID) {
 		return nil, fault.NoSuch("email", emailID)
@@ -38,7 +38,7 @@ func (s *Service) RecipientsOf(ctx context.Context, accountID, emailID string) (
 }
 
 // AttemptsOf returns one page of the attempts of an email, for all recipients together, newest first. Errors:
-// NotFound, also for another account's email, and Invalid naming `limit` or `cursor`.
+// NotFound, including for another account's email, and Invalid naming `limit` or `cursor`.
 func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string,
 	r page.Request) (page.Page[RecipientAttempt], error) {
 	recipients, err := s.RecipientsOf(ctx, accountID, emailID)

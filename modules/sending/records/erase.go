@@ -47,7 +47,7 @@ const (
 const mentioningSQL = `SELECT id FROM emails WHERE search @@ $1::tsquery AND account_id = $2 LIMIT $3`
 
 // Erase deletes everything stored about an address as a recipient of the account's emails. Unsent mail to it
-// is not sent; a running attempt may still deliver. Repeating it is safe, also after a failure midway.
+// is not sent; a running attempt may still deliver. Repeating it is safe, even after a failure partway through.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (Erasure, error) {
 	var total Erasure
 	release, err := s.budget.AcquireWork(ctx, intake.Tenant{Account: accountID}, eraseMemory, erasePatience)
@@ -155,7 +155,7 @@ type redaction struct {
 	email       *ent.Email
 	to, cc, bcc []string
 	status      email.Status
-	reason      string // of a bounce, unless it names the address
+	reason      string // reason for a bounce, unless it contains the address
 	keepBody    bool   // still to be sent to the others
 	mime        []byte // if it is a relayed message still to be sent: without the address in its header
 	search      SearchText

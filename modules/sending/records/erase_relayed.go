@@ -73,7 +73,8 @@ func containsFold(text, addr string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(addr))
 }
 
-// replaceAddress replaces an address with the placeholder, also where it is the display name of another.
+// replaceAddress replaces an address with the placeholder, including where it is the display name of another
+// address.
 func replaceAddress(list []address.Address, addr string) []address.Address {
 	for i, a := range list {
 		switch {

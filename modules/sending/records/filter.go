@@ -20,7 +20,7 @@ type Filter struct {
 	To     string     // an address in to, cc or bcc
 	From   string     // the sender's address
 	Tag    string     // name:value
-	Domain string     // of the sender: a domain name, or the id of a domain
+	Domain string     // sender domain: a name, or the ID of a domain
 	Since  *time.Time // created then or later
 	Until  *time.Time // created before then
 	Q      string     // words or parts of addresses to find (search.Terms), ids, and fields (textFields)
@@ -28,7 +28,7 @@ type Filter struct {
 	LastEvent    string // type of the latest event, such as email.opened
 	APIKeyID     string
 	TemplateID   string
-	Version      *int // of the template
+	Version      *int // version of the template
 	AutomationID string
 	Opened       *bool    // by a person; requires open tracking
 	Clicked      *bool    // by a person; requires click tracking
@@ -57,7 +57,7 @@ type criteria struct {
 	domainID, apiKeyID, templateID, automationID string       // "" for any
 	lastEvent, bounceClass                       string       // "" for any
 	domainIDs                                    []string     // one of them; empty for any
-	version                                      *int         // of the template; nil for any
+	version                                      *int         // version of the template; nil for any
 	opened, clicked                              *bool        // nil for any
 }
 

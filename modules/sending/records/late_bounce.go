@@ -146,7 +146,7 @@ func (s *Service) updateStatus(ctx context.Context, tx db.Execer, b LateBounce) 
 	if next := all.OverallStatus(); lifecycle.MayBecome(now, next) {
 		now = next
 	}
-	reason := "" // of a bounce
+	reason := "" // reason for a bounce
 	if b.Verdict.Bounces {
 		reason = b.Diagnostic
 	}

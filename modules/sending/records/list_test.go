@@ -204,7 +204,7 @@ func TestSearchContinuesBeyondTheWindow(t *testing.T) {
 	f.sendMessage(t, "needle second",
 		func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
 	f.storeBulk(t, sendingtest.Account, search.Window+10)
-	f.storeBulk(t, "acc_01kf0m4w7he6x8q2v5b3n9c1tb", 10) // of another account, with the same words
+	f.storeBulk(t, "acc_01kf0m4w7he6x8q2v5b3n9c1tb", 10) // emails of another account with the same words
 	f.sendMessage(t, "needle third", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
 	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE emails SET status = 'bounced', uncommon = 'bounced' WHERE subject = 'needle first'`); err != nil {
 		t.Fatal(err)

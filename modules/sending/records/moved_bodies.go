@@ -63,7 +63,7 @@ func (s *Service) Texts(ctx context.Context, accountID, emailID string) (html, t
 	return e.HTML, e.Text, err
 }
 
-// File reads an attachment from the object store. The caller closes it. Error: Unavailable, also from Read,
+// File reads an attachment from the object store. The caller closes it. Error: Unavailable, from Read as well,
 // when the store fails.
 func (s *Service) File(ctx context.Context, key string) (io.ReadCloser, error) {
 	return s.store.Open(ctx, key)

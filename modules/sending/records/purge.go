@@ -24,7 +24,7 @@ const ended = `coalesce(sent_at, cancelled_at, scheduled_at, created_at)`
 // DetailLevel is the part of an email that an age limit applies to.
 type DetailLevel int
 
-// Parts with an age limit of their own.
+// Parts with separate age limits.
 const (
 	Records DetailLevel = iota // the whole email
 	Bodies                     // html, text, the relayed message, custom headers and attachments

@@ -31,8 +31,8 @@ func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domai
 	return slices.Contains(domainIDs, found[0]), nil
 }
 
-// Get returns one email of the account with html and text, unless it was submitted over SMTP or its body
-// moved to the object store: LoadTexts, ReadRelayed and Bodies read those. Error: NotFound, also for another
+// Get returns one email of the account with html and text, unless it was submitted over SMTP or its body moved
+// to the object store: LoadTexts, ReadRelayed and Bodies read those. Error: NotFound, including for another
 // account's email.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
@@ -57,8 +57,8 @@ type EmailDetail struct {
 	Recipients []*ent.Recipient  // in the order of the request
 }
 
-// Detail returns one email of the account with its bodies, also if it was submitted over SMTP, and with its
-// files and recipients. Errors: NotFound, also for another account's email, and Unavailable when too many
+// Detail returns one email of the account with its bodies, even if it was submitted over SMTP, and with its
+// files and recipients. Errors: NotFound, including for another account's email, and Unavailable when too many
 // large messages are being read, or the object store fails.
 func (s *Service) Detail(ctx context.Context, accountID, emailID string) (EmailDetail, error) {
 	found, err := s.Get(ctx, accountID, emailID)

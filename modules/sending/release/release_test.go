@@ -303,7 +303,7 @@ func TestCancelRacesRelease(t *testing.T) {
 		})
 	}
 	cancelling.Wait()
-	expect.EventuallyWithin(t, 20*time.Second, "no email is scheduled any more", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "no email is still scheduled", func() bool {
 		var left int
 		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
 		return err == nil && left == 0

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Fakes fakes the modules that sending depends on. Its fields configure their answers.
+// Fakes fakes the modules that sending depends on. Its fields configure their results.
 type Fakes struct {
 	Owner     accounts.Account
 	Sender    domains.SigningIdentity

@@ -1,9 +1,8 @@
 // Package devices recognizes browsers in which a user has signed in before.
 //
-// Such a browser keeps an authenticated cookie. The cookie alone does not sign in its user. The browser has
-// its own counter of failed attempts, which strangers cannot use up, and a sign-in from it sends no mail
-// about a new browser. A cookie is valid for one email and 180 days, and until the next change of the
-// password.
+// Such a browser keeps an authenticated cookie. The cookie alone does not sign in its user. The browser has its
+// own counter of failed attempts, which strangers cannot use up, and a sign-in from it sends no email about a
+// new browser. A cookie is valid for one email and 180 days, and until the next change of the password.
 package devices
 
 import (

@@ -86,7 +86,7 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 
 // Begin counts an attempt as a failure before a password is hashed; Succeed reverts this. last reports
 // whether the next attempt for the same email will be blocked. Over a limit, Begin counts nothing. Errors:
-// Limit; Unavailable, also if the queue is full.
+// Limit; Unavailable, including if the queue is full.
 func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
 	if err := g.CheckLocked(a); err != nil {
 		return false, err

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Mails per day that users can cause to other people's mailboxes: per mailbox, per user and per network.
+// Emails per day that users can cause to other people's mailboxes: per mailbox, per user and per network.
 const (
 	mailsToMailbox   = 5
 	mailsOfInviter   = 100

@@ -177,7 +177,7 @@ func (p *provider) exchangeCode(ctx context.Context, a callbackAnswer, c codes) 
 		return claims{}, classifyExchangeError(err)
 	}
 	who, err := found.validateToken(ctx, token, c.nonce, p.config.ClientID)
-	who.Issuer = p.config.Issuer // Google's tokens may leave https:// Google's tokens may omit https://
+	who.Issuer = p.config.Issuer // Google's tokens may omit https://
 	return who, err
 }
 

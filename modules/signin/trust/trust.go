@@ -18,16 +18,16 @@ import (
 // CredentialChange is a change of a user's credentials.
 type CredentialChange struct {
 	UserID      string
-	Email       string         // the user's email before the change, which gets the mail
+	Email       string         // the user's address before the change, which gets the email
 	OtherEmail  string         // another email whose links end; optional
 	KeepSession string         // id of the session that stays open; optional
-	Kind        alerts.Kind    // kind of the mail
+	Kind        alerts.Kind    // kind of the email
 	Action      string         // in the audit log
 	Target      string         // in the audit log; empty: the user
 	Details     map[string]any // in the audit log; never a secret
 }
 
-// RecordChange ends the user's sessions, links and pending changes, queues the mail and writes the audit log, in
+// RecordChange ends the user's sessions, links and pending changes, queues the email and writes the audit log, in
 // the transaction of the change. The caller has locked the user with [Lock].
 func RecordChange(ctx context.Context, tx *ent.Tx, c CredentialChange) error {
 	if err := EndSessions(ctx, tx, c.UserID, c.KeepSession, c.Email, c.OtherEmail); err != nil {

@@ -159,7 +159,7 @@ func (s *Service) Reply(ctx context.Context, t ProviderRequest) error {
 	from, err := textmsg.Parse(r.From)
 	wish := r.Command()
 	if err != nil || wish == provider.NoCommand {
-		return nil //nolint:nilerr // a reply from a word or a short number cannot opt out
+		return nil //nolint:nilerr // a reply from a name or a short code cannot opt out
 	}
 	s.log.InfoContext(ctx, "sms reply", telemetry.KeyAccountID, of, telemetry.KeyReason,
 		map[provider.Command]string{provider.Stop: "stop", provider.Start: "start"}[wish])

@@ -6,7 +6,7 @@
 // committed before the request (run.go), so that a crash leaves a trace. If a later claim finds an attempt
 // without an outcome, the attempt was interrupted and the provider may have the message. The message is then
 // `unknown`, and no other request is made, unless the provider is idempotent and has not been changed since.
-// The same applies to a request that was written but not answered.
+// The same applies to a request that was written but got no response.
 //
 // # Retries
 //

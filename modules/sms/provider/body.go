@@ -38,8 +38,8 @@ type Body struct {
 	ContentType string
 
 	json  any                      // the JSON document, with Liquid in its strings
-	form  []field                  // of Form
-	whole *language.CompiledSource // of XML and Text
+	form  []field                  // fields of a Form body
+	whole *language.CompiledSource // source of an XML or Text body
 	parts map[string]*language.CompiledSource
 }
 

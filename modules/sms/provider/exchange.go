@@ -75,7 +75,7 @@ func retryAfter(text string) time.Duration {
 	return min(max(wait, 0), maxWait)
 }
 
-// answerOf returns the answer that follows from HTTP alone. If its Outcome is Sent or Failed, the caller reads
+// answerOf returns the result that follows from HTTP alone. If its Outcome is Sent or Failed, the caller reads
 // the details from the body.
 func (x exchange) answerOf() SendResult {
 	a := SendResult{Status: x.status, Wait: x.wait}
@@ -101,7 +101,7 @@ func refusedForGood(err error) bool {
 	return errors.Is(err, egress.ErrRefused) || errors.Is(err, egress.ErrPlainHTTP)
 }
 
-// explainError explains to the owner of the account why there was no answer. It includes no address and no URL,
+// explainError explains to the owner of the account why there was no response. It includes no address and no URL,
 // because a URL may contain a password.
 func explainError(err error) string {
 	var where *url.Error

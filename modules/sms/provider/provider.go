@@ -52,7 +52,7 @@ type Provider interface {
 // Codes of results that do not come from the provider.
 const (
 	CodeUnreachable = "unreachable" // the provider was not reached
-	CodeBusy        = "busy"        // it answered 429 or 5xx
+	CodeBusy        = "busy"        // it responded with 429 or 5xx
 	CodeNoAnswer    = "no_answer"   // it may have received the request
 	CodeRefused     = "refused"     // it rejected the message permanently
 	CodeSettings    = "settings"    // it cannot be used with its current settings

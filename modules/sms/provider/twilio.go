@@ -17,7 +17,7 @@ const TwilioURL = "https://api.twilio.com"
 
 // Twilio implements version 2010-04-01 of Twilio's REST API. It posts a form to Messages.json.
 type Twilio struct {
-	BaseURL    string // of a compatible API; empty: TwilioURL
+	BaseURL    string // URL of a compatible API; empty: TwilioURL
 	AccountSID string
 	AuthToken  secret.String
 	From       string // for messages without a sender

@@ -24,7 +24,7 @@ type Settings struct {
 	DailyCap  int
 	UpdatedAt *time.Time // nil: never set
 
-	HasSecret bool   // of the account's own provider
+	HasSecret bool   // whether the account's own provider has a secret
 	Usable    bool   // a message could be submitted
 	Carrier   string // the kind of provider in use: capture, twilio or http; empty: none
 	ReplyURL  string // for the provider

@@ -24,7 +24,7 @@ type Config struct {
 
 	// Networks, in addition to public addresses, that providers of accounts may be in.
 	Allow         []netip.Prefix
-	PlainLoopback bool // development: also http:// development: also allow http:// to this machine
+	PlainLoopback bool // development: also allow http:// to this machine
 	Lookup        func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 

@@ -154,10 +154,10 @@ type Facts struct {
 	By        By
 	Tags      []string // as name=value, each once
 
-	Recipients   int64    // of the email
+	Recipients   int64    // recipients of the email
 	Destinations []string // their domains, of email.sent
 	Named        bool     // the facts name their recipient
-	Domain       string   // of the recipient, or of all recipients
+	Domain       string   // domain of the recipient, or of all recipients
 	Bin          int      // bin of the latency; negative without one
 
 	Class, EnhancedCode, Host, EmailID string // reason of a rejection; Class is empty for other facts

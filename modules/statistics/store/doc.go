@@ -15,7 +15,7 @@
 // each. The others are not stored by name, but are included in the rows for the whole kind
 // (rollup.RowKind.TotalKind). Up to Limit.Most rows, everything is exact. Beyond it the day is thinned: the largest
 // Limit.Keep rows stay, and half as many of the others, chosen at random. A row that continues to grow is
-// among the largest the next time, so that an important domain is stored by name soon after its first mail.
+// among the largest the next time, so that an important domain is stored by name soon after its first email.
 //
 // # Concurrency
 //

@@ -14,7 +14,7 @@ import (
 
 // Earlier versions stored a row for each quarter of an hour, each full hour, day and fortnight in the tables
 // statistics and statistics_latencies. These rows are migrated to day rows, one account and hour at a time.
-// The tables and this file can be deleted once no process writes them any more.
+// The tables and this file can be deleted once no process writes to them.
 
 // LegacyHour is an hour of an account in the legacy tables.
 type LegacyHour struct {

@@ -17,7 +17,7 @@ type stylesheet struct {
 	rules []rule
 	rest  []keptRule
 	stay  []keptDeclaration // the declarations of rest
-	count int               // of rules, in order
+	count int               // number of rules so far
 }
 
 // rule contains the declarations of one selector that have the same importance.

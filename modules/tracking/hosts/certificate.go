@@ -21,7 +21,7 @@ type Certificates interface {
 // Certificate describes whether a host can be served over TLS.
 type Certificate struct {
 	Status  string     // not_needed, unavailable, pending, issued or failed
-	Expires *time.Time // of an issued certificate
+	Expires *time.Time // expiry of an issued certificate
 	Error   string     // why it failed, as one sentence
 }
 

@@ -33,8 +33,8 @@ type DeliveryRequest struct {
 
 // Result is the result of one POST.
 type Result struct {
-	Status   int    // 0: no answer
-	Failure  string // why there was no answer, written for the endpoint's owner
+	Status   int    // 0: no response
+	Failure  string // why there was no response, written for the endpoint's owner
 	Response string // start of the response body
 	Headers  string // header fields of the response (FormatHeaders)
 	Remote   string // address of the server
@@ -81,7 +81,7 @@ func makeStorable(text []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// explainFailure explains to the endpoint's owner why there was no answer, without revealing our DNS servers or
+// explainFailure explains to the endpoint's owner why there was no response, without revealing our DNS servers or
 // private addresses.
 func explainFailure(err error, timeout time.Duration) string {
 	var dnsError *net.DNSError

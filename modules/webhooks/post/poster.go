@@ -16,7 +16,7 @@ import (
 // Config controls which addresses endpoints may have and how they are reached.
 type Config struct {
 	Allow         []netip.Prefix // allowed in addition to public addresses
-	PlainLoopback bool           // development: http:// development: also allow http:// development: also allow http:// to this machine
+	PlainLoopback bool           // development: also allow http:// to this machine
 	// Lookup resolves a host. If nil, the system resolver is used.
 	Lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	RootCAs *x509.CertPool // nil: the system's root certificates

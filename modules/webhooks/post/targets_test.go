@@ -250,8 +250,8 @@ func TestForbiddenTargetsAreNotReached(t *testing.T) {
 	t.Logf("%d cases; connections to forbidden addresses: %d", len(cases), forbidden)
 }
 
-// dialAll posts to every case that must not be reached: with the DNS records of the list, with a DNS that
-// resolves every name to forbidden addresses, and with the development settings.
+// dialAll posts to every target that must not be reached: with the DNS records of the list, with a DNS server
+// that resolves every name to forbidden addresses, and with the development settings.
 func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx.Resolver) (forbidden int) {
 	t.Helper()
 	hostile := func(context.Context, string) ([]netip.Addr, error) {

@@ -52,7 +52,7 @@ func decodeForm(t *testing.T, text string, change bool) (form, fault.Fields) {
 	return f, fault.From(err).Fields
 }
 
-// A blank text in an optional field means the same as omitting it, whatever kind of text the field takes.
+// A blank text in an optional field means the same as omitting the field, whatever kind of text it accepts.
 func TestBlankTextsAreOmitted(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

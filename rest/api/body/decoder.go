@@ -16,7 +16,7 @@ import (
 // collected, as large as itself.
 const (
 	maxReasons  = 100
-	maxElements = 200 // of one array or object
+	maxElements = 200 // elements of one array or object
 	maxShown    = 64  // bytes of a name sent by the caller
 )
 

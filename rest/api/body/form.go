@@ -15,7 +15,7 @@ type Formed interface {
 	Form() *idempotency.Form
 }
 
-// Form describes which bodies are equal under an idempotency key.
+// Form describes which bodies count as equal for an idempotency key.
 func (o Object) Form() *idempotency.Form {
 	fields := map[string]*idempotency.Field{}
 	for _, f := range o.Fields {

@@ -6,7 +6,7 @@ import (
 
 // Object declares a JSON object: a whole body, or a value inside one. It is a Type.
 type Object struct {
-	Name   string // of its component in the document; if empty, it is described inline
+	Name   string // name of its component in the document; if empty, it is described inline
 	About  string
 	Fields []Field
 

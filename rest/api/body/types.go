@@ -6,8 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Type reads a value into its target, and describes it. It reports invalid values to the decoder. A resource can
-// have types of its own.
+// Type reads a value into its target, and describes it. It reports invalid values to the decoder. A resource
+// can define its own types.
 type Type interface {
 	Read(d *Decoder, path string, v Value)
 	Schema(c Components) *huma.Schema

@@ -36,14 +36,14 @@ func (i *Input) exportFormat() string { return i.Format }
 // List is a list that can be exported. I is the input of the export, T the type of the service, R its record.
 type List[I, T, R any] struct {
 	Turns   Turns
-	Name    string // of the file, such as "emails"
+	Name    string // file name without extension, such as "emails"
 	Page    func(ctx context.Context, c *api.Call, in *I, r page.Request) (page.Page[T], error)
 	Show    func(T) R
 	Columns []Column[R]
 	Example R
 }
 
-// answer is written page by page.
+// answer is a response that is written page by page.
 type answer struct {
 	ContentType string `header:"Content-Type" hidden:"true"`
 	Body        func(huma.Context)

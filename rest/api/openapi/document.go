@@ -125,18 +125,18 @@ func responseHeaders() map[string]*huma.Header {
 
 // OperationDoc describes an operation in the document, in addition to what Huma derives from the Go types.
 type OperationDoc struct {
-	Scopes     []string                 // of keys that may call it
-	Roles      []string                 // of users who may call it
+	Scopes     []string                 // scopes of keys that may call it
+	Roles      []string                 // roles of users who may call it
 	Public     bool                     // requires no authentication
 	Idempotent bool                     // reads Idempotency-Key
 	Path       map[string]PathParameter // by name
 	Request    *huma.RequestBody
 	Problems   []int                                    // statuses in addition to the common ones
-	Answer     func(schemas huma.Registry) *huma.Schema // of the successful response, if Huma only sees bytes
+	Answer     func(schemas huma.Registry) *huma.Schema // schema of the successful response, if Huma only sees bytes
 	Media      string                                   // of the successful response, if it is text and not JSON
 	// examples of the successful response by media type, if it is one of several texts
 	Forms   map[string]any
-	Example any // of the successful response
+	Example any // example of the successful response
 }
 
 // PathParameter describes a path parameter whose name Huma knows.

@@ -110,7 +110,7 @@ type referenceSchema struct {
 type pageMaker struct {
 	document *huma.OpenAPI
 	server   string
-	origin   string // of the server
+	origin   string // origin of the server
 	sender   string
 }
 

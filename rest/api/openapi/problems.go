@@ -12,7 +12,7 @@ import (
 
 // problemDoc describes one status in the document.
 type problemDoc struct {
-	name        string // of the component
+	name        string // name of the component
 	description string
 	retryAfter  bool
 	example     problem.ProblemBody
@@ -95,7 +95,7 @@ func problemResponse(status int) *huma.Response {
 func errorSchema() (whole, inner *huma.Schema) {
 	inner = &huma.Schema{Type: huma.TypeObject, Required: []string{"message"}, Properties: map[string]*huma.Schema{
 		"message": {Type: huma.TypeString, Description: "A human-readable message."},
-		"code":    {Type: huma.TypeString, Description: "A machine-readable code. Absent with 401."},
+		"code":    {Type: huma.TypeString, Description: "A machine-readable code. Absent in 401 responses."},
 		"details": {Type: huma.TypeObject, AdditionalProperties: true, Description: "For `validation_error`, a " +
 			"map from field path to reason."},
 		"upgrade_url": {Type: huma.TypeString, Description: "Path of the dashboard page where the limit can be " +

@@ -80,7 +80,7 @@ type explainedMatch struct {
 }
 
 type nearMiss struct {
-	Kind         string                                      `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the address under another user_id. wait_condition_false: a run of the person waits for it, and the condition is not true. event_of_another_person: an event of the name has the address under another user_id. name_spelled_otherwise: an automation listens to the name with different capitalization."`
+	Kind         string                                      `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the same address with a different user_id. wait_condition_false: a run of the person waits for this name, but the condition is not true. event_of_another_person: an event with this name has the same address with a different user_id. name_spelled_otherwise: an automation listens to this name with different capitalization."`
 	AutomationID *string                                     `json:"automation_id" doc:"The ID of the automation. null if the near miss concerns no specific automation."`
 	RunID        *string                                     `json:"run_id" doc:"The ID of the run. null if the near miss concerns no run."`
 	StepKey      *string                                     `json:"step_key" doc:"The key of the step. null if the near miss concerns no step."`
@@ -132,7 +132,7 @@ type automationBacktest struct {
 	DraftStarts  int                  `json:"draft_starts" doc:"Number of events that the draft's trigger matches."`
 	ActiveStarts int                  `json:"active_starts" doc:"Number of events that the active version's trigger matches."`
 	Differ       int                  `json:"differ" doc:"Number of events on which the two triggers disagree."`
-	Differences  []backtestDifference `json:"differences" nullable:"false" doc:"The newest 100 of the differing events."`
+	Differences  []backtestDifference `json:"differences" nullable:"false" doc:"The newest 100 events on which they disagree."`
 }
 
 type backtestAnswer struct {
@@ -175,9 +175,10 @@ func backtestBody(b *backtest) body.Object {
 func (e *edge) addExplanation(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}/diff", ID: "diffAutomationVersions",
-		Needs:       rights.Read,
-		Summary:     "Compare two versions of an automation",
-		Description: "Compares two versions, matching steps by key. `from` is the older one and `to` the newer one; the draft is newer than every version.",
+		Needs:   rights.Read,
+		Summary: "Compare two versions of an automation",
+		Description: "Compares two versions, matching steps by key. `from` is the older version and `to` the newer " +
+			"one; the draft counts as the newest.",
 		Example: map[string]any{"diff": map[string]any{"from": 1, "to": nil, "fields": []any{},
 			"steps": []any{map[string]any{"key": "pause", "type": "delay", "change": "changed",
 				"from_index": 1, "to_index": 1, "fields": []any{map[string]any{"path": "duration", "before": "P1D", "after": "P2D"}}}}}},

@@ -13,13 +13,13 @@ import (
 
 type runTimelineEntry struct {
 	At        wire.Time       `json:"at" doc:"When it happened."`
-	Source    string          `json:"source" enum:"event,run,step,wait,email,sms" doc:"event: a custom event that affected the run. run: a fact about the run. step: a step that ended. wait: a step that will be retried. email, sms: a fact about a message that a step sent."`
-	Type      string          `json:"type" example:"email.delivered" doc:"The name of the event, the type of the step or the type of the fact."`
+	Source    string          `json:"source" enum:"event,run,step,wait,email,sms" doc:"event: a custom event that affected the run. run: a change of the run. step: a step that ended. wait: a step that will be retried. email, sms: an event about a message that a step sent."`
+	Type      string          `json:"type" example:"email.delivered" doc:"The name of the custom event, or the type of the step or event."`
 	Status    *string         `json:"status" doc:"What the event did to the run, how the step ended, or waiting."`
-	StepKey   *string         `json:"step_key" doc:"The key of the step, or of the step that sent the message of the fact."`
-	SubjectID *string         `json:"subject_id" doc:"ID of the event, or of the email that the fact concerns."`
+	StepKey   *string         `json:"step_key" doc:"The key of the step, or of the step that sent the message."`
+	SubjectID *string         `json:"subject_id" doc:"ID of the custom event, or of the email."`
 	Error     *string         `json:"error" doc:"Error of a step, or the reason for its retry, as a code, a colon and a sentence."`
-	Data      wire.JSONObject `json:"data" nullable:"true" doc:"Data of the event or fact, or the output of the step. null if the event had none."`
+	Data      wire.JSONObject `json:"data" nullable:"true" doc:"Data of the event, or the output of the step. null if the event had none."`
 }
 
 type runTimelineAnswer struct {
@@ -52,7 +52,8 @@ func (e *edge) addTimeline(g *api.TagGroup) {
 	api.Get(g, api.Operation{
 		Path: "/automation-runs/{id}/timeline", ID: "getAutomationRunTimeline", Needs: rights.Read,
 		Summary: "Retrieve the timeline of a run", Of: restautomations.OfRun, Problems: []int{http.StatusNotFound},
-		Description: "Returns the events, steps and email facts of a run in chronological order, each with its source. `automation.step_completed` is omitted, because it repeats the steps.",
+		Description: "Returns the custom events, steps and email events of a run in chronological order, each with " +
+			"its source. `automation.step_completed` is omitted, because it repeats the steps.",
 		Example: map[string]any{"timeline": []any{
 			map[string]any{"at": "2026-01-15T09:30:00.000Z", "source": "event", "type": "user.created",
 				"status": "started", "step_key": nil, "subject_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta",

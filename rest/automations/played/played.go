@@ -23,15 +23,15 @@ type ExpressionExplanation struct {
 	Text   string           `json:"text" doc:"The source of the expression." example:"event.data.amount > 50"`
 	Result bool             `json:"result" doc:"The value of the expression."`
 	Error  *string          `json:"error" doc:"Why the expression has no value; it then counts as false."`
-	Parts  []ExpressionPart `json:"parts" nullable:"false" doc:"Each part with its value, including those that could not change the result."`
+	Parts  []ExpressionPart `json:"parts" nullable:"false" doc:"Each part with its value, including parts that could not affect the result."`
 }
 
 // SimulatedEmail is an email that would be sent.
 type SimulatedEmail struct {
 	From            string         `json:"from" doc:"The sender."`
 	To              []string       `json:"to" nullable:"false" doc:"The recipients."`
-	CC              []string       `json:"cc" nullable:"false" doc:"The recipients of copies."`
-	BCC             []string       `json:"bcc" nullable:"false" doc:"The recipients of blind copies."`
+	CC              []string       `json:"cc" nullable:"false" doc:"The Cc recipients."`
+	BCC             []string       `json:"bcc" nullable:"false" doc:"The Bcc recipients."`
 	ReplyTo         []string       `json:"reply_to" nullable:"false" doc:"The addresses that replies are sent to."`
 	Subject         string         `json:"subject" doc:"The rendered subject."`
 	HTML            *string        `json:"html" doc:"The rendered HTML body. null if there is none."`
@@ -40,8 +40,8 @@ type SimulatedEmail struct {
 	Tags            []shape.Tag    `json:"tags" nullable:"false" doc:"The tags of the email."`
 	Category        *string        `json:"category" doc:"The kind of mail. null if none is set."`
 	Unsubscribe     bool           `json:"unsubscribe" doc:"Whether Postrider manages unsubscribes."`
-	TemplateID      *string        `json:"template_id" doc:"The ID of the template. null without one."`
-	TemplateVersion *int           `json:"template_version" doc:"The version of the template. null without one."`
+	TemplateID      *string        `json:"template_id" doc:"The ID of the template. null if none is used."`
+	TemplateVersion *int           `json:"template_version" doc:"The version of the template. null if none is used."`
 }
 
 // SimulatedSMS is a text message that would be sent.
@@ -64,7 +64,7 @@ type SimulatedRequest struct {
 // AutomationWait describes what a step waited for.
 type AutomationWait struct {
 	Until  wire.Time `json:"until" doc:"When the wait times out."`
-	Events []string  `json:"events" nullable:"false" doc:"Names of the events that end the wait. Empty if only time ends it."`
+	Events []string  `json:"events" nullable:"false" doc:"Names of the events that end the wait. Empty if it ends only when its time is up."`
 }
 
 // SimulatedStep is a simulated step.

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	mostEmails = 500 // of a batch
+	mostEmails = 500 // emails in a batch
 	ownBatch   = 100
 )
 
@@ -65,7 +65,7 @@ type batch struct {
 	call    *compat.Call
 	in      []email
 	results []any
-	places  []int // of the waiting emails
+	places  []int // positions of the waiting emails
 	bodies  []map[string]any
 }
 

@@ -12,7 +12,7 @@ const mostFiles = 20
 
 // mailbox is a kind of email in our own API: sent or received.
 type mailbox struct {
-	path   string // of its emails
+	path   string // path of its emails
 	member string // field of the response that contains an email
 }
 

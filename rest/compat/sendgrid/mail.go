@@ -14,7 +14,7 @@ import (
 
 const (
 	mailLimit     = 40 << 20 // bytes: 30 MB of an email, in base64
-	mostEmails    = 100      // of one call: our batch
+	mostEmails    = 100      // emails per call, as in our batch
 	mostPersonals = "must have between 1 and 100 entries"
 )
 

@@ -14,7 +14,7 @@ import (
 // assets are the files of a build. Each file exists as .br and as .gz, but not uncompressed.
 type assets struct {
 	built fs.FS
-	texts sync.Map // of requested files, by name: *static.Text
+	texts sync.Map // requested files by name: *static.Text
 }
 
 // types of the files of a build. The system's own table is not used, because it differs between machines.

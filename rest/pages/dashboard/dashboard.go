@@ -47,7 +47,7 @@ type Options struct {
 	Version string
 	Dev     bool // development mode
 	Links   []Link
-	Door    Door           // of previews
+	Door    Door           // admits previews
 	Budget  *intake.Budget // likewise
 	Images  string         // URL prefix of the images of templates, which previews show
 	Logger  *slog.Logger
@@ -178,7 +178,7 @@ func (a *app) serveAbsent(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/" {
 		w.WriteHeader(http.StatusNotFound)
 	}
-	if err := a.absent.Execute(w, absence{a.Options, template.CSS(theme.Style + absentStyle)}); err != nil { //nolint:gosec // both are of our build
+	if err := a.absent.Execute(w, absence{a.Options, template.CSS(theme.Style + absentStyle)}); err != nil { //nolint:gosec // both are part of our build
 		a.logDisconnect(r, err)
 	}
 }

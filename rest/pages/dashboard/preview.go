@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Preview is where the app posts untrusted HTML to show it in a frame. A response has a policy of its own; a
+// Preview is where the app posts untrusted HTML to show it in a frame. A response has its own policy; a
 // document that the app created would inherit the app's policy, which blocks the styles of the email and, even
 // if the user asks for them, its images.
 const Preview = "/preview"
@@ -34,7 +34,7 @@ type Door interface {
 	Authenticate(r *http.Request) (accounts.Caller, error)
 }
 
-// preview returns HTML as an inert document: it has an origin of its own, runs no scripts, sends no forms, has no
+// preview returns HTML as an inert document: it has its own origin, runs no scripts, sends no forms, has no
 // working links, and loads remote images only on request. It requires a signed-in user, for whom one preview is
 // created at a time.
 type preview struct {

@@ -25,7 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// Prefix is the path of the list. JSONPath returns it as JSON, and LatestPath the newest mail that matches.
+// Prefix is the path of the list. JSONPath returns it as JSON, and LatestPath the newest email that matches.
 // TextsPath is the list of text messages, and TextsJSONPath returns it as JSON.
 const (
 	Prefix        = "/dev/inbox"

@@ -34,13 +34,13 @@ const sample = "From: =?utf-8?q?Gr=C3=BCn?= <gruen@dev.test>\r\n" +
 	"--inner\r\nContent-Type: image/png\r\nContent-ID: <logo@x>\r\nContent-Disposition: inline; filename=logo.png\r\nContent-Transfer-Encoding: base64\r\n\r\niVBORw0KGgo=\r\n--inner--\r\n" +
 	"--outer\r\nContent-Type: text/html\r\nContent-Disposition: attachment; filename=\"ev\\\"il.html\"\r\n\r\n<script>alert(3)</script>\r\n--outer--\r\n"
 
-// fakeInbox holds mails newest last.
+// fakeInbox holds emails, newest last.
 type fakeInbox struct {
 	mails  []*ent.CapturedMail
 	wanted []inbox.LatestQuery // arguments of Latest
 
 	messages []*ent.CapturedSMS // newest first
-	fail     error              // of Latest
+	fail     error              // error that Latest returns
 }
 
 func (f *fakeInbox) List(_ context.Context, q inbox.MailQuery) ([]inbox.Line, error) {

@@ -165,7 +165,7 @@ func formatAge(d time.Duration) string {
 	}
 }
 
-// mailJSON is the JSON of a mail.
+// mailJSON is the JSON of an email.
 type mailJSON struct {
 	ID         int64     `json:"id"`
 	ReceivedAt time.Time `json:"received_at"`
@@ -179,7 +179,7 @@ type mailJSON struct {
 	SourceURL  string    `json:"source_url"`
 }
 
-// lineJSON is the JSON of a mail in a list.
+// lineJSON is the JSON of an email in a list.
 type lineJSON struct {
 	mailJSON
 

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// messageJSON returns a mail with its content to scripts.
+// messageJSON returns an email with its content to scripts.
 func (p *pages) messageJSON(w http.ResponseWriter, r *http.Request) error {
 	mail, err := p.loadMail(r)
 	if err != nil {
@@ -89,7 +89,7 @@ func wantedOf(query string) (inbox.LatestQuery, error) {
 	return wanted, wrong.Err()
 }
 
-// wholeJSON is the JSON of a mail with its content.
+// wholeJSON is the JSON of an email with its content.
 type wholeJSON struct {
 	mailJSON
 

@@ -30,7 +30,7 @@ var _ Tracker = (*tracking.Service)(nil)
 // Options of New.
 type Options struct {
 	Tracker Tracker
-	// Proxies are the addresses whose X-Forwarded-For is trusted.
+	// Proxies are the addresses of proxies whose X-Forwarded-For is trusted.
 	Proxies []netip.Prefix
 	Logger  *slog.Logger
 }

@@ -12,7 +12,7 @@ import (
 type page struct {
 	Words    *words
 	Show     string   // form, done, or "" for a notice
-	Title    sentence // of the window, and the heading of a notice
+	Title    sentence // title of the window, and heading of a notice
 	Notice   sentence
 	Email    string
 	Category string // the label; "" for all mail

@@ -7,10 +7,10 @@
 // GET and HEAD change nothing, because programs follow all links of an email before its reader does. The token is the
 // only credential; an invalid one returns a plain 404. Repeated POSTs get the same response.
 //
-// The page is for people who may not know the sender, on any device. It has no scripts, cookies or external resources,
-// cannot be indexed or framed, and sends no referrer, because the URL contains the token. It uses the language of its
-// reader (language.go) and names the sender as the email did. The sender can choose any name, so the page shows the
-// domain next to it.
+// The page is for people who may not know the sender, on any device. It has no scripts, cookies or external
+// resources, cannot be indexed or framed, and sends no referrer, because the URL contains the token. It uses
+// the language of its reader (language.go) and names the sender as the email did. The sender can choose any
+// name, so the page shows the domain next to it.
 package unsubscribe
 
 import (

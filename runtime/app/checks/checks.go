@@ -92,11 +92,12 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	return d, nil
 }
 
-// publicAddresses are the addresses that mail leaves from, for machines that cannot detect them.
+// publicAddresses are the addresses that mail is sent from, for machines that cannot detect them.
 var publicAddresses = setting.Declare(setting.Setting[[]netip.Addr]{
 	Name: "POSTRIDER_PUBLIC_ADDRESSES", Group: "Delivery", Form: setting.Addresses(),
 	DefaultText: "the public addresses of this machine",
-	Help:        "Addresses that mail leaves from, as receivers see them, separated by commas. Needed by postrider doctor behind a NAT router.",
+	Help: "Source addresses of outgoing mail, as receivers see them, separated by commas. Needed by " +
+		"postrider doctor behind a NAT router.",
 })
 
 // DiskConfig returns where the disk of the database is.

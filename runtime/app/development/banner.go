@@ -17,7 +17,7 @@ import (
 type Readers struct {
 	File   string      // written for tools; may be empty
 	Called func(Ready) // may be nil
-	Out    io.Writer   // for people
+	Out    io.Writer   // human-readable output
 }
 
 // Announce seeds the database and reports all addresses to the readers. All listeners are ready by then. It

@@ -25,7 +25,7 @@ const lookAgain = 10 * time.Second
 // certificateFiles are a certificate and its key. When another program renews them, no restart is needed.
 type certificateFiles struct {
 	certFile, keyFile string
-	changed           func(error) // called after each change; can be nil
+	changed           func(error) // called after each change; may be nil
 
 	mu     sync.Mutex
 	loaded *tls.Certificate

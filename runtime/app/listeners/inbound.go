@@ -41,7 +41,7 @@ type inboundParams struct {
 }
 
 const (
-	// A client that talks within this time did not wait for the greeting, which no mail server does.
+	// Mail servers wait for the greeting, so a client that talks within this time is not one.
 	greetPause = 100 * time.Millisecond
 	// inboundGrace is how long a stop waits for messages in progress.
 	inboundGrace = 10 * time.Second

@@ -17,7 +17,7 @@ var MXPort = setting.Declare(setting.Setting[int]{
 // MXAllow lists the private address ranges that receiving servers may have in addition to public addresses.
 var MXAllow = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Name: "POSTRIDER_MX_ALLOW", Group: chapter, Form: setting.Ranges(),
-	Help: "Private address ranges that receiving servers may have, separated by commas.",
+	Help: "Private address ranges where receiving servers are allowed, separated by commas.",
 })
 
 // LanesFile contains the limits per mailbox provider. If empty, the built-in limits apply.

@@ -28,7 +28,7 @@ const storedLimit = 6 * time.Second
 type Params struct {
 	DB       database
 	Stored   func() time.Duration // since the last confirmed write
-	Parts    []module.Health      // of the enabled modules
+	Parts    []module.Health      // health of the enabled modules
 	Draining *atomic.Bool         // set once a stop was requested
 	// Local reports whether a request comes directly from this machine, not through a proxy. Such a request
 	// gets the details; if nil, none does.

@@ -19,11 +19,11 @@ import (
 // Manifest describes a backup.
 type Manifest struct {
 	TakenAt    time.Time `json:"taken_at"`       // by the database clock, before the first row was read
-	Version    string    `json:"version"`        // of the program that created the backup
+	Version    string    `json:"version"`        // version of the program that created the backup
 	Schema     string    `json:"schema"`         // the latest migration
 	PostgreSQL int       `json:"postgresql"`     // major version of the server
-	Bytes      int64     `json:"bytes"`          // of database.dump
-	SHA256     string    `json:"sha256"`         // of database.dump
+	Bytes      int64     `json:"bytes"`          // describes database.dump
+	SHA256     string    `json:"sha256"`         // describes database.dump
 	Keys       string    `json:"keys,omitempty"` // identifies the master key; empty if no key was known
 }
 
@@ -35,9 +35,9 @@ type Backup struct {
 
 // Source is the database to back up.
 type Source struct {
-	URL     string          // of the database
+	URL     string          // URL of the database
 	Clients postgres.Config // where to look for pg_dump
-	Version string          // of this program
+	Version string          // version of this program
 	Keys    string          // see Manifest
 }
 

@@ -133,13 +133,15 @@ var BackupDir = setting.Declare(setting.Setting[string]{
 // Connections is the maximum number of database connections of a process.
 var Connections = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_CONNECTIONS", Group: database, Form: setting.Number(4, 1000), Default: db.Connections,
-	Help: "Maximum number of database connections of a process, plus one that listens. Processes open fewer if the server, the role or the database does not allow that many for all of them.",
+	Help: "Maximum number of database connections per process, not counting one for notifications. Processes " +
+		"open fewer if the server, the role or the database does not allow that many for all of them.",
 })
 
 // Standbys is the number of standbys that must hold confirmed data.
 var Standbys = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_STANDBYS", Group: database, Form: setting.Number(0, 9),
-	Help: "Standbys that must have each commit on their disks. A server that waits for fewer is rejected, and a process is not ready while fewer are connected (its role needs pg_monitor to see them).",
+	Help: "Number of standbys that must write each commit to disk. A server that waits for fewer is rejected, " +
+		"and a process is not ready while fewer are connected (its role needs pg_monitor to see them).",
 	Check: func(v setting.Values, n int) error {
 		if n > 0 && IsEmbedded(v) {
 			return errors.New("requires DATABASE_URL: the embedded server has no standbys")
@@ -151,7 +153,8 @@ var Standbys = setting.Declare(setting.Setting[int]{
 // Migrate says whether a service migrates the database to the schema of its version.
 var Migrate = setting.Declare(setting.Setting[Migration]{
 	Name: "POSTRIDER_MIGRATE", Group: database, Form: setting.OneOf("HOW", MigrateOn, MigrateOff), Default: MigrateOn,
-	Help: "off: reject a database that lacks migrations instead of applying them at the start. For deployments that run postrider migrate as a job.",
+	Help: "off: reject a database that lacks migrations instead of applying them at startup. For deployments " +
+		"that run postrider migrate as a job.",
 })
 
 // Migration says what a service does if the database has an older schema.
@@ -173,7 +176,7 @@ var PostgresBin = setting.Declare(setting.Setting[string]{
 // PostgresFallback is the last place to look for PostgreSQL.
 var PostgresFallback = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_POSTGRES_FALLBACK", Group: database, Form: setting.Text("DIR"),
-	Help: "Folder where make installs PostgreSQL on a machine without it.",
+	Help: "Folder in which make installs PostgreSQL if the machine has none.",
 })
 
 // RiskLosingAcceptedMail accepts synchronous_commit=off.
@@ -200,8 +203,8 @@ var SpoolDir = setting.Declare(setting.Setting[string]{
 var DatabaseBytes = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60),
 	DefaultText: "the disk, if it is on this machine",
-	Help: "Maximum size of the database in bytes. As space runs out, writes of free accounts, then " +
-		"everything except mail, then everything is rejected, so that delivery continues. Set it if the database " +
+	Help: "Maximum size of the database in bytes. As space runs out, Postrider rejects writes of free accounts, " +
+		"then everything except mail, then all writes, so that delivery continues. Set it if the database " +
 		"is on another machine.",
 })
 
@@ -209,7 +212,8 @@ var DatabaseBytes = setting.Declare(setting.Setting[int]{
 var SpoolBytes = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_SPOOL_BYTES", Group: database, Form: setting.Number(intake.LeastSpool, 1<<50),
 	Default: intake.DefaultSpool,
-	Help:    "Maximum bytes that all of them together may use there. An account or network can use at most a quarter.",
+	Help: "Maximum number of bytes that they may use there in total. An account or network can use at most a " +
+		"quarter.",
 })
 
 // MasterKey is empty if development mode keeps its key in a file, and for commands without a key. The first

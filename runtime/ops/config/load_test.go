@@ -85,7 +85,7 @@ func TestUnreadableSecretFilesAreRejected(t *testing.T) {
 	}
 }
 
-// The name of a container is not a name in DNS, so the base URL alone is enough.
+// A container's name is not a DNS name, so the base URL alone is enough.
 func TestHostnameNeedsADomain(t *testing.T) {
 	t.Parallel()
 	for machine, want := range map[string]string{"3f2a9c1b7d5e": "mail.example.com", "": "mail.example.com",

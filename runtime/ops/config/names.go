@@ -25,7 +25,7 @@ var (
 		Name: "POSTRIDER_RETURN_PATH_HOST", Help: "Target of the return path CNAME.",
 	}))
 	SPFInclude = setting.Declare(prefixHost("spf", setting.Setting[string]{
-		Name: "POSTRIDER_SPF_INCLUDE", Help: "Name for the include term of SPF records.",
+		Name: "POSTRIDER_SPF_INCLUDE", Help: "Name for the include term in SPF records.",
 	}))
 	SMTPHost = setting.Declare(prefixHost("smtp", setting.Setting[string]{
 		Name: "POSTRIDER_SMTP_HOST", Help: "Name of the SMTP relay; MX records point to it too.",
@@ -58,13 +58,13 @@ var LinkHosts = setting.Declare(setting.Setting[[]string]{
 var Hostname = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HOSTNAME", Group: names, Form: setting.Host(),
 	DefaultText: "the machine's, or the base URL's host if the machine's has no domain",
-	Help:        "Name to greet mail servers with, in EHLO.",
+	Help:        "Host name in the EHLO greeting to mail servers.",
 	From: func(v setting.Values) string {
 		name, err := setting.ParseHost(v.Machine)
 		if err == nil && strings.Contains(name, ".") {
 			return name
 		}
-		// The name of a container is not a name in DNS.
+		// A container's name is not a DNS name.
 		if host := BaseHost(v); hasNames(host) {
 			return host
 		}

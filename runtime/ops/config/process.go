@@ -42,7 +42,8 @@ func CheckName(text string) error {
 // Node is the name of this process, the same after a restart.
 var Node = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_NODE", Group: process, DefaultText: "the host name",
-	Help: "Name of this process among those that share the database, the same after a restart. Each process on a machine needs its own name.",
+	Help: "Name of this process, unique among those that share the database and the same after a restart. Each " +
+		"process on a machine needs its own name.",
 	Form: nameForm,
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
 })
@@ -51,7 +52,7 @@ var Node = setting.Declare(setting.Setting[string]{
 // that share an address also share the limits of providers for it.
 var Egress = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_EGRESS", Group: "Delivery", DefaultText: "the host name",
-	Help: "Name of the public address from which mail leaves. Processes with the same name share one address " +
+	Help: "Name of the public address that mail is sent from. Processes with the same name share one address " +
 		"(behind a NAT router) and divide the limits of mailbox providers for it.",
 	Form: nameForm,
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },

@@ -45,7 +45,7 @@ type watermark struct {
 var watermarks = [...]watermark{PaidOnly: {0.20, 10e9}, MailOnly: {0.14, 5e9}, Full: {0.08, 2e9}}
 
 const (
-	relief      = 0.02 // of the disk, above the watermark, ends a level
+	relief      = 0.02 // free share of the disk above the watermark that ends a level
 	writeFactor = 3    // applied to bytes about to be written
 )
 

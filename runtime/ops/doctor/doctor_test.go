@@ -25,7 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-// sound is a zone without problems.
+// sound contains the records of a zone without problems.
 var sound = []string{
 	"mail.example.com. 60 IN A 203.0.113.9",
 	"smtp.mail.example.com. 60 IN A 203.0.113.9",

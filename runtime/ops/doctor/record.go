@@ -39,7 +39,7 @@ func (c Config) Records() []RequiredRecord {
 	return all
 }
 
-// host is a name of the installation that requires an address.
+// host is a host name of the installation that must have an address.
 type host struct{ name, check, use string }
 
 func (c Config) hosts() []host {

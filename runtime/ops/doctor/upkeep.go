@@ -24,7 +24,7 @@ SELECT current_setting('synchronous_standby_names'),
 	coalesce((SELECT relname || '' FROM dead ORDER BY n_dead_tup DESC LIMIT 1), ''), coalesce((SELECT max(n_dead_tup) FROM dead), 0), coalesce((SELECT n_live_tup FROM dead ORDER BY n_dead_tup DESC LIMIT 1), 0)
 FROM (SELECT) one`
 
-// heldSQL and deadSQL precede upkeepSQL. A standby has no WAL of its own to retain.
+// heldSQL and deadSQL precede upkeepSQL. A standby does not retain WAL itself.
 const (
 	heldSQL = `WITH held AS (
 	SELECT slot_name, pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN restart_lsn ELSE pg_current_wal_lsn() END, restart_lsn) AS octets
@@ -39,7 +39,7 @@ const (
 type upkeep struct {
 	names          string // synchronous_standby_names
 	connected      int    // standbys
-	synchronous    int    // of these, the ones that commits wait for
+	synchronous    int    // standbys that commits wait for
 	told           bool   // the state of standbys is visible
 	slot           string // the slot that retains the most WAL
 	held           int64  // bytes

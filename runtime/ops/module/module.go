@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// Sweep deletes old rows of a module that has no task of its own for this. It runs about once an hour in
+// Sweep deletes old rows of a module that has no separate task for this. It runs about once an hour in
 // every process.
 type Sweep struct {
 	What string // for example "webhook deliveries"

@@ -31,7 +31,7 @@ type Store struct {
 	DB      *db.DB
 	Replica *replica.Replica // nil if not configured; not checked yet
 	Box     *secret.Box
-	URL     string // of the database
+	URL     string // URL of the database
 
 	server *postgres.Server // nil with DATABASE_URL
 }

@@ -15,7 +15,9 @@ const Chapter = "Object store"
 // At is the object store of the installation; zero if there is none.
 var At = setting.Declare(setting.Setting[Config]{
 	Name: "POSTRIDER_BLOBS", Group: Chapter, Secret: true, DefaultText: "none: everything stays in the database",
-	Help: "S3-compatible object store that received messages are moved to, as s3://KEY:SECRET@host/bucket/prefix?region=…; tls=off is http, path_style=on|off puts the bucket in the path. Set it in the environment, not on the command line.",
+	Help: "S3-compatible object store that received messages are moved to, as " +
+		"s3://KEY:SECRET@host/bucket/prefix?region=…; tls=off uses HTTP, and path_style=on|off sets whether the " +
+		"bucket is in the path. Set it in the environment, not on the command line.",
 	Form: setting.Syntax[Config]{Placeholder: "URL", Parse: func(text string) (Config, error) {
 		c, err := ParseURL(secret.New(text))
 		if err != nil {

@@ -52,7 +52,7 @@ func TestKillsAtRandomPointsLoseNoRun(t *testing.T) {
 	expect.Eventually(t, "every run has ended", func() bool {
 		return server.Query(`SELECT count(*) FROM automation_runs WHERE ended_at IS NULL`)[0][0] == "0"
 	})
-	settled(t, server)
+	awaitIdle(t, server)
 	// Events that arrived while the automation was paused have started nothing, and are recorded as such.
 	paused := server.Query(`SELECT count(*) FROM custom_events WHERE matches @> '[{"outcome": "paused"}]'`)[0][0]
 	posted := runs
@@ -106,7 +106,7 @@ func act(t *testing.T, server *faults.Server, automation, action string) {
 	})
 }
 
-// postUntilTaken posts an event under a key until it gets a response.
+// postUntilTaken posts an event with a key until it gets a response.
 func postUntilTaken(t *testing.T, server *faults.Server, body, key string) {
 	t.Helper()
 	for ; t.Context().Err() == nil; <-time.After(20 * time.Millisecond) {

@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// brokerWord is the password of all clients of a test broker.
-const brokerWord = "w0rd"
+// brokerPassword is the password of all clients of a test broker.
+const brokerPassword = "w0rd"
 
-// Broker is three nats-servers in separate processes, with the files of deploy/nats.
+// Broker runs three nats-servers in separate processes, with the files of deploy/nats.
 type Broker struct {
 	t       testing.TB
 	program string
@@ -33,7 +33,7 @@ type Broker struct {
 	running []*exec.Cmd // nil if stopped
 }
 
-// StartBroker builds nats-server from its Go module, and starts three.
+// StartBroker builds nats-server from its Go module, and starts three of them.
 func StartBroker(t testing.TB) *Broker {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,10 +54,10 @@ func StartBrokerIn(t testing.TB, stores ...string) *Broker {
 		b.clients, cluster = append(b.clients, expect.FreeAddress(t)), append(cluster, expect.FreeAddress(t))
 	}
 	for _, address := range cluster {
-		routes = append(routes, fmt.Sprintf("%q", "nats://route:"+brokerWord+"@"+address))
+		routes = append(routes, fmt.Sprintf("%q", "nats://route:"+brokerPassword+"@"+address))
 	}
 	for i := range b.running {
-		word := `"` + brokerWord + `"`
+		word := `"` + brokerPassword + `"`
 		b.env = append(b.env, []string{fmt.Sprintf("NATS_NAME=nats-%d", i+1), "NATS_LISTEN=" + b.clients[i],
 			"NATS_CLUSTER_LISTEN=" + cluster[i], "NATS_MONITOR=" + expect.FreeAddress(t),
 			"NATS_STORE=" + stores[i], "NATS_STORE_MAX=1GB", "NATS_ROUTES=[" + strings.Join(routes, ", ") + "]",
@@ -143,13 +143,13 @@ func (b *Broker) end(i int, signal syscall.Signal) {
 
 // URL returns the value of POSTRIDER_EVENTS_TO.
 func (b *Broker) URL() string {
-	return "nats://postrider:" + brokerWord + "@" + strings.Join(b.clients, ",")
+	return "nats://postrider:" + brokerPassword + "@" + strings.Join(b.clients, ",")
 }
 
 // Reader returns a client that may read the stream.
 func (b *Broker) Reader() nats.JetStreamContext {
 	b.t.Helper()
-	conn, err := nats.Connect("nats://"+strings.Join(b.clients, ","), nats.UserInfo("reader", brokerWord),
+	conn, err := nats.Connect("nats://"+strings.Join(b.clients, ","), nats.UserInfo("reader", brokerPassword),
 		nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(100*time.Millisecond))
 	if err != nil {
 		b.t.Fatalf("connect to the nats-servers: %v", err)

@@ -15,12 +15,12 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// unmade has, for each consumer group, a query that counts the facts without the expected result of the
-// group. A module that registers a consumer adds a line.
-var unmade = map[string]string{
+// unprocessed contains, for each consumer group, a query that counts the facts without the expected result of the
+// group. A module that registers a consumer must add a line.
+var unprocessed = map[string]string{
 	"suppression": `SELECT count(*) FROM facts f WHERE type = 'email.bounced'
 		AND NOT EXISTS (SELECT FROM suppressions s WHERE s.account_id = f.account_id AND s.email = f.data->>'recipient')`,
-	// An endpoint is backdated by an hour (subscribe). Domain checks from the start may be over by then.
+	// subscribe backdates endpoints by an hour, so facts about the first domain checks may lack a delivery.
 	"webhooks": `SELECT count(*) FROM facts f JOIN webhooks w ON w.account_id = f.account_id AND w.created_at + interval '1 hour' < f.created_at
 		WHERE NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.event_id = f.id)`,
 	"automations": `SELECT count(*) FROM facts f JOIN automation_listens l ON l.account_id = f.account_id AND l.event = '$' || f.type
@@ -29,12 +29,12 @@ var unmade = map[string]string{
 	"tracking": `SELECT count(*) FROM facts f JOIN tracking_hosts h ON h.domain_id = f.subject_id WHERE f.type = 'domain.deleted'`,
 }
 
-// everythingIsMade waits until every consumer group has processed all facts, within the promised time, and
+// awaitProcessed waits until every consumer group has processed all facts, within the promised time, and
 // checks that nothing was processed twice.
-func everythingIsMade(t *testing.T, server *faults.Server) {
+func awaitProcessed(t *testing.T, server *faults.Server) {
 	t.Helper()
 	begin := time.Now()
-	for group, missing := range unmade {
+	for group, missing := range unprocessed {
 		expect.Eventually(t, group+" has processed every fact",
 			func() bool { return server.Query(missing)[0][0] == "0" })
 	}
@@ -43,8 +43,8 @@ func everythingIsMade(t *testing.T, server *faults.Server) {
 		return server.Query(`SELECT count(*) FROM bus_marks WHERE until_id <= (SELECT max(id) FROM facts)`)[0][0] == "0"
 	})
 	for _, row := range server.Query(`SELECT consumer FROM bus_marks`) {
-		if unmade[row[0]] == "" {
-			t.Errorf("the group %s is registered but missing in unmade: add a query for its result", row[0])
+		if unprocessed[row[0]] == "" {
+			t.Errorf("the group %s is registered but missing in unprocessed: add a query for its result", row[0])
 		}
 	}
 	if n := server.Query(`SELECT count(*) FROM bus_poison`)[0][0]; n != "0" {
@@ -83,8 +83,8 @@ func subscribe(t *testing.T, server *faults.Server) *receiver {
 	return r
 }
 
-// toldOnce waits until the endpoint has received every event, and checks that it received each once.
-func (r *receiver) toldOnce(t *testing.T, server *faults.Server) {
+// checkReceivedOnce waits until the endpoint has received every event, and checks that it received each once.
+func (r *receiver) checkReceivedOnce(t *testing.T, server *faults.Server) {
 	t.Helper()
 	expect.Eventually(t, "every delivery is settled", func() bool {
 		return server.Query(`SELECT count(*) FROM webhook_deliveries WHERE state = 'pending'`)[0][0] == "0"
@@ -98,7 +98,7 @@ func (r *receiver) toldOnce(t *testing.T, server *faults.Server) {
 	}
 	figure(t, "events that the endpoint received, and again", fmt.Sprintf("%d, %d", len(r.told), again), "all, 0")
 	if len(r.told) != events || events == 0 || again != 0 {
-		t.Errorf("the endpoint received %d events, %d of them again; %d are recorded as delivered", len(r.told),
+		t.Errorf("the endpoint received %d events, %d of them repeatedly; %d are recorded as delivered", len(r.told),
 			again, events)
 	}
 }
@@ -132,7 +132,7 @@ func keepBusEmpty(t *testing.T, database string) (stop func()) {
 	})
 }
 
-// bounce sends to addresses that are rejected permanently, and waits until all were.
+// bounce sends to addresses that are rejected permanently, and waits until all of them have been.
 func bounce(t *testing.T, server *faults.Server, sink *faults.Sink, ledger *faults.Ledger, from, to int) {
 	t.Helper()
 	at(4, to-from, func(i int) { ledger.Send(t.Context(), server, goneAddress(from+i)) })
@@ -157,8 +157,8 @@ func tracked(t *testing.T, server *faults.Server, n int) (ids []string) {
 	return ids
 }
 
-// The bus holds nothing that is not in the tables: emptying it a hundred times a second under load, and
-// across a restart, loses no email, no suppression and no webhook.
+// The bus holds nothing that is not in the tables: emptying it a hundred times a second under load, even across
+// a restart, loses no email, no suppression and no webhook.
 func TestEmptyingTheBusLosesNothing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -186,14 +186,14 @@ func TestEmptyingTheBusLosesNothing(t *testing.T) {
 	load.End()
 	stop()
 	expect.Eventually(t, "everything has arrived", func() bool { return load.Missing(sink) == 0 })
-	settled(t, server)
-	everythingIsMade(t, server)
-	endpoint.toldOnce(t, server)
+	awaitIdle(t, server)
+	awaitProcessed(t, server)
+	endpoint.checkReceivedOnce(t, server)
 	audit(t, load.Audit(sink, nil, nil))
 
 	refused := sink.Refused()
 	at(4, gone, func(i int) { bounces.Send(t.Context(), server, goneAddress(i)) })
-	settled(t, server)
+	awaitIdle(t, server)
 	for to, n := range sink.Refused() {
 		if n != refused[to] {
 			t.Errorf("%s was mailed again, %d times, after a permanent rejection", to, n-refused[to])
@@ -221,7 +221,7 @@ func TestReenabledModuleCatchesUpThroughKills(t *testing.T) {
 	without := first.Moved(database, outbound(host), "POSTRIDER_MODULES=-webhooks")
 	sendBatches(t, without, emails)
 	expect.EventuallyWithin(t, 10*time.Minute, "everything has arrived", func() bool { return sink.Count() == emails })
-	settled(t, without)
+	awaitIdle(t, without)
 	if err := without.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestReenabledModuleCatchesUpThroughKills(t *testing.T) {
 		first.Kill()
 		first.Launch()
 	}
-	everythingIsMade(t, first)
+	awaitProcessed(t, first)
 	figure(t, "events that the module missed, and processed", fmt.Sprintf("%d, %s", 2*emails, first.Query(told)[0][0]),
 		"equal")
 }

@@ -24,8 +24,8 @@ func shiftTimes(t *testing.T, s *faults.Server, by time.Duration) {
 	}
 }
 
-// The database clock was ahead, by an hour or by a day, when the server was killed. At the restart the clock
-// is right: waiting mail and webhooks are sent, clients get responses, and the step is reported.
+// The database clock was ahead, by an hour or by a day, when the server was killed. When it restarts, the clock
+// is correct: waiting mail and webhooks are sent, clients get responses, and the step is reported.
 func TestClockStepBackDelaysNothing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestClockStepBackDelaysNothing(t *testing.T) {
 			hook := newListener(t)
 			hook.subscribe(t, server, `,"events":["email.sent","email.delivered"],"rate_limit":20`)
 			ledger := faults.NewLedger()
-			const messages = 8 // within two seconds' worth
+			const messages = 8 // within the burst of two seconds
 			for i := range messages {
 				ledger.Send(t.Context(), server, fmt.Sprintf("n%d@d%d.test", i, i%3))
 			}
@@ -73,7 +73,7 @@ func TestClockStepBackDelaysNothing(t *testing.T) {
 			if by := steppedBy(t, server); by <= 0 || by > step {
 				t.Errorf("the metrics report a step of %s, want at most %s, less the time since the clock was last recorded", by, step)
 			}
-			settled(t, server)
+			awaitIdle(t, server)
 			audit(t, ledger.Audit(sink, server.Unknown(), nil))
 		})
 	}

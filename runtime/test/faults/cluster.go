@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Cluster is several processes on one database, each a node with its own name.
+// Cluster runs several processes on one database, each a node with its own name.
 type Cluster []*Server
 
 // StartCluster starts a number of processes. env is NAME=value for all of them.

@@ -43,7 +43,7 @@ func TestDatabaseStoppedImmediatelyLosesNothing(t *testing.T) {
 		}
 		<-time.After(outage)
 		if i == 0 {
-			meetOutage(t, load)
+			awaitOutage(t, load)
 		}
 		database.Start()
 		back := time.Now()
@@ -52,7 +52,7 @@ func TestDatabaseStoppedImmediatelyLosesNothing(t *testing.T) {
 		recovery = max(recovery, time.Since(back))
 		expect.Eventually(t, "mail is delivered again", func() bool { return sink.Count() > arrived })
 		delivery = max(delivery, time.Since(back))
-		// otherwise repeated stops pile up more than a minute can deliver at the end
+		// otherwise repeated stops leave more mail than the last minute can deliver
 		expect.Eventually(t, "mail accepted before the stop has arrived",
 			func() bool { return load.MissingOf(sink, stopped) == 0 })
 		arrival = max(arrival, time.Since(back))
@@ -62,17 +62,17 @@ func TestDatabaseStoppedImmediatelyLosesNothing(t *testing.T) {
 	}
 	load.End()
 	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-	settled(t, server)
+	awaitIdle(t, server)
 	figure(t, "stops", times, "1 short, 100 long")
-	onlyUnavailable(t, load)
+	checkOutageResponses(t, load)
 	atMost(t, "accepts again after it is back", recovery, 15*time.Second)
 	atMost(t, "delivers again after it is back", delivery, 30*time.Second)
 	atMost(t, "mail accepted before the stop has arrived after it is back", arrival, time.Minute)
 	audit(t, load.Audit(sink, open, nil))
 }
 
-// meetOutage waits until a request has failed; idle callers notice later than others.
-func meetOutage(t *testing.T, load *faults.Load) {
+// awaitOutage waits until a request has failed; idle callers notice later than others.
+func awaitOutage(t *testing.T, load *faults.Load) {
 	t.Helper()
 	expect.Eventually(t, "a request fails because of the outage", func() bool {
 		counts, _ := load.Statuses()
@@ -80,8 +80,8 @@ func meetOutage(t *testing.T, load *faults.Load) {
 	})
 }
 
-// onlyUnavailable checks the responses during an outage: 2xx, 503 and other permitted statuses, in time.
-func onlyUnavailable(t *testing.T, load *faults.Load, also ...int) {
+// checkOutageResponses checks the responses during an outage: 2xx, 503 and other permitted statuses, in time.
+func checkOutageResponses(t *testing.T, load *faults.Load, also ...int) {
 	t.Helper()
 	counts, slowest := load.Statuses()
 	figure(t, "responses", fmt.Sprint(counts), "2xx and 503")
@@ -110,7 +110,7 @@ func TestFrozenDatabaseReturnsUnavailable(t *testing.T) {
 	base := countGoroutines(t, server) // under load
 	load := faults.Begin(server, 1)
 	warm.End()
-	host.Set(faults.Reply, faults.Slow) // so that many deliveries are in progress
+	host.Set(faults.Reply, faults.Slow) // long enough for many deliveries to be in progress
 	expect.Eventually(t, "deliveries are in progress", func() bool { return host.Hits() >= 20 })
 
 	database.Freeze()
@@ -127,12 +127,12 @@ func TestFrozenDatabaseReturnsUnavailable(t *testing.T) {
 			t.Errorf("liveness: %d after %s", a.Status, a.Took)
 		}
 		if time.Since(frozen) > length+expect.Patience {
-			t.Fatal("the process never becomes not ready")
+			t.Fatal("the process never reported that it is not ready")
 		}
 		<-time.After(200 * time.Millisecond)
 	}
 	during := countGoroutines(t, server)
-	meetOutage(t, load)
+	awaitOutage(t, load)
 	if err := host.Clear(); err != nil {
 		t.Fatal(err)
 	}
@@ -146,10 +146,10 @@ func TestFrozenDatabaseReturnsUnavailable(t *testing.T) {
 	load.End()
 	expect.Eventually(t, "all accepted mail has arrived",
 		func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
-	settled(t, server)
+	awaitIdle(t, server)
 
 	atMost(t, "readiness is false after", unready, 10*time.Second)
-	onlyUnavailable(t, load)
+	checkOutageResponses(t, load)
 	figure(t, "goroutines before and during", fmt.Sprintf("%d, %d", base, during), "-")
 	atMost(t, "goroutines are back after", ebb, 30*time.Second)
 	atMost(t, "accepts again after", recovery, 15*time.Second)
@@ -184,8 +184,8 @@ func TestOverloadedDatabaseRespondsInTime(t *testing.T) {
 	expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(quick) })
 	load.End()
 	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-	settled(t, server)
-	onlyUnavailable(t, load, http.StatusConflict) // a key whose first request is still running
+	awaitIdle(t, server)
+	checkOutageResponses(t, load, http.StatusConflict) // a key whose first request is still running
 	audit(t, load.Audit(sink, server.OpenBetween(begun, quick), nil))
 }
 

@@ -1,6 +1,6 @@
 // Package faults injects faults while Postrider runs, and accounts for all mail afterwards. The server under
 // test is the real program in its own process, on a real PostgreSQL. The tests kill, stop and freeze either
-// of them, cut their connections, and send hundreds of equal requests.
+// of them, cut their connections, and send hundreds of identical requests.
 //
 // # Terms
 //
@@ -17,8 +17,8 @@
 //
 // # Lengths
 //
-// `make drill-short` runs the short form of every case, and `make test` that of six. `make torture` sets
-// POSTRIDER_TORTURE=long, runs one case after the other, and prints their figures as a table. `make drill`
-// does so for the cases with several processes (TestDrill…), and for the kills, stops and network faults of
-// a single process.
+// `make drill-short` runs the short form of every case, and `make test` runs the short form of six of them.
+// `make torture` sets POSTRIDER_TORTURE=long, runs the cases one after the other, and prints their figures as a
+// table. `make drill` does so for the cases with several processes (TestDrill…), and for the kills, stops and
+// network faults of a single process.
 package faults

@@ -20,7 +20,7 @@ func TestDrillFourProcessesShareConnections(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for name, c := range map[string]struct {
-		limit string // of the role; empty: unlimited
+		limit string // connection limit of the role; empty: unlimited
 		room  int
 	}{"max_connections=100": {"", 97}, "a role with 40": {"CONNECTION LIMIT 40", 40}} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestDrillFourProcessesShareConnections(t *testing.T) {
 					lists.Load())
 			}
 			expect.Eventually(t, "all accepted mail has arrived", func() bool { return ledger.Missing(sink) == 0 })
-			settled(t, nodes[0])
+			awaitIdle(t, nodes[0])
 			audit(t, ledger.Audit(sink, nil, nil))
 		})
 	}

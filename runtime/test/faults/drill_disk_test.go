@@ -72,9 +72,9 @@ func TestDrillFullDiskStopsWritesInStages(t *testing.T) {
 	if status := template(); status != http.StatusOK {
 		t.Errorf("a template of another account got %d, want 200", status)
 	}
-	goesOn(t, load, "others continue to send")
+	awaitNewMail(t, load, "others continue to send")
 
-	// Another program fills the disk, down to a given free part.
+	// Another program fills the disk until only a given share is free.
 	var ballast []*os.File
 	t.Cleanup(func() {
 		for _, f := range ballast {
@@ -96,7 +96,7 @@ func TestDrillFullDiskStopsWritesInStages(t *testing.T) {
 	}
 	fill(0.12)
 	expect.Eventually(t, "only mail is stored", func() bool { return template() == http.StatusServiceUnavailable })
-	goesOn(t, load, "mail is accepted below the second watermark")
+	awaitNewMail(t, load, "mail is accepted below the second watermark")
 	fill(0.06)
 	email := `{"from":"ada@dev.test","to":"last@example.net","subject":"s","text":"t"}`
 	expect.Eventually(t, "nothing is accepted", func() bool {
@@ -127,7 +127,7 @@ func TestDrillFullDiskStopsWritesInStages(t *testing.T) {
 			server.Do(t.Context(), http.MethodPost, "/api/emails", email).Status == http.StatusOK
 	})
 	atMost(t, "everything is stored again after space was freed", time.Since(freed), 15*time.Second)
-	settled(t, server)
+	awaitIdle(t, server)
 	audit(t, load.Audit(sink, nil, nil))
 }
 
@@ -138,8 +138,8 @@ func decode(t *testing.T, text []byte, into any) {
 	}
 }
 
-// goesOn waits for newly accepted mail.
-func goesOn(t *testing.T, load *faults.Load, what string) {
+// awaitNewMail waits for newly accepted mail.
+func awaitNewMail(t *testing.T, load *faults.Load, what string) {
 	t.Helper()
 	now := time.Now()
 	expect.Eventually(t, what, func() bool { return load.LastAccepted().After(now) })

@@ -20,9 +20,9 @@ import (
 
 const factsStream = "postrider-facts"
 
-// Processes export to three nats-servers, with the files of deploy/nats, under load. The leader of the
-// stream is killed, and so is the process that holds the cursor; the long form also stops all servers. Every
-// fact is in the stream once, in the order of its account.
+// Processes export to three nats-servers, with the files of deploy/nats, under load. The leader of the stream
+// is killed, and so is the process that holds the cursor; the long form also stops all servers. Every fact is
+// in the stream once, and the facts of each account are in order.
 func TestDrillEventExport(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -65,8 +65,9 @@ func TestDrillEventExport(t *testing.T) {
 	d.everyFactOnce()
 }
 
-// The disks of the nats-servers become full under load: first the leader's, then all. Mail continues, and
-// the facts wait. After space is freed, every fact is in the stream once, in the order of its account.
+// The disks of the nats-servers become full under load: first the leader's, then all. Mail continues, and the
+// facts wait. After space is freed, every fact is in the stream once, and the facts of each account are in
+// order.
 func TestDrillEventExportToFullDisks(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -177,7 +178,7 @@ func (d exportDrill) awaitMove(what string, limit time.Duration, since time.Time
 	return time.Since(since)
 }
 
-// cursorHolder returns the process that publishes pages now.
+// cursorHolder returns the process that is currently publishing pages.
 func (d exportDrill) cursorHolder() (found *faults.Server) {
 	d.t.Helper()
 	expect.Eventually(d.t, "a process has the cursor", func() bool {

@@ -51,7 +51,7 @@ func TestDrillOldPrimaryRestarts(t *testing.T) {
 	failedOver := time.Now()
 	expect.Eventually(t, "the new primary is used", func() bool { return load.LastAccepted().After(failedOver) })
 	load.End()
-	settled(t, running)
+	awaitIdle(t, running)
 
 	old.Start()
 	stored := func(server *dbtest.Server) string {
@@ -63,7 +63,7 @@ func TestDrillOldPrimaryRestarts(t *testing.T) {
 		}
 		return strings.Join(found[0], " emails, nodes ")
 	}
-	expect.Eventually(t, "no process is registered with the old primary any more",
+	expect.Eventually(t, "no process is still registered with the old primary",
 		func() bool { return strings.HasSuffix(stored(old), " 0") })
 	before := stored(old)
 	back := time.Now()
@@ -93,7 +93,8 @@ func TestDrillOldPrimaryRestarts(t *testing.T) {
 		printed, told, err := running.Try(address, args...)
 		if said := string(printed) + string(told); err == nil ||
 			!strings.Contains(said, "take writes for the same cluster") {
-			t.Errorf("postrider %s exited with %v and printed %s, want that two hosts take writes", args[0], err, said)
+			t.Errorf("postrider %s exited with %v and printed %s, want it to report that two hosts accept writes",
+				args[0], err, said)
 		}
 	}
 	if after := stored(old); after != before {
@@ -114,6 +115,6 @@ func TestDrillOldPrimaryRestarts(t *testing.T) {
 	both.End()
 	expect.Eventually(t, "all accepted mail has arrived",
 		func() bool { return load.Missing(sink)+both.Missing(sink) == 0 })
-	settled(t, running)
+	awaitIdle(t, running)
 	audit(t, both.Audit(sink, nil, nil))
 }

@@ -52,7 +52,7 @@ func TestDrillKillOfOneProcessInBurst(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect.Eventually(t, "everything has arrived", func() bool { return ledger.Missing(sink) == 0 })
-		settled(t, witness)
+		awaitIdle(t, witness)
 	}
 	unknown := witness.Unknown()
 	for _, n := range unknown {

@@ -14,9 +14,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// A burst by MX to many domains fills their lanes, so that most recipients are parked. Each is unparked as
-// soon as its lane has room: none waits while nothing is sent to its domain. Single messages to one more
-// domain show what the server could have delivered in that time, however slow the machine is.
+// A burst by MX to many domains fills their lanes, so that most recipients are parked. Each is unparked as soon
+// as its lane has room, so none waits while nothing is sent to its domain. Single messages to one more domain
+// show what the server could have delivered in that time, however slow the machine is.
 func TestDrillParkedRecipientsDoNotOutwaitTheirLane(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestDrillParkedRecipientsDoNotOutwaitTheirLane(t *testing.T) {
 		rates = append(rates, int(float64(messages)/time.Since(begin).Seconds()))
 		stop()
 		expect.Eventually(t, "every message has arrived", func() bool { return ledger.Missing(sink) == 0 })
-		settled(t, server)
+		awaitIdle(t, server)
 		for _, j := range journeysSince(t, server, begin) {
 			if j.beats > longest.beats || j.beats == longest.beats && j.idle > longest.idle {
 				longest = j

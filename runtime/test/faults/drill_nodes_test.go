@@ -38,15 +38,15 @@ func newListener(t *testing.T) *listener {
 	return l
 }
 
-// counts returns how many events were received, and how many POSTs there were beyond that.
+// counts returns the number of received events, and the number of additional POST requests.
 func (l *listener) counts() (heard, again int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.heard), l.posts - len(l.heard)
 }
 
-// heardAll returns how many POSTs there were.
-func (l *listener) heardAll() int {
+// countPosts returns the number of POST requests.
+func (l *listener) countPosts() int {
 	heard, again := l.counts()
 	return heard + again
 }
@@ -72,7 +72,7 @@ func TestDrillThreeNodesHandleEverythingOnce(t *testing.T) {
 	ledger := faults.NewLedger()
 	all, limited := newListener(t), newListener(t)
 	const rate = 20
-	// without events about domain checks
+	// excluding events about domain checks
 	all.subscribe(t, nodes[0], `,"events":["email.scheduled","email.sent","email.delivered"]`)
 	slow := limited.subscribe(t, nodes[1], fmt.Sprintf(`,"events":["email.delivered"],"rate_limit":%d`, rate))
 	sends, scheduled := lengthOf(240, 2100), lengthOf(120, 1200)
@@ -87,7 +87,7 @@ func TestDrillThreeNodesHandleEverythingOnce(t *testing.T) {
 	})
 	due := rescheduleSoon(t, nodes[0], scheduled)
 	expect.Eventually(t, "everything has arrived", func() bool { return ledger.Missing(sink) == 0 })
-	settled(t, nodes[0])
+	awaitIdle(t, nodes[0])
 	events, delivered := 2*sends+3*scheduled, sends+scheduled // sent and delivered, and scheduled
 	expect.Eventually(t, "every event was received", func() bool { heard, _ := all.counts(); return heard == events })
 	expect.EventuallyWithin(t, 3*time.Minute, "every event was received at the rate",
@@ -191,6 +191,6 @@ func TestDrillCapsAndRatesApplyAcrossNodes(t *testing.T) {
 		t.Errorf("%d of %d requests were admitted, want %d to %d", n, asked.Load(), enough, most)
 	}
 	expect.Eventually(t, "all accepted mail has arrived", func() bool { return ledger.Missing(sink) == 0 })
-	settled(t, nodes[0])
+	awaitIdle(t, nodes[0])
 	audit(t, ledger.Audit(sink, nil, nil))
 }

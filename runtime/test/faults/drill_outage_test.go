@@ -65,7 +65,7 @@ func TestDrillOutagesDuplicateNothing(t *testing.T) {
 			nodes := faults.StartCluster(t, database.URL(), 3, outbound(host))
 			load := faults.BeginOn(nodes, 1)
 			expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 50 })
-			host.Set(faults.Reply, faults.Hold) // so that many deliveries are in progress
+			host.Set(faults.Reply, faults.Hold) // long enough for many deliveries to be in progress
 			burst(t, nodes, load.Ledger, "burst", lengthOf(600, 1200))
 			expect.Eventually(t, "deliveries are in progress", func() bool { return host.Hits() >= 50 })
 			open := len(nodes[0].OpenAttempts())
@@ -75,7 +75,7 @@ func TestDrillOutagesDuplicateNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-time.After(out.length)
-			meetOutage(t, load)
+			awaitOutage(t, load)
 			out.end(database)
 			back, arrived := time.Now(), sink.Count()
 			expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(back) })
@@ -84,11 +84,11 @@ func TestDrillOutagesDuplicateNothing(t *testing.T) {
 			delivers := time.Since(back)
 			load.End()
 			expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-			settled(t, nodes[0])
+			awaitIdle(t, nodes[0])
 			figure(t, "attempts open at the outage", open, "> 0")
 			atMost(t, "accepts again after it is back", accepts, 10*time.Second)
 			atMost(t, "delivers again after it is back", delivers, 10*time.Second)
-			onlyUnavailable(t, load)
+			checkOutageResponses(t, load)
 			result := load.Audit(sink, nodes[0].OpenBetween(gone, back), nil)
 			audit(t, result)
 			figure(t, "doubled", result.Duplicates, "0")

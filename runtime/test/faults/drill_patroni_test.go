@@ -48,11 +48,11 @@ func TestDrillPatroni(t *testing.T) {
 			load.End()
 			atMost(t, "longest time without an accepted email", longest, c.limit)
 			if n := load.Contradictions(); n > 0 {
-				t.Errorf("%d replays of a key had another response", n)
+				t.Errorf("%d replays of a key had a different response", n)
 			}
 			cluster.AwaitWhole(2 * time.Minute)
 			expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-			settled(t, nodes[0])
+			awaitIdle(t, nodes[0])
 			awaitRequestLog(t, nodes[0])
 			result := load.Audit(sink, nodes[0].OpenBetween(began, fixed), nil)
 			figure(t, "doubled", result.Duplicates, "0")
@@ -60,7 +60,7 @@ func TestDrillPatroni(t *testing.T) {
 		})
 	}
 	for _, c := range []fault{
-		{"switchover", 5 * time.Second, // most of it is Patroni: docs/clusters.md explains the seconds
+		{"switchover", 5 * time.Second, // Patroni takes most of this time, see docs/clusters.md
 			func(t *testing.T, _ *patroni.Machine) { t.Helper(); cluster.Switchover() }, nil},
 		{"PostgreSQL killed", 15 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.KillPostgres() }, nil},
 		{"machine killed", 35 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.Kill() }, (*patroni.Machine).Start},
@@ -103,7 +103,7 @@ func TestDrillPatroni(t *testing.T) {
 		load.End()
 		cluster.AwaitWhole(2 * time.Minute)
 		expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-		settled(t, nodes[0])
+		awaitIdle(t, nodes[0])
 		result := load.Audit(sink, nodes[0].OpenBetween(began, fixed), nil)
 		figure(t, "doubled", result.Duplicates, "0")
 		audit(t, result)

@@ -88,13 +88,13 @@ func TestDrillReplica(t *testing.T) {
 		"it is back", "it begins to be late", "it is late", "it has caught up"} {
 		atMost(t, phase+": slowest list", slowest[phase], 6*time.Second)
 	}
-	expect.Eventually(t, "all that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
-	settled(t, nodes[0])
+	expect.Eventually(t, "everything that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
+	awaitIdle(t, nodes[0])
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
-// checkLateReplica checks what reports that a replica is late, and that nothing is read from it while others write and
-// list.
+// checkLateReplica checks that a late replica is reported, and that nothing is read from it while others write
+// and list.
 func checkLateReplica(t *testing.T, nodes faults.Cluster, writeAndList func()) {
 	t.Helper()
 	answered := func() (n float64) {
@@ -110,7 +110,7 @@ func checkLateReplica(t *testing.T, nodes faults.Cluster, writeAndList func()) {
 		}
 		if ready := string(node.Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready,
 			`"replica":"degraded"`) || !strings.Contains(ready, "behind") {
-			t.Errorf("/readyz of process %d returned %s, want that the replica is behind", i, ready)
+			t.Errorf("/readyz of process %d returned %s, want it to report that the replica is behind", i, ready)
 		}
 		if log := node.Log.String(); !strings.Contains(log[strings.LastIndex(log, "the database replica"):], "behind") {
 			t.Errorf("the last log line of process %d about the replica does not report that it is behind", i)

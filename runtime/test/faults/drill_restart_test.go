@@ -47,7 +47,7 @@ func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 	}
 	load.End()
 	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-	settled(t, nodes[0])
+	awaitIdle(t, nodes[0])
 	counts, _ := load.Statuses()
 	failed := 0
 	for status, n := range counts {

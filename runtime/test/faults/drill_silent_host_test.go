@@ -27,7 +27,7 @@ func TestDrillSilentFirstHost(t *testing.T) {
 			sink := faults.NewSink(t)
 			database := dbtest.URL(t)
 			host := outbound(sink.Listen("127.0.0.1:0"))
-			known := faults.Start(t, database, host) // the program is built, the database has its account
+			known := faults.Start(t, database, host) // by now, the program is built and the database has its account
 			if err := known.Stop(); err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func TestDrillSilentFirstHost(t *testing.T) {
 			count(load.Count() + lengthOf(50, 500))
 			load.End()
 			expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-			settled(t, known)
+			awaitIdle(t, known)
 			result := load.Audit(sink, known.OpenBetween(began, time.Now()), nil)
 			figure(t, "doubled", result.Duplicates, "0")
 			audit(t, result)
@@ -62,7 +62,7 @@ func TestDrillSilentFirstHost(t *testing.T) {
 	}
 }
 
-// silentFirst puts a host before that of an address, which is a folder with a socket or a machine.
+// silentFirst inserts a host before the host of an address, which is a machine or a folder with a socket.
 func silentFirst(t *testing.T, server, port string) string {
 	t.Helper()
 	address, err := url.Parse(server)

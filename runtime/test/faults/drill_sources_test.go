@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// sourced is three processes, each with its own source address, and mail that is sent directly.
+// sourced runs three processes, each with its own source address, that send mail directly.
 type sourced struct {
 	faults.Cluster
 
@@ -43,7 +43,7 @@ func newSourced(t *testing.T) *sourced {
 // command runs a command on the same database.
 func (s *sourced) command(args ...string) { s.Cluster[1].Command(s.Cluster[1].Database(), args...) }
 
-// add adds a source address of a process.
+// add adds a source address for a process.
 func (s *sourced) add(address string, node int, more ...string) {
 	s.command(append([]string{"source", "add", "--address", address, "--node", fmt.Sprint("node-", node), "--hostname",
 		"out-" + strings.ReplaceAll(address, ".", "-") + ".test"}, more...)...)
@@ -102,10 +102,11 @@ func (s *sourced) open(t *testing.T, id string) int {
 func (s *sourced) awaitArrival(t *testing.T) {
 	t.Helper()
 	expect.Eventually(t, "everything has arrived", func() bool { return s.ledger.Missing(s.sink) == 0 })
-	settled(t, s.Cluster[1])
+	awaitIdle(t, s.Cluster[1])
 }
 
-// awaitParked waits until all unsent mail waits for an address without a process, and returns its amount.
+// awaitParked waits until all unsent mail waits for an address without a process, and returns the number of
+// messages.
 func (s *sourced) awaitParked(t *testing.T, id, address string) (n int) {
 	t.Helper()
 	expect.Eventually(t, "the rest waits for "+address, func() bool {

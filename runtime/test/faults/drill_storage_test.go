@@ -11,8 +11,8 @@ import (
 )
 
 // A database responds but stores nothing: readiness reports it within ten seconds, with or without requests,
-// and liveness stays OK. Requests are rejected in time, none is rejected permanently under its key, and all
-// resumes automatically.
+// and liveness stays OK. Requests are rejected in time, none is rejected permanently for its key, and
+// everything resumes automatically.
 func TestDrillReadinessReflectsStoredWrites(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestDrillReadinessReflectsStoredWrites(t *testing.T) {
 			expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 20 })
 			if c.idle {
 				load.End()
-				settled(t, server)
+				awaitIdle(t, server)
 			}
 			undo := c.fault(t, database)
 			broken := time.Now()
@@ -66,7 +66,7 @@ func TestDrillReadinessReflectsStoredWrites(t *testing.T) {
 					last = time.Now()
 				}
 				if last.After(end.Add(expect.Patience)) {
-					t.Fatal("the process never becomes not ready")
+					t.Fatal("the process never reported that it is not ready")
 				}
 				most = max(most, number(t, server.Query(`SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'`)[0][0]))
 			}
@@ -76,7 +76,7 @@ func TestDrillReadinessReflectsStoredWrites(t *testing.T) {
 				t.Errorf("liveness returned %d", a.Status)
 			}
 			if !c.idle {
-				meetOutage(t, load)
+				awaitOutage(t, load)
 			}
 			undo()
 			fixed := time.Now()
@@ -87,17 +87,17 @@ func TestDrillReadinessReflectsStoredWrites(t *testing.T) {
 				load.End()
 			}
 			expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-			settled(t, server)
+			awaitIdle(t, server)
 			atMost(t, "not ready after", unready, 10*time.Second)
 			atMost(t, "ready again after", back, 10*time.Second)
 			if !c.idle {
 				// A request whose commit hangs holds its key; a retry gets a response that says so.
-				onlyUnavailable(t, load, http.StatusConflict)
+				checkOutageResponses(t, load, http.StatusConflict)
 			}
 			refused := server.Query(`SELECT count(*) FROM idempotency_keys WHERE status <> 200`)[0][0]
 			figure(t, "rejections stored under a key", refused, "0")
 			if n := load.Contradictions(); n > 0 || refused != "0" {
-				t.Errorf("%d replays of a key had another response, %s rejections are stored", n, refused)
+				t.Errorf("%d replays of a key had a different response, %s rejections are stored", n, refused)
 			}
 			audit(t, load.Audit(sink, server.OpenBetween(broken, fixed), nil))
 		})

@@ -56,7 +56,7 @@ func versionsSideBySide(t *testing.T, older, newer string, split ...string) {
 	}
 	load.End()
 	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-	settled(t, nodes[0])
+	awaitIdle(t, nodes[0])
 	counts, _ := load.Statuses()
 	failed := 0
 	for status, n := range counts {
@@ -71,7 +71,7 @@ func versionsSideBySide(t *testing.T, older, newer string, split ...string) {
 	if failed > 0 || result.Duplicates > 0 {
 		t.Errorf("%d requests failed, %d duplicates: %v", failed, result.Duplicates, counts)
 	}
-	toldOnce(t, nodes[0], endpoint)
+	checkReceivedOnce(t, nodes[0], endpoint)
 	for _, table := range split {
 		if kind := nodes[0].Query(`SELECT relkind FROM pg_class WHERE oid = $1::regclass`, table)[0][0]; kind != "p" {
 			t.Errorf("%s has relkind %s: the drill does not test what it should", table, kind)
@@ -79,9 +79,9 @@ func versionsSideBySide(t *testing.T, older, newer string, split ...string) {
 	}
 }
 
-// toldOnce checks that the endpoint received each event since it was created, and that no event has two
+// checkReceivedOnce checks that the endpoint received each event since it was created, and that no event has two
 // deliveries.
-func toldOnce(t *testing.T, server *faults.Server, endpoint *listener) {
+func checkReceivedOnce(t *testing.T, server *faults.Server, endpoint *listener) {
 	t.Helper()
 	const untold = `SELECT count(*) FROM facts f, webhooks w WHERE f.account_id = w.account_id AND f.type IN ('email.sent', 'email.delivered') AND f.created_at > w.enabled_at + interval '1 second'
 		AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = f.id AND d.webhook_id = w.id AND d.state = 'delivered')`

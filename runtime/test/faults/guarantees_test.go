@@ -31,7 +31,7 @@ func at(workers, n int, do func(i int)) {
 	all.Wait()
 }
 
-// One key is one message, however many clients send it concurrently, and all get the same response.
+// One key creates one message, however many clients send it concurrently, and all get the same response.
 func TestConcurrentEqualRequestsSendOneMessage(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -64,7 +64,7 @@ func TestConcurrentEqualRequestsSendOneMessage(t *testing.T) {
 		}
 	}
 	expect.Eventually(t, "every message has arrived", func() bool { return ledger.Missing(sink) == 0 })
-	settled(t, server)
+	awaitIdle(t, server)
 	stored := server.Query(`SELECT count(*) FROM emails`)[0][0]
 	counts, _ := ledger.Statuses()
 	figure(t, "keys, and equal requests for each", fmt.Sprintf("%d x %d", keys, same), "1000 x 50 long")
@@ -102,7 +102,7 @@ func TestConcurrentSendsStopAtCap(t *testing.T) {
 		t.Errorf("%d accepted: %v", ledger.Count(), counts)
 	}
 	expect.Eventually(t, "all have arrived", func() bool { return ledger.Missing(sink) == 0 })
-	settled(t, server)
+	awaitIdle(t, server)
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
@@ -177,7 +177,7 @@ func TestManyScheduledForOneMomentWithCancelRaces(t *testing.T) {
 	p99, err := strconv.ParseFloat(released, 64)
 	if err != nil || early != "0" || contradictions > 0 || late[0] < 0 || p99 > 10+busy.Seconds() ||
 		answers[http.StatusOK]+answers[http.StatusConflict] != races {
-		t.Errorf("early %s, contradictions %d, first %s, p99 %s, answers %v (%v)", early, contradictions, late[0],
+		t.Errorf("early %s, contradictions %d, first %s, p99 %s, responses %v (%v)", early, contradictions, late[0],
 			released, answers, err)
 	}
 	audit(t, ledger.Audit(sink, nil, cancelled))

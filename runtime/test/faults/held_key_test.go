@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// A transaction outside Postrider holds one key for nine seconds, and until sixty requests with other keys
-// are accepted, promptly. The request with the held key gets the response that the first is still running,
+// A transaction outside Postrider holds one key for at least nine seconds, until sixty requests with other keys
+// have been accepted promptly. The request with the held key gets the response that the first is still running,
 // and is accepted once the key is free.
 func TestHeldKeyDelaysNoOtherRequest(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
@@ -56,7 +56,7 @@ func TestHeldKeyDelaysNoOtherRequest(t *testing.T) {
 				if a := ledger.Ask(t.Context(), server, "held@example.net", "Idempotency-Key",
 					"held"); a.Status != http.StatusConflict ||
 					!strings.Contains(string(a.Body), "idempotency_in_progress") {
-					t.Errorf("the request with the held key returned %d %s, want that the first is still running",
+					t.Errorf("the request with the held key returned %d %s, want the error that the first is running",
 						a.Status, a.Body)
 				}
 			}
@@ -89,7 +89,7 @@ func TestHeldKeyDelaysNoOtherRequest(t *testing.T) {
 	// The goal is one second; a batch that waits for the key would take two.
 	atMost(t, "p99 of 60 requests while a key is held", took[59], 1800*time.Millisecond)
 	expect.Eventually(t, "all have arrived", func() bool { return ledger.Missing(sink) == 0 })
-	settled(t, server)
+	awaitIdle(t, server)
 	result := ledger.Audit(sink, nil, nil)
 	audit(t, result)
 	if result.Accepted != 61 {

@@ -9,7 +9,7 @@ import (
 // Phase is a moment of an SMTP session, seen from the server.
 type Phase string
 
-// The phases, in their order.
+// The phases in order.
 const (
 	Connect  Phase = "connect"
 	Greeting Phase = "greeting"
@@ -89,7 +89,7 @@ func (h *Host) Clear() error {
 	return nil
 }
 
-// Hits returns how many sessions have met the fault since Set.
+// Hits returns how many sessions the fault has affected since Set.
 func (h *Host) Hits() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -45,7 +45,7 @@ func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
 	}
 	load.End()
 	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
-	settled(t, server)
+	awaitIdle(t, server)
 
 	figure(t, "kills", kills, "10 short, 200 long")
 	audit(t, load.Audit(sink, open, nil))
@@ -53,7 +53,7 @@ func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
 	figure(t, "claims of the killed process arrive after, longest", heldFor(sink, heldSince),
 		"its lease of 12s, and a poll")
 	if n := load.Contradictions(); n > 0 {
-		t.Errorf("%d replays of a key had another response", n)
+		t.Errorf("%d replays of a key had a different response", n)
 	}
 	oneEmailPerRecipient(t, sink)
 }
@@ -86,8 +86,8 @@ func oneEmailPerRecipient(t *testing.T, sink *faults.Sink) {
 	}
 }
 
-// settled waits until nothing is in progress any more.
-func settled(t *testing.T, server *faults.Server) {
+// awaitIdle waits until nothing is in progress.
+func awaitIdle(t *testing.T, server *faults.Server) {
 	t.Helper()
 	expect.Eventually(t, "every outcome is stored", func() bool {
 		return server.Query(`SELECT count(*) FROM recipients WHERE settled_at IS NULL`)[0][0] == "0"
@@ -99,7 +99,7 @@ func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
-	host.Set(faults.Reply, faults.Slow) // so that many deliveries are in progress
+	host.Set(faults.Reply, faults.Slow) // long enough for many deliveries to be in progress
 	server := faults.Start(t, dbtest.URL(t), outbound(host))
 	load := faults.Begin(server, 1)
 	expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 20 })
@@ -117,7 +117,7 @@ func TestDrainUnderLoad(t *testing.T) {
 	}
 	server.Launch()
 	expect.Eventually(t, "the rest has arrived", func() bool { return load.Missing(sink) == 0 })
-	settled(t, server)
+	awaitIdle(t, server)
 	atMost(t, "drain under load", took, 30*time.Second)
 	audit(t, load.Audit(sink, nil, nil))
 }
@@ -145,7 +145,7 @@ func TestSuspendedWorkerDoesNotResend(t *testing.T) {
 	stopped := time.Now()
 	second := first.Beside()
 	expect.Eventually(t, "the second worker delivers everything", func() bool { return load.Missing(sink) == 0 })
-	settled(t, second)
+	awaitIdle(t, second)
 	took := time.Since(stopped)
 	if err := second.Stop(); err != nil {
 		t.Error(err)
@@ -156,7 +156,7 @@ func TestSuspendedWorkerDoesNotResend(t *testing.T) {
 		func() bool { return more.Count() > 40 && more.Missing(sink) < more.Count() })
 	more.End()
 	expect.Eventually(t, "the first worker delivers new mail", func() bool { return more.Missing(sink) == 0 })
-	settled(t, first)
+	awaitIdle(t, first)
 	figure(t, "attempts held by the suspended worker", held, "> 0")
 	figure(t, "the second worker has delivered all after", took, "a lease of 12s, plus a margin")
 	audit(t, load.Audit(sink, nil, nil))
@@ -180,12 +180,12 @@ func TestFrozenProcessDuplicatesOnlyAttemptsInProgress(t *testing.T) {
 	expect.Eventually(t, "deliveries are in progress", func() bool { return host.Hits() >= 10 })
 	first.Signal(syscall.SIGSTOP)
 	defer first.Signal(syscall.SIGCONT)
-	inFlight, frozen := len(first.OpenAttempts()), time.Now() // of both processes
+	inFlight, frozen := len(first.OpenAttempts()), time.Now() // attempts of both processes
 	if err := host.Clear(); err != nil {
 		t.Fatal(err)
 	}
 	expect.Eventually(t, "the other process delivers everything", func() bool { return ledger.Missing(sink) == 0 })
-	settled(t, second)
+	awaitIdle(t, second)
 	result := ledger.Audit(sink, second.Unknown(), nil)
 	audit(t, result)
 	figure(t, "attempts in progress", inFlight, "> 0")

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Ledger records the responses that callers got.
+// Ledger records the responses that callers received.
 type Ledger struct {
 	mu       sync.Mutex
 	accepted map[Accepted]bool
-	owed     map[Accepted]time.Time // accepted and not seen to arrive, with the time of acceptance
+	owed     map[Accepted]time.Time // accepted recipients that have not arrived, with the time of acceptance
 	statuses map[int]int
 	slowest  map[int]time.Duration // by status
-	last     time.Time             // of a 2xx
+	last     time.Time             // time of the last 2xx
 }
 
 // Accepted is one recipient of an email that got a 2xx response.
@@ -109,7 +109,7 @@ func (l *Ledger) MissingOf(s *Sink, before time.Time) int {
 type Audit struct {
 	Accepted, Arrived, Lost int
 	Duplicates              int // copies beyond the first
-	Unexplained             int // of these
+	Unexplained             int // part of Duplicates
 	Open                    int // attempts open at a fault, or unknown afterwards
 	Examples                []string
 }

@@ -28,7 +28,7 @@ type Load struct {
 // Pace is the pause of a caller between two requests.
 const Pace = 15 * time.Millisecond
 
-// Begin starts callers of every kind, each kind sets times.
+// Begin starts the given number of callers of each kind.
 func Begin(s *Server, sets int) *Load { return BeginOn(Cluster{s}, sets) }
 
 // BeginOn is Begin for several servers: each request goes to the next one.
@@ -72,7 +72,7 @@ func (l *Load) server() *Server {
 	return l.servers[l.turn%len(l.servers)]
 }
 
-// Contradictions returns how many replays of a key had another response than the first.
+// Contradictions returns how many replays of a key had a different response than the first request.
 func (l *Load) Contradictions() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,8 +22,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// till is a server that bills by usage, and the Stripe double that it reports to.
-type till struct {
+// meteredServer is a server that bills by usage, and the Stripe double that it reports to.
+type meteredServer struct {
 	*faults.Server
 
 	t            *testing.T
@@ -36,15 +36,15 @@ type till struct {
 	mu     sync.Mutex
 	atTell func() stripetest.Fault // called at the next reported hour; may be nil
 	atSync func() stripetest.Fault // called at the next query of subscriptions
-	then   func() stripetest.Fault // replaces whichever was called
+	then   func() stripetest.Fault // if set, replaces the function that was called
 }
 
-func newTill(t *testing.T, emails, hours int) *till {
+func newMeteredServer(t *testing.T, emails, hours int) *meteredServer {
 	t.Helper()
 	s := stripetest.New(t)
 	s.Meter()
 	s.Plan("pool", 9900, 100, "0.04")
-	l := &till{t: t, stripe: s, sent: map[int64]int64{}}
+	l := &meteredServer{t: t, stripe: s, sent: map[int64]int64{}}
 	s.SetFault(l.fault)
 	l.Server = faults.Start(t, dbtest.URL(t), "POSTRIDER_STRIPE_KEY="+stripetest.Key,
 		"POSTRIDER_STRIPE_WEBHOOK_SECRET="+stripetest.Secret, "POSTRIDER_STRIPE_URL="+s.URL)
@@ -67,7 +67,7 @@ func newTill(t *testing.T, emails, hours int) *till {
 	return l
 }
 
-func (l *till) fault(r *http.Request) stripetest.Fault {
+func (l *meteredServer) fault(r *http.Request) stripetest.Fault {
 	l.mu.Lock()
 	at := &l.atTell
 	if r.URL.Path != "/v1/billing/meter_events" {
@@ -87,14 +87,14 @@ func (l *till) fault(r *http.Request) stripetest.Fault {
 	return do()
 }
 
-func (l *till) hook(tell, sync func() stripetest.Fault) {
+func (l *meteredServer) hook(tell, sync func() stripetest.Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.atTell, l.atSync = tell, sync
 }
 
-// buy has the owner buy a plan by usage.
-func (l *till) buy() {
+// buy makes the owner buy a metered plan.
+func (l *meteredServer) buy() {
 	l.t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -135,7 +135,7 @@ func (l *till) buy() {
 }
 
 // postEvents posts the events of the double.
-func (l *till) postEvents() {
+func (l *meteredServer) postEvents() {
 	l.t.Helper()
 	for _, e := range l.stripe.Events() {
 		if status, said := stripetest.Post(l.t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, e.Body,
@@ -146,7 +146,7 @@ func (l *till) postEvents() {
 }
 
 // awaitBilled waits until the account has the plan, with the status of its subscription.
-func (l *till) awaitBilled(status string) {
+func (l *meteredServer) awaitBilled(status string) {
 	l.t.Helper()
 	var b struct {
 		Billing struct {
@@ -161,7 +161,7 @@ func (l *till) awaitBilled(status string) {
 }
 
 // ageEmails moves sent emails into past hours, including their edges. None of them is counted yet.
-func (l *till) ageEmails(emails, hours int) {
+func (l *meteredServer) ageEmails(emails, hours int) {
 	l.t.Helper()
 	facts := l.Query(`SELECT id FROM facts WHERE type = 'email.sent' ORDER BY id`)
 	if len(facts) != emails {
@@ -189,14 +189,14 @@ func (l *till) ageEmails(emails, hours int) {
 func pgArray(list []string) string { return "{" + strings.Join(list, ",") + "}" }
 
 // expireWaits ends every wait and lease.
-func (l *till) expireWaits() {
+func (l *meteredServer) expireWaits() {
 	l.t.Helper()
 	l.Query(`UPDATE usage_reports SET due_at = now() WHERE reported_revision < revision`)
 	l.Query(`UPDATE billing_customers SET claimed_until = NULL`)
 }
 
 // lock runs a statement in a transaction that stays open, so that the server has to wait for it.
-func (l *till) lock(statement string, args ...any) (release func()) {
+func (l *meteredServer) lock(statement string, args ...any) (release func()) {
 	l.t.Helper()
 	d, err := sql.Open("postgres", l.Database())
 	if err != nil {
@@ -218,7 +218,7 @@ func (l *till) lock(statement string, args ...any) (release func()) {
 }
 
 // killWaiting kills the server while one of its statements waits for a lock.
-func (l *till) killWaiting(statement string, release func()) {
+func (l *meteredServer) killWaiting(statement string, release func()) {
 	l.t.Helper()
 	expect.Eventually(l.t, "the server waits in "+statement, func() bool {
 		return l.Query(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%' AND pid <> pg_backend_pid()`, statement)[0][0] != "0"
@@ -230,7 +230,7 @@ func (l *till) killWaiting(statement string, release func()) {
 
 // killAt kills the server at its next request to the double: before the request takes effect, or after it
 // and before the response. If the server gives up waiting before the kill, its request has no effect.
-func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.Fault) {
+func (l *meteredServer) killAt(hook func(tell func() stripetest.Fault), after stripetest.Fault) {
 	l.t.Helper()
 	reached, killed := make(chan struct{}), make(chan struct{})
 	l.setNextFault(func() stripetest.Fault {
@@ -255,13 +255,13 @@ func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.
 	l.Kill()
 }
 
-func (l *till) setNextFault(then func() stripetest.Fault) {
+func (l *meteredServer) setNextFault(then func() stripetest.Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.then = then
 }
 
-func (l *till) count(statement string, args ...any) string {
+func (l *meteredServer) count(statement string, args ...any) string {
 	l.t.Helper()
 	return l.Query(statement, args...)[0][0]
 }
@@ -275,7 +275,7 @@ func TestKillsBetweenEmailAndBill(t *testing.T) {
 	t.Parallel()
 	const hours = 8
 	emails := lengthOf(200, 5000)
-	l := newTill(t, emails, hours)
+	l := newMeteredServer(t, emails, hours)
 	refused := stripetest.Fault{Status: http.StatusServiceUnavailable}
 	told := func(f func() stripetest.Fault) { l.hook(f, nil) }
 	asked := func(f func() stripetest.Fault) { l.hook(nil, f) }

@@ -24,7 +24,7 @@ type cell struct {
 	to    string
 }
 
-// newCells has a mail host for every fault at every phase: all on one port, each on its own loopback address.
+// newCells returns a mail host for every fault at every phase: all on one port, each on its own loopback address.
 func newCells(t *testing.T, sink *faults.Sink, dns *dnsxtest.Server) (all []cell, port string) {
 	t.Helper()
 	port = "0"
@@ -79,7 +79,7 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 	noDeferral(server)
 	server.Launch()
 	expect.Eventually(t, "every message has arrived", func() bool { return ledger.Missing(sink) == 0 })
-	settled(t, server)
+	awaitIdle(t, server)
 
 	copies := map[faults.Pair]int{}
 	for _, line := range sink.Lines() {
@@ -139,7 +139,7 @@ func TestLostFinalRepliesAreRecorded(t *testing.T) {
 	expect.Eventually(t, "every message has arrived without faults", func() bool {
 		return ledger.Missing(sink) == 0 && sink.Count() >= messages+len(unanswered)
 	})
-	settled(t, server)
+	awaitIdle(t, server)
 	unknown := server.Unknown()
 	lost, recorded := 0, 0
 	for one := range maps.Values(unanswered) {

@@ -48,7 +48,7 @@ func TestRunsContinueAfterRestore(t *testing.T) {
 	expect.Eventually(t, "every run has ended", func() bool {
 		return second.Query(`SELECT count(*) FROM automation_works`)[0][0] == "0"
 	})
-	settled(t, second)
+	awaitIdle(t, second)
 	for statement, want := range map[string]int{
 		`SELECT count(*) FROM automation_runs WHERE status = 'completed'`:                                              2 * persons,
 		`SELECT count(*) FROM emails WHERE run_id IS NOT NULL`:                                                         3 * persons,

@@ -36,8 +36,8 @@ func TestDumpIsRestoredIntoNewCluster(t *testing.T) {
 	begin := time.Now()
 	expect.Eventually(t, "everything has arrived", func() bool { return load.Missing(sink) == 0 })
 	atMost(t, "all work was found after", time.Since(begin), foundWithin)
-	settled(t, second)
-	everythingIsMade(t, second)
-	endpoint.toldOnce(t, second)
+	awaitIdle(t, second)
+	awaitProcessed(t, second)
+	endpoint.checkReceivedOnce(t, second)
 	audit(t, load.Audit(sink, nil, nil))
 }

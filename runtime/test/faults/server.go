@@ -39,7 +39,7 @@ type Server struct {
 	command *exec.Cmd
 	ended   func() error
 	ready   string // the ready file
-	address string // of its listener, once known
+	address string // address of its listener, once known
 	Log     *expect.Log
 
 	// Contents of the ready file.

@@ -11,7 +11,7 @@ import (
 )
 
 // errBroken ends a session that a fault has ended.
-var errBroken = errors.New("broken off by the test")
+var errBroken = errors.New("interrupted by the test")
 
 // session is one connection, served as in RFC 5321, with PIPELINING.
 type session struct {

@@ -13,8 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// gateway takes text messages. It notes how often each was posted, and can hold requests back
-// after it has noted them.
+// gateway accepts text messages. It counts the posts of each, and can hold back requests after counting them.
 type gateway struct {
 	mu    sync.Mutex
 	asked map[string]int // by the id of the message
@@ -41,7 +40,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{}`))
 }
 
-// shut holds back the requests that come from now on.
+// shut holds back all further requests.
 func (g *gateway) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +61,7 @@ func (g *gateway) holds() int {
 	return g.held
 }
 
-// counts returns the messages that were posted, and how often beyond the first time.
+// counts returns the number of posted messages, and the number of repeated posts.
 func (g *gateway) counts() (messages, again int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,7 +71,7 @@ func (g *gateway) counts() (messages, again int) {
 	return len(g.asked), again
 }
 
-// A server that is killed while providers take its text messages: each run has stored one message,
+// A server is killed while providers accept its text messages: each run has stored one message,
 // each message was posted at most once, and interrupted messages are unknown.
 func TestKillsRepeatNoTextMessage(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
@@ -101,7 +100,7 @@ func TestKillsRepeatNoTextMessage(t *testing.T) {
 	for kill := range kills {
 		// A run fails after 20 claims without progress, and this loop ends every lease early: let the runs that several
 		// kills have hit in a row finish their step.
-		expect.Eventually(t, "no run to be near the limit of claims", func() bool {
+		expect.Eventually(t, "no run is near the claim limit", func() bool {
 			return server.Query(`SELECT count(*) FROM automation_works WHERE claims >= 10`)[0][0] == "0"
 		})
 		texts.shut()
@@ -110,7 +109,7 @@ func TestKillsRepeatNoTextMessage(t *testing.T) {
 		expect.Eventually(t, "requests to the provider are under way", func() bool { return texts.holds() > 0 })
 		server.Kill()
 		texts.open()
-		server.Query(`UPDATE automation_works SET due_at = now()`) // as if the leases were over
+		server.Query(`UPDATE automation_works SET due_at = now()`) // as if the leases had expired
 		server.Query(`UPDATE sms_messages SET due_at = now() WHERE due_at IS NOT NULL`)
 		server.Launch()
 		posting.Wait()
@@ -133,6 +132,8 @@ func TestKillsRepeatNoTextMessage(t *testing.T) {
 		for _, row := range server.Query(`SELECT status, error, count(*) FROM automation_runs r WHERE NOT EXISTS (SELECT FROM sms_messages m WHERE m.run_id = r.id) GROUP BY 1, 2`) {
 			t.Errorf("%s runs have no message: %s, %s", row[2], row[0], row[1])
 		}
-		t.Errorf("%d runs have %d messages (of %d runs) with %d attempts; %d are sent and %d unknown; the provider was asked for %d, %d times again", runs, messages, distinct, attempts, sent, unknown, posted, again)
+		t.Errorf("%d runs have %d messages (of %d runs) with %d attempts; %d are sent and %d unknown; "+
+			"the provider received %d, %d of them repeatedly",
+			runs, messages, distinct, attempts, sent, unknown, posted, again)
 	}
 }

@@ -143,7 +143,7 @@ func number(t *testing.T, text string) (n int) {
 	return n
 }
 
-// passTime makes pending retries due, as if the five minutes of the schedule were over. It excludes attempts
+// passTime makes pending retries due, as if the five minutes of the schedule had passed. It excludes attempts
 // in progress; the claims of a killed process are released by the process that is started under its name.
 func passTime(s *faults.Server) {
 	s.Query(`UPDATE webhook_works d SET due_at = now() WHERE due_at > now() + interval '1 second' AND NOT EXISTS (
@@ -151,7 +151,7 @@ func passTime(s *faults.Server) {
 	noDeferral(s)
 }
 
-// sendBatches sends n emails. A batch without a response is sent again, under its key.
+// sendBatches sends n emails. A batch without a response is sent again with its key.
 func sendBatches(t *testing.T, s *faults.Server, n int) {
 	t.Helper()
 	const size = 50

@@ -21,7 +21,7 @@ type Operator struct {
 	Outbound *outbound.Service
 }
 
-// Operate calls do with the services, as a command has them. masterKey may be empty if nothing is encrypted.
+// Operate calls do with the services that a command would open. masterKey may be empty if nothing is encrypted.
 func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 	t.Helper()
 	cfg, err := config.Load(setting.Tool, "",

@@ -28,16 +28,16 @@ var sendingMay = []string{
 	"GET /emails", "GET /emails/{id}", "POST /emails", "POST /emails/batch", "POST /emails/check", "POST /emails/{id}/resend",
 	"GET /emails/{id}/attempts", "GET /emails/{id}/recipients", // the outcome of its emails
 	"GET /emails/{id}/attachments/{index}",            // which are part of its emails
-	"POST /events", "GET /events", "GET /events/{id}", // events of its program
-	"GET /emails/{id}/visits", // clicks and opens of an email that it may read
+	"POST /events", "GET /events", "GET /events/{id}", // events from its program
+	"GET /emails/{id}/visits", // clicks and opens of emails that it may read
 }
 
-// keysAreFull lists the operations that even a read key may not call: keys and secrets.
-var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-credentials", "GET /smtp-credentials/{id}",
+// fullKeyOnly lists the operations that even a read key may not call: keys and secrets.
+var fullKeyOnly = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-credentials", "GET /smtp-credentials/{id}",
 	"GET /automation-webhook-secret",
-	"GET /billing", "GET /billing/usage", "GET /billing/invoices"} // billing is not for programs that only read
+	"GET /billing", "GET /billing/usage", "GET /billing/invoices"} // programs that only read have no access to billing
 
-// Over all operations: a read key only reads, a sending key only sends and reads what it sent, and the
+// For every operation: a read key can only read, a sending key can only send and read what it sent, and the
 // document says so.
 func TestScopesOfEveryOperation(t *testing.T) {
 	t.Parallel()
@@ -52,7 +52,7 @@ func TestScopesOfEveryOperation(t *testing.T) {
 			scope string
 			may   bool
 		}{
-			{read, "read", o.keys && o.method == http.MethodGet && !slices.Contains(keysAreFull, o.String())},
+			{read, "read", o.keys && o.method == http.MethodGet && !slices.Contains(fullKeyOnly, o.String())},
 			{sending, "sending", slices.Contains(sendingMay, o.String())},
 		} {
 			at := o.pathFor("x")
@@ -72,7 +72,7 @@ func TestScopesOfEveryOperation(t *testing.T) {
 	}
 }
 
-// The life of a key over REST. Its secret is not stored anywhere.
+// The life cycle of a key over REST. Its secret is not stored anywhere.
 func TestKeyFromCreationToRevocation(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -129,7 +129,7 @@ func openDatabase(t *testing.T, app *harness.App) *sql.DB {
 	return handle
 }
 
-// A suspended account can read, and gets an error that explains why it cannot send. It can send again when
+// A suspended account can still read, and gets an error that explains why it cannot send. It can send again when
 // it is resumed. Both changes take effect within five seconds.
 func TestSuspendedAccount(t *testing.T) {
 	t.Parallel()
@@ -187,7 +187,7 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 		all.Wait()
 		return accepted, refused
 	}
-	// Already used: the test sends the last ten.
+	// Most of the cap is already used: the test sends the last ten.
 	if _, err := handle.ExecContext(t.Context(), `INSERT INTO usages (account_id, period, emails)
 		SELECT $1, to_char(now() AT TIME ZONE 'UTC', f), 90 FROM (VALUES ('YYYY-MM'), ('YYYY-MM-DD')) AS v (f)`, free.AccountID); err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 // Two processes on one database together admit as many requests as one would.
 func TestProcessesShareTheRateLimit(t *testing.T) {
 	t.Parallel()
-	url, keys := dbtest.URL(t), t.TempDir() // one master key too
+	url, keys := dbtest.URL(t), t.TempDir() // with one master key
 	share := func(s setting.RawValues) { s["DATABASE_URL"], s["POSTRIDER_DATA_DIR"] = url, keys }
 	first, second := harness.Start(t, share), harness.Start(t, share)
 	begin := limitRate(t, url, first)

@@ -99,7 +99,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	}
 }
 
-// A secret that is shown once, and one that is sent, are nowhere in the log, for every kind of caller.
+// Secrets that are shown once and secrets that are sent never appear in the log, for any kind of caller.
 func TestSecretsAreNotInRequestLog(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)

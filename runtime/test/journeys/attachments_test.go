@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// fileLink is the answer of an operation that returns a link to an attachment.
+// fileLink is the response of an operation that returns a link to an attachment.
 type fileLink struct {
 	Attachment struct {
 		Name        string
@@ -75,8 +75,8 @@ func wantNoFile(t *testing.T, what, method, url string, status int) {
 	}
 }
 
-// Attachments of sent, relayed and received emails are read by links that need no API key, and that end with the
-// email.
+// Attachments of sent, relayed and received emails can be read with links that need no API key, and that become
+// invalid when the email is deleted.
 func TestAttachmentsAreReadBySignedLinks(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -100,7 +100,7 @@ func TestAttachmentsAreReadBySignedLinks(t *testing.T) {
 		"Content-Disposition: attachment\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--b--\n")
 	wantFile(t, app, "/api/emails/"+relayed+"/attachments/0", "a.pdf", "application/pdf", []byte("hello"))
 
-	receive(t, app, "support@dev.test", aQuestion)
+	receive(t, app, "support@dev.test", questionMessage)
 	received := lastReceived(t, app)
 	receivedLink := wantFile(t, app, "/api/received-emails/"+received+"/attachments/0", "order.pdf", "application/pdf",
 		[]byte("%PDF-1.7\n%%EOF"))

@@ -184,7 +184,8 @@ func failsWith(t *testing.T, app *harness.App, automationID, event string) (reas
 	return reason
 }
 
-// After the activation, the template of a send step stays, and a step whose domain was deleted fails and says why.
+// After the activation, the template of a send step cannot be deleted, and a step whose domain was deleted
+// fails and reports why.
 func TestTemplatesInUseStayAndDeletedDomainsFailRuns(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// aBill is what the journeys read from GET /billing.
-type aBill struct {
+// billResponse is what the journeys read from GET /billing.
+type billResponse struct {
 	Billing struct {
 		Enabled       bool
 		Mode          string
@@ -28,12 +28,12 @@ type aBill struct {
 	}
 }
 
-func billOf(t *testing.T, answer harness.Answer) aBill {
+func billOf(t *testing.T, answer harness.Answer) billResponse {
 	t.Helper()
 	if answer.Status != http.StatusOK {
 		t.Fatalf("billing: %d %s", answer.Status, answer.Body)
 	}
-	var b aBill
+	var b billResponse
 	answer.JSON(t, &b)
 	return b
 }
@@ -60,7 +60,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 			}
 		}
 	}
-	bill := func() aBill {
+	bill := func() billResponse {
 		t.Helper()
 		return billOf(t, ada.Do(t, http.MethodGet, "/api/billing", nil))
 	}
@@ -107,7 +107,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 
 	sub := stripe.Pay(open("/api/billing/checkout", asked{"plan": "pro"}))
 	tell()
-	expect.Eventually(t, "the plan is there", func() bool { return bill().Billing.Plan.ID == "pro" })
+	expect.Eventually(t, "the plan is active", func() bool { return bill().Billing.Plan.ID == "pro" })
 	wantAnswer(t, "a second one", ada.Do(t, http.MethodPost, "/api/billing/checkout", asked{"plan": "pool"}),
 		http.StatusConflict, "conflict")
 	wantAnswer(t, "a preview", ada.Do(t, http.MethodPost, "/api/billing/plan/preview", asked{"plan": "pool"}),
@@ -138,7 +138,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 		t.Errorf("GraphQL returned %+v", graph)
 	}
 	if b := billOf(t, ada.Do(t, http.MethodDelete, "/api/billing/plan/pending", nil)); b.Billing.PendingPlan != "" {
-		t.Errorf("taken back: %+v", b)
+		t.Errorf("after the canceled change: %+v", b)
 	}
 
 	// The provider is silent: mail and sign-in continue, requests that need it end in time, and afterwards

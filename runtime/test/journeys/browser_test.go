@@ -20,7 +20,7 @@ import (
 
 // In a real browser: the link that `make run` prints, a passkey, a password, and every page for signing in,
 // checked by axe in both themes.
-func TestPeopleGetInByABrowser(t *testing.T) {
+func TestSignInInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -46,7 +46,7 @@ func TestTheFirstMinutesInABrowser(t *testing.T) {
 	runScript(t, app, "quickstart.mjs")
 }
 
-// In a real browser: mail appears live, failures show the words of the other server, untrusted mail runs no
+// In a real browser: mail appears live, failures show the text of the other server, untrusted mail runs no
 // script, and every screen is checked by axe.
 func TestTheDashboardInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
@@ -102,7 +102,7 @@ func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
 }
 
 // In a real browser, with the mouse and with the keyboard alone: the tasks of users who send mail.
-func TestWhatPeopleDoInABrowser(t *testing.T) {
+func TestTasksInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := startCaptured(t)
@@ -168,7 +168,7 @@ func TestAVeryLongListInABrowser(t *testing.T) {
 }
 
 // Screenshots of every screen with the data of a small shop. make screenshots runs it; SHOTS is the folder.
-func TestPicturesInABrowser(t *testing.T) {
+func TestScreenshotsInABrowser(t *testing.T) {
 	if os.Getenv("SHOTS") == "" {
 		t.Skip("make screenshots runs it")
 	}
@@ -205,7 +205,7 @@ func fetchHome(t *testing.T, app *harness.App) []byte {
 	t.Helper()
 	answer := app.Do(t, http.MethodGet, "/", nil)
 	if answer.Status != http.StatusOK {
-		t.Fatalf("/ answers %d", answer.Status)
+		t.Fatalf("/ returned %d", answer.Status)
 	}
 	return answer.Body
 }

@@ -34,7 +34,7 @@ var compatAPIs = []struct {
 	}},
 }
 
-// compatIDs are the records that the ids in the paths of Resend name, by the first segments of the path.
+// compatIDs are the records that the ids in Resend's paths identify, by the first segments of the path.
 var compatIDs = []struct{ prefix, resource string }{
 	{"/emails/receiving/", "/received-emails"},
 	{"/emails/", "/emails"},
@@ -133,8 +133,8 @@ func TestCompatForeignIDsLookUnknown(t *testing.T) {
 	}
 }
 
-// Every route of every provider asks for a key in the form of the provider, and never fails with a 5xx that is not a
-// named refusal.
+// Every route of every provider asks for a key in the form of the provider, and never fails with a 5xx other
+// than a documented error.
 func TestCompatRoutesNeedKey(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -185,7 +185,7 @@ func TestCompatModuleCanBeDisabled(t *testing.T) {
 	}
 }
 
-// The rules of our own API hold: scope, idempotency, one rate limit, the audit log and the request log.
+// The rules of our own API apply: scope, idempotency, one rate limit, the audit log and the request log.
 func TestCompatKeepsOwnRules(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -227,7 +227,7 @@ func TestCompatKeepsOwnRules(t *testing.T) {
 	}
 }
 
-// A call that Postrider does not have is in the log of API requests, so that a team that moves can find it there.
+// Calls that Postrider does not support are in the API log, where a team that migrates can find them.
 func TestCompatRefusalsAreLogged(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

@@ -50,7 +50,7 @@ func TestDashboardQueries(t *testing.T) {
 		}
 		got := do(t, http.MethodPost, "/graphql", ask)
 		if got.Status != http.StatusOK || bytes.Contains(got.Body, []byte(`"errors"`)) {
-			t.Errorf("the query %s got status %d and %s, want an answer without errors", name, got.Status, got.Body)
+			t.Errorf("the query %s got status %d and %s, want a response without errors", name, got.Status, got.Body)
 			continue
 		}
 		expect.Golden(t, filepath.Join("questions", name+".json"), w.stabilize(t, got.Body))
@@ -60,11 +60,11 @@ func TestDashboardQueries(t *testing.T) {
 // forPeople are the queries that no key may run.
 var forPeople = regexp.MustCompile(`(?m)^  (auditLog|operator)\b`)
 
-// world is the data that the queries are about.
+// world is the data that the queries read.
 type world struct {
 	owner *harness.Person
 
-	values map[string]any // of variables, by name
+	values map[string]any // values of variables by name
 	named  map[string]string
 }
 
@@ -145,7 +145,7 @@ func newEventfulWorld(t *testing.T, app *harness.App) *world {
 	link := regexp.MustCompile(`href="([^"]+)"`).FindStringSubmatch(html)
 	follow(t, app, http.MethodGet, link[1], "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 
-	receive(t, app, "support@dev.test", aQuestion)
+	receive(t, app, "support@dev.test", questionMessage)
 	sends := post("/api/automations", json.RawMessage(`{"name": "Welcome", "trigger": {"event": "user.created", "re_entry": "once"}, "steps": [
 		{"key": "hello", "type": "send_email", "from": "ada@dev.test", "subject": "Hi", "text": "Hello"},
 		{"key": "verified", "type": "wait_for_event", "event": "user.verified", "timeout": "P1D"}]}`))["automation"]["id"].(string)
@@ -170,7 +170,7 @@ func newEventfulWorld(t *testing.T, app *harness.App) *world {
 			return got.Status == http.StatusOK && !nothing.Match(got.Body)
 		}
 	}
-	harness.Eventually(t, "the endpoint is switched off",
+	harness.Eventually(t, "the endpoint is disabled",
 		settled(`{webhooks(filter:{enabled:false}){nodes{deliveries(state:FAILED){id}}}}`))
 	harness.Eventually(t, "a run has failed", settled(`{automationRuns(filter:{status:FAILED}){nodes{id}}}`))
 	harness.Eventually(t, "a run waits",

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// gotHook is a webhook as shown by the receiver of development mode.
-type gotHook struct {
+// receivedHook is a webhook as shown by the receiver of development mode.
+type receivedHook struct {
 	Number         int64
 	EventID        string `json:"event_id"`
 	EventType      string `json:"event_type"`
@@ -25,11 +25,11 @@ type gotHook struct {
 }
 
 // atReceiver queries the receiver of an account; query begins with ? or is empty.
-func atReceiver(t *testing.T, app *harness.App, query string) (url string, got []gotHook) {
+func atReceiver(t *testing.T, app *harness.App, query string) (url string, got []receivedHook) {
 	t.Helper()
 	var shown struct {
 		URL      string
-		Requests []gotHook
+		Requests []receivedHook
 	}
 	app.Do(t, http.MethodGet, "/dev/webhooks.json"+query, nil).JSON(t, &shown)
 	return shown.URL, shown.Requests
@@ -66,7 +66,7 @@ func TestDevelopmentModeReceivesWebhooks(t *testing.T) {
 			StatusCode   int `json:"status_code"`
 		}
 	}
-	expect.Eventually(t, "a delivery that is answered with 500 has failed", func() bool {
+	expect.Eventually(t, "a delivery that gets the response 500 has failed", func() bool {
 		app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=failed", nil).JSON(t, &deliveries)
 		return len(deliveries.Deliveries) == 1
 	})

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Clients that disconnect before they get their response, from any kind of endpoint, are 499 in the log and
-// in the metrics, and never an error. Their requests wait for a lock in the meantime.
+// Clients that disconnect before they get their response, from any kind of endpoint, count as 499 in the log
+// and in the metrics, and never as an error. Their requests wait for a lock in the meantime.
 func TestJourneyDisconnectedClientsAreNotErrors(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)

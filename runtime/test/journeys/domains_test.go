@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A change of a domain and the response under its key are one commit: a repeated request, concurrent or
-// later, gets the same bytes and makes no second change.
-func TestOneKeyOneChangeOfADomainUnderConcurrency(t *testing.T) {
+// A change of a domain and the response stored under its key are committed together: a repeated request,
+// concurrent or later, gets the same bytes and makes no second change.
+func TestConcurrentDomainChangesWithOneKeyChangeOnce(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	for i, c := range []struct {

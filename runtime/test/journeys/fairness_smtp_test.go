@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// startProxied is an installation that treats this machine as the proxy of its SMTP listeners, so that test
+// startProxied starts an installation that treats this machine as the proxy of its SMTP listeners, so that test
 // clients can choose their addresses.
 func startProxied(t *testing.T) *harness.App {
 	t.Helper()

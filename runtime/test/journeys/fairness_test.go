@@ -28,7 +28,7 @@ type contest struct {
 
 const (
 	contestRounds = 5
-	contestUses   = 12 // of half a round
+	contestUses   = 12 // uses in half a round
 )
 
 // strict is set by `make fair`, which runs alone and applies the ratio. Otherwise the machine has other work

@@ -72,7 +72,7 @@ func TestDeeplyNestedHTMLIsShown(t *testing.T) {
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	html := strings.Repeat("<div>", 600) + "Where is my order?" + strings.Repeat("</div>", 600)
-	var lines strings.Builder // of at most 998 bytes
+	var lines strings.Builder // lines of at most 998 bytes
 	for rest := html; rest != ""; {
 		n := min(len(rest), 900)
 		lines.WriteString(rest[:n] + "=\r\n") // a soft line break

@@ -36,7 +36,7 @@ func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 			outage.begin(server)
 			known.say(t, "DATA\r\n")
 			begin := time.Now()
-			if got := known.say(t, aQuestion+".\r\n"); !strings.HasPrefix(got, "451 4.3.0 ") {
+			if got := known.say(t, questionMessage+".\r\n"); !strings.HasPrefix(got, "451 4.3.0 ") {
 				t.Errorf("the message got the reply %s", got)
 			}
 			if took := time.Since(begin); took > outageLimit {
@@ -55,7 +55,7 @@ func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 			outage.end(server)
 
 			harness.Eventually(t, "mail is accepted again", func() bool {
-				_, data := deliver(t, app, "juergen@example.net", "support@dev.test", aQuestion)
+				_, data := deliver(t, app, "juergen@example.net", "support@dev.test", questionMessage)
 				return strings.HasPrefix(data, "250 ")
 			})
 			var list struct {
@@ -104,7 +104,7 @@ func TestTransactionHasOneKindOfRecipients(t *testing.T) {
 			}
 		}
 	}
-	talk("support@dev.test", path, aQuestion)
+	talk("support@dev.test", path, questionMessage)
 	if n := received(); n != 1 {
 		t.Errorf("%d messages were received, want 1", n)
 	}

@@ -21,7 +21,7 @@ func TestReceivedMailMovesToObjectStore(t *testing.T) {
 	store := blobtest.New(t)
 	s := scenarioOf(t, harness.Start(t,
 		func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
-	receive(t, s.App, "support@dev.test", aQuestion)
+	receive(t, s.App, "support@dev.test", questionMessage)
 	id := lastReceived(t, s.App)
 	count := func(where string) (n int) {
 		if err := s.db.QueryRowContext(t.Context(), `SELECT count(*) FROM received_contents WHERE `+where).Scan(&n); err != nil {
@@ -36,13 +36,13 @@ func TestReceivedMailMovesToObjectStore(t *testing.T) {
 		t.Errorf("%d objects", len(objects))
 	}
 	for key, data := range objects {
-		if !strings.HasPrefix(key, "received/eu/"+s.AccountID+"/") || string(data) != aQuestion {
+		if !strings.HasPrefix(key, "received/eu/"+s.AccountID+"/") || string(data) != questionMessage {
 			t.Errorf("object %s has %d bytes", key, len(data))
 		}
 	}
 
 	path := "/api/received-emails/" + id
-	if raw := s.Do(t, http.MethodGet, path+"/raw", nil); string(raw.Body) != aQuestion {
+	if raw := s.Do(t, http.MethodGet, path+"/raw", nil); string(raw.Body) != questionMessage {
 		t.Errorf("raw is %d %.200s", raw.Status, raw.Body)
 	}
 	var got struct {
@@ -94,7 +94,7 @@ func TestRspamdChecksReceivedMail(t *testing.T) {
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.received"}})
 	check := func(status string, score *float64) {
 		t.Helper()
-		receive(t, app, "support@dev.test", aQuestion)
+		receive(t, app, "support@dev.test", questionMessage)
 		var told struct {
 			Data struct {
 				EmailID    string `json:"email_id"`
@@ -119,7 +119,7 @@ func TestRspamdChecksReceivedMail(t *testing.T) {
 	}
 	score := 7.5
 	check("spam", &score)
-	if q := <-asked; q != (question{"/checkv2", "support@dev.test", "juergen@example.net", aQuestion}) {
+	if q := <-asked; q != (question{"/checkv2", "support@dev.test", "juergen@example.net", questionMessage}) {
 		t.Errorf("rspamd received %+v", q)
 	}
 	filter.Close()

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// aQuestion is a message with a file, as sent by a mail server.
-var aQuestion = strings.ReplaceAll(`From: =?utf-8?q?J=C3=BCrgen?= <juergen@example.net>
+// questionMessage is a message with a file, as sent by a mail server.
+var questionMessage = strings.ReplaceAll(`From: =?utf-8?q?J=C3=BCrgen?= <juergen@example.net>
 To: Support <support@dev.test>
 Cc: carol@example.net
 Reply-To: answers@example.net
@@ -50,7 +50,7 @@ JVBERi0xLjcKJSVFT0Y=
 // receive sends a message that must be accepted.
 func receive(t *testing.T, app *harness.App, to, message string) {
 	t.Helper()
-	harness.Eventually(t, "the message is taken", func() bool { // a temporary error is retried
+	harness.Eventually(t, "the message is accepted", func() bool { // a temporary error is retried
 		rcpt, data := deliver(t, app, "juergen@example.net", to, message)
 		if strings.HasPrefix(rcpt, "5") || strings.HasPrefix(data, "5") {
 			t.Fatalf("got the replies %s and %s", rcpt, data)
@@ -91,7 +91,7 @@ func TestJourneyInbound(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	url, heard := newListener(t)
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.received"}})
-	receive(t, app, "support@dev.test", aQuestion)
+	receive(t, app, "support@dev.test", questionMessage)
 
 	var told inboundEvent
 	if err := json.Unmarshal([]byte((<-heard).body), &told); err != nil {
@@ -119,16 +119,16 @@ func TestJourneyInbound(t *testing.T) {
 	e := got.ReceivedEmail
 	if e.ID != id || !strings.Contains(e.Text, "Where is my order?") || !strings.Contains(e.HTML, "cid:logo") ||
 		len(e.Headers) != 11 || e.Headers[4].Value != "Grüße" ||
-		e.Auth.SPF != "none" || e.Auth.DKIM != "none" || e.SpamStatus != "unknown" || e.Size != len(aQuestion) {
+		e.Auth.SPF != "none" || e.Auth.DKIM != "none" || e.SpamStatus != "unknown" || e.Size != len(questionMessage) {
 		t.Errorf("the received email reads as %+v, want %s with its text, HTML, 11 header fields and size of %d", e, id,
-			len(aQuestion))
+			len(questionMessage))
 	}
 	if file, err := base64.StdEncoding.DecodeString(e.Attachments[0].Data); err != nil ||
 		string(file) != "%PDF-1.7\n%%EOF" || e.Attachments[0].Filename != "order.pdf" {
 		t.Errorf("file %q, %v", file, err)
 	}
 	raw := app.Do(t, http.MethodGet, "/api/received-emails/"+id+"/raw", nil)
-	if diff := cmp.Diff(aQuestion, string(raw.Body)); diff != "" || raw.Header.Get("Content-Type") != "message/rfc822" {
+	if diff := cmp.Diff(questionMessage, string(raw.Body)); diff != "" || raw.Header.Get("Content-Type") != "message/rfc822" {
 		t.Errorf("%s (-sent +raw):\n%s", raw.Header.Get("Content-Type"), diff)
 	}
 

@@ -33,8 +33,8 @@ func TestLinesOfAnyLengthAreReceived(t *testing.T) {
 	}
 }
 
-// Programs that wrap nothing, write raw 8-bit fields and invalid dates are helped: the message arrives with short
-// lines and an ASCII header, its content is the same, and its signature is valid.
+// Messages of programs that do not wrap lines and write raw 8-bit fields and invalid dates are repaired: they
+// arrive with short lines, an ASCII header, the same content and a valid signature.
 func TestRelayMendsMessages(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

@@ -54,7 +54,7 @@ func startAgent(t *testing.T, over mcp.Transport) agent {
 	return agent{session}
 }
 
-// use calls a tool that must succeed, decodes its result and returns its text.
+// use calls a tool that must succeed, decodes its result, and returns its text.
 func (a agent) use(t *testing.T, tool string, arguments map[string]any, into any) string {
 	t.Helper()
 	result, text := a.call(t, tool, arguments)
@@ -73,7 +73,7 @@ func (a agent) use(t *testing.T, tool string, arguments map[string]any, into any
 	return text
 }
 
-// fail calls a tool that must fail, and returns its words.
+// fail calls a tool that must fail, and returns its message.
 func (a agent) fail(t *testing.T, tool string, arguments map[string]any) string {
 	t.Helper()
 	result, text := a.call(t, tool, arguments)
@@ -249,7 +249,7 @@ func TestAgentUsesEveryOtherTool(t *testing.T) {
 		"etag": source.Template.ETag}, nil)
 	if words := agent.fail(t, "update_template", map[string]any{"template": "welcome", "text": "X",
 		"etag": source.Template.ETag}); words == "" {
-		t.Error("an update of an older state got no words")
+		t.Error("an update with an outdated etag got no error message")
 	}
 	var drawn struct{ Text, Subject string }
 	agent.use(t, "render_template", map[string]any{"template": "welcome", "variables": map[string]any{"name": "Bob"}}, &drawn)
@@ -308,8 +308,8 @@ func TestAgentUsesEveryOtherTool(t *testing.T) {
 	agent.use(t, "explain_event", map[string]any{"event_id": event}, nil)
 }
 
-// What outside parties write reaches an agent as data only: between delimiters that it cannot forge, in no
-// summary, and in no description of a tool.
+// Text from outside parties reaches an agent only as data: between delimiters that it cannot forge, and never
+// in a summary or a tool's description.
 func TestAgentGetsForeignTextAsData(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -334,7 +334,7 @@ func TestAgentGetsForeignTextAsData(t *testing.T) {
 		before, _, _ := strings.Cut(text, "<"+parts[1]+">\n")
 		if strings.Contains(before, order) || !strings.Contains(parts[2], order) ||
 			strings.Contains(parts[2], parts[1]) {
-			t.Errorf("%s returned the words of a sender outside of the delimiters: %s", tool, text)
+			t.Errorf("%s returned the words of a sender outside the delimiters: %s", tool, text)
 		}
 		if !json.Valid([]byte(parts[2])) {
 			t.Errorf("%s returned data that is not JSON: %s", tool, parts[2])
@@ -352,7 +352,7 @@ func TestAgentGetsForeignTextAsData(t *testing.T) {
 	}
 }
 
-// The tools that an agent sees follow from the scope of its key, and the setting.
+// The scope of an agent's key and the setting determine which tools the agent sees.
 func TestAgentSeesToolsByScopeAndMode(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -433,7 +433,7 @@ func TestAgentSeesToolsByScopeAndMode(t *testing.T) {
 	}
 }
 
-// No tool reaches what belongs to another account.
+// No tool can access data of another account.
 func TestAgentsCannotReachOtherAccounts(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -508,7 +508,8 @@ func TestAgentMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// The bridge connects an agent on standard input and output with the tools, and reports what it cannot reach.
+// The bridge connects an agent on standard input and output to the tools, and reports a server that it cannot
+// reach.
 func TestAgentUsesTheBridge(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -555,7 +556,7 @@ func bridgeTo(t *testing.T, baseURL, key string) mcp.Transport {
 	return &mcp.IOTransport{Reader: agentReads, Writer: agentWrites}
 }
 
-// A session of an operator reads the health of the installation, and so does no key. A page of another site cannot
+// An operator's session can read the health of the installation, but no API key can. A page of another site cannot
 // use the session.
 func TestAgentOfAnOperatorSeesTheInstallation(t *testing.T) {
 	t.Parallel()
@@ -572,7 +573,7 @@ func TestAgentOfAnOperatorSeesTheInstallation(t *testing.T) {
 	}
 }
 
-// What an agent does is logged and audited as requests of its key.
+// An agent's actions are logged and audited as requests with its key.
 func TestAgentCallsAreLoggedAndAudited(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

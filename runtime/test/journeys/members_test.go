@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// startCaptured is an app that catches its mail, so that tests can follow links.
+// startCaptured starts an app that captures its mail, so that tests can follow links.
 func startCaptured(t *testing.T, change ...func(setting.RawValues)) *harness.App {
 	t.Helper()
 	return harness.Start(t, func(s setting.RawValues) {
@@ -122,7 +122,7 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	wantAnswer(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
 	removed := time.Now()
 	over := time.After(expect.Patience) // the promise is five seconds
-	expect.Eventually(t, "bob's cookie opens nothing of the team", func() bool {
+	expect.Eventually(t, "bob's cookie grants no access to the team", func() bool {
 		return bob.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
 	select {
@@ -253,14 +253,14 @@ func TestSecondFactors(t *testing.T) {
 		"insufficient_role")
 	wantAnswer(t, "the rule by the owner",
 		ada.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusOK)
-	expect.Eventually(t, "the owner, who has none, may only set one up", func() bool {
+	expect.Eventually(t, "the owner, who has no second factor, may only set one up", func() bool {
 		return ada.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
 	wantAnswer(t, "a user with a second factor", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
 	wantAnswer(t, "setting up a second factor", ada.Do(t, http.MethodPost, "/api/user/totp", nil), http.StatusOK)
 }
 
-// Members of another team cannot do anything to the users of this one, and learn nothing about them.
+// Members of another team cannot do anything to the users of this one, or find out anything about them.
 func TestTeamsAreIsolated(t *testing.T) {
 	t.Parallel()
 	app := startCaptured(t)
@@ -432,7 +432,7 @@ func TestUsersTryAutomations(t *testing.T) {
 	wantAnswer(t, "a test that sends", sent, http.StatusAccepted)
 	var begun struct{ Run struct{ ID string } }
 	sent.JSON(t, &begun)
-	expect.Eventually(t, "the test has sent its mail at once", func() bool {
+	expect.Eventually(t, "the test has sent all its mail", func() bool {
 		return strings.Contains(string(app.Do(t, http.MethodGet, "/api/automation-runs/"+begun.Run.ID, nil).Body),
 			`"status":"completed","step_index":1`)
 	})

@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// goneAfter is how long mail of a source waits here for a process that has it: longer than a live process
-// stalls.
+// goneAfter is how long mail of a source waits in these tests for a process with its address: longer than a
+// live process can stall.
 const goneAfter = 20 * time.Second
 
 // withAddresses simulates a machine with some addresses, whose sources are reloaded soon.
@@ -43,7 +43,7 @@ func withNodeName(name string) func(setting.RawValues) {
 	return func(c setting.RawValues) { c["POSTRIDER_NODE"], c["POSTRIDER_LOG_FORMAT"] = name, "json" }
 }
 
-// fleet is two processes on one database, each with an address that the other lacks.
+// fleet runs two processes on one database, each with an address that the other lacks.
 type fleet struct {
 	*scenario
 	other *harness.App
@@ -122,7 +122,7 @@ func (f *fleet) awaitArrival(t *testing.T, ids []string) map[string]int {
 	return from
 }
 
-// nullable scans a text, and null as "".
+// nullable scans a text column, with "" for null.
 type nullable struct{ into *string }
 
 func (n nullable) Scan(value any) error {
@@ -147,7 +147,7 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	f := newFleet(t)
-	// 1. Each delivers from its own address. Unknown addresses are rejected.
+	// 1. Each process delivers from its own address. Unknown addresses are rejected.
 	for name, refused := range map[string]struct {
 		in          outbound.SourceInput
 		field, want string
@@ -169,7 +169,7 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect.Eventually(t, "mail leaves from source addresses", func() bool {
+	expect.Eventually(t, "mail is sent from source addresses", func() bool {
 		return f.awaitArrival(t, append(f.send(t, f.App, 1), f.send(t, f.other, 1)...))["127.0.0.1"] == 0
 	})
 	from := f.awaitArrival(t, append(f.send(t, f.App, 30), f.send(t, f.other, 30)...))
@@ -178,7 +178,7 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 	}
 	// 2. Messages that only the other can send are handed over to it.
 	f.pause(t, "127.0.0.2", true)
-	expect.Eventually(t, "mail leaves from 127.0.0.3",
+	expect.Eventually(t, "mail is sent from 127.0.0.3",
 		func() bool { return f.awaitArrival(t, f.send(t, f.App, 1))["127.0.0.3"] == 1 })
 	begun := time.Now()
 	if from := f.awaitArrival(t, f.send(t, f.App, 40)); from["127.0.0.3"] != 40 {
@@ -194,7 +194,7 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		t.Errorf("20 messages were sent from %v, want the machine's own address", from)
 	}
 	f.pause(t, "127.0.0.2", false)
-	expect.Eventually(t, "mail leaves from 127.0.0.2",
+	expect.Eventually(t, "mail is sent from 127.0.0.2",
 		func() bool { return f.awaitArrival(t, f.send(t, f.App, 1))["127.0.0.2"] == 1 })
 	// 4. Mail waits for a dedicated address, however long it takes.
 	plan := accounts.PlanDedicated
@@ -214,7 +214,7 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 			return strings.Contains(line, "no process has a source address") && strings.Contains(line, "127.0.0.4")
 		})
 	})
-	expect.Eventually(t, "ten wait", func() bool { return f.countWaiting(t, "127.0.0.4") >= 10 })
+	expect.Eventually(t, "ten messages wait", func() bool { return f.countWaiting(t, "127.0.0.4") >= 10 })
 	f.Beside(t, withNodeName("two"), withAddresses("127.0.0.4"))
 	if from := f.awaitArrival(t, waits); from["127.0.0.4"] < 11 {
 		t.Errorf("%d messages were sent from %v, want at least 11 from 127.0.0.4", len(waits), from)

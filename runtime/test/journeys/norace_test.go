@@ -4,5 +4,5 @@ package journeys_test
 
 import "time"
 
-// contestNoise: below it a ratio of two is noise of a machine with other work.
+// contestNoise is the time below which a ratio of two can be noise from other work on the machine.
 const contestNoise = 50 * time.Millisecond

@@ -21,7 +21,7 @@ import (
 
 const providerDir = "../../../.ci/openid"
 
-// providerTools installs oidc-provider, an independent OpenID Connect provider, from its lock file.
+// providerTools installs oidc-provider, an independent OpenID Connect provider, with the versions in its lock file.
 func providerTools(t *testing.T) {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
@@ -210,7 +210,7 @@ func TestSignInWithOpenIDProvider(t *testing.T) {
 		"/sign-in?from=outside", "bob@example.com")
 	session := b.open(t, app.BaseURL+"/api/session")
 	if !strings.Contains(session.text, `"method":"oidc"`) || !strings.Contains(session.text, `"role":"viewer"`) {
-		t.Errorf("bob's session is %s, want one by oidc of a viewer", session.text)
+		t.Errorf("bob's session is %s, want a viewer's session by oidc", session.text)
 	}
 	b.isAt(t, "a return to another site", b.open(t, app.BaseURL+"/api/session/oidc?return_to=//evil.example/"), "/",
 		"Postrider")
@@ -229,7 +229,7 @@ func TestSignInWithOpenIDProvider(t *testing.T) {
 // awaitProvider waits until the unavailable provider is used again.
 func awaitProvider(t *testing.T, b *visitor) {
 	t.Helper()
-	expect.Eventually(t, "the provider is asked again", func() bool {
+	expect.Eventually(t, "the provider is queried again", func() bool {
 		return b.open(t, b.app.BaseURL+"/api/session/oidc").at.Path != "/sign-in"
 	})
 }

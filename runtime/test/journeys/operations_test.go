@@ -48,7 +48,7 @@ func (o operation) pathFor(id string) string {
 		switch {
 		case p.In == "path" && p.Name == "number": // in addition to the id: of a version
 			path = strings.ReplaceAll(path, "{number}", "1")
-		case p.In == "path" && p.Name == "index": // of an attachment
+		case p.In == "path" && p.Name == "index": // index of an attachment
 			path = strings.ReplaceAll(path, "{index}", "0")
 		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", id)

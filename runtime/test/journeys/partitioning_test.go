@@ -71,7 +71,7 @@ func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	receive(t, app, "support@dev.test", aQuestion)
+	receive(t, app, "support@dev.test", questionMessage)
 	if _, err := months.Maintain(t.Context(), d, slog.New(slog.DiscardHandler)); err != nil {
 		t.Error(err)
 	}

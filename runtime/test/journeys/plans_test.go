@@ -80,7 +80,7 @@ func TestPlansStayRightWhileTheTablesGrow(t *testing.T) {
 	t.Logf("%d statements, %d rows in each of %d tables", len(texts), rows, len(grown))
 }
 
-// beginnings are indexes of which a statement reads the first entry without a condition: it skips from
+// beginnings are indexes whose first entry a statement reads without a condition, because it skips from
 // endpoint to endpoint.
 var beginnings = []string{"webhookwork_due"}
 
@@ -99,7 +99,7 @@ func exerciseEverything(t *testing.T, url string) {
 		{"type": "send_email", "from": "Ada <ada@dev.test>", "subject": "Hi", "text": "Hello"},
 		{"type": "wait_for_event", "event": "user.verified", "timeout": "P1D"}, {"type": "delay", "duration": "PT1S"}]}`)).JSON(t, &made)
 	app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, map[string]any{"action": "activate"})
-	for i := range 8 { // a statement is prepared at its first use, and reused from the second
+	for i := range 8 { // a statement is prepared at its first use, and reused from the second on
 		id := send(t, app, fmt.Sprintf(`{"from":"ada@dev.test","to":["bob%d@example.net"],"subject":"Hello","html":"<p>Hi <a href=\"https://example.com\">you</a></p>","text":"Hi",
 			"tags":{"kind":"plan"},"attachments":[{"filename":"a.txt","content":"aGVsbG8="}]}`, i))
 		waitForStatus(t, app, id, "delivered")
@@ -113,7 +113,7 @@ func exerciseEverything(t *testing.T, url string) {
 		app.Do(t, http.MethodPost, "/api/emails",
 			json.RawMessage(`{"from":"ada@dev.test","to":"later@example.net","subject":"x","text":"x","scheduled_at":"`+
 				at+`"}`))
-		receive(t, app, "support@dev.test", aQuestion)
+		receive(t, app, "support@dev.test", questionMessage)
 		person := fmt.Sprintf("u%d", i)
 		postEvent(t, app, `{"name": "user.created", "user_id": "`+person+`", "email": "`+person+`@example.net"}`)
 		postEvent(t, app, `{"name": "user.verified", "user_id": "`+person+`"}`)

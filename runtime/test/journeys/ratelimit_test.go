@@ -51,7 +51,7 @@ func TestRESTAndGraphQLShareTheRateLimit(t *testing.T) {
 }
 
 // limitRate limits the development account, which is otherwise unlimited, to one request per second, and sends
-// requests until one is counted, which was not before begin.
+// requests until one is counted. It was counted after begin.
 func limitRate(t *testing.T, url string, app *harness.App) (begin time.Time) {
 	t.Helper()
 	handle, err := sql.Open("postgres", url)

@@ -64,7 +64,7 @@ func dialClear(t *testing.T, app *harness.App) *submitter {
 	return s
 }
 
-// signIn is dialRelay with the development credential.
+// signIn is like dialRelay, but signs in with the development credential.
 func signIn(t *testing.T, app *harness.App) *submitter {
 	t.Helper()
 	s := dialRelay(t, app)
@@ -154,7 +154,7 @@ func (s *submitter) submit(from string, to []string, message string) string {
 	return s.answer()
 }
 
-// mustRelay is submit for a message that must be accepted; it returns the email's id.
+// mustRelay submits a message that must be accepted and returns the email's ID.
 func (s *submitter) mustRelay(from string, to []string, message string) string {
 	s.t.Helper()
 	got := s.submit(from, to, message)

@@ -126,16 +126,16 @@ func storedEmails(t *testing.T, app *harness.App) []string {
 func TestStopFinishesRelayedMessagesInProgress(t *testing.T) {
 	t.Parallel()
 	for range 5 {
-		if aStopEndsMessages(t) {
+		if stopEndsMessages(t) {
 			return
 		}
 	}
 	t.Error("on this machine no stop finished within the time that a commit may wait")
 }
 
-// aStopEndsMessages returns false if the commit took so long that the message was rejected, which proves
+// stopEndsMessages returns false if the commit took so long that the message was rejected, which proves
 // nothing.
-func aStopEndsMessages(t *testing.T) bool {
+func stopEndsMessages(t *testing.T) bool {
 	t.Helper()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
@@ -202,7 +202,7 @@ func TestStopCutsOffEndlessMessage(t *testing.T) {
 	if err := app.Stop(); err != nil {
 		t.Fatalf("stop: %v", err)
 	}
-	// 23 seconds are what a stop has; it does not wait for the client's own limit of minutes
+	// a stop has 23 seconds, and does not wait for the client's limit, which is minutes
 	if took := time.Since(begin); took > 20*time.Second+expect.Patience {
 		t.Errorf("the stop took %s", took)
 	}

@@ -222,7 +222,7 @@ func TestTrackingChangesOnlyHTMLOfRelayedMessage(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	if got := app.Do(t, http.MethodPatch, "/api/domains/"+idOfDomain(t, app, "dev.test"),
 		map[string]any{"open_tracking": true, "click_tracking": true}); got.Status != http.StatusOK {
-		t.Fatalf("turning tracking on got status %d and %s, want 200", got.Status, got.Body)
+		t.Fatalf("enabling tracking got status %d and %s, want 200", got.Status, got.Body)
 	}
 	const head = "From: ada@dev.test\nTo: bob@example.net\nSubject: s\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
 	const file = "\n--b\nContent-Type: application/octet-stream; name=a.bin\nContent-Disposition: attachment\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--b--\n"
@@ -245,7 +245,7 @@ func TestTrackingChangesOnlyHTMLOfRelayedMessage(t *testing.T) {
 	}
 }
 
-// Clients that pipeline commands, send in chunks, or use raw UTF-8 are supported; net/smtp of Go is an
+// Clients that pipeline commands, send in chunks, or use raw UTF-8 are supported. Go's net/smtp is an
 // independent client.
 func TestRelayServesEveryKindOfClient(t *testing.T) {
 	t.Parallel()
@@ -273,9 +273,9 @@ func TestRelayServesEveryKindOfClient(t *testing.T) {
 	w, err := c.Data()
 	if err == nil {
 		_, err = io.WriteString(w, "From: ada@dev.test\r\nSubject: go\r\n\r\n.x\r\n")
-		err = errorsJoin(err, w.Close(), c.Quit())
+		err = firstError(err, w.Close(), c.Quit())
 	}
-	if err = errorsJoin(append(steps, err)...); err != nil {
+	if err = firstError(append(steps, err)...); err != nil {
 		t.Fatal(err)
 	}
 	app.MX.Wait(t, "three messages", func(s smtptest.Stats) bool { return s.Accepted == 3 })
@@ -294,8 +294,8 @@ func TestRelayServesEveryKindOfClient(t *testing.T) {
 	}
 }
 
-// errorsJoin keeps the steps of a dialogue on a line.
-func errorsJoin(all ...error) error {
+// firstError returns the first error.
+func firstError(all ...error) error {
 	for _, err := range all {
 		if err != nil {
 			return err

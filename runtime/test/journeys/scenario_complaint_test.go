@@ -40,7 +40,7 @@ t
 `, "\n", "\r\n")
 }
 
-// A recipient reports an email as spam: the sender is notified and cannot send to the address any more. The
+// A recipient reports an email as spam: the sender is notified and can no longer send to the address. The
 // delivery status does not change.
 func TestScenarioRecipientComplains(t *testing.T) {
 	t.Parallel()

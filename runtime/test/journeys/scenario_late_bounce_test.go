@@ -154,7 +154,7 @@ func TestScenarioDelayedBounce(t *testing.T) {
 	message := bounceReport(sender, "gone@example.net", "failed", "5.1.1", "550 5.1.1 <gone@example.net>: user unknown")
 	for range 2 { // the reporting server did not receive our reply
 		if rcpt, data := deliver(t, app, "", sender, message); !strings.HasPrefix(data, "250 ") {
-			t.Fatalf("answered %s, %s", rcpt, data)
+			t.Fatalf("got the replies %s, %s", rcpt, data)
 		}
 	}
 	got := waitForStatus(t, app, id, "bounced")
@@ -236,7 +236,7 @@ func TestScenarioReportAboutSender(t *testing.T) {
 			waitForStatus(t, app, id, "delivered")
 			sender := senderOf(t, app, to)
 			if rcpt, data := deliver(t, app, "", sender, c.message(sender, to)); !strings.HasPrefix(data, "250 ") {
-				t.Fatalf("the report is answered %s, %s", rcpt, data)
+				t.Fatalf("the report got the replies %s, %s", rcpt, data)
 			}
 			if got := waitForStatus(t, app, id, c.status); got.Email.LastEvent != "email."+c.status {
 				t.Errorf("the last event is %s, want email.%s", got.Email.LastEvent, c.status)

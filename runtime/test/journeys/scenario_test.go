@@ -18,8 +18,8 @@ import (
 )
 
 // Problems between two mail servers, one file each: scenario_<problem>_test.go. Each states what the sender
-// sees (states, attempts, events) and what the receiving side received. Cases of a file share a Postrider;
-// each has its own domain, and its own receiving server if that is scripted.
+// sees (states, attempts, events) and what the receiving side received. The cases of a file share one
+// Postrider; each has its own domain, and its own receiving server if that is scripted.
 
 // scenario is a running Postrider and its receiving servers.
 type scenario struct {

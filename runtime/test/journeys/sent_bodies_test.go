@@ -130,7 +130,7 @@ func TestSilentObjectStoreDelaysNoResponse(t *testing.T) {
 	}))
 	s.MailDomain(t, "bob.test")
 	sent := s.sendMessage(t, []string{"bob@bob.test"})
-	receive(t, s.App, "support@dev.test", aQuestion)
+	receive(t, s.App, "support@dev.test", questionMessage)
 	received := lastReceived(t, s.App)
 	expect.Eventually(t, "both bodies are only in the store", func() bool {
 		var n int

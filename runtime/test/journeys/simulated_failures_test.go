@@ -36,7 +36,7 @@ func webhookOf(t *testing.T, heard <-chan hook, event, emailID string) (data jso
 	}
 }
 
-// startSimulated is a Postrider in development mode with default settings: mail is caught.
+// startSimulated starts Postrider in development mode with default settings, so mail is captured.
 func startSimulated(t *testing.T) (s *scenario, heard <-chan hook) {
 	t.Helper()
 	s = scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_OUTBOUND"] = "" }))
@@ -56,7 +56,7 @@ func (s *scenario) reasonOf(t *testing.T, address string) string {
 
 // Each failure is reported to the sender as with a real server: in the attempts, the events, the webhooks
 // and on the suppression list.
-func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // its subtests share one endpoint
+func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // the subtests share one endpoint
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	s, heard := startSimulated(t)
@@ -120,7 +120,7 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 					t.Errorf("an email to %s returned %+v, want it failed immediately", to, receipt)
 				}
 				if data := string(webhookOf(t, heard, "email.suppressed", receipt.ID)); !strings.Contains(data, to) {
-					t.Errorf("the webhook received %s, want that %s is suppressed", data, to)
+					t.Errorf("the webhook received %s, want it to report that %s is suppressed", data, to)
 				}
 				if got := s.reasonOf(t, to); got != "manual" {
 					t.Errorf("%s is suppressed for %q, want manual", to, got)
@@ -131,13 +131,13 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 	t.Run("slow", func(t *testing.T) {
 		id, beside := s.sendMessage(t, []string{"slow+1@dev.test"}), s.sendMessage(t, []string{"bob@example.net"})
 		waitForStatus(t, s.App, beside, "delivered") // a slow receiver does not delay others
-		expect.Eventually(t, "the slow receiver takes the mail", func() bool {
+		expect.Eventually(t, "the slow receiver accepts the mail", func() bool {
 			var got emailAnswer
 			s.Do(t, http.MethodGet, "/api/emails/"+id, nil).JSON(t, &got)
 			return got.Email.Status == "delivered"
 		})
 	})
-	// The inbox API returns caught mail to tests, and not rejected mail.
+	// The inbox API returns captured mail to tests, but not rejected mail.
 	for query, want := range map[string]int{"to=slow+1@dev.test&wait=10s": http.StatusOK,
 		"to=delay%2B1@sandbox.postrider.test&subject=hello": http.StatusOK,
 		"to=bounce+1@dev.test":                              http.StatusNotFound,

@@ -59,7 +59,7 @@ func TestAutomationTextMessageIsInDevelopmentInbox(t *testing.T) {
 	}
 	var shown struct{ Texts []shownText }
 	app.Do(t, http.MethodGet, "/dev/inbox/sms.json", nil).JSON(t, &shown)
-	// Two messages that were sent concurrently arrive in any order.
+	// Two messages that are sent concurrently can arrive in any order.
 	want := shownText{MessageID: messageID, To: "+4915112345678", Text: "Your code is 4711. Ваш код.", Encoding: "ucs2",
 		Segments: 1}
 	if len(shown.Texts) != 2 || !slices.Contains(shown.Texts, want) {
@@ -92,7 +92,7 @@ func TestAutomationTextMessageIsInDevelopmentInbox(t *testing.T) {
 		t.Errorf("the run of the message is %+v and the message %+v, want a step that names the message", run.Run,
 			one.Message)
 	}
-	// Erasing the person erases the messages sent to it.
+	// Erasing a person erases the messages sent to that person.
 	if got := app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil); got.Status != http.StatusOK {
 		t.Fatalf("erase: %d %s", got.Status, got.Body)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// mostStatements is the promise for emails with all related records, however many are on the page.
+// mostStatements is the promised maximum for a page of emails with all related records, however many there are.
 const mostStatements = 8
 
 // A page of emails with recipients, attempts, events, domain, key and deliveries needs as many statements as

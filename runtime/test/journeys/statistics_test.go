@@ -46,7 +46,7 @@ func statisticsOf(t *testing.T, app *harness.App, arguments string) (got counted
 	return got
 }
 
-// Mail is counted as it is processed, with the texts of rejections, and stays counted when it is erased.
+// Mail is counted as it is processed, with the texts of rejections, and remains counted after it is erased.
 func TestMailIsCounted(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

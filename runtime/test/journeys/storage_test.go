@@ -39,7 +39,7 @@ func TestAllWritesCountAgainstByteQuota(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	sent := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"Hello","text":"Hello"}`)
 	waitForStatus(t, app, sent, "delivered")
-	receive(t, app, "support@dev.test", aQuestion)
+	receive(t, app, "support@dev.test", questionMessage)
 	received := lastReceived(t, app)
 	if got := app.Do(t, http.MethodPost, "/api/templates",
 		`{"name":"Hello","alias":"hello","subject":"Hello","text":"Hello"}`); got.Status != http.StatusOK {
@@ -78,7 +78,7 @@ func TestAllWritesCountAgainstByteQuota(t *testing.T) {
 				got.Status, got.Body)
 		}
 	}
-	if rcpt, data := deliver(t, app, "juergen@example.net", "support@dev.test", aQuestion); !strings.HasPrefix(data,
+	if rcpt, data := deliver(t, app, "juergen@example.net", "support@dev.test", questionMessage); !strings.HasPrefix(data,
 		"452 4.2.2 ") {
 		t.Errorf("received mail over the quota got %s and %s, want 452 4.2.2", rcpt, data)
 	}

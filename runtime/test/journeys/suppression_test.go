@@ -73,7 +73,7 @@ func unsubscribeLink(t *testing.T, app *harness.App, to, category string) string
 		`","subject":"s","text":"stop: {{unsubscribe_url}}","unsubscribe":true`+category+`}`))
 }
 
-// linkIn returns the link of an email with managed unsubscribe.
+// linkIn returns the unsubscribe link in an email.
 func linkIn(t *testing.T, app *harness.App, id string) (link string) {
 	t.Helper()
 	harness.Eventually(t, "the email arrives", func() bool {

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// place is one place of a call that may name a record.
+// place is a position in a call that may contain the id of a record.
 type place struct {
 	name string
 	call func(t *testing.T, id string) string // returns the response

@@ -18,7 +18,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")                                         // a failed recipient would be suppressed
-	stranger, noter := app.Stranger(t, "stranger"), app.Stranger(t, "noter") // the first one has no events of its own
+	stranger, noter := app.Stranger(t, "stranger"), app.Stranger(t, "noter") // the first stranger has no events
 	byField := map[string]string{}
 	unknown := map[string]string{}
 	for _, kind := range owned {
@@ -28,7 +28,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 	}
 	send(t, app, anEmail)
 	app.DNS.Fault("unanswered.example", dnsxtest.ServFail)
-	for range 2 { // for a second page of the queue
+	for range 2 { // so that the queue has a second page
 		send(t, app, strings.ReplaceAll(anEmail, "example.net", "unanswered.example"))
 	}
 	var schema struct {
@@ -77,7 +77,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 				t.Errorf("a stranger's %s: %s", f.Name, foreign)
 			}
 			for _, theirs := range []string{byField["email"], byField["webhook"], "example.net", "unanswered.example"} {
-				// which repeats the requested id
+				// the response repeats the requested ID
 				if strings.Contains(foreign, theirs) && !strings.Contains(foreign, `"code":"not_found"`) {
 					t.Errorf("%s by another account names %s: %s", f.Name, theirs, foreign)
 				}
@@ -118,7 +118,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
 				t.Errorf("%s of another account's domain: %s", f.Name, got)
 			}
-		case f.Name == "auditLog", f.Name == "invitations": // no key reads them; of people: TestTeamsAreIsolated
+		case f.Name == "auditLog", f.Name == "invitations": // no key reads them; users: see TestTeamsAreIsolated
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql",
 				map[string]string{"query": `{` + f.Name + `{nodes{id}}}`}).Body); !strings.Contains(got,
 				`"insufficient_scope"`) {
@@ -132,7 +132,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 			}
 		case f.hasArgument("after"):
 			checkConnection(t, app, stranger, f.Name)
-		case f.Name == "operator": // of people: TestTheInstallationIsForOperatorsOnly
+		case f.Name == "operator": // for signed-in operators: see TestTheInstallationIsForOperatorsOnly
 			for _, asks := range []*harness.App{app, stranger} {
 				if got := string(asks.Do(t, http.MethodPost, "/graphql",
 					map[string]string{"query": `{operator{accounts{nodes{id}} queueByDestination{destination}}}`}).
@@ -156,7 +156,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 				map[string]string{"query": `{viewer{account{id}}}`}).Body); !strings.Contains(got, stranger.AccountID) {
 				t.Errorf("viewer: %s", got)
 			}
-		case f.Name == "plans": // the offered plans are not secret; which one is the caller's own is
+		case f.Name == "plans": // the offered plans are not secret, but the caller's own plan is
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql",
 				map[string]string{"query": `{plans{id current}}`}).Body); strings.Count(got, `"current":true`) != 1 {
 				t.Errorf("plans: %s", got)
@@ -232,7 +232,7 @@ func checkMutation(t *testing.T, stranger *harness.App, f rootField, ids, unknow
 			t.Errorf("a template of another account got %s, want an error of template.id", got)
 		}
 	case f.Name == "addSuppression":
-		// The id of the email is a note of the client. It leads to no email of another account.
+		// The email's id is only a note from the client. It gives no access to an email of another account.
 		if got := ask(fmt.Sprintf(`mutation{addSuppression(email:"x@example.net",emailId:%q){causedBy{id subject}}}`,
 			ids["email"])); got != `{"data":{"addSuppression":{"causedBy":null}}}` {
 			t.Errorf("a suppression because of another account's email got %s, want causedBy null", got)

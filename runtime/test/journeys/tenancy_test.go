@@ -32,7 +32,7 @@ var owned = map[string]struct {
 	"/templates": {"template", "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		var made struct{ Template struct{ ID string } }
-		for range 2 { // for a second page
+		for range 2 { // so that the list has a second page
 			app.Do(t, http.MethodPost, "/api/templates", map[string]string{"name": "Owned", "text": "Hello"}).
 				JSON(t, &made)
 		}
@@ -47,7 +47,7 @@ var owned = map[string]struct {
 		app.Do(t, http.MethodPost, "/api/api-keys", map[string]string{"name": "owned"}).JSON(t, &made)
 		return made.APIKey.ID
 	}},
-	// Two, for a second page.
+	// Two, so that the list has a second page.
 	"/suppressions": {"suppression", "sup_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		var made suppressed
@@ -69,15 +69,15 @@ var owned = map[string]struct {
 		app.Do(t, http.MethodGet, "/api/category-opt-outs", nil).JSON(t, &list)
 		return list.OptOuts[0].ID
 	}},
-	// Two, for a second page.
+	// Two, so that the list has a second page.
 	"/received-emails": {"receivedEmail", "inb_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		for range 2 {
-			receive(t, app, "support@dev.test", aQuestion)
+			receive(t, app, "support@dev.test", questionMessage)
 		}
 		return lastReceived(t, app)
 	}},
-	// Two, for a second page.
+	// Two, so that the list has a second page.
 	"/webhooks": {"webhook", "wh_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		return createEndpoints(t, app)
@@ -97,23 +97,23 @@ var owned = map[string]struct {
 	}},
 	"/smtp-credentials": {"smtpCredential", "smtp_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
-		// the development credential makes a second page
+		// with the development credential, the list has a second page
 		id, _ := newCredential(t, app, map[string]any{"name": "owned"})
 		return id
 	}},
-	// Two, for a second page.
+	// Two, so that the list has a second page.
 	"/automations": {"automation", "aut_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		createAutomation(t, app, "owned.never")
 		return createAutomation(t, app, "owned.never")
 	}},
-	// Two, for a second page.
+	// Two, so that the list has a second page.
 	"/events": {"customEvent", "ae_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		postEvent(t, app, `{"name": "owned.unheard", "user_id": "u1"}`)
 		return postEvent(t, app, `{"name": "owned.unheard", "user_id": "u2"}`).Event.ID
 	}},
-	// Two, for a second page.
+	// Two, so that the list has a second page.
 	"/automation-runs": {"automationRun", "run_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		createAutomation(t, app, "owned.began")
@@ -128,7 +128,7 @@ var owned = map[string]struct {
 		})
 		return waiting.Runs[0].ID
 	}},
-	// Two, for a second page.
+	// Two, so that the list has a second page.
 	"/sms-messages": {"", "sms_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		return sendTexts(t, app)
@@ -141,7 +141,7 @@ var owned = map[string]struct {
 		})
 		return id
 	}},
-	// Two, because claims have no other second page.
+	// Two, because there is no other way to a second page of claims.
 	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		holder := app.Stranger(t, "holder")
@@ -218,7 +218,7 @@ func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 	waitForStatus(t, app, ids["/emails"], "delivered")
 	checked := 0
 	for _, o := range operations(t, app) {
-		if !strings.Contains(o.path, "{") || !o.keys { // those of people: TestTeamsAreIsolated
+		if !strings.Contains(o.path, "{") || !o.keys { // those for signed-in users: see TestTeamsAreIsolated
 			continue
 		}
 		kind, covered := owned[o.resource()]
@@ -271,7 +271,7 @@ func TestListsAndCursorsAreIsolated(t *testing.T) {
 		if !o.hasParameter("query", "cursor") || !o.keys || strings.Contains(o.path, "{") {
 			continue
 		}
-		if o.path == "/billing/invoices" { // the payment provider's: TestInvoicesBelongToAccount
+		if o.path == "/billing/invoices" { // owned by the payment provider: see TestInvoicesBelongToAccount
 			continue
 		}
 		var page struct {

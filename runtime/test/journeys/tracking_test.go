@@ -75,7 +75,7 @@ func trackEverything(t *testing.T, app *harness.App) (domainID string) {
 	domainID = devDomainID(t, app)
 	if got := app.Do(t, http.MethodPatch, "/api/domains/"+domainID,
 		`{"open_tracking":true,"click_tracking":true}`); got.Status != http.StatusOK {
-		t.Fatalf("turning tracking on got status %d and %s, want 200", got.Status, got.Body)
+		t.Fatalf("enabling tracking got status %d and %s, want 200", got.Status, got.Body)
 	}
 	return domainID
 }

@@ -27,8 +27,8 @@ type announced struct {
 	Data map[string]any
 }
 
-// ear is an endpoint of all events, and the Postrider that sends them.
-type ear struct {
+// eventEndpoint is an endpoint that receives every event, and the Postrider that sends them.
+type eventEndpoint struct {
 	*harness.App
 
 	mu     sync.Mutex
@@ -36,9 +36,9 @@ type ear struct {
 	heard  []announced
 }
 
-func newEar(t *testing.T) *ear {
+func newEventEndpoint(t *testing.T) *eventEndpoint {
 	t.Helper()
-	e := &ear{App: harness.Start(t, nil)}
+	e := &eventEndpoint{App: harness.Start(t, nil)}
 	e.MailDomain(t, "example.net")
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -66,7 +66,7 @@ func newEar(t *testing.T) *ear {
 }
 
 // awaitEvent waits for the event of a type that has a value in its data.
-func (e *ear) awaitEvent(t *testing.T, typ event.Type, key, value string) (found announced) {
+func (e *eventEndpoint) awaitEvent(t *testing.T, typ event.Type, key, value string) (found announced) {
 	t.Helper()
 	harness.Eventually(t, fmt.Sprintf("%s with %s %s is received", typ, key, value), func() bool {
 		e.mu.Lock()
@@ -81,7 +81,7 @@ func (e *ear) awaitEvent(t *testing.T, typ event.Type, key, value string) (found
 }
 
 // sendMail sends a tagged message and returns its id.
-func (e *ear) sendMail(t *testing.T, to string, more ...string) string {
+func (e *eventEndpoint) sendMail(t *testing.T, to string, more ...string) string {
 	t.Helper()
 	var got struct{ ID string }
 	e.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"`+to+
@@ -90,7 +90,7 @@ func (e *ear) sendMail(t *testing.T, to string, more ...string) string {
 }
 
 // mustDo sends a request that must succeed.
-func (e *ear) mustDo(t *testing.T, method, path, body string) []byte {
+func (e *eventEndpoint) mustDo(t *testing.T, method, path, body string) []byte {
 	t.Helper()
 	var given any
 	if body != "" {
@@ -104,7 +104,7 @@ func (e *ear) mustDo(t *testing.T, method, path, body string) []byte {
 }
 
 // addDomain adds a domain and returns its id.
-func (e *ear) addDomain(t *testing.T, name string) string {
+func (e *eventEndpoint) addDomain(t *testing.T, name string) string {
 	t.Helper()
 	var made struct{ Domain struct{ ID string } }
 	if err := json.Unmarshal(e.mustDo(t, http.MethodPost, "/api/domains", `{"name":"`+name+`"}`), &made); err != nil {
@@ -113,20 +113,20 @@ func (e *ear) addDomain(t *testing.T, name string) string {
 	return made.Domain.ID
 }
 
-// journeys cause each event from the outside, and return the received event.
-var journeys = map[event.Type]func(*testing.T, *ear) announced{
-	event.EmailSent: func(t *testing.T, e *ear) announced {
+// journeys cause each event from outside, and return the received event.
+var journeys = map[event.Type]func(*testing.T, *eventEndpoint) announced{
+	event.EmailSent: func(t *testing.T, e *eventEndpoint) announced {
 		return e.awaitEvent(t, event.EmailSent, "email_id", e.sendMail(t, "sent@example.net"))
 	},
-	event.EmailDelivered: func(t *testing.T, e *ear) announced {
+	event.EmailDelivered: func(t *testing.T, e *eventEndpoint) announced {
 		return e.awaitEvent(t, event.EmailDelivered, "email_id", e.sendMail(t, "ok@example.net"))
 	},
-	event.EmailScheduled: func(t *testing.T, e *ear) announced {
+	event.EmailScheduled: func(t *testing.T, e *eventEndpoint) announced {
 		at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 		return e.awaitEvent(t, event.EmailScheduled, "email_id",
 			e.sendMail(t, "soon@example.net", `,"scheduled_at":"`+at+`"`))
 	},
-	event.EmailBounced: func(t *testing.T, e *ear) announced {
+	event.EmailBounced: func(t *testing.T, e *eventEndpoint) announced {
 		e.MX.Always(smtptest.Rcpt, "gone@example.net", smtptest.Reply(550, "5.1.1", "No such user"))
 		got := e.awaitEvent(t, event.EmailBounced, "email_id", e.sendMail(t, "gone@example.net"))
 		if reason, _ := got.Data["bounce_reason"].(string); got.Data["status"] != "bounced" ||
@@ -135,22 +135,22 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 		}
 		return got
 	},
-	event.EmailDeliveryDelayed: func(t *testing.T, e *ear) announced {
+	event.EmailDeliveryDelayed: func(t *testing.T, e *eventEndpoint) announced {
 		e.MX.Always(smtptest.Rcpt, "later@example.net", smtptest.Reply(451, "4.7.1", "Greylisted"))
 		return e.awaitEvent(t, event.EmailDeliveryDelayed, "email_id", e.sendMail(t, "later@example.net"))
 	},
-	event.EmailFailed: func(t *testing.T, e *ear) announced {
+	event.EmailFailed: func(t *testing.T, e *eventEndpoint) announced {
 		e.DNS.Add(t, "nomail.example. 60 IN MX 0 .")
 		return e.awaitEvent(t, event.EmailFailed, "email_id", e.sendMail(t, "x@nomail.example"))
 	},
-	event.EmailSuppressed: func(t *testing.T, e *ear) announced {
+	event.EmailSuppressed: func(t *testing.T, e *eventEndpoint) announced {
 		if got := e.Do(t, http.MethodPost, "/api/suppressions",
 			`{"email":"never@example.net"}`); got.Status != http.StatusOK {
 			t.Fatalf("adding a suppression got status %d and %s, want 200", got.Status, got.Body)
 		}
 		return e.awaitEvent(t, event.EmailSuppressed, "email_id", e.sendMail(t, "never@example.net"))
 	},
-	event.EmailComplained: func(t *testing.T, e *ear) announced {
+	event.EmailComplained: func(t *testing.T, e *eventEndpoint) announced {
 		id := e.sendMail(t, "cross@example.net")
 		sender := senderOf(t, e.App, "cross@example.net")
 		e.awaitEvent(t, event.EmailDelivered, "email_id", id)
@@ -160,50 +160,50 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 		}
 		return e.awaitEvent(t, event.EmailComplained, "email_id", id)
 	},
-	event.EmailOpened: func(t *testing.T, e *ear) announced {
+	event.EmailOpened: func(t *testing.T, e *eventEndpoint) announced {
 		id, links := sendTracked(t, e)
 		follow(t, e.App, http.MethodGet, links.pixel, browser)
 		return e.awaitEvent(t, event.EmailOpened, "email_id", id)
 	},
-	event.EmailClicked: func(t *testing.T, e *ear) announced {
+	event.EmailClicked: func(t *testing.T, e *eventEndpoint) announced {
 		id, links := sendTracked(t, e)
 		follow(t, e.App, http.MethodGet, links.click, browser)
 		return e.awaitEvent(t, event.EmailClicked, "email_id", id)
 	},
-	event.EmailReceived: func(t *testing.T, e *ear) announced {
-		receive(t, e.App, "support@dev.test", strings.Replace(aQuestion, "Cc: carol@example.net\r\n", "", 1))
+	event.EmailReceived: func(t *testing.T, e *eventEndpoint) announced {
+		receive(t, e.App, "support@dev.test", strings.Replace(questionMessage, "Cc: carol@example.net\r\n", "", 1))
 		return e.awaitEvent(t, event.EmailReceived, "rcpt_to", "support@dev.test")
 	},
-	event.EmailCancelled: func(t *testing.T, e *ear) announced {
+	event.EmailCancelled: func(t *testing.T, e *eventEndpoint) announced {
 		at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 		id := e.sendMail(t, "never-sent@example.net", `,"scheduled_at":"`+at+`"`)
 		e.mustDo(t, http.MethodPatch, "/api/emails/"+id, `{"cancel":true}`)
 		return e.awaitEvent(t, event.EmailCancelled, "email_id", id)
 	},
-	event.SuppressionAdded: func(t *testing.T, e *ear) announced {
+	event.SuppressionAdded: func(t *testing.T, e *eventEndpoint) announced {
 		e.mustDo(t, http.MethodPost, "/api/suppressions", `{"email":"added@example.net"}`)
 		return e.awaitEvent(t, event.SuppressionAdded, "email", "added@example.net")
 	},
-	event.SuppressionRemoved: func(t *testing.T, e *ear) announced {
+	event.SuppressionRemoved: func(t *testing.T, e *eventEndpoint) announced {
 		e.mustDo(t, http.MethodPost, "/api/suppressions", `{"email":"removed@example.net"}`)
 		id, _ := e.awaitEvent(t, event.SuppressionAdded, "email", "removed@example.net").Data["suppression_id"].(string)
 		e.mustDo(t, http.MethodDelete, "/api/suppressions/"+id, "")
 		return e.awaitEvent(t, event.SuppressionRemoved, "suppression_id", id)
 	},
-	event.DomainAdded: func(t *testing.T, e *ear) announced {
+	event.DomainAdded: func(t *testing.T, e *eventEndpoint) announced {
 		return e.awaitEvent(t, event.DomainAdded, "domain_id", e.addDomain(t, "added.example"))
 	},
-	event.DomainUpdated: func(t *testing.T, e *ear) announced {
+	event.DomainUpdated: func(t *testing.T, e *eventEndpoint) announced {
 		id := e.addDomain(t, "updated.example")
 		e.mustDo(t, http.MethodPatch, "/api/domains/"+id, `{"ed25519":true}`)
 		return e.awaitEvent(t, event.DomainUpdated, "domain_id", id)
 	},
-	event.DomainDeleted: func(t *testing.T, e *ear) announced {
+	event.DomainDeleted: func(t *testing.T, e *eventEndpoint) announced {
 		id := e.addDomain(t, "deleted.example")
 		e.mustDo(t, http.MethodDelete, "/api/domains/"+id, "")
 		return e.awaitEvent(t, event.DomainDeleted, "domain_id", id)
 	},
-	event.ContactUnsubscribed: func(t *testing.T, e *ear) announced {
+	event.ContactUnsubscribed: func(t *testing.T, e *eventEndpoint) announced {
 		link := unsubscribeLink(t, e.App, "stop@example.net", `,"category":"Product news"`)
 		if status, page := visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click"); status != http.StatusOK {
 			t.Fatalf("unsubscribing with the link got status %d and %s, want 200", status, page)
@@ -212,7 +212,7 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 	},
 }
 
-// laterModules will emit these events; they need a journey then.
+// laterModules will emit these events; they will then need a journey.
 var laterModules = map[event.Type]string{
 	event.AutomationStarted: "automations", event.AutomationStepCompleted: "automations",
 	event.AutomationCompleted: "automations", event.AutomationFailed: "automations",
@@ -230,7 +230,7 @@ var causedBelow = map[event.Type]string{
 type trackedLinks struct{ click, pixel string }
 
 // sendTracked delivers a message whose opens and clicks are counted.
-func sendTracked(t *testing.T, e *ear) (id string, links trackedLinks) {
+func sendTracked(t *testing.T, e *eventEndpoint) (id string, links trackedLinks) {
 	t.Helper()
 	trackEverything(t, e.App)
 	id = e.sendMail(t, "reader@example.net", `,"html":"<body><p><a href=\"https://shop.example/r\">it</a></p></body>"`)
@@ -246,9 +246,9 @@ func sendTracked(t *testing.T, e *ear) (id string, links trackedLinks) {
 // Every event type of the catalog is caused from the outside and sent to a webhook endpoint, signed, with
 // the fields of its sample. A new type fails this test until it has a journey, or the name of the module
 // that will cause it.
-func TestEveryEventReachesAWebhook(t *testing.T) { //nolint:tparallel // its subtests share one endpoint
+func TestEveryEventReachesAWebhook(t *testing.T) { //nolint:tparallel // the subtests share one endpoint
 	t.Parallel()
-	e := newEar(t)
+	e := newEventEndpoint(t)
 	for _, entry := range event.Catalog() {
 		journey, later := journeys[entry.Type], laterModules[entry.Type]+causedBelow[entry.Type]
 		switch {

@@ -57,14 +57,14 @@ func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 	}
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url}).JSON(t, &made)
 	if len(made.Webhook.Events) != 29 || !strings.HasPrefix(made.Secret, "whsec_") {
-		t.Fatalf("the new webhook is %+v, want the 29 events of the modules that there are, and a secret", made)
+		t.Fatalf("the new webhook is %+v, want the 29 events of the enabled modules, and a secret", made)
 	}
 	id := send(t, app,
 		`{"from":"ada@dev.test","to":"bob@example.net","subject":"Your receipt","text":"x","tags":{"kind":"receipt"}}`)
 	told := map[string]hook{}
 	for len(told) < 2 {
 		got := <-heard
-		if strings.HasPrefix(got.body, `{"type":"domain.`) { // from domain checks at the start
+		if strings.HasPrefix(got.body, `{"type":"domain.`) { // events from domain checks at the start
 			continue
 		}
 		stamp, signature, _ := strings.Cut(strings.TrimPrefix(got.header.Get("Service-Signature"), "t="), ",v1=")
@@ -108,7 +108,7 @@ func TestErasedRecipientIsRemovedFromWebhooks(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	target, heard := newListener(t)
 	var made struct{ Webhook struct{ ID string } }
-	events := []string{"email.sent", "email.delivered", "email.bounced"} // without events about domain checks
+	events := []string{"email.sent", "email.delivered", "email.bounced"} // excluding events about domain checks
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target, "events": events}).JSON(t, &made)
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"one","text":"x"}`)
 	shared := send(t, app,
@@ -119,7 +119,7 @@ func TestErasedRecipientIsRemovedFromWebhooks(t *testing.T) {
 	for range 6 { // two sent, three delivered, one test
 		<-heard
 	}
-	harness.Eventually(t, "all is settled", func() bool {
+	harness.Eventually(t, "everything is settled", func() bool {
 		var list struct {
 			Deliveries []struct{ State string }
 		}

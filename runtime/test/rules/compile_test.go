@@ -10,7 +10,7 @@ import (
 
 var lruImport = regexp.MustCompile(`"github\.com/(hashicorp/golang-lru|maypok86/otter)`)
 
-// A generic cache is compiled, with all its methods, in every package that can see one. runtime/base/cache
+// A generic cache is compiled, with all its methods, in every package that uses one. runtime/base/cache
 // compiles its table only once.
 func TestOnlyOnePackageImportsLRU(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ var databaseRules = []databaseRule{
 		forbids: regexp.MustCompile(`\brows\.Next\(|\.QueryContext\(`),
 		allowed: []string{
 			"runtime/storage/db/",
-			"runtime/work/bus/batch.go",     // passes a transaction on
+			"runtime/work/bus/batch.go",     // passes on a transaction
 			"runtime/test/faults/server.go", // reads columns that it does not know
 		},
 		reason: "read rows with All, One and Each of runtime/storage/db, which close them and return every error",

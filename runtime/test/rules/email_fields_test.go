@@ -9,8 +9,8 @@ import (
 // the record and a resend.
 const maxEmailFiles = 8
 
-// A field of an email that many files spell out is forgotten in one of them. Other subjects with a field of
-// the same name, such as a template, do not count.
+// If many files spell out a field of an email, it is eventually forgotten in one of them. Other subjects with a
+// field of the same name, such as a template, do not count.
 func TestEmailFieldsAreNamedInFewFiles(t *testing.T) {
 	t.Parallel()
 	files := handWritten(t)

@@ -52,7 +52,7 @@ func TestLinksBetweenDocumentsResolve(t *testing.T) {
 		}
 	}
 	if checked < 100 {
-		t.Errorf("found %d links between documents, want at least 100: has the way that they are written changed?",
+		t.Errorf("found %d links between documents, want at least 100: has their syntax changed?",
 			checked)
 	}
 }

@@ -71,7 +71,7 @@ func TestLogLinesOfUnauthenticatedClientsAreBounded(t *testing.T) {
 	}
 	for part := range boundedLines {
 		if !used[part] {
-			t.Errorf("no log line contains %s any more: remove it from boundedLines", part)
+			t.Errorf("no log line still contains %s: remove it from boundedLines", part)
 		}
 	}
 }

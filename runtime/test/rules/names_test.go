@@ -94,7 +94,7 @@ func TestFunctionsAreNamedForWhatTheyDo(t *testing.T) {
 		}
 	}
 	if share := 100 * bare / len(functions); share > maxBareShare {
-		t.Errorf("%d of %d unexported functions are one bare word (%d %%), want at most %d %%: name them verb + object",
+		t.Errorf("%d of %d unexported functions have a one-word name (%d %%), want at most %d %%; use verb + object",
 			bare, len(functions), share, maxBareShare)
 	}
 	if len(found) > 0 {

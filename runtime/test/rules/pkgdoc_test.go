@@ -54,7 +54,7 @@ func TestFileLength(t *testing.T) {
 			continue
 		}
 		if n := strings.Count(f.readCode(t), "\n"); n > most {
-			t.Errorf("%s has %d lines; the limit is %d: cut it along a subject", f.path, n, most)
+			t.Errorf("%s has %d lines; the limit is %d: split it by subject", f.path, n, most)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // and table of the dashboard, guide, and the code that enforces it.
 const maxPlanFiles = 9
 
-// notCaps is the fields of a plan that are not caps, or whose name other subjects use too.
+// notCaps contains the fields of a plan that are not caps, or whose name other subjects also use.
 var notCaps = map[string]string{
 	"id": "every record has one", "name": "every record has one",
 	"rank": "orders plans", "self_service": "lets customers choose the plan", "sandboxed": "a rule of sending",
@@ -24,7 +24,7 @@ var notCaps = map[string]string{
 	"stored_bytes": "usage and the cap of an account have this name too", "daily_bytes": "usage and the cap of an account have this name too",
 }
 
-// A cap that many files spell out is forgotten in one of them.
+// If many files spell out a cap, it is eventually forgotten in one of them.
 func TestPlanCapsAreNamedInFewFiles(t *testing.T) {
 	t.Parallel()
 	files := handWritten(t)
@@ -53,8 +53,8 @@ func filesNaming(files map[string]string, name string) (found []string) {
 	return found
 }
 
-// handWritten returns the files that a person edits to add a field: code, schemas, queries and guides. Tests, recorded
-// answers and the example queries of the documentation do not have to change with a field.
+// handWritten returns the files that a person edits to add a field: code, schemas, queries and guides. Tests,
+// recorded responses and the example queries of the documentation do not have to change with a field.
 func handWritten(t *testing.T) map[string]string {
 	t.Helper()
 	root := filepath.Join("..", "..", "..")

@@ -36,7 +36,7 @@ var stepTypeExamples = []string{
 
 var stepTypeConst = regexp.MustCompile(`(?m)^const (\w+) = "(\w+_\w+)"\n\nvar _ = register`)
 
-// TestStepTypesStayInTheirFiles counts the types whose name no other word of the program shares.
+// TestStepTypesStayInTheirFiles checks the types whose name means nothing else in the program.
 func TestStepTypesStayInTheirFiles(t *testing.T) {
 	t.Parallel()
 	const root = "../../.."
@@ -84,7 +84,7 @@ func TestStepTypesStayInTheirFiles(t *testing.T) {
 	for name := range patterns {
 		most := mostStepTypeFiles + moreStepTypeFiles[name]
 		if n := len(named[name]); n < 3 || n > most {
-			t.Errorf("%d files name the step type %s, want 3 to %d; let the rest follow from its own files:\n%s", n,
+			t.Errorf("%d files name the step type %s, want 3 to %d; derive the rest from its own files:\n%s", n,
 				name, most, strings.Join(named[name], "\n"))
 		}
 	}

@@ -35,7 +35,7 @@ var tokenSources = map[string][]string{
 	"runtime/ops/doctor/dns.go":            {"- a name that DNS does not have"},
 	"cmd/postrider/follow/follow.go":       {"- a signing secret of one run of postrider listen"},
 	"modules/signin/passkeys/party.go":     {"Passkey challenge"},
-	"rest/api/sealed.go":                   {"Kept answer of an Idempotency-Key"},
+	"rest/api/sealed.go":                   {"Stored response of an Idempotency-Key"},
 	"known device":                         {"Known-browser cookie"}, // purposes of derived keys from here on
 	"sign-in by OpenID Connect":            {"OpenID Connect state"},
 	"unsubscribe links":                    {"Unsubscribe link"},
@@ -114,7 +114,7 @@ func TestEveryTokenIsDocumented(t *testing.T) {
 	}
 	for source := range tokenSources {
 		if found[source] == "" {
-			t.Errorf("no code creates a token with %q any more: remove it from tokenSources", source)
+			t.Errorf("code no longer creates a token with %q: remove it from tokenSources", source)
 		}
 	}
 	for name, made := range rows {

@@ -174,7 +174,7 @@ func (c *canonicaliser) skipText(text string) bool {
 
 type member struct {
 	name       string
-	start, end int    // of `"name":value` in the output
+	start, end int    // positions of `"name":value` in the output
 	omitUnless string // the member is omitted unless this member is present; "" means never
 }
 

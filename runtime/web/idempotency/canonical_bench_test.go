@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// BenchmarkCanonical2K measures the work that a key adds to an ordinary send, besides the database.
+// BenchmarkCanonical2K measures the work, outside the database, that a key adds to an ordinary send.
 func BenchmarkCanonical2K(b *testing.B) {
 	body := []byte(`{"from":"Ada <ada@example.com>","to":["bob@example.net"],"subject":"Your receipt",` +
 		`"html":"<p>` + strings.Repeat("Thank you for your order. ", 40) + `</p>","text":"` +

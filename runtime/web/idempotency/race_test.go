@@ -247,7 +247,8 @@ func TestCanceledCallerIsNotReportedAsRunning(t *testing.T) {
 	}
 }
 
-// A batch gives up soon on a held key and reports it. Later statements of its session wait as long as before.
+// A batch soon gives up on a held key and reports it. The shorter lock timeout does not affect later statements
+// of its session.
 func TestTryStoreManyGivesUpOnHeldKey(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

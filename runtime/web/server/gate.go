@@ -129,7 +129,7 @@ type gatedConn struct {
 	limit atomic.Int64 // write deadline set by the handler, in Unix nanoseconds; 0 if there is none
 }
 
-// Write sends in chunks. The client must accept each within the time that the pace allows.
+// Write sends b in chunks. The client must accept each of them within the time that the pace allows.
 func (c *gatedConn) Write(b []byte) (n int, err error) {
 	for {
 		at := time.Now().Add(c.pace.Period)

@@ -127,7 +127,7 @@ func TestProxyMayFillListener(t *testing.T) {
 	}
 }
 
-// Silent connections leave room for other clients, whether they come from a trusted proxy, from this machine,
+// Silent connections cannot crowd out other clients, whether they come from a trusted proxy, from this machine,
 // or from a private network, where the peer may be a proxy. Other clients behind the same peer are served as
 // well.
 func TestSilentProxyConnectionsLeaveRoom(t *testing.T) {
@@ -180,7 +180,7 @@ func TestProxyClientsHaveShares(t *testing.T) {
 		}
 	}))
 	defer close(release)
-	for i := range most/2 - 1 { // of one network, of several clients
+	for i := range most/2 - 1 { // connections of several clients in one network
 		c := g.dial(t, proxy)
 		go ask(c, "Wait: yes", fmt.Sprintf("X-Forwarded-For: 203.0.113.%d", i%5))
 		<-busy

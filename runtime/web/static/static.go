@@ -47,7 +47,7 @@ func New(content []byte, header http.Header) *Text {
 }
 
 // NewPacked returns a text that is already compressed. Either form may be nil. The first client that accepts
-// neither causes the text to be decompressed, also for later ones.
+// neither causes the text to be decompressed, even for later ones.
 func NewPacked(brotli, gzipped []byte, header http.Header) *Text {
 	t := &Text{header: header, etag: tagOf(append(bytes.Clone(gzipped), brotli...))}
 	for _, v := range []variant{{"br", brotli}, {codingGzip, gzipped}} {

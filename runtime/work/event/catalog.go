@@ -81,7 +81,8 @@ func Lookup(t Type) (Entry, bool) {
 var catalog = []Entry{
 	{AutomationCancelled, "A run was cancelled. It appears in the timeline and is not sent to webhooks", sampleRun("cancelled", 1, "delay", nil)},
 	{AutomationCompleted, "A run finished all its steps, or ended early on a false condition", sampleRun("completed", 2, "send_email", nil)},
-	{AutomationFailed, "A run failed: a send failed, a wait timed out, a value was not valid", sampleRun("failed", 1, "send_email", &sampleRunError)},
+	{AutomationFailed, "A run failed: a send failed, a wait timed out, or a value was " +
+		"invalid", sampleRun("failed", 1, "send_email", &sampleRunError)},
 	{AutomationStarted, "An active automation matched an incoming event and a run was created", sampleRun("running", 0, "delay", nil)},
 	{AutomationStepCompleted, "One step of a run was completed", sampleRun("running", 1, "send_email", nil)},
 	{ContactUnsubscribed, "A recipient completed a managed unsubscribe", sampleUnsubscribe()},
@@ -151,8 +152,8 @@ var catalog = []Entry{
 		sampleEmail(EmailSuppressed, "failed", func(d *Email) {
 			d.SuppressedRecipients = []string{"bob@example.net"}
 		})},
-	{SuppressionAdded, "An address was put on the suppression list", sampleSuppression()},
-	{SuppressionRemoved, "An address was taken off the suppression list", sampleSuppression()},
+	{SuppressionAdded, "An address was added to the suppression list", sampleSuppression()},
+	{SuppressionRemoved, "An address was removed from the suppression list", sampleSuppression()},
 }
 
 var sampleTime = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)

@@ -10,12 +10,12 @@ const (
 // address as suppressed.
 type Unsubscribe struct {
 	Email            string  `json:"email" doc:"The address that opted out."`
-	Source           string  `json:"source" doc:"one_click: by the button of a mail program (RFC 8058); page: on the page that the link leads to."`
+	Source           string  `json:"source" doc:"one_click: with the unsubscribe button of the mail client (RFC 8058); page: on the page that the link opens."`
 	Scope            string  `json:"scope" doc:"all: the address was added to the suppressions, and all sends to it are blocked; category: only the mail of one category stops."`
-	Category         *string `json:"category" doc:"null with scope all."`
-	CategoryLabel    *string `json:"category_label" doc:"The category as it was written in the send; null with scope all."`
-	SuppressionID    *string `json:"suppression_id" doc:"null with scope category."`
-	CategoryOptOutID *string `json:"category_opt_out_id" doc:"null with scope all."`
+	Category         *string `json:"category" doc:"null if the scope is all."`
+	CategoryLabel    *string `json:"category_label" doc:"The category as it was written in the send; null if the scope is all."`
+	SuppressionID    *string `json:"suppression_id" doc:"null if the scope is category."`
+	CategoryOptOutID *string `json:"category_opt_out_id" doc:"null if the scope is all."`
 	EmailID          *string `json:"email_id" doc:"The email whose link was used."`
 }
 

@@ -11,23 +11,23 @@ type Email struct {
 	EmailID      string      `json:"email_id" doc:"The ID of the email."`
 	From         string      `json:"from" doc:"The sender."`
 	To           []string    `json:"to" nullable:"false" doc:"The recipients."`
-	CC           []string    `json:"cc" nullable:"false" doc:"The recipients of copies."`
+	CC           []string    `json:"cc" nullable:"false" doc:"The Cc recipients."`
 	Subject      string      `json:"subject" doc:"The subject."`
-	Status       string      `json:"status" doc:"Status after the event: of the recipient, if the event is about one."` // New sets it
+	Status       string      `json:"status" doc:"Status after the event: that of the recipient, if the event concerns one."` // New sets it
 	EmailStatus  string      `json:"email_status" doc:"Status of the email as a whole after this event: scheduled, cancelled, sent, delivered, bounced or failed."`
 	Tags         []shape.Tag `json:"tags" nullable:"false" doc:"Tags of the send."`
 	CreatedAt    Time        `json:"created_at" doc:"When the email was accepted."`
-	Recipient    string      `json:"recipient,omitempty" doc:"The address that the event is about, if it is about one."`
-	BounceReason string      `json:"bounce_reason,omitempty" doc:"With email.bounced: the reply of the receiving server."`
-	Bounce       *Bounce     `json:"bounce,omitempty" doc:"With email.bounced: details of the refusal."`
-	Delay        *Delay      `json:"delay,omitempty" doc:"With email.delivery_delayed: the reason and the time of the next attempt."`
-	Failure      *Failure    `json:"failure,omitempty" doc:"With email.failed: why delivery is impossible."`
-	Click        *Click      `json:"click,omitempty" doc:"With email.clicked: the link and the client."`
-	Open         *Open       `json:"open,omitempty" doc:"With email.opened: the client that loaded the tracking pixel."`
+	Recipient    string      `json:"recipient,omitempty" doc:"The address that the event concerns, if it concerns a single one."`
+	BounceReason string      `json:"bounce_reason,omitempty" doc:"For email.bounced, the reply of the receiving server."`
+	Bounce       *Bounce     `json:"bounce,omitempty" doc:"For email.bounced, details of the bounce."`
+	Delay        *Delay      `json:"delay,omitempty" doc:"For email.delivery_delayed, the reason and the time of the next attempt."`
+	Failure      *Failure    `json:"failure,omitempty" doc:"For email.failed, why delivery is impossible."`
+	Click        *Click      `json:"click,omitempty" doc:"For email.clicked, the link and the client."`
+	Open         *Open       `json:"open,omitempty" doc:"For email.opened, the client that loaded the tracking pixel."`
 	Complaint    *Complaint  `json:"complaint,omitempty" doc:"Content of the feedback report (RFC 5965), for email.complained."`
 	ScheduledAt  *Time       `json:"scheduled_at,omitempty" doc:"With email.scheduled and email.cancelled: when the email is, or was, to be sent."`
 
-	SuppressedRecipients []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"With email.suppressed: the addresses for which the whole message was blocked."`
+	SuppressedRecipients []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"For email.suppressed, the addresses for which the whole message was blocked."`
 }
 
 // SubjectID returns the email.
@@ -39,15 +39,15 @@ type Bounce struct {
 	Code         int    `json:"code" doc:"SMTP reply code; 0 when there was none."`
 	EnhancedCode string `json:"enhanced_code" doc:"Enhanced status code (RFC 3463), such as 5.1.1; empty if there was none."`
 	Diagnostic   string `json:"diagnostic" doc:"The reply of the receiving server."`
-	RemoteMTA    string `json:"remote_mta" doc:"The server that refused."`
+	RemoteMTA    string `json:"remote_mta" doc:"The server that refused the message."`
 	Attempt      int    `json:"attempt,omitempty" doc:"Number of the attempt, starting at 1. Absent if the bounce arrived later as a report."`
 }
 
 // Delay describes why and until when a recipient waits.
 type Delay struct {
-	Attempt       int    `json:"attempt" doc:"Number of the attempt, from 1."`
+	Attempt       int    `json:"attempt" doc:"Number of the attempt, starting at 1."`
 	NextAttemptAt Time   `json:"next_attempt_at" doc:"When the next attempt is due."`
-	Diagnostic    string `json:"diagnostic" doc:"The response of the remote server, or why there is none."`
+	Diagnostic    string `json:"diagnostic" doc:"The response of the remote server, or why there was none."`
 }
 
 // Failure describes why no attempt could succeed.

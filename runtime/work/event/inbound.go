@@ -7,7 +7,7 @@ type Inbound struct {
 	From            string           `json:"from" doc:"The From header of the message."`
 	Subject         string           `json:"subject" doc:"The subject."`
 	Status          string           `json:"status" doc:"received."`
-	RcptTo          string           `json:"rcpt_to" doc:"The envelope recipient: which of your addresses it came to."`
+	RcptTo          string           `json:"rcpt_to" doc:"The envelope recipient: the address that the email was sent to."`
 	CC              []string         `json:"cc" nullable:"false" doc:"The addresses in the Cc header field."`
 	MessageID       string           `json:"message_id" doc:"The message ID without angle brackets; empty if there is none."`
 	InReplyTo       *string          `json:"in_reply_to" doc:"The Message-ID that the email replies to; null if it is not a reply."`
@@ -22,7 +22,7 @@ type Inbound struct {
 type AttachmentInfo struct {
 	Filename    string `json:"filename" doc:"The file name of the attachment."`
 	ContentType string `json:"content_type" doc:"The media type of the attachment."`
-	Size        int    `json:"size" doc:"Octets, decoded."`
+	Size        int    `json:"size" doc:"Decoded size in bytes."`
 }
 
 // SubjectID returns the received email.

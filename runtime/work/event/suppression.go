@@ -5,7 +5,7 @@ type Suppression struct {
 	SuppressionID string  `json:"suppression_id" doc:"The ID of the suppression."`
 	Email         *string `json:"email" doc:"The address; null once it is erased."`
 	Reason        string  `json:"reason" doc:"bounce, failure, complaint, unsubscribe or manual."`
-	EmailID       *string `json:"email_id" doc:"The email that led to it; null without one."`
+	EmailID       *string `json:"email_id" doc:"The email that caused it; null if none did."`
 }
 
 // SubjectID returns the suppression.

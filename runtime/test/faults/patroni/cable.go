@@ -12,7 +12,7 @@ import (
 type cable struct {
 	space   string // the namespace
 	end     string // the interface at the bridge
-	address string // of the machine
+	address string // address of the machine
 }
 
 // newCables creates a bridge and a cable for each of n machines, or returns nil if that is not possible

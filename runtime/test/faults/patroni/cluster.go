@@ -23,7 +23,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// The passwords of the cluster, which listens on loopback and exists only during a test.
+// Passwords of the cluster, which listens on loopback and exists only during a test.
 const (
 	superPassword = "drill-super"
 	userPassword  = "drill-user"
@@ -32,7 +32,7 @@ const (
 // machines is the number of machines in a cluster.
 const machines = 3
 
-// Cluster is three machines.
+// Cluster runs three machines.
 type Cluster struct {
 	t        testing.TB
 	Machines []*Machine

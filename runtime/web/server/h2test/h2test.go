@@ -195,7 +195,7 @@ func (c *Client) Open(whole bool, fields ...string) (stream uint32, err error) {
 	return stream, err
 }
 
-// Get begins a GET.
+// Get starts a GET request.
 func (c *Client) Get(path string, fields ...string) (stream uint32, err error) {
 	return c.Open(true, append([]string{":method", "GET", ":path", path}, fields...)...)
 }
@@ -210,7 +210,7 @@ type State struct {
 	Allowed  uint32 // concurrent streams, as announced by the server
 	Statuses map[string]int
 	Resets   map[http2.ErrCode]int
-	Bytes    int64 // of all responses
+	Bytes    int64 // total bytes of all responses
 	Ended    error // nil while the connection is open
 }
 

@@ -70,7 +70,7 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
       remove: (key) => {
         const gone = removed(steps, key)
         const edited = remove(steps, key)
-        apply(edited, gone.length > 1 ? gone.length > 2 ? `Deleted, along with ${gone.length - 1} steps that only it led to` : 'Deleted, along with a step that only it led to' : undefined)
+        apply(edited, gone.length > 1 ? gone.length > 2 ? `Deleted, along with ${gone.length - 1} steps reachable only from it` : 'Deleted, along with a step reachable only from it' : undefined)
         if (!edited) return
         if (selected && gone.includes(selected)) select(null)
         toStep(edited.key || 'trigger')

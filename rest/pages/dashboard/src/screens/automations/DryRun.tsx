@@ -129,7 +129,7 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
             <select {...p} className="input" defaultValue="" onChange={(e) => take(e.target.value)}><option value="">none</option>{samples.map((s) => <option key={s.id} value={s.id}>{s.email ?? s.userId ?? s.id}, {formatRelative(s.createdAt, Date.now())}</option>)}</select>
           )}</Field>
         )}
-        <div className="grid gap-1"><span className="font-medium">Data</span><Code label="Event data, JSON" language="json" value={data} onChange={setData} height="h-36" /></div>
+        <div className="grid gap-1"><span className="font-medium">Data</span><Code label="Event data (JSON)" language="json" value={data} onChange={setData} height="h-36" /></div>
         <fieldset className="grid gap-2">
           <legend className="mb-1 font-medium">Later events</legend>
           {later.map((l, i) => (

@@ -48,7 +48,7 @@ export const SceneContext = createContext<Scene | null>(null)
 
 export function useScene(): Scene {
   const scene = useContext(SceneContext)
-  if (!scene) throw new Error('there is no scene around this')
+  if (!scene) throw new Error('useScene requires a scene context')
   return scene
 }
 

@@ -77,7 +77,7 @@ export function Raw({ id }: { id: string }) {
   if (!text) return gone
   return (
     <div className="grid gap-3">
-      <div className="flex flex-wrap items-center gap-3 text-xs text-ink-3"><span>The message as sent, without the signature and the tracking of each recipient.</span><button type="button" className="btn sm ml-auto" onClick={() => saveFile([text], `${id}.eml`, 'message/rfc822')}><Download aria-hidden />Download .eml</button></div>
+      <div className="flex flex-wrap items-center gap-3 text-xs text-ink-3"><span>The message as sent, without each recipient’s signature and tracking.</span><button type="button" className="btn sm ml-auto" onClick={() => saveFile([text], `${id}.eml`, 'message/rfc822')}><Download aria-hidden />Download .eml</button></div>
       <CodeBlock text={text.length > mostShown ? `${text.slice(0, mostShown)}\n…` : text} wrap copy={text.length <= mostShown} max="max-h-[720px]" />
     </div>
   )

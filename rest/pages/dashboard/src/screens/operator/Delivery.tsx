@@ -30,7 +30,7 @@ export function Delivery() {
         <>
           {o.queueByDestination && <Card title="Queue by destination" padded={false}><Queue rows={o.queueByDestination} /></Card>}
           {o.sources && <Card title="Sources" padded={false}><Sources rows={o.sources} /></Card>}
-          {o.lanes && <Card title="Lanes" padded={false} footer="As seen by the process that answered. Each process has its own lanes."><Lanes rows={o.lanes} /></Card>}
+          {o.lanes && <Card title="Lanes" padded={false} footer="From the process that responded. Each process has its own lanes."><Lanes rows={o.lanes} /></Card>}
         </>
       )}
     </PageBody>

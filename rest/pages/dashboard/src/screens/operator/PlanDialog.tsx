@@ -11,7 +11,7 @@ type Flags = 'self_service' | 'overage' | 'sandboxed'
 
 const flags: { key: Flags; of: (p: Plan) => boolean; label: string }[] = [
   { key: 'self_service', of: (p) => p.selfService, label: 'Customers can choose it' },
-  { key: 'overage', of: (p) => p.overage, label: 'Emails beyond the included ones are sent and charged' },
+  { key: 'overage', of: (p) => p.overage, label: 'Emails beyond the included volume are sent and charged' },
   { key: 'sandboxed', of: (p) => p.sandboxed, label: 'Accounts can send only to themselves until they have a domain and a payment method' },
 ]
 

@@ -51,7 +51,7 @@ export default function Playground() {
             <Fallback fallback={plain}><Suspense fallback={plain}><Editor value={text.query} onChange={(query) => set({ query })} onRun={go} schema={schema.data} /></Suspense></Fallback>
           </div>
           <label className="grid flex-none border-t border-line">
-            <span className="px-4 pt-2 text-xs text-ink-3 md:pl-6">Variables, as JSON</span>
+            <span className="px-4 pt-2 text-xs text-ink-3 md:pl-6">Variables (JSON)</span>
             <textarea spellCheck={false} rows={4} value={text.variables} onChange={(e) => set({ variables: e.target.value })} onKeyDown={(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) go() }} className="w-full resize-none bg-surface px-4 py-1.5 font-mono text-xs -outline-offset-2 md:pl-6" />
           </label>
         </div>

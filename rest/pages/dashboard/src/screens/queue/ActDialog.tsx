@@ -33,7 +33,7 @@ export function ActDialog({ act, target, onClose, onDone }: { act: Act; target: 
       actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="queue-act" className={`btn ${known.danger ? 'danger' : 'primary'}`} disabled={!ready || write.busy}>{known.name}{count.data ? ` (${count.data.matched.toLocaleString()})` : ''}</button></>}
     >
       <form id="queue-act" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
-        <p role="status" className="font-medium">{count.data ? (count.data.matched ? `Applies to ${people(count.data.matched)}.` : 'Nothing is queued there anymore.') : count.error ? '' : 'Counting…'}</p>
+        <p role="status" className="font-medium">{count.data ? (count.data.matched ? `Applies to ${people(count.data.matched)}.` : 'No matching recipients are queued anymore.') : count.error ? '' : 'Counting…'}</p>
         {count.error && <ErrorAlert error={count.error} retry={() => void count.refetch()} />}
         <p className="text-ink-2">{known.about}</p>
         {act === 'drop' && <Field label="Reason" hint="Shown in the timeline of each email." error={write.fieldErrors.reason}>{(f) => <input {...f} className="input" required maxLength={500} value={reason} onChange={(e) => setReason(e.target.value)} />}</Field>}

@@ -36,21 +36,21 @@ export function Erase() {
   const [at, setAt] = useState<{ gone: number; of: number } | null>(null)
   const whom = email.trim()
   return (
-    <Card title="Erase a person's data">
+    <Card title="Erase a person’s data">
       <form className="grid justify-items-start gap-3" onSubmit={(e) => { e.preventDefault(); if (whom) setAsking(true) }}>
         <p className="text-ink-2">Permanently deletes emails to an address with their delivery history, email from it, and its events. A suppressed address stays suppressed.</p>
         <Field label="Address">{(p) => <input {...p} type="email" className="input max-w-[360px]" required value={email} onChange={(e) => setEmail(e.target.value)} />}</Field>
         <button type="submit" className="btn danger" disabled={!whom}>Erase</button>
         {erased && (
           <div role="status" className="text-ink-2">
-            <p>The data of <b className="font-medium wrap-anywhere">{erased.email}</b> was erased:</p>
+            <p>All data about <b className="font-medium wrap-anywhere">{erased.email}</b> was erased:</p>
             <ul className="list-disc pl-5">{(Object.keys(names) as (keyof Erased)[]).map((k) => <li key={k}>{erased.of[k].toLocaleString('en')} {names[k]}</li>)}</ul>
           </div>
         )}
       </form>
       {asking && (
         <ConfirmDialog
-          title={`Erase all data of ${whom}?`} label="Erase permanently" danger onClose={() => setAsking(false)}
+          title={`Erase all data about ${whom}?`} label="Erase permanently" danger onClose={() => setAsking(false)}
           run={async () => {
             setErased(null)
             try {

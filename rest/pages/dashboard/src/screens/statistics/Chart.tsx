@@ -50,7 +50,7 @@ export function Chart<F>({ measure, points, height = 232 }: { measure: Measure<F
   }
 
   return (
-    <figure aria-label={`${measure.name}, a chart`}>
+    <figure aria-label={`${measure.name} chart`}>
       <figcaption className="mb-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-ink-2">
         {measure.series.map((s) => <span key={s.name} className="inline-flex items-center gap-1.5"><Swatch series={s} kind={measure.kind} />{s.name}</span>)}
       </figcaption>

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
-// Module returns *Service and all that it contributes.
+// Module returns *Service and everything that it contributes.
 var Module = fx.Module("notes",
 	fx.Provide(New),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "notes", Run: s.Sweep} }),

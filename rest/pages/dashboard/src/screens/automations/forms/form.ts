@@ -39,7 +39,7 @@ export const StepFormContext = createContext<StepForm | null>(null)
 
 export function useStepForm(): StepForm {
   const form = useContext(StepFormContext)
-  if (!form) throw new Error('there is no form around this')
+  if (!form) throw new Error('useStepForm requires a form context')
   return form
 }
 

@@ -15,7 +15,7 @@ export default defineStep({
     return [words(s.at) ? `${words(s.at)}${s.offset ? `, ${wordsOfSpan(s.offset)}` : ''}` : '', w ? `${w.from ?? '…'} to ${w.to ?? '…'}${w.days ? `, ${w.days.join(' ')}` : ''}` : ''].filter(Boolean).join(', then ')
   },
   sides: [slot('on_past', 'If the time has passed', 'already past')],
-  lacks: (s) => (isEmpty(s.at) && !s.window ? [{ field: 'window', message: 'a time of day or a time is required' }] : []),
+  lacks: (s) => (isEmpty(s.at) && !s.window ? [{ field: 'window', message: 'a date or a time of day is required' }] : []),
   continues: true,
   Form: WaitUntilForm,
 })

@@ -53,7 +53,7 @@ function Body() {
   return (
     <div className="grid gap-1">
       <span className="font-medium">Body</span>
-      <Code label="Request body, JSON" language="json" value={typed ?? written} readOnly={form.readOnly} onChange={type} height="h-40" />
+      <Code label="Request body (JSON)" language="json" value={typed ?? written} readOnly={form.readOnly} onChange={type} height="h-40" />
       <p className={`text-xs ${wrong || form.wrong('body') ? 'text-bad' : 'text-ink-3'}`}>{wrong ? 'Not valid JSON yet. The previous body is kept.' : (form.wrong('body') ?? 'JSON. Strings can contain event values, such as {{ event.user_id }}.')}</p>
     </div>
   )
