@@ -192,7 +192,7 @@ func TestExitCodes(t *testing.T) {
 		{"dev extra", 2, "unexpected argument extra"},
 		{"run", 2, "unexpected argument run"},
 		{"", 2, "expected one of"},
-		{"serve", 2, "2 settings are wrong"},
+		{"serve", 2, "2 settings are invalid"},
 		{"account update a@example.com", 2, "no fields to update"},
 		{"plan set pro", 2, "no fields to update"},
 		{"plan set pro --daily-emails=many", 2, "must be a whole number or none"},

@@ -235,7 +235,7 @@ func TestServeReportsAllMissingSettings(t *testing.T) {
 	if diff := cmp.Diff([]string{"POSTRIDER_MASTER_KEY", "POSTRIDER_BASE_URL"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !strings.HasPrefix(err.Error(), "2 settings are wrong:\n") {
+	if !strings.HasPrefix(err.Error(), "2 settings are invalid:\n") {
 		t.Errorf("text %q", err)
 	}
 	if _, err := config.Load(setting.Tool, "", setting.RawValues{}); err != nil {
@@ -313,7 +313,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		"fallback, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" },
 			"POSTRIDER_FALLBACK must have both a user name and a password"},
 		"another way out":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "https://h" }, "must be mx, capture"},
-		"a key twice":             {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] += "," + masterKey }, "key 2 is key 1 again"},
+		"a key twice":             {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] += "," + masterKey }, "key 2 repeats key 1"},
 		"DNS server on port 0":    {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DNS"] = "127.0.0.1:0" }, "POSTRIDER_DNS"},
 		"a node with a space":     {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_NODE"] = "box 7" }, `POSTRIDER_NODE is "box 7"`},
 		"a drain beyond the stop": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DRAIN_DELAY"] = "16s" }, "from 0 to 15s"},

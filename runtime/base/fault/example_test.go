@@ -20,7 +20,7 @@ func ExampleFields() {
 	// has 1200 characters; the limit is 998
 }
 
-// An edge asks for the kind of an error and answers in its own words.
+// An edge checks the kind of an error and responds in its own words.
 func ExampleKindOf() {
 	err := fmt.Errorf("send: %w", fault.NoSuch("email", "msg_1"))
 	fmt.Println(fault.KindOf(err) == fault.NotFound)

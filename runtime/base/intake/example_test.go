@@ -20,8 +20,5 @@ func ExamplePool() {
 	fmt.Println("bob:", err)
 	release()
 	// Output:
-	// ada: <nil>
-	// ada: <nil>
-	// ada: no room: too much is held at the moment
-	// bob: <nil>
+	// ada: <nil> ada: <nil> ada: no room left in the budget bob: <nil>
 }

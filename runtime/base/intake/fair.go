@@ -39,8 +39,8 @@ func (p *Pool) canAllFinish(s *share, h *hold, n int64) bool {
 	return true
 }
 
-// startTransfer records that the process waits for a client to send or receive, and how to end that. end is called
-// with the pool's mutex held, once at most and never after still has returned; it must not block.
+// startTransfer records that the process waits for a client to send or receive, and how to end that. end is
+// called with the pool's mutex held, at most once and never after endTransfer has returned; it must not block.
 func (h *hold) startTransfer(end func()) {
 	p := h.pool
 	p.mu.Lock()

@@ -12,7 +12,7 @@ import (
 // The errors of holding something. The edges translate them.
 var (
 	// ErrFull means that there was no room within the time to wait for it.
-	ErrFull = errors.New("no room: too much is held at the moment")
+	ErrFull = errors.New("no room left in the budget")
 	// ErrCut means that a holder was ended to make room for others.
 	ErrCut = errors.New("ended to make room for others")
 )

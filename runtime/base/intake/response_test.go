@@ -43,7 +43,7 @@ func fetch(t *testing.T, srv *httptest.Server, method, body string) (*http.Respo
 }
 
 // Responses arrive as they were written, however the handler writes them.
-func TestResponsesArriveAsTheyWereWritten(t *testing.T) {
+func TestResponsesArriveUnchanged(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Arriving = 256 << 10 })
 	for _, size := range []int{0, 1, smallResponse - 1, smallResponse, smallResponse + 1, 100_000, 3 << 20} {
@@ -69,7 +69,7 @@ func TestResponsesArriveAsTheyWereWritten(t *testing.T) {
 					t.Errorf("%d bytes in pieces of %d, flushed %t: status %d and %d bytes came, want 418 and the same bytes", size, piece, flushed, a.StatusCode, len(got))
 				}
 				if !flushed && size > smallResponse && piece > smallResponse && a.ContentLength != int64(size) {
-					t.Errorf("%d bytes at once have the length %d", size, a.ContentLength)
+					t.Errorf("%d bytes written at once have the Content-Length %d", size, a.ContentLength)
 				}
 			}
 		}
@@ -106,12 +106,12 @@ func TestAHandlerThatPanicsSendsNothing(t *testing.T) {
 	})
 	if a, err := srv.Client().Get(srv.URL); err == nil {
 		a.Body.Close()
-		t.Errorf("a handler that panics answers %d, want the connection cut", a.StatusCode)
+		t.Errorf("a handler that panics returns the status %d, want the connection closed", a.StatusCode)
 	}
 }
 
 // A body that the handler reads directly takes a place, and memory for the bytes read.
-func TestABodyThatItsHandlerReadsIsCounted(t *testing.T) {
+func TestBodyReadByItsHandlerIsCounted(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	body := strings.Repeat("x", 100_000)
@@ -134,7 +134,7 @@ func TestABodyThatItsHandlerReadsIsCounted(t *testing.T) {
 }
 
 // The unread rest of a body is not parsed as the next request.
-func TestTheRestOfABodyIsNoRequest(t *testing.T) {
+func TestUnreadBodyIsNotARequest(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	served := make(chan string, 10)
@@ -147,9 +147,9 @@ func TestTheRestOfABodyIsNoRequest(t *testing.T) {
 		now, later string
 		kept       bool
 	}{
-		"it has come":          {smuggled, "", true},
-		"it comes later":       {"", smuggled, false},
-		"a part of it is late": {smuggled[:10], smuggled[10:], false},
+		"it has arrived":           {smuggled, "", true},
+		"it arrives later":         {"", smuggled, false},
+		"part of it arrives later": {smuggled[:10], smuggled[10:], false},
 	} {
 		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 		if err != nil {

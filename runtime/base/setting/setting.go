@@ -25,7 +25,7 @@ type Setting[T any] struct {
 	// DefaultText is the default in words, for readers. It is required with From.
 	DefaultText string
 
-	// Required says which value production needs. Empty if the setting is optional.
+	// Required describes the value that production needs. It is empty if the setting is optional.
 	Required string
 	// Check reports whether the value fits the mode and the other settings. Its error continues a sentence
 	// that begins with the name: "is required with …".
@@ -42,9 +42,9 @@ type Setting[T any] struct {
 func Declare[T any](s Setting[T]) *Setting[T] {
 	switch {
 	case s.Name == "" || s.Group == "" || s.Help == "" || s.Form.Parse == nil:
-		panic("setting: " + s.Name + " needs a name, a group, a form and a help text")
+		panic("setting: " + s.Name + " requires a name, a group, a form and a help text")
 	case s.From != nil && s.DefaultText == "":
-		panic("setting: " + s.Name + " has a default that follows from others, and no DefaultText that says so")
+		panic("setting: " + s.Name + " has a From without a DefaultText")
 	case slices.ContainsFunc(declarations, func(other declaration) bool { return other.info().Name == s.Name }):
 		panic("setting: " + s.Name + " is declared twice")
 	}

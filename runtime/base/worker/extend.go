@@ -66,7 +66,7 @@ func (w *Worker[J, R]) callExtend(batch []*item[J]) (held []bool, err error) {
 	}
 	held, err = w.queue.Extend(w.writes, jobs, w.cfg.Lease)
 	if err == nil && len(held) != len(jobs) {
-		return nil, fmt.Errorf("extend answered for %d of %d jobs", len(held), len(jobs))
+		return nil, fmt.Errorf("extend returned results for %d of %d jobs", len(held), len(jobs))
 	}
 	return held, err
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// A worker that finds nothing looks more seldom, up to five times; work, and a nudge, make it
-// look often again.
-func TestAWorkerWithNothingToDoLooksMoreSeldom(t *testing.T) {
+// An idle worker polls up to five times less often. A job or a nudge resets the interval.
+func TestIdleWorkerPollsLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(0)
@@ -24,12 +23,12 @@ func TestAWorkerWithNothingToDoLooksMoreSeldom(t *testing.T) {
 		}
 		<-time.After(10 * time.Second)
 		if n := claims(100 * time.Second); n < 17 || n > 24 {
-			t.Errorf("at rest it looked %d times in 100 seconds, want about 20", n)
+			t.Errorf("an idle worker polled %d times in 100 seconds, want about 20", n)
 		}
 		w.Nudge()
-		<-time.After(time.Millisecond) // what the nudge leads to
+		<-time.After(time.Millisecond) // the claim after the nudge
 		if n := claims(1500 * time.Millisecond); n != 1 {
-			t.Errorf("within one and a half seconds after a nudge it looked %d times more, want once", n)
+			t.Errorf("within one and a half seconds after a nudge, it polled %d more times, want once", n)
 		}
 		<-time.After(10 * time.Second)
 		b.add(1)

@@ -13,13 +13,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// process is one whose standing the test sets.
+// process is a Process whose state the test sets.
 type process struct {
 	mu             sync.Mutex
 	claims, runs   chan struct{} // closed while it may
 	doubtfulBefore time.Time
 	back           chan struct{}
-	before         func(time.Time) int // what the worker has Watch know
+	before         func(time.Time) int // the function that the worker passed to Watch
 	reported       []bool
 }
 
@@ -72,9 +72,8 @@ func (p *process) with(f func()) {
 	f()
 }
 
-// While the process may not claim, nothing is claimed; while it may not begin, nothing
-// that it has claimed is begun.
-func TestAWorkerHeedsHowItsProcessStands(t *testing.T) {
+// While the process may not claim, nothing is claimed. While it may not start jobs, claimed jobs wait.
+func TestWorkerObeysItsProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, p := newBoard(1), newProcess()
@@ -91,7 +90,7 @@ func TestAWorkerHeedsHowItsProcessStands(t *testing.T) {
 		<-time.After(time.Minute)
 		b.with(func() {
 			if len(b.due) != 0 || len(b.begun) != 0 {
-				t.Errorf("%d jobs left and %d begun, want the one claimed and not begun", len(b.due), len(b.begun))
+				t.Errorf("%d jobs left and %d started, want the job claimed and not started", len(b.due), len(b.begun))
 			}
 		})
 		close(p.runs)
@@ -104,9 +103,8 @@ func TestAWorkerHeedsHowItsProcessStands(t *testing.T) {
 	})
 }
 
-// Results are offered again as soon as any operation of the process has found the
-// database back, and not when their own wait is over.
-func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
+// Results are stored again as soon as any operation of the process succeeds, before their own wait is over.
+func TestResultsAreStoredAsSoonAsTheDatabaseIsBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, p := newBoard(3), newProcess()
@@ -137,15 +135,15 @@ func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
 		}
 		p.with(func() {
 			if !slices.Contains(p.reported, false) || !p.reported[len(p.reported)-1] {
-				t.Errorf("reported %v, want failures and then that it works", p.reported)
+				t.Errorf("reported %v, want failures and then a success", p.reported)
 			}
 		})
 	})
 }
 
-// A lease from before a silence of the process is not valid, whatever time is left of
-// it, until it has been prolonged: others may have been given the job.
-func TestALeaseIsDoubtfulAfterASilenceUntilItIsProlonged(t *testing.T) {
+// A lease from before a silence of the process is invalid, however much time is left, until it is extended:
+// another process may have the job.
+func TestLeaseIsInvalidAfterASilenceUntilItIsExtended(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, p := newBoard(1), newProcess()
@@ -159,7 +157,7 @@ func TestALeaseIsDoubtfulAfterASilenceUntilItIsProlonged(t *testing.T) {
 			back := p.back
 			p.with(func() { p.back = make(chan struct{}) })
 			close(back)
-			synctest.Wait() // prolonged
+			synctest.Wait() // extended
 			ask()
 			return "done"
 		}
@@ -169,7 +167,7 @@ func TestALeaseIsDoubtfulAfterASilenceUntilItIsProlonged(t *testing.T) {
 		<-time.After(time.Minute)
 		stop()
 		if diff := cmp.Diff([]bool{true, false, true}, valid); diff != "" {
-			t.Errorf("valid at first, after the silence, once prolonged (-want +got):\n%s", diff)
+			t.Errorf("valid at first, after the silence, and once extended (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -144,7 +144,7 @@ func TestStopHandsBackReservedJobs(t *testing.T) {
 		}
 		slices.Sort(b.released)
 		if !slices.Equal(b.released, []int{7, 8}) || len(b.begun) != 0 {
-			t.Errorf("released %v, begun %v; want both jobs released", b.released, b.begun)
+			t.Errorf("released %v, started %v; want both jobs released", b.released, b.begun)
 		}
 	})
 }

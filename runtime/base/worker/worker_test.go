@@ -42,7 +42,7 @@ func TestEveryJobRunsAndIsSettledOnce(t *testing.T) {
 	})
 }
 
-func TestNudgeWakesAtOnceAndPollFindsTheRest(t *testing.T) {
+func TestNudgeWakesImmediatelyAndPollFindsTheRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(0)
@@ -74,7 +74,7 @@ func TestNudgeWakesAtOnceAndPollFindsTheRest(t *testing.T) {
 	})
 }
 
-func TestANudgeDuringAClaimIsNotForgotten(t *testing.T) {
+func TestNudgeDuringAClaimIsNotLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(0)
@@ -124,7 +124,7 @@ func TestConcurrencyStaysFullWhileSlowJobsRun(t *testing.T) {
 		b.with(func() {
 			// 4 free runners x 10 started seconds + the slow one, less what the claim spacing costs
 			if len(b.begun) < 40 {
-				t.Errorf("%d jobs began in 10 s, want at least 40", len(b.begun))
+				t.Errorf("%d jobs started in 10 s, want at least 40", len(b.begun))
 			}
 		})
 		<-time.After(20 * time.Second)
@@ -148,7 +148,7 @@ func TestWaitingResultsShareACommit(t *testing.T) {
 	})
 }
 
-func TestWhileResultsCannotBeStoredNoRunBegins(t *testing.T) {
+func TestNoRunStartsWhileResultsCannotBeStored(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(*board){
 		"the database is away":   func(b *board) { b.settleErr = errAway },
@@ -178,14 +178,14 @@ func TestWhileResultsCannotBeStoredNoRunBegins(t *testing.T) {
 				<-time.After(30 * time.Minute)
 				b.with(func() {
 					if len(b.begun) != begun {
-						t.Errorf("%d runs began while results could not be stored", len(b.begun)-begun)
+						t.Errorf("%d runs started while results could not be stored", len(b.begun)-begun)
 					}
-					if len(b.claims) > claims+1 { // one may have been on its way
+					if len(b.claims) > claims+1 { // one may have been in progress
 						t.Errorf("%d claims while results could not be stored", len(b.claims)-claims)
 					}
 					b.settleErr, b.settleTime = nil, 0
 				})
-				<-time.After(2 * time.Hour) // the frozen call comes back
+				<-time.After(2 * time.Hour) // the frozen call returns
 				b.with(func() {
 					if diff := cmp.Diff(upTo(101), b.settled); diff != "" {
 						t.Errorf("settled after recovery (-want +got):\n%s", diff)
@@ -196,7 +196,7 @@ func TestWhileResultsCannotBeStoredNoRunBegins(t *testing.T) {
 	}
 }
 
-func TestNoRunBeginsWhileClaimsFail(t *testing.T) {
+func TestNoRunStartsWhileClaimsFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(5) // 4 run, 1 waits in the process, and there is room to look for more
@@ -210,7 +210,7 @@ func TestNoRunBeginsWhileClaimsFail(t *testing.T) {
 		<-time.After(5 * time.Minute)
 		b.with(func() {
 			if len(b.begun) != 4 {
-				t.Errorf("%d runs began, want the 4 before the outage", len(b.begun))
+				t.Errorf("%d runs started, want the 4 before the outage", len(b.begun))
 			}
 			b.claimErr = nil
 		})
@@ -286,7 +286,7 @@ func TestClaimErrorsAreLoggedOncePerOutage(t *testing.T) {
 	})
 }
 
-func TestABadResultIsAbandonedAndHoldsUpNobody(t *testing.T) {
+func TestBadResultIsAbandonedWithoutDelayingOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(50)
@@ -303,7 +303,7 @@ func TestABadResultIsAbandonedAndHoldsUpNobody(t *testing.T) {
 	})
 }
 
-func TestAPanicCostsOnlyItsJob(t *testing.T) {
+func TestPanicAffectsOnlyItsJob(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(10)
@@ -338,6 +338,6 @@ func TestConfigNamesEveryWrongField(t *testing.T) {
 		}
 	}
 	if err := (worker.Config{}).Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
+		t.Errorf("the defaults are rejected: %v", err)
 	}
 }

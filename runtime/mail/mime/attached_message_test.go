@@ -36,7 +36,7 @@ func TestAttachedMessageIsSentAsAMessage(t *testing.T) {
 		if !strings.Contains(raw, "Content-Type: message/rfc822; name=minutes.eml\r\n"+
 			"Content-Transfer-Encoding: 7bit\r\n") ||
 			!strings.Contains(raw, "\r\n\r\n"+strings.ReplaceAll(inner, "\n", "\r\n")+"\r\n") {
-			t.Errorf("the message is not attached as it is (read: %v):\n%s", read, raw)
+			t.Errorf("the message was not attached unchanged (read: %v):\n%s", read, raw)
 		}
 	}
 	_, boundary, _ := strings.Cut(compose(inner, false), "=_mixed_")

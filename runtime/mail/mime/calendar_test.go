@@ -18,7 +18,7 @@ func TestInvitationsAreAlternatives(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		file        mime.Attachment
-		alternative string // Content-Type of the alternative; empty if there is none
+		alternative string // Content-Type of the alternative; empty if none is expected
 		attached    string // Content-Type of the file
 	}{
 		"method in the file": {mime.Attachment{Name: "invite.ics", Data: []byte(invite)},

@@ -31,9 +31,9 @@ func displayed(list []address.Address) []string {
 	return all
 }
 
-// TestReaderReadsWhatComposeWrote compares composing and parsing for every golden message: each field, each
+// TestComposedMessagesParseBack compares composing and parsing for every golden message: each field, each
 // byte of each attachment.
-func TestReaderReadsWhatComposeWrote(t *testing.T) {
+func TestComposedMessagesParseBack(t *testing.T) {
 	t.Parallel()
 	for name, m := range goldenMessages(t) {
 		raw, err := mime.Compose(m)

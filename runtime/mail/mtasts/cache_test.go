@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 )
 
-func TestANewIDBringsTheNewPolicy(t *testing.T) {
+func TestNewIDFetchesTheNewPolicy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -23,9 +23,9 @@ func TestANewIDBringsTheNewPolicy(t *testing.T) {
 	w.fetched(t, 2)
 }
 
-// An attacker would remove the record or break the DNS or the web server: the policy remains valid until it
+// An attacker could remove the record, or break DNS or the web server, so the policy remains valid until it
 // expires.
-func TestAPolicyOutlivesItsSource(t *testing.T) {
+func TestPolicyStaysValidWithoutItsSource(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -47,7 +47,7 @@ func TestAPolicyOutlivesItsSource(t *testing.T) {
 	w.find(t, "none", mtasts.FetchError)
 }
 
-func TestAFailedFetchIsRepeatedAfterAWhileOrForANewID(t *testing.T) {
+func TestFailedFetchIsRetriedLaterOrForANewID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -65,7 +65,7 @@ func TestAFailedFetchIsRepeatedAfterAWhileOrForANewID(t *testing.T) {
 	w.fetched(t, 3)
 }
 
-func TestAPolicyIsFetchedAnewEveryDayAndAtItsEnd(t *testing.T) {
+func TestPolicyIsFetchedDailyAndAtExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -84,7 +84,7 @@ func TestAPolicyIsFetchedAnewEveryDayAndAtItsEnd(t *testing.T) {
 	w.find(t, "none", mtasts.FetchError)
 }
 
-func TestAPolicyOfNoAgeHoldsForOnce(t *testing.T) {
+func TestPolicyWithZeroMaxAgeIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -94,7 +94,7 @@ func TestAPolicyOfNoAgeHoldsForOnce(t *testing.T) {
 	w.find(t, "none", mtasts.FetchError)
 }
 
-func TestManyWhoAskAtOnceFetchOnce(t *testing.T) {
+func TestConcurrentLookupsFetchOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -114,7 +114,7 @@ func TestManyWhoAskAtOnceFetchOnce(t *testing.T) {
 	w.fetched(t, 1)
 }
 
-func TestAFinderNeedsItsParts(t *testing.T) {
+func TestNewRequiresResolverAndClient(t *testing.T) {
 	t.Parallel()
 	if _, err := mtasts.New(mtasts.Config{}); err == nil {
 		t.Error("New accepted an empty Config")

@@ -148,7 +148,7 @@ func (w *world) fetched(t *testing.T, times int32) {
 	}
 }
 
-func TestAPolicyIsFoundAndKept(t *testing.T) {
+func TestPolicyIsFoundAndCached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "20261121")
@@ -172,7 +172,7 @@ func TestAPolicyIsFoundAndKept(t *testing.T) {
 	w.fetched(t, 1)
 }
 
-func TestADomainWithoutARecordIsNotAskedForAPolicy(t *testing.T) {
+func TestNoPolicyIsFetchedWithoutARecord(t *testing.T) {
 	t.Parallel()
 	for name, records := range map[string][]string{
 		"none":    nil,
@@ -194,7 +194,7 @@ func TestADomainWithoutARecordIsNotAskedForAPolicy(t *testing.T) {
 	}
 }
 
-func TestARecordBesideOthersAndBehindAnAliasCounts(t *testing.T) {
+func TestRecordIsFoundAmongOthersAndThroughCNAME(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.serve(enforce)
@@ -203,7 +203,7 @@ func TestARecordBesideOthersAndBehindAnAliasCounts(t *testing.T) {
 	w.find(t, "enforce", "")
 }
 
-func TestTestingAndNone(t *testing.T) {
+func TestModesTestingAndNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -216,7 +216,7 @@ func TestTestingAndNone(t *testing.T) {
 	w.fetched(t, 2)
 }
 
-func TestWhatIsServedMustBeAPolicy(t *testing.T) {
+func TestInvalidPoliciesAreRejected(t *testing.T) {
 	t.Parallel()
 	text := func(kind, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -253,7 +253,7 @@ func TestWhatIsServedMustBeAPolicy(t *testing.T) {
 	}
 }
 
-func TestTheServerMustProveItsName(t *testing.T) {
+func TestPolicyServerCertificateMustMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *egress.ClientConfig, _ *mtasts.Config) { c.RootCAs = x509.NewCertPool() })
 	w.announce(t, "1")
@@ -262,7 +262,7 @@ func TestTheServerMustProveItsName(t *testing.T) {
 	w.fetched(t, 0)
 }
 
-func TestAPolicyServerOnAPrivateAddressIsNotAsked(t *testing.T) {
+func TestPolicyServerOnAPrivateAddressIsRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *egress.ClientConfig, _ *mtasts.Config) { c.Guard = egress.NewGuard(nil) })
 	w.announce(t, "1")
@@ -274,7 +274,7 @@ func TestAPolicyServerOnAPrivateAddressIsNotAsked(t *testing.T) {
 	}
 }
 
-func TestAPolicyHostWithoutAddressIsAFailedFetch(t *testing.T) {
+func TestPolicyHostWithoutAddressFailsTheFetch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -282,7 +282,7 @@ func TestAPolicyHostWithoutAddressIsAFailedFetch(t *testing.T) {
 	w.find(t, "none", mtasts.FetchError)
 }
 
-func TestAServerThatGoesSilentIsLeft(t *testing.T) {
+func TestSilentPolicyServerTimesOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *egress.ClientConfig, c *mtasts.Config) { c.FetchTimeout = 100 * time.Millisecond })
 	w.announce(t, "1")
@@ -290,8 +290,8 @@ func TestAServerThatGoesSilentIsLeft(t *testing.T) {
 	w.find(t, "none", mtasts.FetchError)
 }
 
-// A delivery that is canceled while it waits proves nothing about the domain.
-func TestAStoppedFetchIsNotRemembered(t *testing.T) {
+// A delivery that is canceled while it waits says nothing about the domain.
+func TestCanceledFetchIsNotCached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")

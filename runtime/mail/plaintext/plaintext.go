@@ -68,7 +68,7 @@ type writer struct {
 	inStyle bool
 	sheet   sheet
 	frames  frames
-	unseen  bool   // the frames hide the text
+	unseen  bool   // whether the frames hide the text
 	href    string // of the open link
 	label   strings.Builder
 	pre     int

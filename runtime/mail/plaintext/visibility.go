@@ -42,7 +42,7 @@ func (f frames) open(t html.Token, s sheet) frames {
 	return f
 }
 
-// end removes what an end tag closes.
+// end removes the frames that an end tag closes.
 func (f frames) end(name atom.Atom) frames {
 	i := f.innermost(name)
 	switch {
@@ -90,7 +90,7 @@ var (
 	zeroSize    = regexp.MustCompile(`^0*\.?0*(?:px|em|rem|pt|%)?(?:!important)?$`)
 )
 
-// frameOf returns what a start tag does to its text. React Email marks its preview text with data-skip-in-text.
+// frameOf returns how a start tag affects its text. React Email marks its preview text with data-skip-in-text.
 func frameOf(t html.Token, s sheet) frame {
 	f := frame{name: t.DataAtom, hidden: s.hides(t)}
 	for _, a := range t.Attr {
@@ -123,8 +123,9 @@ func compactStyle(style string) string {
 	return strings.ToLower(strings.Join(strings.Fields(style[:min(len(style), maxStyle)]), ""))
 }
 
-// trimPadding removes the characters that take no room from a word of nothing else, and a run of them from its end.
-// Templates pad their preview text with them. One or two at the end of a word may belong to its script.
+// trimPadding removes zero-width characters from the end of a word, or the whole word if it consists of them.
+// Templates pad their preview text with such characters. One or two are kept, because some scripts end words
+// with them.
 func trimPadding(word string) string {
 	const most = 2
 	trimmed := strings.TrimRightFunc(word, isInvisible)
@@ -134,7 +135,7 @@ func trimPadding(word string) string {
 	return word
 }
 
-// isInvisible reports whether a character takes no room.
+// isInvisible reports whether a character has no width.
 func isInvisible(r rune) bool {
 	return r == 0xAD || r == 0x34F || r == 0x61C || r == 0x180E || r >= 0x200B && r <= 0x200F ||
 		r >= 0x2060 && r <= 0x2064 || r == 0xFEFF

@@ -55,10 +55,10 @@ func bound(t *testing.T) *libcrypto {
 		}
 		lib, err := bindLibrary(handle)
 		if err != nil {
-			t.Fatalf("%s was opened and lacks a function: %s", name, err)
+			t.Fatalf("%s was opened but lacks a function: %s", name, err)
 		}
 		return lib
 	}
-	t.Fatal("libcrypto was opened before and is not found now")
+	t.Fatal("libcrypto was opened before but is not found now")
 	return nil
 }

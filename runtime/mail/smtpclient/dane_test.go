@@ -22,8 +22,8 @@ func tlsa(usage int, c *x509.Certificate) string {
 	return fmt.Sprintf("%s 300 IN TLSA %d 1 1 %x", tlsaName, usage, sha256.Sum256(c.RawSubjectPublicKeyInfo))
 }
 
-// signed is a mail host in a zone whose answers are authenticated; no public
-// authority vouches for its certificate.
+// signed starts a mail host in a zone whose answers are authenticated. Its certificate is not from a public
+// authority.
 func signed(t *testing.T, server smtptest.TLS, records ...string) (*smtptest.Server, world, *recorder) {
 	t.Helper()
 	reports := &recorder{}
@@ -39,7 +39,7 @@ func session(policy smtpclient.TLSPolicy, result string) smtpclient.TLSReport {
 	return smtpclient.TLSReport{Domain: "example.test", Host: "mx1.example.test", Policy: policy, Result: result}
 }
 
-func TestDANEDeliversToTheKeyThatTheHostPublishes(t *testing.T) {
+func TestDANEDeliversToThePublishedKey(t *testing.T) {
 	t.Parallel()
 	for name, usage := range map[string]int{"of its own (DANE-EE)": 3, "of its authority (DANE-TA)": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestDANEDeliversToTheKeyThatTheHostPublishes(t *testing.T) {
 	}
 }
 
-func TestDANEAsksForTheNameWhereAnAuthorityIsPublished(t *testing.T) {
+func TestDANEChecksTheNameForAPublishedAuthority(t *testing.T) {
 	t.Parallel()
 	s, w, _ := signed(t, smtptest.WrongName) // RFC 7672, 3.1.2
 	_, authority := s.Certificates()
@@ -68,7 +68,7 @@ func TestDANEAsksForTheNameWhereAnAuthorityIsPublished(t *testing.T) {
 	expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseStartTLS)
 }
 
-func TestDANEIgnoresNamesForTheHostsOwnKey(t *testing.T) {
+func TestDANEIgnoresTheNameForThePublishedKey(t *testing.T) {
 	t.Parallel()
 	s, w, _ := signed(t, smtptest.WrongName) // RFC 7672, 3.1.1
 	leaf, _ := s.Certificates()
@@ -76,7 +76,7 @@ func TestDANEIgnoresNamesForTheHostsOwnKey(t *testing.T) {
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 }
 
-func TestDANERefusesWhatDoesNotMatch(t *testing.T) {
+func TestDANERejectsOtherKeys(t *testing.T) {
 	t.Parallel()
 	other := fmt.Sprintf("%s 300 IN TLSA 3 1 1 %x", tlsaName, sha256.Sum256([]byte("another key")))
 	for name, c := range map[string]struct {
@@ -103,8 +103,8 @@ func TestDANERefusesWhatDoesNotMatch(t *testing.T) {
 	}
 }
 
-// A matching record satisfies a sender who enforces TLS: the certificate is proven,
-// although no public authority knows it.
+// A matching record satisfies an envelope that enforces TLS: it authenticates the certificate, although no
+// public authority issued it.
 func TestDANESatisfiesEnforcedTLS(t *testing.T) {
 	t.Parallel()
 	s, w, _ := signed(t, smtptest.StartTLS)
@@ -121,7 +121,7 @@ func TestDANESatisfiesEnforcedTLS(t *testing.T) {
 }
 
 // Records from unauthenticated answers could be an attacker's.
-func TestTLSARecordsWithoutDNSSECMeanNothing(t *testing.T) {
+func TestTLSARecordsWithoutDNSSECAreIgnored(t *testing.T) {
 	t.Parallel()
 	other := fmt.Sprintf("%s 300 IN TLSA 3 1 1 %x", tlsaName, sha256.Sum256([]byte("another key")))
 	_, w, reports := signed(t, smtptest.StartTLS, other)
@@ -131,7 +131,7 @@ func TestTLSARecordsWithoutDNSSECMeanNothing(t *testing.T) {
 	expectPolicy(t, got, smtpclient.PolicyOpportunistic, "mx1.example.test")
 	reports.expect(t, session(smtpclient.PolicyOpportunistic, ""))
 	if n := w.dns.Count(tlsaName, ""); n != 0 {
-		t.Errorf("TLSA records were asked for %d times in an unsigned zone", n)
+		t.Errorf("TLSA records were looked up %d times in an unsigned zone", n)
 	}
 }
 
@@ -143,8 +143,8 @@ func TestASignedHostWithoutTLSARecordsIsOpportunistic(t *testing.T) {
 	expectPolicy(t, got, smtpclient.PolicyOpportunistic, "mx1.example.test")
 }
 
-// Not knowing whether there are records is not knowing that there are none.
-func TestAFailedTLSALookupRulesTheHostOut(t *testing.T) {
+// A failed lookup does not prove that there are no records.
+func TestFailedTLSALookupSkipsTheHost(t *testing.T) {
 	t.Parallel()
 	s, w, reports := signed(t, smtptest.StartTLS)
 	w.dns.Fault(tlsaName, dnsxtest.ServFail)
@@ -158,7 +158,7 @@ func TestAFailedTLSALookupRulesTheHostOut(t *testing.T) {
 }
 
 // Usage 1 (PKIX-EE) is not usable with SMTP: TLS is required, with any certificate (RFC 7672, 2.2).
-func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
+func TestUnusableTLSARecordsRequireOnlyTLS(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		tls  smtptest.TLS
@@ -170,15 +170,15 @@ func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
 			if got := w.send(t); got.Kind != c.kind || got.TLSPolicy != smtpclient.PolicyDANE {
 				t.Errorf("got %+v", got)
 			}
-			// Who demands more, gets it.
+			// A stricter requirement still applies.
 			expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed,
 				smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
 		})
 	}
 }
 
-// A connection from before the records came is not used after.
-func TestAKeptConnectionMeetsNewTLSARecords(t *testing.T) {
+// A connection that was opened before the records were published is not reused.
+func TestIdleConnectionIsNotReusedAfterNewTLSARecords(t *testing.T) {
 	t.Parallel()
 	s, w := one(t, smtptest.Config{TLS: smtptest.StartTLS},
 		func(c *smtpclient.Config) { c.Resolver = c.Resolver.WithoutCache() })

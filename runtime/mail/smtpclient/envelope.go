@@ -71,7 +71,7 @@ func newConsignment(env Envelope, msg []byte) (mailRequest, error) {
 	return c, err
 }
 
-// inSevenBit returns the consignment without 8-bit content (RFC 6152, 3), if possible.
+// inSevenBit returns the request without 8-bit content (RFC 6152, 3), if possible.
 func (c mailRequest) inSevenBit() mailRequest {
 	msg, err := c.sevenBit()
 	if err != nil {

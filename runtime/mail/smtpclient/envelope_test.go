@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-func TestEnvelopesThatWouldSayMoreAreRefused(t *testing.T) {
+func TestInjectedEnvelopeAddressesAreRejected(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
 	bad := []string{"", "bob", "@example.test", "bob@", "bob@example.test\r\nRCPT TO:<eve@example.test>",
@@ -19,7 +19,7 @@ func TestEnvelopesThatWouldSayMoreAreRefused(t *testing.T) {
 		got := w.Deliver(t.Context(), smtpclient.Envelope{From: "a@sender.test", To: address}, []byte(message), nil)
 		expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
 		if address == "" {
-			continue // the null sender is one
+			continue // the null sender is valid
 		}
 		got = w.Deliver(t.Context(), smtpclient.Envelope{From: address, To: "bob@example.test"}, []byte(message), nil)
 		expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
@@ -28,7 +28,7 @@ func TestEnvelopesThatWouldSayMoreAreRefused(t *testing.T) {
 		nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
 	if server.Stats().Connections != 0 {
-		t.Error("a server was bothered")
+		t.Error("a server was contacted")
 	}
 }
 
@@ -43,7 +43,7 @@ func TestQuotedLocalPartsStayQuoted(t *testing.T) {
 	}
 }
 
-func TestMessagesThatAreNotAsSignedAreRefused(t *testing.T) {
+func TestMessagesWithInvalidLineEndsAreRejected(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
 	for _, msg := range []string{"", "no end", "ends in\n", "bare\nlf\r\n", "bare\rcr\r\n", "cr\r\r\n", "\n",
@@ -52,11 +52,11 @@ func TestMessagesThatAreNotAsSignedAreRefused(t *testing.T) {
 		expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
 	}
 	if server.Stats().Connections != 0 {
-		t.Error("a server was bothered")
+		t.Error("a server was contacted")
 	}
 }
 
-func TestMessagesAboveTheAnnouncedSizeAreNotOffered(t *testing.T) {
+func TestMessagesAboveTheAnnouncedSizeAreNotSent(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{MaxSize: 1000})
 	got := w.Deliver(t.Context(), envelope, []byte(strings.Repeat("x", 1000)+"\r\n"), nil)

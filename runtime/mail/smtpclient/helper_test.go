@@ -58,7 +58,7 @@ func (w world) hosts(t testing.TB, domain string, addrs ...string) {
 	}
 }
 
-// lanes configures a transport with lanes that have the profiles of these rows.
+// lanes configures a transport whose lanes have the profiles of these rows.
 func lanes(t testing.TB, rows ...string) func(*smtpclient.Config) {
 	t.Helper()
 	profiles, err := lane.BuiltIn().Extend(strings.NewReader(strings.Join(rows, "\n")))
@@ -68,7 +68,7 @@ func lanes(t testing.TB, rows ...string) func(*smtpclient.Config) {
 	return func(c *smtpclient.Config) { c.Lanes = lane.New(lane.Config{Profiles: profiles}) }
 }
 
-// one is a server that is the mail host of example.test, and a transport that finds it.
+// one starts a server that is the mail host of example.test, and a transport that finds it.
 func one(t testing.TB, cfg smtptest.Config, shape ...func(*smtpclient.Config)) (*smtptest.Server, world) {
 	t.Helper()
 	cfg.Hostname = "mx1.example.test"
@@ -79,7 +79,7 @@ func one(t testing.TB, cfg smtptest.Config, shape ...func(*smtpclient.Config)) (
 	return server, w
 }
 
-// two are servers on one port and two addresses: first and second mail host.
+// two starts two servers on one port and two addresses: the first and the second mail host.
 func two(t testing.TB, cfg smtptest.Config) (first, second *smtptest.Server, w world) {
 	t.Helper()
 	first, w = one(t, cfg)
@@ -95,7 +95,7 @@ func (w world) send(t testing.TB) smtpclient.Outcome {
 	return w.Deliver(t.Context(), envelope, []byte(message), nil)
 }
 
-// expect compares what callers branch on.
+// expect compares the fields that callers branch on.
 func expect(t testing.TB, got smtpclient.Outcome, kind smtpclient.OutcomeKind, reason smtpclient.FailureReason,
 	phase smtpclient.Phase) {
 	t.Helper()

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// RFC 5321, 3.4: 251 accepts the recipient. mox's client takes it for a refusal and,
-// when pipelining, completes an empty message.
+// RFC 5321, 3.4: 251 accepts the recipient. mox's client treats it as a rejection and, when pipelining,
+// completes an empty message.
 func TestUserNotLocalIsAnAcceptance(t *testing.T) {
 	t.Parallel()
 	for _, ehlo := range []string{pipelining, "250 peer.test\r\n"} {
@@ -23,12 +23,12 @@ func TestUserNotLocalIsAnAcceptance(t *testing.T) {
 }
 
 // RFC 2920, 3.1: such servers exist; a dot here would deliver an empty message.
-func TestNoDotAfterAnInvitationWithoutRecipients(t *testing.T) {
+func TestNoDotAfter354WithoutRecipients(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": pipelining, "RCPT": "550 5.1.1 unknown\r\n",
 		"DATA": "354 go\r\n"})
 	w := p.world(t)
-	for range 2 { // the server takes for a message whatever this connection says next
+	for range 2 { // the server reads everything that this connection sends next as a message
 		expect(t, w.send(t), smtpclient.Permanent, "", smtpclient.PhaseRcpt)
 	}
 	if strings.Contains(p.said(), "\n.\n") || strings.Contains(p.said(), "RSET") ||
@@ -37,7 +37,7 @@ func TestNoDotAfterAnInvitationWithoutRecipients(t *testing.T) {
 	}
 }
 
-func TestServersThatSpeakNoSMTP(t *testing.T) {
+func TestServersThatDoNotSpeakSMTP(t *testing.T) {
 	t.Parallel()
 	for what, greeting := range map[string]string{
 		"http":          "HTTP/1.1 400 Bad Request\r\n\r\n",
@@ -54,7 +54,7 @@ func TestServersThatSpeakNoSMTP(t *testing.T) {
 	}
 }
 
-func TestNonsenseInTheMiddle(t *testing.T) {
+func TestInvalidRepliesDuringATransaction(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
 		verb, answer string
@@ -84,7 +84,7 @@ func TestNonsenseInTheMiddle(t *testing.T) {
 	}
 }
 
-func TestAServerThatTalksOutOfTurnIsNotKept(t *testing.T) {
+func TestConnectionWithUnexpectedDataIsNotReused(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": "250 peer.test\r\n", "DATA": "354 go\r\n",
 		".": "250 first\r\n550 and a word for the next\r\n"})

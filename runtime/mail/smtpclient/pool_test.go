@@ -29,7 +29,7 @@ func TestAConnectionServesManyMessagesWithoutRSET(t *testing.T) {
 	}
 }
 
-func TestAfterARefusalTheConnectionIsResetFirst(t *testing.T) {
+func TestConnectionIsResetAfterARejection(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
 	server.On(smtptest.Rcpt, "", smtptest.Reply(550, "5.1.1", "unknown"))
@@ -53,17 +53,17 @@ func TestMessagesPerConnectionAreLimited(t *testing.T) {
 	if perConnection[1] != 3 || perConnection[2] != 3 || perConnection[3] != 1 {
 		t.Errorf("messages per connection: %v", perConnection)
 	}
-	server.Wait(t, "two goodbyes", func(now smtptest.Stats) bool { return now.Open == 1 })
+	server.Wait(t, "two QUIT commands", func(now smtptest.Stats) bool { return now.Open == 1 })
 	if n := strings.Count(server.Transcript(), "QUIT\r\n"); n != 2 {
-		t.Errorf("%d goodbyes", n)
+		t.Errorf("%d QUIT commands", n)
 	}
 }
 
-func TestIdleConnectionsEndByThemselves(t *testing.T) {
+func TestIdleConnectionsExpire(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{}, func(c *smtpclient.Config) { c.IdleAge = 50 * time.Millisecond })
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
-	server.Wait(t, "the goodbye", func(now smtptest.Stats) bool { return now.Open == 0 })
+	server.Wait(t, "QUIT", func(now smtptest.Stats) bool { return now.Open == 0 })
 	if !strings.HasSuffix(server.Transcript(), "QUIT\r\n") {
 		t.Errorf("said %q", server.Transcript())
 	}
@@ -113,7 +113,7 @@ func TestWaitingForAConnectionEndsWithTheContext(t *testing.T) {
 	<-first
 }
 
-func TestADeadKeptConnectionIsReplacedWithoutAnAttempt(t *testing.T) {
+func TestDeadIdleConnectionIsReplacedWithoutAnAttempt(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]smtptest.Action{
 		"hangs up":       smtptest.Disconnect(),
@@ -127,7 +127,7 @@ func TestADeadKeptConnectionIsReplacedWithoutAnAttempt(t *testing.T) {
 				server.On(smtptest.Mail, "", action)
 				expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 				if s := server.Stats(); s.Connections != 2 || s.Accepted != 2 {
-					t.Errorf("after a kept connection died the server counts %+v, want 2 connections and 2 messages", s)
+					t.Errorf("after an idle connection died, the server counts %+v, want 2 connections and 2 messages", s)
 				}
 			})
 		}
@@ -158,7 +158,7 @@ func TestAFreshConnectionThatDiesIsAnAttempt(t *testing.T) {
 	}
 }
 
-func TestAKeptConnectionThatDiesLaterIsAnAttempt(t *testing.T) {
+func TestReusedConnectionThatDiesLaterIsAnAttempt(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{NoPipelining: true})
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -193,12 +193,12 @@ func TestCloseEndsEverything(t *testing.T) {
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot) // on a second connection, now idle
 	w.Close()
 	if got := <-stalled; !got.Ambiguous || !errors.Is(got.Err, smtpclient.ErrClosed) {
-		t.Errorf("under way: %+v", got)
+		t.Errorf("in progress: %+v", got)
 	}
 	got := w.send(t)
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseWait)
 	if !errors.Is(got.Err, smtpclient.ErrClosed) {
-		t.Errorf("afterwards: %v", got.Err)
+		t.Errorf("after Close: %v", got.Err)
 	}
 	server.Release()
 	server.Wait(t, "all connections to end", func(now smtptest.Stats) bool { return now.Open == 0 })

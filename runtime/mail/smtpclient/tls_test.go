@@ -18,14 +18,14 @@ func TestOpportunisticTLS(t *testing.T) {
 		tls    smtptest.TLS
 		secure bool
 	}{
-		"offered":             {smtptest.StartTLS, true},
-		"not offered":         {smtptest.NoTLS, false},
-		"for another name":    {smtptest.WrongName, true},
-		"broken, so in clear": {smtptest.BrokenTLS, false},
+		"offered":              {smtptest.StartTLS, true},
+		"not offered":          {smtptest.NoTLS, false},
+		"for another name":     {smtptest.WrongName, true},
+		"broken, so plaintext": {smtptest.BrokenTLS, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{TLS: c.tls}, stranger) // no certificate is trusted, none need be
+			server, w := one(t, smtptest.Config{TLS: c.tls}, stranger) // no certificate is trusted, and none has to be
 			got := w.send(t)
 			expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 			if (got.TLS != "") != c.secure || c.secure && got.TLS != "TLS 1.3" {
@@ -38,7 +38,7 @@ func TestOpportunisticTLS(t *testing.T) {
 	}
 }
 
-func TestARefusedSTARTTLSIsFollowedByTheClear(t *testing.T) {
+func TestRejectedSTARTTLSFallsBackToPlaintext(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]smtptest.Action{
 		"454": smtptest.Reply(454, "4.7.0", "TLS not available"), "garbage": smtptest.Raw("220 go\r\nnot a handshake\r\n"), "hang-up": smtptest.Disconnect(),
@@ -55,7 +55,7 @@ func TestARefusedSTARTTLSIsFollowedByTheClear(t *testing.T) {
 	}
 }
 
-func TestTheClearIsTriedOnceOnly(t *testing.T) {
+func TestPlaintextIsTriedOnce(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{TLS: smtptest.BrokenTLS})
 	server.Always(smtptest.Mail, "", smtptest.Disconnect())
@@ -75,7 +75,7 @@ func TestEnforcedTLS(t *testing.T) {
 	}
 }
 
-func TestEnforcedTLSRefusesLess(t *testing.T) {
+func TestEnforcedTLSRejectsUnverifiedTLS(t *testing.T) {
 	t.Parallel()
 	stranger := func(c *smtpclient.Config) { c.RootCAs = x509.NewCertPool() }
 	for name, c := range map[string]struct {
@@ -103,8 +103,8 @@ func TestEnforcedTLSRefusesLess(t *testing.T) {
 	}
 }
 
-// "Not now" is not "never": a network error or a 4xx leaves hope.
-func TestEnforcedTLSTriesAgainLaterAfterANetworkError(t *testing.T) {
+// A network error or a 4xx may be temporary, so the message is retried.
+func TestEnforcedTLSIsRetriedAfterANetworkError(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]smtptest.Action{"hang-up": smtptest.Disconnect(),
 		"454": smtptest.Reply(454, "4.7.0", "not now")} {
@@ -118,7 +118,7 @@ func TestEnforcedTLSTriesAgainLaterAfterANetworkError(t *testing.T) {
 	}
 }
 
-func TestEnforcedTLSGoesOnToAHostThatHasIt(t *testing.T) {
+func TestEnforcedTLSTriesTheNextHost(t *testing.T) {
 	t.Parallel()
 	first := smtptest.New(t, smtptest.Config{})
 	second := smtptest.New(t, smtptest.Config{TLS: smtptest.StartTLS, Hostname: "mx2.example.test",
@@ -132,8 +132,8 @@ func TestEnforcedTLSGoesOnToAHostThatHasIt(t *testing.T) {
 	}
 }
 
-// A connection in the clear must never carry a message that enforces TLS.
-func TestTheModesDoNotShareConnections(t *testing.T) {
+// A plaintext connection must never carry a message that enforces TLS.
+func TestTLSModesDoNotShareConnections(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{TLS: smtptest.WrongName})
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)

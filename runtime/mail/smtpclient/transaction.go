@@ -49,7 +49,7 @@ func (s *session) deliverMessage(c mailRequest, beforeFinalDot func() error) (Ou
 	return s.withLocation(s.sendFinalDot()), p
 }
 
-// findUnsupported reports what this server cannot accept, before sending anything.
+// findUnsupported returns an outcome if this server cannot accept the message, before anything is sent.
 func (s *session) findUnsupported(c mailRequest) *Outcome {
 	var out Outcome
 	switch {
@@ -60,7 +60,7 @@ func (s *session) findUnsupported(c mailRequest) *Outcome {
 		out = newFailure(PhaseMail, ReasonMessageTooLarge, "message of %d bytes, %s accepts at most %d", len(c.msg),
 			s.host.name, s.ext.maxSize)
 	case c.eightBit && !s.ext.eightBit: // RFC 6152, 3
-		out = newFailure(PhaseMail, ReasonPolicy, "message with 8-bit content, %s takes 7-bit only", s.host.name)
+		out = newFailure(PhaseMail, ReasonPolicy, "message with 8-bit content, %s accepts only 7-bit", s.host.name)
 	default:
 		return nil
 	}
@@ -174,8 +174,8 @@ func (s *session) lastWords() (reply, bool) {
 // blockSize is how much of a body has the timeout of one block.
 const blockSize = 64 << 10
 
-// writeBody sends the body and waits until the network has taken it. It doubles dots at the start of lines
-// (RFC 5321, 4.5.2).
+// writeBody sends the body and waits until it has been written to the network. It doubles dots at the start of
+// lines (RFC 5321, 4.5.2).
 func (s *session) writeBody(msg []byte) error {
 	if msg[0] == '.' {
 		if err := s.w.WriteByte('.'); err != nil {

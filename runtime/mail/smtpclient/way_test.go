@@ -43,7 +43,7 @@ func TestAWayHasItsAddressAndItsHostname(t *testing.T) {
 	}
 }
 
-func TestTargetsOfAFamilyThatTheWayHasNotArePassedOver(t *testing.T) {
+func TestTargetsOfAFamilyWithoutSourceAddressAreSkipped(t *testing.T) {
 	t.Parallel()
 	_, w := one(t, smtptest.Config{})
 	w.dns.Add(t, "example.test. 300 IN MX 5 six.test.", "six.test. 300 IN AAAA 2001:db8::1",
@@ -60,8 +60,8 @@ func TestTargetsOfAFamilyThatTheWayHasNotArePassedOver(t *testing.T) {
 	}
 }
 
-// A source address that this machine does not have fails every target of its family at
-// once; it is not tried again with each message. Control sees every attempt.
+// A source address that this machine does not have fails immediately for every target of its family, and is not
+// retried with each message. Control counts the attempts.
 func TestAFamilyWithoutARouteIsNotDialledForAWhile(t *testing.T) {
 	t.Parallel()
 	var dialled atomic.Int64
@@ -104,7 +104,7 @@ func TestAWayMayBeASmarthost(t *testing.T) {
 	}
 }
 
-func TestTheWayOfASmarthostIsItsLane(t *testing.T) {
+func TestSmarthostHasItsOwnLane(t *testing.T) {
 	t.Parallel()
 	registry := lane.New(lane.Config{Connections: 9})
 	relay := smtptest.New(t, smtptest.Config{})
@@ -121,7 +121,7 @@ func TestTheWayOfASmarthostIsItsLane(t *testing.T) {
 
 // A mail host with only an IPv6 address, which this machine may be unable to reach, is skipped if another host
 // has an IPv4 address, regardless of preference.
-func TestAHostOfIPv6OnlyThatCannotBeReachedIsPassedOver(t *testing.T) {
+func TestUnreachableIPv6OnlyHostIsSkipped(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
 	w.dns.Add(t, "six.test. 300 IN AAAA 2001:db8::1", "mixed.test. 300 IN MX 5 six.test.",
@@ -137,6 +137,6 @@ func TestAHostOfIPv6OnlyThatCannotBeReachedIsPassedOver(t *testing.T) {
 		}
 	}
 	if n := server.Stats().Accepted; n != 2 {
-		t.Errorf("%d messages came in", n)
+		t.Errorf("%d messages arrived", n)
 	}
 }

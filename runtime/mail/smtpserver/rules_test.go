@@ -46,7 +46,7 @@ func TestBareLineEndsAreRefused(t *testing.T) {
 }
 
 // Only CRLF.CRLF ends a message.
-func TestSmuggledEndsOfDataAreNone(t *testing.T) {
+func TestSmuggledEndOfDataIsRejected(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	s := start(t, k, nil)
@@ -70,7 +70,7 @@ func TestErrorsAreCountedAndEndTheConnection(t *testing.T) {
 	c.expect("250 ", "550 5.1.1 Nobody  here", "550 ", "550 ", "421 4.7.0")
 	c.end()
 	if len(k.to) != 3 {
-		t.Errorf("asked for %d recipients", len(k.to))
+		t.Errorf("the session received %d recipients", len(k.to))
 	}
 	order := s.dial(t).hello()
 	order.send("RCPT TO:<b@mx.test>\r\nDATA\r\nAUTH PLAIN\r\n")
@@ -97,8 +97,8 @@ func TestConnectionsAreCounted(t *testing.T) {
 		c.expect("221 ")
 		c.end()
 	}
-	// Room is given back; the server hears of the end a moment later.
-	expect.EventuallyWithin(t, 10*time.Second, "there is room again", func() bool {
+	// The slot is released, but the server notices the disconnect a moment later.
+	expect.EventuallyWithin(t, 10*time.Second, "a slot is free", func() bool {
 		c := s.dial(t)
 		defer c.Close()
 		return strings.HasPrefix(c.line(), "220 ")
@@ -116,7 +116,7 @@ func (s *running) dialFrom(t testing.TB, ip string) *client {
 	return talk(t, c)
 }
 
-func TestSizeAtTheLimitIsTakenAndOneMoreIsNot(t *testing.T) {
+func TestSizeLimitIsExact(t *testing.T) {
 	t.Parallel()
 	const limit = 10000
 	k := &keeper{}
@@ -157,7 +157,7 @@ func TestSizeAtTheLimitIsTakenAndOneMoreIsNot(t *testing.T) {
 	}
 }
 
-// Chunks may be cut anywhere, and hold long runs without a line end.
+// Chunks may be split anywhere, and may contain long runs without a line end.
 func TestChunksAreJoined(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
@@ -176,8 +176,8 @@ func TestChunksAreJoined(t *testing.T) {
 	}
 }
 
-// The answer of a message that was given up could be taken for that of the next.
-func TestAChunkedMessageThatIsGivenUpEndsTheConnection(t *testing.T) {
+// The reply to an aborted message could be mistaken for the reply to the next one.
+func TestAbortedChunkedMessageEndsTheConnection(t *testing.T) {
 	t.Parallel()
 	k := &keeper{inside: make(chan struct{}, 1)}
 	c := start(t, k, nil).dial(t).hello()
@@ -189,7 +189,7 @@ func TestAChunkedMessageThatIsGivenUpEndsTheConnection(t *testing.T) {
 	c.end()
 }
 
-func TestAddressesAreOfTheGrammar(t *testing.T) {
+func TestAddressesMustMatchTheGrammar(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	c := start(t, k, func(c *smtpserver.Config) { c.SMTPUTF8, c.MaxErrors = true, 100 }).dial(t).hello()
@@ -204,7 +204,7 @@ func TestAddressesAreOfTheGrammar(t *testing.T) {
 		c.send("RCPT TO:<%s>\r\n", given)
 		c.expect("250 ")
 		if got := k.to[len(k.to)-1]; got != want {
-			t.Errorf("%s became %s, want %s", given, got, want)
+			t.Errorf("%s was parsed as %s, want %s", given, got, want)
 		}
 	}
 	for _, bad := range []string{"a@b c", "a@mx..test", "a@-mx.test", "a@[mx]", "a@b@c_/d", "x@@mx.test", "a@b@mx.test",
@@ -217,7 +217,7 @@ func TestAddressesAreOfTheGrammar(t *testing.T) {
 	c.expect("250 ", "553 5.6.7", "250 ", "250 ")
 }
 
-func TestWhoTalksBeforeTheGreetingIsTurnedAway(t *testing.T) {
+func TestEarlyTalkersAreRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t, &keeper{}, func(c *smtpserver.Config) { c.GreetPause = 200 * time.Millisecond })
 	early := s.dial(t)
@@ -227,7 +227,7 @@ func TestWhoTalksBeforeTheGreetingIsTurnedAway(t *testing.T) {
 	s.dial(t).hello()
 }
 
-func TestTheProxyIsBelievedWhenItIsTrusted(t *testing.T) {
+func TestPROXYHeaderOfATrustedProxyIsUsed(t *testing.T) {
 	t.Parallel()
 	s := start(t, &keeper{}, func(c *smtpserver.Config) {
 		c.PerAddress, c.ProxyTrusted = 1, []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// keeper takes every message and keeps it.
+// keeper accepts and stores every message.
 type keeper struct {
 	mu       sync.Mutex
 	messages []string
@@ -143,7 +143,7 @@ func (c *client) send(format string, args ...any) {
 	}
 }
 
-// line is the next answer with all its lines; empty when the connection has ended.
+// line returns the next reply with all its lines, or "" after the connection has ended.
 func (c *client) line() string {
 	c.t.Helper()
 	var all strings.Builder
@@ -156,21 +156,21 @@ func (c *client) line() string {
 	}
 }
 
-// expect reads answers and compares their beginnings.
+// expect reads replies and compares their prefixes.
 func (c *client) expect(prefixes ...string) {
 	c.t.Helper()
 	for _, want := range prefixes {
 		if got := c.line(); !strings.HasPrefix(got, want) {
-			c.t.Fatalf("answered %q, want %s", got, want)
+			c.t.Fatalf("got the reply %q, want %s", got, want)
 		}
 	}
 }
 
-// end wants the connection to end, with nothing more said.
+// end expects the connection to close without another reply.
 func (c *client) end() {
 	c.t.Helper()
 	if rest, err := io.ReadAll(c.r); err != nil && errors.Is(err, context.DeadlineExceeded) || len(rest) > 0 {
-		c.t.Fatalf("%q and %v, want the end", rest, err)
+		c.t.Fatalf("got %q, %v, want the connection to close", rest, err)
 	}
 }
 
@@ -182,7 +182,7 @@ func (c *client) hello() *client {
 	return c
 }
 
-// transaction begins one up to DATA.
+// transaction sends a transaction up to DATA.
 func (c *client) transaction() *client {
 	c.t.Helper()
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n")
@@ -190,7 +190,7 @@ func (c *client) transaction() *client {
 	return c
 }
 
-func TestAMessageIsTaken(t *testing.T) {
+func TestMessageIsAccepted(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	c := start(t, k, nil).dial(t).hello().transaction()
@@ -202,37 +202,37 @@ func TestAMessageIsTaken(t *testing.T) {
 	}
 }
 
-// A body that stalls past its time must not be gone on with as commands: on an
-// authenticated connection the second message would be sent under the account.
-func TestWhatFollowsABodyThatStalledIsNeverACommand(t *testing.T) {
+// Data after a stalled body must not be read as commands: on an authenticated connection, a second message
+// would be sent as the account.
+func TestDataAfterAStalledBodyIsNeverACommand(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello().transaction()
 	c.send("Subject: first\r\n\r\nbegins\r\n")
 	// its time is over
 	c.expect("451 4.4.2")
-	fmt.Fprint(c, "RSET\r\nMAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n.\r\n") // it may be gone already
+	fmt.Fprint(c, "RSET\r\nMAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n.\r\n") // the connection may already be closed
 	c.end()
 	if got := k.kept(); len(got) != 0 {
 		t.Errorf("kept %q", got)
 	}
 }
 
-func TestWhatFollowsAChunkThatStalledIsNeverACommand(t *testing.T) {
+func TestDataAfterAStalledChunkIsNeverACommand(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello()
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\nSubject")
 	c.expect("250 ", "250 ", "451 4.4.2")
-	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n\r\n.\r\n") // it may be gone already
+	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n\r\n.\r\n") // the connection may already be closed
 	c.end()
 	if got := k.kept(); len(got) != 0 {
 		t.Errorf("kept %q", got)
 	}
 }
 
-// go-smtp takes the last chunk for whole when the connection ends inside it.
-func TestAChunkThatIsCutIsNoMessage(t *testing.T) {
+// go-smtp treats the last chunk as complete if the connection ends inside it.
+func TestTruncatedChunkIsNotAMessage(t *testing.T) {
 	t.Parallel()
 	k := &keeper{inside: make(chan struct{}, 1)}
 	s := start(t, k, nil)
@@ -241,7 +241,7 @@ func TestAChunkThatIsCutIsNoMessage(t *testing.T) {
 		c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\n%s", cut)
 		c.expect("250 ", "250 ")
 		<-k.inside
-		c.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the answer tells
+		c.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the reply shows it
 		c.expect("451 4.4.2")
 	}
 	if got := k.kept(); len(got) != 0 {
@@ -250,7 +250,7 @@ func TestAChunkThatIsCutIsNoMessage(t *testing.T) {
 }
 
 // A message may take longer than one read.
-func TestReadsOfAMessageHaveATimeEach(t *testing.T) {
+func TestEachReadOfAMessageHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	const each = time.Second
@@ -266,7 +266,7 @@ func TestReadsOfAMessageHaveATimeEach(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if longest > each*4/5 { // the machine stood still, and the read may have been at its end
+		if longest > each*4/5 { // the machine stalled, so the read may have timed out
 			continue
 		}
 		slow.send(".\r\n")
@@ -276,8 +276,8 @@ func TestReadsOfAMessageHaveATimeEach(t *testing.T) {
 	t.Error("the machine stalls repeatedly")
 }
 
-// However often something of it comes, a message may not take longer than its total.
-func TestAMessageHasATimeInAll(t *testing.T) {
+// However often data arrives, a message may not take longer than its total limit.
+func TestMessageHasATotalTimeLimit(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	s := start(t, k, func(c *smtpserver.Config) { c.BodyRead, c.MessageTime = time.Hour, time.Second })
@@ -302,7 +302,7 @@ func TestAMessageHasATimeInAll(t *testing.T) {
 	}
 }
 
-func TestIdleClientsAreToldToGo(t *testing.T) {
+func TestIdleClientsAreDisconnected(t *testing.T) {
 	t.Parallel()
 	c := start(t, &keeper{}, func(c *smtpserver.Config) { c.Idle = 100 * time.Millisecond }).dial(t)
 	c.expect("220 ")
@@ -311,7 +311,7 @@ func TestIdleClientsAreToldToGo(t *testing.T) {
 	c.end()
 }
 
-func TestAConnectionHasAnEnd(t *testing.T) {
+func TestConnectionHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	c := start(t, &keeper{}, func(c *smtpserver.Config) { c.ConnectionTime = 300 * time.Millisecond }).dial(t)
 	expect.Eventually(t, "the connection ends", func() bool {
@@ -323,7 +323,7 @@ func TestAConnectionHasAnEnd(t *testing.T) {
 	})
 }
 
-func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
+func TestUnavailableDatabaseIsTemporary(t *testing.T) {
 	t.Parallel()
 	k := &keeper{fail: errors.New("connection refused")}
 	c := start(t, k, nil).dial(t).hello().transaction()
@@ -331,7 +331,7 @@ func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
 	c.expect("451 4.3.0 Try again later")
 }
 
-func TestASessionMayAcceptInItsOwnWords(t *testing.T) {
+func TestSessionCanAcceptWithItsOwnText(t *testing.T) {
 	t.Parallel()
 	k := &keeper{fail: smtpserver.Accept("OK msg_1\r\nX: y")}
 	c := start(t, k, nil).dial(t).hello().transaction()
@@ -339,7 +339,7 @@ func TestASessionMayAcceptInItsOwnWords(t *testing.T) {
 	c.expect("250 2.0.0 OK msg_1  X: y")
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 12 LAST\r\nSubject: x\r\n")
 	c.expect("250 ", "250 ", "250 2.0.0 OK msg_1")
-	// Words do not make a broken message whole.
+	// A malformed message is rejected even if the session accepts it.
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n")
 	c.expect("250 ", "250 ", "354 ")
 	c.send("bare\nlf\r\n.\r\n")

@@ -30,11 +30,11 @@ func TestStopDoesNotWaitForIdleClients(t *testing.T) {
 	idle.expect("421 4.3.2")
 	idle.end()
 	if c, err := net.DialTimeout("tcp", s.addr, time.Second); err == nil {
-		talk(t, c).end() // taken by the kernel before the listener closed, and never served
+		talk(t, c).end() // accepted by the kernel before the listener closed, and never served
 	}
 	select {
 	case err := <-stopped:
-		t.Fatalf("stopped while a message was under way: %v", err)
+		t.Fatalf("stopped while a message was in progress: %v", err)
 	default:
 	}
 	busy.send("\r\nwhole\r\n.\r\n")
@@ -51,7 +51,7 @@ func TestStopDoesNotWaitForIdleClients(t *testing.T) {
 	}
 }
 
-func TestStopCutsWhatDoesNotEndInTime(t *testing.T) {
+func TestStopCutsUnfinishedMessages(t *testing.T) {
 	t.Parallel()
 	k := &keeper{inside: make(chan struct{}, 1)}
 	s := start(t, k, nil)

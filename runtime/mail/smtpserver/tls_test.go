@@ -47,7 +47,7 @@ func (c *client) secure() *client {
 	return talk(c.t, over)
 }
 
-func TestSTARTTLSBeginsAnew(t *testing.T) {
+func TestSTARTTLSResetsTheSession(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	s := start(t, k, func(c *smtpserver.Config) { c.TLS = certificate(t) })
@@ -55,13 +55,13 @@ func TestSTARTTLSBeginsAnew(t *testing.T) {
 	c.expect("220 ")
 	c.send("EHLO client.test\r\n")
 	if got := c.line(); !strings.Contains(got, "250-STARTTLS\r\n") || strings.Contains(got, "AUTH") {
-		t.Errorf("in clear: %q", got)
+		t.Errorf("in plaintext: %q", got)
 	}
 	c.send("MAIL FROM:<clear@client.test>\r\nRCPT TO:<clear@mx.test>\r\nSTARTTLS\r\n")
 	c.expect("250 ", "250 ", "220 ")
 	c = c.secure()
 	c.send("MAIL FROM:<a@client.test>\r\n")
-	c.expect("503 5.5.1 Say EHLO first")
+	c.expect("503 5.5.1 Send EHLO first")
 	c.send("EHLO client.test\r\n")
 	if got := c.line(); strings.Contains(got, "STARTTLS") {
 		t.Errorf("over TLS: %q", got)
@@ -76,7 +76,7 @@ func TestSTARTTLSBeginsAnew(t *testing.T) {
 	}
 }
 
-func TestNothingInClearSurvivesSTARTTLS(t *testing.T) {
+func TestNoPlaintextSurvivesSTARTTLS(t *testing.T) {
 	t.Parallel()
 	s := start(t, &keeper{}, func(c *smtpserver.Config) { c.TLS = certificate(t) })
 	injected := s.dial(t).hello()
@@ -89,12 +89,12 @@ func TestNothingInClearSurvivesSTARTTLS(t *testing.T) {
 	broken.send("this is no handshake\r\nMAIL FROM:<a@client.test>\r\n")
 	rest, err := io.ReadAll(broken.r)
 	if strings.Contains(string(rest), "250") || err != nil && errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("after a handshake that failed: %q %v", rest, err)
+		t.Errorf("after a failed handshake: %q, %v", rest, err)
 	}
 }
 
 // A STARTTLS without TLS gets a reply with the reason (RFC 3207, 4).
-func TestSTARTTLSThatBeginsNothing(t *testing.T) {
+func TestRejectedSTARTTLSGetsAReason(t *testing.T) {
 	t.Parallel()
 	with := start(t, &keeper{}, func(c *smtpserver.Config) { c.TLS = certificate(t) })
 	c := with.dial(t).hello()
@@ -106,7 +106,7 @@ func TestSTARTTLSThatBeginsNothing(t *testing.T) {
 	c.send("EHLO client.test\r\n")
 	c.expect("250-mx.test")
 	c.send("STARTTLS\r\nSTARTTLS x\r\n")
-	c.expect("503 5.5.1 TLS is on already", "503 5.5.1 ")
+	c.expect("503 5.5.1 TLS is already active", "503 5.5.1 ")
 	c.transaction().send("x\r\n.\r\n")
 	c.expect("250 ")
 	without := start(t, &keeper{}, func(*smtpserver.Config) {}).dial(t).hello()
@@ -114,8 +114,8 @@ func TestSTARTTLSThatBeginsNothing(t *testing.T) {
 	without.expect("502 5.5.1 TLS not supported")
 }
 
-// The rules hold inside TLS.
-func TestRulesHoldInsideTLS(t *testing.T) {
+// The rules apply inside TLS.
+func TestRulesApplyInsideTLS(t *testing.T) {
 	t.Parallel()
 	k := &keeper{refuse: smtpserver.Refuse(550, "5.1.1", "Nobody")}
 	s := start(t, k, func(c *smtpserver.Config) {
@@ -135,7 +135,7 @@ func TestRulesHoldInsideTLS(t *testing.T) {
 	c = s.dial(t).secure().hello().transaction()
 	c.send("begins\r\n")
 	c.expect("451 4.4.2")
-	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nsmuggled\r\n.\r\n") // it may be gone already
+	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nsmuggled\r\n.\r\n") // the connection may already be closed
 	c.end()
 	if len(k.kept()) != 0 {
 		t.Errorf("kept %q", k.kept())
@@ -162,7 +162,7 @@ func (g *guest) Auth(context.Context, string) (sasl.Server, error) {
 	}), nil
 }
 
-func TestAUTHIsOverTLSOnlyAndNotForEver(t *testing.T) {
+func TestAUTHRequiresTLSAndLimitsFailures(t *testing.T) {
 	t.Parallel()
 	s := start(t, &door{}, func(c *smtpserver.Config) { c.TLS, c.MaxAuthFailures = certificate(t), 3 })
 	c := s.dial(t).hello()

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// Matters is the size of the smallest step that is detected.
+	// Matters is the smallest step that is detected.
 	Matters = 2 * time.Second
 	// StatementDelay is how far a statement may run behind its own now(): it waited for a connection, a lock or
 	// the processor while other statements began later and finished first. A row that is ahead of now() by less
@@ -63,7 +63,7 @@ type Watch struct {
 	mu       sync.Mutex
 	read     time.Time     // the database clock at the latest reading
 	answered time.Time     // when that reading arrived, by the local clock
-	observed time.Duration // a step that is not recorded yet; 0 if there is none
+	observed time.Duration // a step that is not recorded yet, or 0
 	latest   *Step         // as recorded; nil if there was none within Reported
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// doors are all the ways to execute a statement.
+// doors returns all the ways to execute a statement.
 func doors(d *db.DB) map[string]db.Execer {
 	return map[string]db.Execer{"SQL": d.SQL, "Ent": d.Ent, "Hot": d.Hot, "Prepared": d.Prepared}
 }
 
-// comesBack sends a list in every way and reads it back.
+// comesBack sends a list through every entry point and reads it back.
 func comesBack[E db.Element](t *testing.T, d *db.DB, sqlType string, equal func(a, b E) bool, lists ...[]E) {
 	t.Helper()
 	for name, door := range doors(d) {

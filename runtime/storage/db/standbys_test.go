@@ -83,10 +83,10 @@ func TestHostsReportTheirCluster(t *testing.T) {
 		t.Errorf("the standby is %+v", s)
 	}
 	if n := all[2]; n.Err == nil || !strings.Contains(n.Host, nobody) {
-		t.Errorf("no standby is %+v", n)
+		t.Errorf("the non-standby is %+v", n)
 	}
 	if o := all[3]; o.System != "42" || o.Standby || o.Err != nil {
-		t.Errorf("the stranger is %+v", o)
+		t.Errorf("the unrelated host is %+v", o)
 	}
 }
 
@@ -174,13 +174,13 @@ func TestOldPrimaryIsSkippedAfterFailover(t *testing.T) {
 		}
 	}
 	expect.EventuallyWithin(t, 15*time.Second, "the old primary is rejected with the reason",
-		refused("before a fail-over"))
+		refused("before a failover"))
 	if _, held := signals.Lock(); held {
 		t.Error("the process listens to the old primary")
 	}
 	standby.Start()
 	expect.EventuallyWithin(t, 15*time.Second, "nothing is used while both accept writes",
-		refused("2 hosts of DATABASE_URL take writes"))
+		refused("2 hosts of DATABASE_URL accept writes"))
 	primary.Stop()
 	expect.EventuallyWithin(t, 15*time.Second, "the new primary is used again", served)
 	woken(t, wake, "the new primary is listened to again")
@@ -208,7 +208,7 @@ func TestNewProcessRejectsTwoPrimaries(t *testing.T) {
 	}
 	if !strings.Contains(told.String(), "the database cannot be used") ||
 		!strings.Contains(told.String(), hostOf(t, old)) {
-		t.Errorf("the log is %q, want it to say why the database cannot be used", told.String())
+		t.Errorf("the log is %q, want it to explain why the database cannot be used", told.String())
 	}
 	if one, err := db.HostInUse(t.Context(), address); !errors.As(err, &split) {
 		t.Errorf("PostgreSQL clients are sent to %q (%v), want an error with two primaries", one, err)
@@ -280,7 +280,7 @@ func TestStandbyRevealsFailover(t *testing.T) {
 	if err == nil {
 		ended(t, d.Close())
 	}
-	if err == nil || !fault.IsDatabaseUnavailable(err) || !strings.Contains(err.Error(), "before a fail-over") {
+	if err == nil || !fault.IsDatabaseUnavailable(err) || !strings.Contains(err.Error(), "before a failover") {
 		t.Errorf("a new process with the old primary and a standby of the new one got %v, want a temporary error", err)
 	}
 }

@@ -19,10 +19,10 @@ import (
 
 var discard = slog.New(slog.DiscardHandler)
 
-// quick are settings for servers with disposable data.
+// quick contains settings for servers with disposable data.
 var quick = map[string]string{"fsync": "off", "shared_buffers": "16MB", "max_connections": "10"}
 
-// TestMain lets the test binary be a program that starts a server and is killed.
+// TestMain lets the test binary act as a program that starts a server and is killed.
 func TestMain(m *testing.M) {
 	if data := os.Getenv("EMBEDDED_TEST_CHILD"); data != "" {
 		s, err := Start(context.Background(), Config{DataDir: data, Settings: quick, Logger: discard})
@@ -94,7 +94,7 @@ func exists(pid int) bool {
 
 func TestDataSurvivesRestart(t *testing.T) {
 	t.Parallel()
-	// A path longer than that of a socket may be, below a folder that other users cannot access: a clone in a
+	// The path is too long for a socket, below a folder that other users cannot access, like a clone in a
 	// mktemp -d folder of root.
 	closed := filepath.Join(t.TempDir(), "closed")
 	data := filepath.Join(closed, strings.Repeat("deep/", 30), "data")

@@ -35,7 +35,7 @@ func Fields(text string, fields ...string) ([]Term, error) {
 		if name, behind, found := cutField(rest); found {
 			if !slices.Contains(fields, name) {
 				return nil,
-					fmt.Errorf("has at character %d the field %q, which is not one of %s; use quotes to search for "+
+					fmt.Errorf("has at character %d the unknown field %q; use one of %s, or quotes to search for "+
 						"it as a word", at, name, strings.Join(fields, ", "))
 			}
 			term.Field = name
@@ -44,7 +44,7 @@ func Fields(text string, fields ...string) ([]Term, error) {
 		}
 		value, behind, closed := cutValue(rest)
 		if !closed {
-			return nil, fmt.Errorf("has at character %d a quote that is not closed", at)
+			return nil, fmt.Errorf("has an unclosed quote at character %d", at)
 		}
 		if value == "" && term.Field != "" {
 			return nil, fmt.Errorf("has at character %d the field %s without a value", term.At, term.Field)
@@ -88,7 +88,7 @@ func (t Term) Date(wrong fault.Fields, name string) *time.Time {
 		}
 	}
 	wrong.Add(name,
-		"has at character %d, after %s:, %q, which is neither a day such as 2026-01-31 nor a time such as 2026-01-31T09:30:00Z",
+		"has at character %d, after %s:, %q, which must be a day such as 2026-01-31 or a time such as 2026-01-31T09:30:00Z",
 		t.At, t.Field, t.Value)
 	return nil
 }
@@ -96,7 +96,7 @@ func (t Term) Date(wrong fault.Fields, name string) *time.Time {
 // SetOnce sets the value of a field, unless it is already set.
 func (t Term) SetOnce(wrong fault.Fields, name string, into *string) {
 	if *into != "" && *into != t.Value {
-		wrong.Add(name, "has at character %d %s: twice, or with a filter that contradicts it", t.At, t.Field)
+		wrong.Add(name, "has at character %d %s: twice, or in conflict with another filter", t.At, t.Field)
 		return
 	}
 	*into = t.Value

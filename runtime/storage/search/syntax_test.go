@@ -34,11 +34,11 @@ func TestSearchTexts(t *testing.T) {
 func TestSearchMistakesHavePosition(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`ü to:"bob`:    "at character 6 a quote that is not closed",
-		`"bob`:         "at character 1 a quote that is not closed",
-		`a stauts:x`:   `at character 3 the field "stauts", which is not one of to, tag`,
+		`ü to:"bob`:    "an unclosed quote at character 6",
+		`"bob`:         "an unclosed quote at character 1",
+		`a stauts:x`:   `at character 3 the unknown field "stauts"; use one of to, tag`,
 		`to:""`:        "at character 1 the field to without a value",
-		`http://a.bc/`: `at character 1 the field "http"`,
+		`http://a.bc/`: `at character 1 the unknown field "http"`,
 	} {
 		if got, err := search.Fields(text, "to", "tag"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("parsing %q returned %v and %v, want the mistake %q", text, got, err, want)

@@ -118,7 +118,7 @@ func (b bench) until(what string, ok func() bool) {
 	deadline := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(deadline) {
-			b.t.Fatalf("not reached in time: %s", what)
+			b.t.Fatalf("timed out waiting for: %s", what)
 		}
 		<-time.After(5 * time.Millisecond)
 	}

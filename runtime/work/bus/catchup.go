@@ -18,7 +18,7 @@ const (
 	// Messages are handled in order, so a new fact waits for at most these.
 	aheadMost = 200
 	// aheadLeast is how many messages may be added per leastEvery for a group that always has more than that,
-	// however often it looks.
+	// however often it scans.
 	aheadLeast = 50
 	leastEvery = 5 * time.Second
 	// aheadPause is how long to wait for a group to handle some of them.
@@ -35,7 +35,7 @@ func (g *group) catchUp() worker.Task {
 				return 0, err
 			}
 			every := g.options.CatchUp
-			// at least this long, otherwise this process would have just looked itself
+			// at least this long, otherwise this process would have just scanned itself
 			return every + rand.N(every/5+1), err
 		}}
 }
@@ -50,10 +50,9 @@ func (g *group) pauseFor(length time.Duration) {
 	}
 }
 
-// lookAround looks once at the facts from the mark to the horizon. It reports whether its time
-// (Options.CatchUp) was over before it reached the horizon. The caller then calls it again immediately, with
-// unfinished, and the next look begins at the new mark. It does nothing while another process looks, or has
-// just looked.
+// lookAround scans the facts from the mark to the horizon once. It reports whether its time (Options.CatchUp)
+// was over before it reached the horizon. The caller then calls it again immediately, with unfinished, and the
+// next scan begins at the new mark. It does nothing while another process scans, or has just scanned.
 func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err error) {
 	notWithin := g.options.CatchUp
 	if unfinished {
@@ -177,8 +176,8 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	return p.more, nil
 }
 
-// roomOf returns how many facts a new look may add, given the room left by queued messages: at least
-// aheadLeast, once per leastEvery. Looks may follow each other immediately, and each could delay new facts by
+// roomOf returns how many facts a new scan may add, given the room left by queued messages: at least
+// aheadLeast, once per leastEvery. Scans may follow each other immediately, and each could delay new facts by
 // that many messages.
 func (g *group) roomOf(room int, now time.Time) int {
 	if room < aheadLeast && now.Sub(g.addedLeast) >= leastEvery {
@@ -188,7 +187,7 @@ func (g *group) roomOf(room int, now time.Time) int {
 	return room
 }
 
-// beginLook returns the position where a look begins: the mark. First it creates messages for requeued facts
+// beginLook returns the position where a scan begins: the mark. First it creates messages for requeued facts
 // that have none.
 func (l *look) beginLook(ctx context.Context, tx *sql.Tx, row lockedMark) (position string, err error) {
 	g := l.group

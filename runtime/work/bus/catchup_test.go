@@ -95,8 +95,8 @@ func TestFactsWithoutMessagesAreHandledOnce(t *testing.T) {
 	b.until("records of handled facts below the marks are deleted", func() bool { return b.count("SELECT count(*) FROM bus_handled") == 0 })
 }
 
-// Connections break while two processes look. An interrupted look is rolled back, and another look continues.
-func TestInterruptedLookIsExactlyOnce(t *testing.T) {
+// Connections break while two processes scan. An interrupted scan is rolled back, and another one continues.
+func TestInterruptedScanIsExactlyOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.marked("g")
@@ -112,7 +112,7 @@ func TestInterruptedLookIsExactlyOnce(t *testing.T) {
 			{"bus_handled IN ACCESS EXCLUSIVE MODE", "looked AS"},
 			{"bus_marks IN SHARE MODE", "UPDATE bus_marks"},
 		} {
-			some := factsOf(100) // so that there is something to look for
+			some := factsOf(100) // so that there is something to find
 			facts = append(facts, some...)
 			b.publish(without, some...)
 			b.cut(at.lock, at.statement)
@@ -315,9 +315,9 @@ func TestCatchUpFindsNewlyWantedAccounts(t *testing.T) {
 	b.once("few", wanted)
 }
 
-// During an upgrade the newer version looks, because the older one does not know all types of the group. Once
+// During an upgrade the newer version scans, because the older one does not know all types of the group. Once
 // the newer version is gone permanently, the older one continues.
-func TestVersionWithMoreTypesLooks(t *testing.T) {
+func TestVersionWithMoreTypesScans(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.marked("g") // types of the older version
@@ -403,7 +403,7 @@ func TestSweepKeepsUnhandledFacts(t *testing.T) {
 func TestWantsRequiresRefresh(t *testing.T) {
 	t.Parallel()
 	defer func() {
-		if cause := fmt.Sprint(recover()); cause != `bus: consumer "few" has Wants and no Refresh` {
+		if cause := fmt.Sprint(recover()); cause != `bus: consumer "few" has Wants without Refresh` {
 			t.Errorf("Register panicked with %q", cause)
 		}
 	}()

@@ -93,7 +93,7 @@ func (g *group) skipUnknown(ctx context.Context, current *batch, d delivery) {
 	current.putBack(d, false, nil)
 }
 
-// scheduleRetry makes the group look again when its own failed message is due. Replicas that did not see the
+// scheduleRetry makes the group read again when its own failed message is due. Replicas that did not see the
 // failure find it by polling, and so does this one if there are too many.
 func (g *group) scheduleRetry(wait time.Duration) {
 	const enough = 256

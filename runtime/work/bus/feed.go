@@ -127,7 +127,7 @@ type FeedPage struct {
 	More  bool   // there may be more before the horizon
 }
 
-// looked is the number of facts of the account that one read examines.
+// looked is the number of facts of the account that one read scans.
 const looked = 1000
 
 const selectStretch = `

@@ -18,7 +18,7 @@ import (
 )
 
 // group delivers the messages of one consumer to its handler: those of a batch in one savepoint
-// (together.go), and after a failure one at a time.
+// (handle_all.go), and after a failure one at a time.
 type group struct {
 	name     string
 	consumer Consumer
@@ -45,7 +45,7 @@ type group struct {
 	wokenAt   time.Time
 
 	// Owned by the catch-up's goroutine.
-	addedLeast time.Time // when a look last added aheadLeast although there was no room
+	addedLeast time.Time // when a scan last added aheadLeast although there was no room
 
 	retryMu sync.Mutex
 	retries []time.Time // when failed messages of this process are due again

@@ -22,7 +22,7 @@ type Inbound struct {
 type AttachmentInfo struct {
 	Filename    string `json:"filename" doc:"The file name of the attachment."`
 	ContentType string `json:"content_type" doc:"The media type of the attachment."`
-	Size        int    `json:"size" doc:"Octets, decoded."`
+	Size        int    `json:"size" doc:"Size of the decoded attachment in bytes."`
 }
 
 // SubjectID returns the received email.

@@ -179,8 +179,8 @@ func (n *Node) RepairTimes(ctx context.Context, _ clockstep.Step) (int64, error)
 const (
 	leaveSQL = `DELETE FROM nodes WHERE id = $1`
 	sweepSQL = `DELETE FROM nodes WHERE seen_at < now() - $1 * interval '1 microsecond'`
-	// looksAtGone is the number of times that the claims of a dead node are looked for, because one of its
-	// statements may have been in transit when it died.
+	// looksAtGone is how many times the claims of a dead node are released, because one of its statements may
+	// have been in transit when it died.
 	looksAtGone = 5
 )
 

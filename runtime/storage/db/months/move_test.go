@@ -286,7 +286,7 @@ func TestMoveRejectsAttachedObjects(t *testing.T) {
 		`CREATE UNIQUE INDEX mine ON facts (subject_id)`:                                   "the unique index mine",
 		`CREATE STATISTICS mine ON account_id, type FROM facts`:                            "the statistics mine",
 		`ALTER TABLE facts ADD CONSTRAINT mine CHECK (type <> 'x') NOT VALID`:              "the constraint mine",
-		`CREATE TABLE mine () INHERITS (facts)`:                                            "the heir mine",
+		`CREATE TABLE mine () INHERITS (facts)`:                                            "the child table mine",
 		`INSERT INTO facts VALUES ('evt_7zzzzzzzzz0000000000000000', 'a', 'x', 's', '{}')`: "a clock was wrong",
 		`CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER mine BEFORE INSERT ON facts FOR EACH ROW EXECUTE FUNCTION mine()`: "the trigger mine",
 	} {

@@ -73,7 +73,7 @@ SELECT what FROM (
 	UNION ALL SELECT 'the statistics ' || stxname FROM pg_statistic_ext WHERE stxrelid = $1::regclass
 	UNION ALL SELECT 'privileges on the column ' || attname FROM pg_attribute WHERE attrelid = $1::regclass AND attacl IS NOT NULL
 	UNION ALL SELECT 'the generated column ' || attname FROM pg_attribute WHERE attrelid = $1::regclass AND (attgenerated <> '' OR attidentity <> '') AND NOT ($6 AND attname = 'id' AND attidentity = 'd')
-	UNION ALL SELECT 'the heir ' || inhrelid::regclass FROM pg_inherits WHERE inhparent = $1::regclass
+	UNION ALL SELECT 'the child table ' || inhrelid::regclass FROM pg_inherits WHERE inhparent = $1::regclass
 	UNION ALL SELECT 'the parent ' || inhparent::regclass FROM pg_inherits WHERE inhrelid = $1::regclass
 	UNION ALL SELECT 'a replica identity of its own' FROM pg_class WHERE oid = $1::regclass AND relreplident <> 'd'
 	UNION ALL SELECT 'another persistence than that of a table' FROM pg_class WHERE oid = $1::regclass AND relpersistence <> 'p'

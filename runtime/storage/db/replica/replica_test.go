@@ -96,7 +96,7 @@ func (b *bench) passesOver(reason string) {
 
 // logged returns the number of log lines that report that a replica is skipped, and that it serves reads.
 func (b *bench) logged() (passedOver, answers int) {
-	return strings.Count(b.log.String(), "is passed over"), strings.Count(b.log.String(), "replica answers")
+	return strings.Count(b.log.String(), "is not used"), strings.Count(b.log.String(), "replica serves")
 }
 
 // A read sees everything committed before it began, whichever process wrote it, and however far behind the
@@ -197,7 +197,7 @@ func TestUnsuitableReplicaIsSkipped(t *testing.T) {
 	primary, other := dbtest.NewServer(t), dbtest.NewServer(t)
 	other.BecomeForeign()
 	for reason, server := range map[string]*dbtest.Server{"another cluster": other.NewStandby("foreign"),
-		"takes writes": primary} {
+		"accepts writes": primary} {
 		b := newBench(t, primary, server.URL())
 		b.passesOver(reason)
 		for range 3 {
@@ -225,7 +225,7 @@ func TestPromotedReplicaIsSkipped(t *testing.T) {
 			t.Fatalf("the %s returned %d rows that exist only on the promoted server", server, n)
 		}
 	}
-	b.passesOver("takes writes")
+	b.passesOver("accepts writes")
 }
 
 // After a failover, the standbys of the new primary are used. A standby of the old primary may be further

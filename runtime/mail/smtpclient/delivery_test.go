@@ -40,7 +40,7 @@ func TestDelivered(t *testing.T) {
 	}
 }
 
-func TestTheNullSender(t *testing.T) {
+func TestNullSender(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
 	got := w.Deliver(t.Context(), smtpclient.Envelope{To: "bob@example.test"}, []byte(message), nil)
@@ -50,7 +50,7 @@ func TestTheNullSender(t *testing.T) {
 	}
 }
 
-func TestBodiesArriveOctetForOctet(t *testing.T) {
+func TestBodiesArriveUnchanged(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
 	bodies := []string{

@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// A process is blocked in the middle of its look while another one looks. Facts that the other process found
+// A process is blocked in the middle of its scan while another one scans. Facts that the other process found
 // handled, and whose records it deleted, are not delivered again.
-func TestLookContinuesFromNewerMark(t *testing.T) {
+func TestScanContinuesFromNewerMark(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	const facts = aheadMost + 100
@@ -31,7 +31,7 @@ func TestLookContinuesFromNewerMark(t *testing.T) {
 		t.Helper()
 		before := l.handed
 		if _, err := l.lookAtStretch(t.Context()); err != nil || l.handed-before != want {
-			t.Fatalf("a step of the look delivered %d facts, want %d: %v", l.handed-before, want, err)
+			t.Fatalf("a step of the scan delivered %d facts, want %d: %v", l.handed-before, want, err)
 		}
 	}
 	execute(t, d.SQL, `INSERT INTO bus_marks (consumer, until_id, types) VALUES ('g', '', '{}')`)

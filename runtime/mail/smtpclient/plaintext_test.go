@@ -26,7 +26,7 @@ func TestTLSIsTriedAgainAfterAFailedHandshake(t *testing.T) {
 	}
 }
 
-func TestAServerThatOffersNoSTARTTLSIsNotAskedForIt(t *testing.T) {
+func TestSTARTTLSIsNotSentIfNotOffered(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
 	got := w.Deliver(t.Context(), enforced, []byte(message), nil)
@@ -37,8 +37,8 @@ func TestAServerThatOffersNoSTARTTLSIsNotAskedForIt(t *testing.T) {
 	}
 }
 
-// The library that opens sessions ends its errors in "transient" or "permanent".
-func TestErrorsAreToldInPlainWords(t *testing.T) {
+// The library that opens sessions ends its errors with "transient" or "permanent".
+func TestErrorsOmitTransientAndPermanent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		tls    smtptest.TLS

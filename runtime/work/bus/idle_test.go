@@ -25,7 +25,7 @@ func TestIdleGroupIsNotExamined(t *testing.T) {
 	})
 	// restMost has ended, because the machine was paused
 	const rest = 20 * time.Second
-	if most := 2 + int(time.Since(begin)/rest); len(moved) > most { // the look that was already running
+	if most := 2 + int(time.Since(begin)/rest); len(moved) > most { // the scan that was already running
 		t.Errorf("the mark was examined %d times in two idle seconds, want none", len(moved)-1)
 	}
 	lost := factsOf(3)

@@ -46,8 +46,8 @@ func TestPlanDeliversMissingFactsAndMovesMark(t *testing.T) {
 	}
 }
 
-// The mark stays at a queued fact, however many facts are handled in later stretches of the same look. When
-// the message of the queued fact is lost, the fact is found.
+// The mark stays at a queued fact, however many facts are handled in later stretches of the same scan. When the
+// message of the queued fact is lost, the fact is found.
 func TestMarkStaysAtQueuedFact(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -62,7 +62,7 @@ func TestMarkStaysAtQueuedFact(t *testing.T) {
 		t.Helper()
 		execute(t, d.SQL, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
 		if more, err := g.lookAround(t.Context(), false); err != nil || more {
-			t.Fatalf("the look ended with more: %t, %v", more, err)
+			t.Fatalf("the scan ended with more: %t, %v", more, err)
 		}
 		if err := d.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM facts WHERE id < (SELECT until_id FROM bus_marks)`).Scan(&mark); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-func TestRefusalsByPhase(t *testing.T) {
+func TestRejectionsByPhase(t *testing.T) {
 	t.Parallel()
 	const (
 		tmp  = smtpclient.Temporary
@@ -57,8 +57,8 @@ func TestRefusalsByPhase(t *testing.T) {
 				if got.Ambiguous || got.RemoteHost != "mx1.example.test" || got.RemoteAddr != server.Addr() {
 					t.Errorf("got %+v", got)
 				}
-				// The same recipient, after the server has changed its mind. Where it asked for
-				// less, that lane is paused; another one is not.
+				// The same recipient, when the server accepts again. If the server asked for less traffic, its
+				// lane is paused, but other lanes are not.
 				again := envelope
 				if c.code == 421 || c.code < 500 && c.at <= smtptest.EHLO {
 					if got := w.send(t); !errors.Is(got.Err, lane.ErrNoRoom) {
@@ -85,7 +85,7 @@ func TestRepliesOfSeveralLinesBecomeOne(t *testing.T) {
 	}
 }
 
-// Whatever a server says at RCPT, other recipients are not touched by it.
+// No reply to RCPT affects other recipients.
 func TestARefusedRecipientLeavesTheConnectionUsable(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})

@@ -21,7 +21,7 @@ import (
 // callers that wait for a connection then waited for the server again.
 const answerWithin = 40 * time.Second
 
-// calls are the ways to use the database.
+// calls returns the ways to use the database.
 func calls(d *db.DB) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"ping":  d.Ping,

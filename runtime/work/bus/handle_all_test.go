@@ -253,7 +253,7 @@ func TestProcessesHandleFactsTogetherOnce(t *testing.T) {
 	}
 }
 
-// The catch-up of a slow group adds only a few facts to the queued ones, however often it looks.
+// The catch-up of a slow group adds only a few facts to the queued ones, however often it scans.
 func TestCatchUpAddsFewToFullQueue(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -53,12 +53,12 @@ func TestSilentConnectionsOfOneNetworkDoNotFillTheListener(t *testing.T) {
 		}
 	}
 	if got := len(k.kept()); got != 90 {
-		t.Errorf("%d messages were taken of 90", got)
+		t.Errorf("%d of 90 messages were accepted", got)
 	}
 }
 
 // A client that is evicted gets a reply.
-func TestADisplacedConnectionIsToldSo(t *testing.T) {
+func TestDisplacedConnectionGetsAReply(t *testing.T) {
 	t.Parallel()
 	s := start(t, &keeper{}, func(c *smtpserver.Config) {
 		behind(c)
@@ -72,7 +72,7 @@ func TestADisplacedConnectionIsToldSo(t *testing.T) {
 		s.dialAs(t, fmt.Sprintf("198.%d.100.1", i)).hello()
 	}
 	s.dialAs(t, "192.0.2.1").hello()
-	silent.expect("421 4.7.0 Too many connections, and this one was waiting")
+	silent.expect("421 4.7.0 Too many connections, and this one was idle")
 	silent.end()
 	s.dialAs(t, "192.1.2.1").hello()
 	greeted.expect("421 4.7.0")
@@ -82,9 +82,9 @@ func TestADisplacedConnectionIsToldSo(t *testing.T) {
 	inside.expect("250 ")
 }
 
-// A message that is held elsewhere than in its connection keeps a pace, or ends with an
-// answer: in one piece, in chunks, and between chunks.
-func TestALargeMessageKeepsItsPace(t *testing.T) {
+// A message that is stored outside of its connection's memory must arrive at a minimum rate or is rejected: in
+// one piece, in chunks, and between chunks.
+func TestLargeMessageMustKeepTheMinimumRate(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	s := start(t, k, func(c *smtpserver.Config) { c.Pace = intake.Rate{Bytes: 10_000, Period: time.Second} })
@@ -98,10 +98,10 @@ func TestALargeMessageKeepsItsPace(t *testing.T) {
 	between.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT %d\r\n%s", len(much), much)
 	between.expect("250 ", "250 ", "250 ")
 	for _, c := range []*client{data, chunk, between} {
-		c.expect("451 4.4.2 The message comes too slowly")
+		c.expect("451 4.4.2 The message arrives too slowly")
 		c.end()
 	}
-	// A small one has the times of the protocol.
+	// A small message has only the time limits of the protocol.
 	small := s.dial(t).hello().transaction()
 	small.send("x\r\n")
 	<-time.After(3 * time.Second)
@@ -112,7 +112,7 @@ func TestALargeMessageKeepsItsPace(t *testing.T) {
 	}
 }
 
-// cutter ends the sessions it receives.
+// cutter creates sessions that cut their messages.
 type cutter struct{ keeper }
 
 func (k *cutter) NewSession(context.Context, smtpserver.Peer) (smtpserver.Session, error) {
@@ -127,7 +127,7 @@ func (v *cutting) Data(ctx context.Context, body io.Reader) error {
 	return v.visit.Data(ctx, body)
 }
 
-func TestABodyIsCutWithAnAnswer(t *testing.T) {
+func TestCutBodyGetsAReply(t *testing.T) {
 	t.Parallel()
 	k := &cutter{}
 	s := start(t, k, nil)
@@ -146,7 +146,7 @@ func TestABodyIsCutWithAnAnswer(t *testing.T) {
 }
 
 // A line of a message may be as long as the message.
-func TestLinesOfMessagesMayBeLong(t *testing.T) {
+func TestMessageLinesMayBeLong(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	c := start(t, k, nil).dial(t).hello()
@@ -160,12 +160,12 @@ func TestLinesOfMessagesMayBeLong(t *testing.T) {
 	}
 }
 
-// A line of a command may not, and takes no memory beyond its bound.
-func TestLinesOfCommandsMayNotBeLong(t *testing.T) {
+// Command lines are limited, and use no memory beyond the limit.
+func TestCommandLinesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := start(t, &keeper{}, nil)
 	c := s.dial(t).hello()
-	go fmt.Fprintf(c, "NOOP %s\r\n", strings.Repeat("x", 200_000)) // it may be gone already
+	go fmt.Fprintf(c, "NOOP %s\r\n", strings.Repeat("x", 200_000)) // the connection may already be closed
 	c.expect("500 5.5.2 The line is too long")
 	expect.EventuallyWithin(t, 10*time.Second, "the connection ends", func() bool { return c.line() == "" })
 }

@@ -44,7 +44,7 @@ SELECT consumer, fact_id, error FROM bus_poison p WHERE consumer = $1 AND requeu
   AND NOT EXISTS (SELECT FROM bus_messages m WHERE m.consumer = p.consumer AND m.fact_id = p.fact_id) LIMIT $2`
 )
 
-// scanResult is the result of one transaction of a look.
+// scanResult is the result of one transaction of a scan.
 type scanResult struct {
 	from    string    // its start position
 	seen    int       // facts, of any type
