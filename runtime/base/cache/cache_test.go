@@ -41,7 +41,7 @@ func TestBoundIsStrict(t *testing.T) {
 				key := worker*2_000 + i
 				if i%2 == 0 {
 					c.Set(key, key)
-				} else if _, err := c.Get(t.Context(), key, double); err != nil {
+				} else if _, err := c.Get(t.Context(), key, doubleKey); err != nil {
 					t.Error(err)
 				}
 				if i%100 == 0 {
@@ -178,7 +178,7 @@ func TestWaitingCallerReturnsWhenItsContextEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := c.Get(ctx, 1, double); !errors.Is(err, context.DeadlineExceeded) ||
+		if _, err := c.Get(ctx, 1, doubleKey); !errors.Is(err, context.DeadlineExceeded) ||
 			time.Since(began) != time.Second {
 			t.Errorf("Get returned %v after %s, want the end of its context after 1 s", err, time.Since(began))
 		}
@@ -243,7 +243,7 @@ func TestErrorsAreNotCached(t *testing.T) {
 		io.EOF) {
 		t.Errorf("Get returned %v, want the loader's error", err)
 	}
-	if got, err := c.Get(t.Context(), 1, double); got != 2 || err != nil {
+	if got, err := c.Get(t.Context(), 1, doubleKey); got != 2 || err != nil {
 		t.Errorf("Get returned %d, %v after an error, want 2", got, err)
 	}
 }
@@ -265,10 +265,10 @@ func TestLoaderPanicReleasesWaitingCallers(t *testing.T) {
 			})
 		}()
 		synctest.Wait()
-		if _, err := c.Get(t.Context(), 1, double); err == nil {
+		if _, err := c.Get(t.Context(), 1, doubleKey); err == nil {
 			t.Error("a caller that waited for a load that panicked got no error")
 		}
-		if got, err := c.Get(t.Context(), 1, double); got != 2 || err != nil {
+		if got, err := c.Get(t.Context(), 1, doubleKey); got != 2 || err != nil {
 			t.Errorf("Get returned %d, %v after the panic, want 2", got, err)
 		}
 	})
@@ -338,7 +338,7 @@ func TestAHitAllocatesNothing(t *testing.T) {
 	}
 }
 
-func double(_ context.Context, key int) (int, error) { return 2 * key, nil }
+func doubleKey(_ context.Context, key int) (int, error) { return 2 * key, nil }
 
 // wantKeys compares which of the keys below a number are kept.
 func wantKeys(t *testing.T, c *cache.Cache[int, int], below int, want ...int) {

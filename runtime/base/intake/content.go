@@ -271,4 +271,4 @@ func (c *Content) DisallowCut() error {
 	return nil
 }
 
-func (c *Content) isCut() bool { return c.far.pool != nil && c.far.wasEnded() }
+func (c *Content) isCut() bool { return c.far.pool != nil && c.far.isEnded() }

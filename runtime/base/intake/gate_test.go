@@ -26,7 +26,7 @@ func (g *guests) enter(from string) (*Slot, error) {
 	return p, err
 }
 
-func (g *guests) let(from string) *Slot {
+func (g *guests) mustEnter(from string) *Slot {
 	g.t.Helper()
 	p, err := g.enter(from)
 	if err != nil {
@@ -38,14 +38,14 @@ func (g *guests) let(from string) *Slot {
 func TestPlacesOfAClientAreLimited(t *testing.T) {
 	t.Parallel()
 	g := &guests{Gate: NewGate(100, 2), t: t}
-	first := g.let("2001:db8::1")
-	g.let("2001:db8::2")
+	first := g.mustEnter("2001:db8::1")
+	g.mustEnter("2001:db8::2")
 	if _, err := g.enter("2001:db8::3"); !errors.Is(err, ErrClientLimit) {
 		t.Errorf("a third connection of a /64: %v, want ErrClientLimit", err)
 	}
 	first.Leave()
 	first.Leave()
-	g.let("2001:db8::3")
+	g.mustEnter("2001:db8::3")
 }
 
 // A network with silent connections leaves places to other networks, and a new one is always admitted.
@@ -64,7 +64,7 @@ func TestSilentConnectionsOfOneNetworkLeaveRoom(t *testing.T) {
 			t.Errorf("%s: %d of 1000 places are taken, want half at most", name, all)
 		}
 		for i := range 990 { // each from a network of its own
-			g.let(fmt.Sprintf("%d.%d.7.1", 1+i%100, 50+i/100)).MarkBusy()
+			g.mustEnter(fmt.Sprintf("%d.%d.7.1", 1+i%100, 50+i/100)).MarkBusy()
 		}
 		if g.countPlaces() > 1000 {
 			t.Errorf("%s: %d connections are open", name, g.countPlaces())
@@ -79,21 +79,21 @@ func TestOldestSilentConnectionOfTheLargestShareIsEnded(t *testing.T) {
 		g := &guests{Gate: NewGate(8, 0), t: t}
 		var crowd []*Slot
 		for i := range 4 {
-			crowd = append(crowd, g.let(fmt.Sprintf("203.0.%d.1", i)))
+			crowd = append(crowd, g.mustEnter(fmt.Sprintf("203.0.%d.1", i)))
 			time.Sleep(time.Millisecond)
 		}
 		crowd[0].MarkBusy() // not ended, because it is busy
 		crowd[1].MarkWaiting(true)
 		for i := range 4 {
-			g.let(fmt.Sprintf("198.%d.0.1", i))
+			g.mustEnter(fmt.Sprintf("198.%d.0.1", i))
 			time.Sleep(time.Millisecond)
 		}
-		g.let("192.0.2.1")
-		g.let("192.1.2.1")
+		g.mustEnter("192.0.2.1")
+		g.mustEnter("192.1.2.1")
 		if got := fmt.Sprint(g.ended); got != "[203.0.2.1 203.0.3.1]" {
 			t.Errorf("%s were ended, want the silent ones of the largest share, the oldest first", got)
 		}
-		g.let("192.2.2.1")
+		g.mustEnter("192.2.2.1")
 		if got := g.ended[len(g.ended)-1]; got != "203.0.1.1" {
 			t.Errorf("then %s were ended, want the waiting one of that share", got)
 		}
@@ -101,7 +101,7 @@ func TestOldestSilentConnectionOfTheLargestShareIsEnded(t *testing.T) {
 			t.Errorf("among equal shares: %v, want ErrOverloaded", err)
 		}
 		time.Sleep(silentFor + time.Second)
-		g.let("192.3.2.1")
+		g.mustEnter("192.3.2.1")
 		if got := g.ended[len(g.ended)-1]; got != "198.0.0.1" {
 			t.Errorf("after %s of silence, %s were ended, want the oldest", silentFor, got)
 		}
@@ -113,12 +113,12 @@ func TestNetworkAboveItsShareReplacesItsOwnConnection(t *testing.T) {
 	t.Parallel()
 	g := &guests{Gate: NewGate(80, 0), t: t}
 	for i := range 30 {
-		g.let(fmt.Sprintf("198.%d.0.1", i)).MarkBusy()
+		g.mustEnter(fmt.Sprintf("198.%d.0.1", i)).MarkBusy()
 	}
 	for range 10 {
-		g.let("203.0.113.1")
+		g.mustEnter("203.0.113.1")
 	}
-	g.let("203.0.113.2")
+	g.mustEnter("203.0.113.2")
 	if len(g.ended) != 1 || g.ended[0] != "203.0.113.1" {
 		t.Errorf("%v were ended, want one of the same network", g.ended)
 	}
@@ -135,7 +135,7 @@ func TestPrivateAddressesHaveNoShare(t *testing.T) {
 	t.Parallel()
 	g := &guests{Gate: NewGate(80, 0), t: t}
 	for range 80 {
-		g.let("10.1.2.3")
+		g.mustEnter("10.1.2.3")
 	}
 	if len(g.ended) != 0 {
 		t.Errorf("%d connections were ended", len(g.ended))

@@ -190,7 +190,7 @@ func (h *hold) tryTake(n int64) bool {
 	p := h.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if h.ended || p.tight || !p.inShares(h, n) || p.used+n > p.size {
+	if h.ended || p.tight || !p.sharesHaveRoom(h, n) || p.used+n > p.size {
 		return false
 	}
 	p.addUnits(h, n)
@@ -263,7 +263,7 @@ func (p *Pool) serveWaiters() {
 	for _, w := range slices.Clone(p.queue) {
 		h := w.hold
 		behind := slices.ContainsFunc(h.shares[:h.n], func(s *share) bool { return slices.Contains(full, s) })
-		if behind || !p.inShares(h, w.n) {
+		if behind || !p.sharesHaveRoom(h, w.n) {
 			full = append(full, h.shares[:h.n]...)
 			continue
 		}

@@ -14,8 +14,8 @@ import (
 
 func account(name string) Tenant { return Tenant{Account: name} }
 
-// empty requires that a pool holds no units and remembers no owner.
-func empty(t *testing.T, p *Pool) {
+// checkEmpty requires that a pool holds no units and remembers no owner.
+func checkEmpty(t *testing.T, p *Pool) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +47,7 @@ func TestShareIsLimitedToAQuarter(t *testing.T) {
 	for _, r := range releases {
 		r()
 	}
-	empty(t, p)
+	checkEmpty(t, p)
 }
 
 // Unauthenticated clients are counted by their network and by the wider one around it.
@@ -103,7 +103,7 @@ func TestWaitingShareDelaysNoOther(t *testing.T) {
 			}
 		}
 		other()
-		empty(t, p)
+		checkEmpty(t, p)
 	})
 }
 
@@ -163,7 +163,7 @@ func TestTakeEndsWithItsTimeoutOrContext(t *testing.T) {
 			t.Errorf("after its context ended, Take returned %v, want context.DeadlineExceeded", err)
 		}
 		release()
-		empty(t, p)
+		checkEmpty(t, p)
 	})
 }
 
@@ -189,7 +189,7 @@ func TestHoldersInStepsDoNotDeadlock(t *testing.T) {
 			})
 		}
 		all.Wait()
-		empty(t, p)
+		checkEmpty(t, p)
 	})
 }
 
@@ -247,15 +247,15 @@ func TestRandomHoldersLeaveNothing(t *testing.T) {
 			p.grace = time.Millisecond
 			var all sync.WaitGroup
 			for i := range 64 {
-				all.Go(func() { wander(t, p, rand.New(rand.NewPCG(seed, uint64(i)))) })
+				all.Go(func() { holdAtRandom(t, p, rand.New(rand.NewPCG(seed, uint64(i)))) })
 			}
 			all.Wait()
-			empty(t, p)
+			checkEmpty(t, p)
 		})
 	}
 }
 
-func wander(t *testing.T, p *Pool, random *rand.Rand) {
+func holdAtRandom(t *testing.T, p *Pool, random *rand.Rand) {
 	for range 60 {
 		o := account(fmt.Sprint(random.IntN(7)))
 		if random.IntN(3) == 0 {

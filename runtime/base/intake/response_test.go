@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// bound serves a handler within a budget.
-func bound(t *testing.T, b *Budget, h http.HandlerFunc) *httptest.Server {
+// serveLimited serves a handler within a budget.
+func serveLimited(t *testing.T, b *Budget, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewServer(b.LimitHandler(h, func(*http.Request) Tenant { return account("a") },
 		func(w http.ResponseWriter) { http.Error(w, "no room", http.StatusServiceUnavailable) }))
@@ -50,7 +50,7 @@ func TestResponsesArriveUnchanged(t *testing.T) {
 		for _, piece := range []int{1000, smallResponse, 70_000, 4 << 20} {
 			for _, flushed := range []bool{false, true} {
 				want := sample(size)
-				a, got := fetch(t, bound(t, b, func(w http.ResponseWriter, _ *http.Request) {
+				a, got := fetch(t, serveLimited(t, b, func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Content-Type", "text/x")
 					w.WriteHeader(http.StatusTeapot)
 					for rest := want; len(rest) > 0; {
@@ -84,7 +84,7 @@ func TestAResponseWithoutRoomIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Arriving, c.Spool, c.Patience = 4<<10, 4<<20, 50*time.Millisecond })
 	failed := make(chan error, 1)
-	a, got := fetch(t, bound(t, b, func(w http.ResponseWriter, _ *http.Request) {
+	a, got := fetch(t, serveLimited(t, b, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Set-Cookie", "secret")
 		_, err := w.Write(sample(2 << 20))
 		failed <- err
@@ -100,7 +100,7 @@ func TestAResponseWithoutRoomIsRefused(t *testing.T) {
 func TestAHandlerThatPanicsSendsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
-	srv := bound(t, b, func(w http.ResponseWriter, _ *http.Request) {
+	srv := serveLimited(t, b, func(w http.ResponseWriter, _ *http.Request) {
 		w.Write(sample(1 << 20))
 		panic(http.ErrAbortHandler)
 	})
@@ -115,7 +115,7 @@ func TestBodyReadByItsHandlerIsCounted(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	body := strings.Repeat("x", 100_000)
-	_, got := fetch(t, bound(t, b, func(w http.ResponseWriter, r *http.Request) {
+	_, got := fetch(t, serveLimited(t, b, func(w http.ResponseWriter, r *http.Request) {
 		first := make([]byte, 1000)
 		if _, err := io.ReadFull(r.Body, first); err != nil {
 			t.Errorf("reading failed: %v", err)
@@ -138,7 +138,7 @@ func TestUnreadBodyIsNotARequest(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	served := make(chan string, 10)
-	srv := bound(t, b, func(w http.ResponseWriter, r *http.Request) {
+	srv := serveLimited(t, b, func(w http.ResponseWriter, r *http.Request) {
 		served <- r.URL.Path
 		w.WriteHeader(http.StatusUnauthorized)
 	})
@@ -182,7 +182,7 @@ func TestUnreadBodyIsNotARequest(t *testing.T) {
 // A client that still sends its body when it is refused reads the response and its end, not a reset.
 func TestARefusalReachesAClientThatStillSends(t *testing.T) {
 	t.Parallel()
-	srv := bound(t, newBudget(t), func(w http.ResponseWriter,
+	srv := serveLimited(t, newBudget(t), func(w http.ResponseWriter,
 		_ *http.Request) {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 	})

@@ -116,7 +116,7 @@ func (r reading) Read([]byte) (int, error) { r(); return 0, context.Canceled }
 func (b *bench) observe(t *testing.T, handle http.HandlerFunc, ended chan struct{}) http.Handler {
 	t.Helper()
 	observer, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: telemetry.NewLogger(telemetry.JSON, slog.LevelInfo,
-		b.journal), Registry: b.another()})
+		b.journal), Registry: b.newRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,8 +88,8 @@ func (b *bench) do(method, target string, header ...string) *http.Response {
 	return w.Result()
 }
 
-// another replaces the registry, for another observer.
-func (b *bench) another() *prometheus.Registry {
+// newRegistry replaces the registry, for another observer.
+func (b *bench) newRegistry() *prometheus.Registry {
 	b.registry = telemetry.NewRegistry("1.2.3")
 	return b.registry
 }

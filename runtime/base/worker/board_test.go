@@ -58,8 +58,8 @@ func (b *board) add(jobs ...int) {
 	b.due = append(b.due, jobs...)
 }
 
-// with reads or changes the board under its lock.
-func (b *board) with(f func()) {
+// update reads or changes the board under its lock.
+func (b *board) update(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f()

@@ -16,9 +16,9 @@ func TestIdleWorkerPollsLessOften(t *testing.T) {
 		w, stop := start(t, b.queue(), worker.Config{Poll: time.Second})
 		defer stop()
 		claims := func(within time.Duration) (n int) {
-			b.with(func() { n = len(b.claims) })
+			b.update(func() { n = len(b.claims) })
 			<-time.After(within)
-			b.with(func() { n = len(b.claims) - n })
+			b.update(func() { n = len(b.claims) - n })
 			return n
 		}
 		<-time.After(10 * time.Second)
@@ -33,7 +33,7 @@ func TestIdleWorkerPollsLessOften(t *testing.T) {
 		<-time.After(10 * time.Second)
 		b.add(1)
 		<-time.After(5600 * time.Millisecond)
-		b.with(func() {
+		b.update(func() {
 			if b.settled[1] != 1 {
 				t.Error("work without a notification was not found within the longest wait")
 			}

@@ -88,7 +88,7 @@ func TestRunIsCanceledWhenItsJobIsTaken(t *testing.T) {
 		began := time.Now()
 		_, stop := start(t, q, worker.Config{Lease: 30 * time.Second})
 		<-time.After(16 * time.Second)
-		b.with(func() {
+		b.update(func() {
 			if b.results[0] != "lost" {
 				t.Errorf("not canceled %v after the start, although Extend reported that the job is lost", time.Since(began))
 			}

@@ -23,7 +23,7 @@ func TestNothingIsClaimedUntilTheLastResultOfAnOutageIsStored(t *testing.T) {
 		q := b.queue()
 		claim, early := q.Claim, 0
 		q.Claim = func(ctx context.Context, limit int, lease time.Duration) ([]int, error) {
-			b.with(func() {
+			b.update(func() {
 				if len(b.begun) == jobs && len(b.settled) < jobs {
 					early++
 				}
@@ -34,9 +34,9 @@ func TestNothingIsClaimedUntilTheLastResultOfAnOutageIsStored(t *testing.T) {
 		_, stop := start(t, q, worker.Config{Concurrency: jobs, Batch: jobs, Poll: time.Millisecond, Lease: time.Hour})
 		defer stop()
 		<-time.After(time.Minute)
-		b.with(func() { early, b.settleErr, b.settleTime = 0, nil, 50*time.Millisecond })
+		b.update(func() { early, b.settleErr, b.settleTime = 0, nil, 50*time.Millisecond })
 		<-time.After(time.Minute)
-		b.with(func() {
+		b.update(func() {
 			if len(b.settled) != jobs {
 				t.Errorf("%d of %d are stored", len(b.settled), jobs)
 			}

@@ -65,8 +65,8 @@ func (p *process) Back() <-chan struct{} {
 	return p.back
 }
 
-// with changes it under its lock.
-func (p *process) with(f func()) {
+// update changes it under its lock.
+func (p *process) update(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f()
@@ -81,21 +81,21 @@ func TestWorkerObeysItsProcess(t *testing.T) {
 		_, stop := start(t, b.queue(), worker.Config{Process: p, Lease: time.Hour, Poll: time.Second})
 		defer stop()
 		<-time.After(time.Minute)
-		b.with(func() {
+		b.update(func() {
 			if len(b.claims) > 0 {
 				t.Errorf("%d claims of a process that may not claim", len(b.claims))
 			}
 		})
 		close(p.claims)
 		<-time.After(time.Minute)
-		b.with(func() {
+		b.update(func() {
 			if len(b.due) != 0 || len(b.begun) != 0 {
 				t.Errorf("%d jobs left and %d started, want the job claimed and not started", len(b.due), len(b.begun))
 			}
 		})
 		close(p.runs)
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if diff := cmp.Diff(upTo(1), b.settled); diff != "" {
 				t.Errorf("settled (-want +got):\n%s", diff)
 			}
@@ -120,12 +120,12 @@ func TestResultsAreStoredAsSoonAsTheDatabaseIsBack(t *testing.T) {
 		if n := p.before(time.Now()); n != 3 {
 			t.Errorf("%d unsettled jobs were reported to the process, want 3", n)
 		}
-		b.with(func() { b.settleErr = nil })
+		b.update(func() { b.settleErr = nil })
 		back := p.back
-		p.with(func() { p.back = make(chan struct{}) })
+		p.update(func() { p.back = make(chan struct{}) })
 		close(back)
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if diff := cmp.Diff(upTo(3), b.settled); diff != "" {
 				t.Errorf("settled once the database was back (-want +got):\n%s", diff)
 			}
@@ -133,7 +133,7 @@ func TestResultsAreStoredAsSoonAsTheDatabaseIsBack(t *testing.T) {
 		if n := p.before(time.Now()); n != 0 {
 			t.Errorf("after all jobs were settled, %d unsettled jobs were reported to the process, want none", n)
 		}
-		p.with(func() {
+		p.update(func() {
 			if !slices.Contains(p.reported, false) || !p.reported[len(p.reported)-1] {
 				t.Errorf("reported %v, want failures and then a success", p.reported)
 			}
@@ -152,10 +152,10 @@ func TestLeaseIsInvalidAfterASilenceUntilItIsExtended(t *testing.T) {
 			ask := func() { valid = append(valid, lease.IsValid()) }
 			ask()
 			<-time.After(time.Second)
-			p.with(func() { p.doubtfulBefore = time.Now() })
+			p.update(func() { p.doubtfulBefore = time.Now() })
 			ask()
 			back := p.back
-			p.with(func() { p.back = make(chan struct{}) })
+			p.update(func() { p.back = make(chan struct{}) })
 			close(back)
 			synctest.Wait() // extended
 			ask()

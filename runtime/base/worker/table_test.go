@@ -159,7 +159,7 @@ func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 	const lease = time.Second
 	const concurrency, batch = 16, 50
 	d := newTable(t, jobs)
-	stalls := d.stalls(t, lease/4)
+	stalls := d.countStalls(t, lease/4)
 	var steps sync.Map // id → *atomic.Int32, the irreversible ones
 	var late, again, panics atomic.Int32
 	run := func(ctx context.Context, job row, held *worker.Lease) string {
@@ -295,7 +295,7 @@ func TestExtendedLeasesHoldOnTheTable(t *testing.T) {
 	const lease = 2 * time.Second
 	for range 10 {
 		d := newTable(t, 4)
-		stalls := d.stalls(t, lease/4)
+		stalls := d.countStalls(t, lease/4)
 		var runs atomic.Int32
 		run := func(ctx context.Context, _ row, _ *worker.Lease) string {
 			runs.Add(1)

@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// since returns the seconds that have passed at each call of the first function.
-func since() (mark func(), marks func() []float64) {
+// recordSeconds returns the seconds that have passed at each call of the first function.
+func recordSeconds() (mark func(), marks func() []float64) {
 	began := time.Now()
 	var mu sync.Mutex
 	var list []float64
@@ -40,7 +40,7 @@ func TestEveryRunsAfterEachPeriodAndNeverAfterTheStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Every("sweep", 10*time.Second, func(context.Context) error { mark(); return nil }))
 		<-time.After(35 * time.Second)
 		tasks.Stop(t.Context())
@@ -55,7 +55,7 @@ func TestFailingStepIsNotRepeatedImmediately(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Task{Name: "poll",
 			Step: func(context.Context) (time.Duration, error) {
 				mark()
@@ -75,7 +75,7 @@ func TestFirstDelayMayBeShorterThanThePeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Every("count", 10*time.Second, func(context.Context) error { mark(); return nil }).
 			WithFirstDelay(time.Second))
 		<-time.After(25 * time.Second)
@@ -90,7 +90,7 @@ func TestStepReturnsItsNextWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		waits := []time.Duration{0, 3 * time.Second, 5 * time.Second, worker.UntilWoken}
 		tasks.Start(worker.Task{Name: "release", First: 2 * time.Second,
 			Step: func(context.Context) (time.Duration, error) {
@@ -120,7 +120,7 @@ func TestOnWakeRunsOncePerWakeAndUnsubscribesAtTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
 		signals := &channels{woken: make(chan struct{}, 1)}
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		signals.woken <- struct{}{}
 		heard := worker.OnWake("revocations", signals, "revoked", func(context.Context) error { mark(); return nil })
 		tasks.Start(heard)
@@ -147,7 +147,7 @@ func TestAWakeEndsAWaitEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
 		woken := make(chan struct{}, 1)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		reread := worker.Every("reread", 10*time.Second, func(context.Context) error { mark(); return nil })
 		reread.Woken = woken
 		tasks.Start(reread)
@@ -168,7 +168,7 @@ func TestTaskContinuesAfterFailuresAndPanics(t *testing.T) {
 		var log bytes.Buffer
 		registry := prometheus.NewRegistry()
 		tasks := worker.NewTasks(slog.New(slog.NewTextHandler(&log, nil)), worker.NewMetrics(registry))
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Every("sweep of keys", 10*time.Second, func(context.Context) error {
 			mark()
 			switch len(marks()) {
@@ -225,7 +225,7 @@ func TestATaskThatPanicsWithoutAWaitDoesNotSpin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(slog.New(slog.DiscardHandler), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Task{Name: "broken",
 			Step: func(context.Context) (time.Duration, error) { mark(); panic("a defect") }})
 		<-time.After(2500 * time.Millisecond)
@@ -240,7 +240,7 @@ func TestRetrySpacesFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(slog.New(slog.DiscardHandler), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Task{Name: "read", Retry: worker.Backoff{Min: time.Second, Max: 4 * time.Second},
 			Step: func(context.Context) (time.Duration, error) { mark(); return time.Hour, errors.New("away") }})
 		<-time.After(time.Minute)

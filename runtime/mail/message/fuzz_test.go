@@ -62,7 +62,7 @@ func seeds(f *testing.F, add func([]byte)) {
 			add(raw)
 		}
 	}
-	for _, h := range hostiles()[:4] {
+	for _, h := range hostileMessages()[:4] {
 		raw, err := io.ReadAll(io.LimitReader(h.make(), 4<<10))
 		if err != nil {
 			f.Fatal(err)

@@ -17,11 +17,11 @@ var calendarMethod = regexp.MustCompile(`(?im)^METHOD:[ \t]*([A-Z-]{1,32})[ \t]*
 // from mail clients.
 var byteOrderMark = []byte("\uFEFF")
 
-// invitation completes a calendar file (RFC 6047 section 2.4): its type names the method and the charset. The
+// completeInvitation completes a calendar file (RFC 6047 section 2.4): its type names the method and the charset. The
 // second entity is a copy for the alternatives of the message, where mail clients look for invitations. ok is
 // false if the file has no method. Files of type application/ics, which calendar programs attach, keep their
 // type.
-func invitation(file entity) (attached, alternative entity, ok bool) {
+func completeInvitation(file entity) (attached, alternative entity, ok bool) {
 	isCalendar := file.contentType == "text/calendar"
 	if !isCalendar && file.contentType != "application/ics" || file.length > maxInvitation {
 		return file, entity{}, false

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// written are the fields that Compose writes itself. A duplicate would be wrong or ambiguous.
-var written = map[string]bool{
+// composedFields are the fields that Compose writes itself. A duplicate would be wrong or ambiguous.
+var composedFields = map[string]bool{
 	"from": true, "to": true, "cc": true, "bcc": true, "reply-to": true, "subject": true, "date": true, "message-id": true,
 	"mime-version": true, "dkim-signature": true, "return-path": true,
 }
@@ -23,7 +23,7 @@ func checkCustom(h Header) error {
 		return err
 	}
 	lower := strings.ToLower(h.Name)
-	if written[lower] || strings.HasPrefix(lower, "content-") {
+	if composedFields[lower] || strings.HasPrefix(lower, "content-") {
 		return errors.New("is reserved: Compose writes it")
 	}
 	return address.CheckFieldValue(h.Name, h.Value)

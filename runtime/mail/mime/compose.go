@@ -144,7 +144,7 @@ func buildStructure(m Message) (entity, error) {
 	for i, file := range attached {
 		var event entity
 		var ok bool
-		if attached[i], event, ok = invitation(file); ok && !invited {
+		if attached[i], event, ok = completeInvitation(file); ok && !invited {
 			alternatives, invited = append(alternatives, event), true
 		}
 	}

@@ -20,7 +20,7 @@ func TestNewIDFetchesTheNewPolicy(t *testing.T) {
 	w.find(t, "enforce", "")
 	w.announce(t, "2")
 	w.find(t, "testing", "")
-	w.fetched(t, 2)
+	w.expectFetches(t, 2)
 }
 
 // An attacker could remove the record, or break DNS or the web server, so the policy remains valid until it
@@ -37,11 +37,11 @@ func TestPolicyStaysValidWithoutItsSource(t *testing.T) {
 	w.dns.Fault("_mta-sts."+domain, dnsxtest.ServFail)
 	w.find(t, "enforce", "")
 	w.dns.Fault("_mta-sts."+domain, 0)
-	w.serve(broken)
+	w.serve(respondUnavailable)
 	w.announce(t, "2")
 	w.find(t, "enforce", mtasts.FetchError)
 	w.find(t, "enforce", mtasts.FetchError)
-	w.fetched(t, 2)
+	w.expectFetches(t, 2)
 
 	w.pass(7 * 24 * time.Hour) // max_age
 	w.find(t, "none", mtasts.FetchError)
@@ -51,18 +51,18 @@ func TestFailedFetchIsRetriedLaterOrForANewID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
-	w.serve(broken)
+	w.serve(respondUnavailable)
 	w.find(t, "none", mtasts.FetchError)
 	w.pass(5*time.Minute - time.Second)
 	w.find(t, "none", mtasts.FetchError)
-	w.fetched(t, 1)
+	w.expectFetches(t, 1)
 	w.pass(time.Second)
 	w.find(t, "none", mtasts.FetchError)
-	w.fetched(t, 2)
+	w.expectFetches(t, 2)
 	w.serve(enforce)
 	w.announce(t, "2")
 	w.find(t, "enforce", "")
-	w.fetched(t, 3)
+	w.expectFetches(t, 3)
 }
 
 func TestPolicyIsFetchedDailyAndAtExpiry(t *testing.T) {
@@ -73,11 +73,11 @@ func TestPolicyIsFetchedDailyAndAtExpiry(t *testing.T) {
 	w.find(t, "enforce", "")
 	w.pass(24*time.Hour - time.Second)
 	w.find(t, "enforce", "")
-	w.fetched(t, 1)
+	w.expectFetches(t, 1)
 	w.pass(time.Second)
 	w.find(t, "enforce", "")
-	w.fetched(t, 2)
-	w.serve(broken)
+	w.expectFetches(t, 2)
+	w.serve(respondUnavailable)
 	w.pass(24 * time.Hour)
 	w.find(t, "enforce", mtasts.FetchError) // still valid
 	w.pass(6 * 24 * time.Hour)
@@ -90,7 +90,7 @@ func TestPolicyWithZeroMaxAgeIsUsedOnce(t *testing.T) {
 	w.announce(t, "1")
 	w.serve(servePolicy("mode: enforce", "mx: mx1.example.com", "max_age: 0"))
 	w.find(t, "enforce", "")
-	w.serve(broken)
+	w.serve(respondUnavailable)
 	w.find(t, "none", mtasts.FetchError)
 }
 
@@ -111,7 +111,7 @@ func TestConcurrentLookupsFetchOnce(t *testing.T) {
 	<-arrived
 	close(answer)
 	all.Wait()
-	w.fetched(t, 1)
+	w.expectFetches(t, 1)
 }
 
 func TestNewRequiresResolverAndClient(t *testing.T) {

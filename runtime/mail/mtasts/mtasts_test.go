@@ -114,7 +114,9 @@ func servePolicy(lines ...string) http.HandlerFunc {
 	}
 }
 
-func broken(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+func respondUnavailable(w http.ResponseWriter, _ *http.Request) {
+	w.WriteHeader(http.StatusServiceUnavailable)
+}
 
 var enforce = servePolicy("mode: enforce", "mx: mx1.example.com", "mx: *.mail.example.com", "max_age: 604800")
 
@@ -141,7 +143,7 @@ func (w *world) find(t *testing.T, mode string, problem mtasts.FailureReason) *m
 	return p
 }
 
-func (w *world) fetched(t *testing.T, times int32) {
+func (w *world) expectFetches(t *testing.T, times int32) {
 	t.Helper()
 	if n := w.asked.Load(); n != times {
 		t.Errorf("fetched %d times, want %d", n, times)
@@ -169,7 +171,7 @@ func TestPolicyIsFoundAndCached(t *testing.T) {
 			}
 		}
 	}
-	w.fetched(t, 1)
+	w.expectFetches(t, 1)
 }
 
 func TestNoPolicyIsFetchedWithoutARecord(t *testing.T) {
@@ -189,7 +191,7 @@ func TestNoPolicyIsFetchedWithoutARecord(t *testing.T) {
 			w.serve(enforce)
 			w.dns.Add(t, records...)
 			w.find(t, "none", "")
-			w.fetched(t, 0)
+			w.expectFetches(t, 0)
 		})
 	}
 }
@@ -213,7 +215,7 @@ func TestModesTestingAndNone(t *testing.T) {
 	w.serve(servePolicy("mode: none", "max_age: 86400"))
 	w.find(t, "none", "")
 	w.find(t, "none", "")
-	w.fetched(t, 2)
+	w.expectFetches(t, 2)
 }
 
 func TestInvalidPoliciesAreRejected(t *testing.T) {
@@ -230,7 +232,7 @@ func TestInvalidPoliciesAreRejected(t *testing.T) {
 		problem mtasts.FailureReason
 	}{
 		"404":           {http.NotFound, mtasts.FetchError},
-		"503":           {broken, mtasts.FetchError},
+		"503":           {respondUnavailable, mtasts.FetchError},
 		"redirect":      {http.RedirectHandler("/elsewhere", http.StatusFound).ServeHTTP, mtasts.FetchError},
 		"html":          {text("text/html", good), mtasts.PolicyInvalid},
 		"no type":       {text("", good), mtasts.PolicyInvalid},
@@ -248,7 +250,7 @@ func TestInvalidPoliciesAreRejected(t *testing.T) {
 			w.serve(c.answer)
 			w.find(t, "none", c.problem)
 			w.find(t, "none", c.problem)
-			w.fetched(t, 1) // not repeated immediately
+			w.expectFetches(t, 1) // not repeated immediately
 		})
 	}
 }
@@ -259,7 +261,7 @@ func TestPolicyServerCertificateMustMatch(t *testing.T) {
 	w.announce(t, "1")
 	w.serve(enforce)
 	w.find(t, "none", mtasts.WebPKIInvalid)
-	w.fetched(t, 0)
+	w.expectFetches(t, 0)
 }
 
 func TestPolicyServerOnAPrivateAddressIsRejected(t *testing.T) {
@@ -268,7 +270,7 @@ func TestPolicyServerOnAPrivateAddressIsRejected(t *testing.T) {
 	w.announce(t, "1")
 	w.serve(enforce)
 	w.find(t, "none", mtasts.FetchError)
-	w.fetched(t, 0)
+	w.expectFetches(t, 0)
 	if _, err := w.Policy(t.Context(), domain); !errors.Is(err, egress.ErrRefused) {
 		t.Errorf("error %v", err)
 	}

@@ -65,8 +65,8 @@ func skipBlock(css string) string {
 	return ""
 }
 
-// hides reports whether a class or the id of an element is hidden, and its own style does not show it.
-func (s sheet) hides(t html.Token) bool {
+// hidesElement reports whether a class or the id of an element is hidden, and its own style does not show it.
+func (s sheet) hidesElement(t html.Token) bool {
 	if len(s) == 0 {
 		return false
 	}

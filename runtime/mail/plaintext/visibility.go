@@ -24,8 +24,8 @@ const maxFrames = 100
 // frames are the open elements that change whether text is shown, outermost first.
 type frames []frame
 
-// open adds a start tag.
-func (f frames) open(t html.Token, s sheet) frames {
+// openElement adds a start tag.
+func (f frames) openElement(t html.Token, s sheet) frames {
 	if n := len(f); n > 0 && f[n-1].name == atom.P && gap[t.DataAtom] > 0 {
 		f = f[:n-1] // a block ends a paragraph
 	}
@@ -36,15 +36,15 @@ func (f frames) open(t html.Token, s sheet) frames {
 	if (next.hidden || next.sized) && len(f) < maxFrames {
 		return append(f, next)
 	}
-	if i := f.innermost(t.DataAtom); i >= 0 {
+	if i := f.findInnermost(t.DataAtom); i >= 0 {
 		f[i].nested++
 	}
 	return f
 }
 
-// end removes the frames that an end tag closes.
-func (f frames) end(name atom.Atom) frames {
-	i := f.innermost(name)
+// closeElement removes the frames that an end tag closes.
+func (f frames) closeElement(name atom.Atom) frames {
+	i := f.findInnermost(name)
 	switch {
 	case i < 0:
 		return f
@@ -55,7 +55,7 @@ func (f frames) end(name atom.Atom) frames {
 	return f[:i]
 }
 
-func (f frames) innermost(name atom.Atom) int {
+func (f frames) findInnermost(name atom.Atom) int {
 	for i := len(f) - 1; i >= 0; i-- {
 		if f[i].name == name {
 			return i
@@ -64,8 +64,8 @@ func (f frames) innermost(name atom.Atom) int {
 	return -1
 }
 
-// hides reports whether text is not shown.
-func (f frames) hides() bool {
+// hidesText reports whether text is not shown.
+func (f frames) hidesText() bool {
 	zero := false
 	for _, frame := range f {
 		if frame.hidden {
@@ -92,7 +92,7 @@ var (
 
 // frameOf returns how a start tag affects its text. React Email marks its preview text with data-skip-in-text.
 func frameOf(t html.Token, s sheet) frame {
-	f := frame{name: t.DataAtom, hidden: s.hides(t)}
+	f := frame{name: t.DataAtom, hidden: s.hidesElement(t)}
 	for _, a := range t.Attr {
 		switch a.Key {
 		case "hidden":

@@ -24,7 +24,7 @@ func server(t *testing.T, handler http.HandlerFunc) string {
 	return s.URL
 }
 
-func says(body string) http.HandlerFunc {
+func respondWith(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
 }
 
@@ -54,7 +54,7 @@ func TestActionsBecomeVerdicts(t *testing.T) {
 		`{"is_skipped":true,"score":0,"action":"no action"}`: {Status: rspamd.Unknown},
 		`{"score":3,"action":"our own"}`:                     {Status: rspamd.Unknown, Score: 3, HasScore: true},
 	} {
-		got, err := client(t, rspamd.Config{URL: server(t, says(body))}).
+		got, err := client(t, rspamd.Config{URL: server(t, respondWith(body))}).
 			Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
 		if err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", body, got, err, want)
@@ -88,7 +88,7 @@ func TestCheckSendsTheEnvelope(t *testing.T) {
 					r.URL, body, err)
 			}
 			asked <- r
-			says(`{"action":"no action","score":0}`)(w, r)
+			respondWith(`{"action":"no action","score":0}`)(w, r)
 		})
 		if _, err := client(t, rspamd.Config{URL: url + "/under/"}).
 			Check(t.Context(), c.envelope, strings.NewReader(raw), int64(len(raw))); err != nil {
@@ -118,17 +118,17 @@ func TestFailedCheckReturnsAnErrorAndNoVerdict(t *testing.T) {
 		"a redirect": server(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
 		}),
-		"not JSON":        server(t, says("<html>")),
-		"unexpected JSON": server(t, says(`{"error":"no"}`)),
-		"a list":          server(t, says(`[]`)),
-		"nothing":         server(t, says("")),
+		"not JSON":        server(t, respondWith("<html>")),
+		"unexpected JSON": server(t, respondWith(`{"error":"no"}`)),
+		"a list":          server(t, respondWith(`[]`)),
+		"nothing":         server(t, respondWith("")),
 		"an endless response": server(t, func(w http.ResponseWriter, _ *http.Request) {
 			for _, err := w.Write([]byte(`{"symbols":"`)); err == nil; _, err = w.Write(make([]byte, 64<<10)) {
 			}
 		}),
 		"silence": server(t, func(_ http.ResponseWriter, r *http.Request) { wait(r.Context(), done) }),
 		"half a response": server(t, func(w http.ResponseWriter, r *http.Request) {
-			says(`{"action":`)(w, r)
+			respondWith(`{"action":`)(w, r)
 			http.NewResponseController(w).Flush()
 			wait(r.Context(), done)
 		}),

@@ -24,8 +24,8 @@ func newKey(bits int) *rsa.PrivateKey {
 	return key
 }
 
-// opened returns an engine that uses libcrypto. It skips the test on a machine without libcrypto.
-func opened(t testing.TB) *Engine {
+// openLibcryptoEngine returns an engine that uses libcrypto. It skips the test on a machine without libcrypto.
+func openLibcryptoEngine(t testing.TB) *Engine {
 	t.Helper()
 	engine, err := Open(Libcrypto)
 	if err != nil {
@@ -34,7 +34,7 @@ func opened(t testing.TB) *Engine {
 	return engine
 }
 
-func load(t testing.TB, engine *Engine, key crypto.Signer) crypto.Signer {
+func loadKey(t testing.TB, engine *Engine, key crypto.Signer) crypto.Signer {
 	t.Helper()
 	held, err := engine.Load(key)
 	if err != nil {
@@ -55,10 +55,10 @@ func signature(t testing.TB, key crypto.Signer, text string) []byte {
 
 func TestEnginesProduceTheSameSignature(t *testing.T) {
 	t.Parallel()
-	engine := opened(t)
+	engine := openLibcryptoEngine(t)
 	for _, bits := range []int{1024, 2048, 3072, 4096} {
 		key := newKey(bits)
-		held := load(t, engine, key)
+		held := loadKey(t, engine, key)
 		if _, native := held.(*nativeKey); !native {
 			t.Fatalf("an RSA key of %d bits was loaded as %T, want libcrypto's", bits, held)
 		}
@@ -74,7 +74,7 @@ func TestEnginesProduceTheSameSignature(t *testing.T) {
 func TestGoSignsWhereLibcryptoCannot(t *testing.T) {
 	t.Parallel()
 	key := testKey()
-	held := load(t, opened(t), key)
+	held := loadKey(t, openLibcryptoEngine(t), key)
 	digest := sha512.Sum512([]byte("x"))
 	made, err := held.Sign(rand.Reader, digest[:], crypto.SHA512)
 	if err != nil || rsa.VerifyPKCS1v15(&key.PublicKey, crypto.SHA512, digest[:], made) != nil {
@@ -96,11 +96,11 @@ func TestOtherKeysAreUnchanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := load(t, opened(t), ed); !ed.Equal(got) {
+	if got := loadKey(t, openLibcryptoEngine(t), ed); !ed.Equal(got) {
 		t.Errorf("an Ed25519 key was loaded as %T, want itself", got)
 	}
 	for name, engine := range map[string]*Engine{"no engine": nil, "go": mustOpen(t, Go)} {
-		if got := load(t, engine, testKey()); got != crypto.Signer(testKey()) {
+		if got := loadKey(t, engine, testKey()); got != crypto.Signer(testKey()) {
 			t.Errorf("%s: an RSA key was loaded as %T, want itself", name, got)
 		}
 		if engine.Name() != "Go" || engine.Reason() == "" {
@@ -158,7 +158,7 @@ func TestGoSignsWhenTheEngineFails(t *testing.T) {
 		error) {
 		return broken{err: errors.New("out of order")}, nil
 	}}}
-	if got, want := signature(t, load(t, engine, testKey()), "hello"), signature(t, testKey(),
+	if got, want := signature(t, loadKey(t, engine, testKey()), "hello"), signature(t, testKey(),
 		"hello"); !bytes.Equal(got, want) {
 		t.Errorf("the signature of a failing engine is %x, want Go's %x", got, want)
 	}
@@ -167,10 +167,10 @@ func TestGoSignsWhenTheEngineFails(t *testing.T) {
 // TestRotationUnderLoad signs with keys that other goroutines load and drop.
 func TestRotationUnderLoad(t *testing.T) {
 	t.Parallel()
-	engine, key := opened(t), testKey()
+	engine, key := openLibcryptoEngine(t), testKey()
 	want := signature(t, key, "hello")
 	var current sync.Map
-	current.Store("key", load(t, engine, key))
+	current.Store("key", loadKey(t, engine, key))
 	var signers sync.WaitGroup
 	for range 4 {
 		signers.Go(func() {
@@ -199,9 +199,9 @@ func TestRotationUnderLoad(t *testing.T) {
 }
 
 func FuzzEnginesAgree(f *testing.F) {
-	engine := opened(f)
+	engine := openLibcryptoEngine(f)
 	key := testKey()
-	held := load(f, engine, key)
+	held := loadKey(f, engine, key)
 	f.Add([]byte("hello"))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -219,7 +219,7 @@ func BenchmarkSign(b *testing.B) {
 			if err != nil {
 				b.Skip(err)
 			}
-			key := load(b, engine, testKey())
+			key := loadKey(b, engine, testKey())
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := key.Sign(nil, digest[:], crypto.SHA256); err != nil {

@@ -13,7 +13,7 @@ import (
 
 func TestLostReplyToTheFinalDotIsAmbiguous(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Dot, "", smtptest.Disconnect())
 	got := w.send(t)
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseDot)
@@ -29,7 +29,7 @@ func TestLostReplyToTheFinalDotIsAmbiguous(t *testing.T) {
 func TestBeforeFinalDotIsCalledAfterTheBody(t *testing.T) {
 	t.Parallel()
 	for _, tls := range []smtptest.TLS{smtptest.NoTLS, smtptest.StartTLS} {
-		server, w := one(t, smtptest.Config{TLS: tls})
+		server, w := newOneHost(t, smtptest.Config{TLS: tls})
 		asked := 0
 		got := w.Deliver(t.Context(), envelope, []byte(message), func() error {
 			asked++
@@ -52,7 +52,7 @@ func TestHeldBackMessagesAreNeverCompleted(t *testing.T) {
 	t.Parallel()
 	leaseLost := errors.New("lease lost")
 	for _, tls := range []smtptest.TLS{smtptest.NoTLS, smtptest.StartTLS} {
-		first, second, w := two(t, smtptest.Config{TLS: tls})
+		first, second, w := newTwoHosts(t, smtptest.Config{TLS: tls})
 		got := w.Deliver(t.Context(), envelope, []byte(message), func() error { return leaseLost })
 		expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseDot)
 		if got.Ambiguous || !errors.Is(got.Err, leaseLost) || !errors.Is(got.Err, smtpclient.ErrHeldBack) {
@@ -68,7 +68,7 @@ func TestHeldBackMessagesAreNeverCompleted(t *testing.T) {
 
 func TestBeforeFinalDotIsNotCalledForRejectedMessages(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Rcpt, "", smtptest.Reply(550, "5.1.1", "unknown"))
 	got := w.Deliver(t.Context(), envelope, []byte(message), func() error {
 		t.Error("asked")
@@ -79,7 +79,7 @@ func TestBeforeFinalDotIsNotCalledForRejectedMessages(t *testing.T) {
 
 func TestCancellingAfterTheDotIsAmbiguous(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Dot, "", smtptest.Stall())
 	lost := errors.New("lease ended")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -97,7 +97,7 @@ func TestCancellingAfterTheDotIsAmbiguous(t *testing.T) {
 // After a cancellation before the dot, no more of the message may be sent.
 func TestCancellingDuringBeforeFinalDotSendsNoDot(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	got := w.Deliver(ctx, envelope, []byte(message), func() error {
 		cancel()

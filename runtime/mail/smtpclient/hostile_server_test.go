@@ -16,8 +16,8 @@ func TestUserNotLocalIsAnAcceptance(t *testing.T) {
 		p := newPeer(t, "220 peer.test\r\n",
 			map[string]string{"EHLO": ehlo, "RCPT": "251 User not local; will forward\r\n", "DATA": "354 go\r\n"})
 		expect(t, p.world(t).send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
-		if !strings.Contains(p.said(), "\nHello.\n.\n") {
-			t.Errorf("said %q", p.said())
+		if !strings.Contains(p.transcript(), "\nHello.\n.\n") {
+			t.Errorf("said %q", p.transcript())
 		}
 	}
 }
@@ -31,9 +31,9 @@ func TestNoDotAfter354WithoutRecipients(t *testing.T) {
 	for range 2 { // the server reads everything that this connection sends next as a message
 		expect(t, w.send(t), smtpclient.Permanent, "", smtpclient.PhaseRcpt)
 	}
-	if strings.Contains(p.said(), "\n.\n") || strings.Contains(p.said(), "RSET") ||
-		strings.Count(p.said(), "EHLO") != 2 {
-		t.Errorf("said %q", p.said())
+	if strings.Contains(p.transcript(), "\n.\n") || strings.Contains(p.transcript(), "RSET") ||
+		strings.Count(p.transcript(), "EHLO") != 2 {
+		t.Errorf("said %q", p.transcript())
 	}
 }
 
@@ -47,7 +47,7 @@ func TestServersThatDoNotSpeakSMTP(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{})
+			server, w := newOneHost(t, smtptest.Config{})
 			server.Always(smtptest.Greeting, "", smtptest.Raw(greeting))
 			expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseGreeting)
 		})
@@ -92,7 +92,7 @@ func TestConnectionWithUnexpectedDataIsNotReused(t *testing.T) {
 	for range 2 {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	}
-	if n := strings.Count(p.said(), "EHLO"); n != 2 {
+	if n := strings.Count(p.transcript(), "EHLO"); n != 2 {
 		t.Errorf("%d sessions, want 2", n)
 	}
 }
@@ -101,7 +101,7 @@ func TestServersWithoutEHLOAreGreetedWithHELO(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": "502 not here\r\n", "DATA": "354 go\r\n"})
 	expect(t, p.world(t).send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
-	if !strings.Contains(p.said(), "HELO client.test\nMAIL FROM:<bounce@sender.test>\n") {
-		t.Errorf("said %q", p.said())
+	if !strings.Contains(p.transcript(), "HELO client.test\nMAIL FROM:<bounce@sender.test>\n") {
+		t.Errorf("said %q", p.transcript())
 	}
 }

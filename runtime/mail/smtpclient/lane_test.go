@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// watched configures a transport with lanes that the test can inspect.
-func watched(r **lane.Registry) func(*smtpclient.Config) {
+// withRegistry configures a transport with lanes that the test can inspect.
+func withRegistry(r **lane.Registry) func(*smtpclient.Config) {
 	*r = lane.New(lane.Config{})
 	return func(c *smtpclient.Config) { c.Lanes = *r }
 }
@@ -42,10 +42,10 @@ func TestAttemptsReportFeedbackToTheLane(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var registry *lane.Registry
-			server, w := one(t, smtptest.Config{TLS: smtptest.StartTLS}, watched(&registry))
+			server, w := newOneHost(t, smtptest.Config{TLS: smtptest.StartTLS}, withRegistry(&registry))
 			server.On(c.at, "", c.action)
 			if c.at == smtptest.Greeting || c.at == smtptest.Mail || c.at == smtptest.Rcpt {
-				server, w = one(t, smtptest.Config{}, watched(&registry))
+				server, w = newOneHost(t, smtptest.Config{}, withRegistry(&registry))
 				server.Always(c.at, "", c.action)
 			}
 			w.send(t)
@@ -67,7 +67,7 @@ func TestAttemptsReportFeedbackToTheLane(t *testing.T) {
 func TestUnreachableDestinationIsPaused(t *testing.T) {
 	t.Parallel()
 	var registry *lane.Registry
-	w := newWorld(t, 1, watched(&registry)) // no server listens there
+	w := newWorld(t, 1, withRegistry(&registry)) // no server listens there
 	w.hosts(t, "example.test", "127.0.0.1")
 	begin := time.Now()
 	for range 3 {
@@ -88,7 +88,7 @@ func TestUnreachableDestinationIsPaused(t *testing.T) {
 func TestDeadHostNextToAWorkingOneDoesNotPauseTheLane(t *testing.T) {
 	t.Parallel()
 	var registry *lane.Registry
-	server, w := one(t, smtptest.Config{}, watched(&registry),
+	server, w := newOneHost(t, smtptest.Config{}, withRegistry(&registry),
 		func(c *smtpclient.Config) { c.IdleAge = time.Nanosecond })
 	w.dns.Add(t, "example.test. 300 IN MX 5 dead.test.", "dead.test. 300 IN A 127.0.0.9")
 	for range 5 {
@@ -103,7 +103,7 @@ func TestDeadHostNextToAWorkingOneDoesNotPauseTheLane(t *testing.T) {
 
 func TestAThrottledLaneKeepsNoIdleConnections(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Dot, "", smtptest.Stall())
 	stalled := make(chan smtpclient.Outcome, 1)
 	go func() { stalled <- w.send(t) }()
@@ -121,8 +121,8 @@ func TestAThrottledLaneKeepsNoIdleConnections(t *testing.T) {
 
 func TestHostsOfEqualPreferenceShareTheLoad(t *testing.T) {
 	t.Parallel()
-	first, second, w := two(t, smtptest.Config{}) // the transport of this world is not used
-	shared := newWorld(t, first.Port(), lanes(t, "default 3 3 1 10m -"))
+	first, second, w := newTwoHosts(t, smtptest.Config{}) // the transport of this world is not used
+	shared := newWorld(t, first.Port(), withLanes(t, "default 3 3 1 10m -"))
 	shared.dns.Add(t, "example.test. 300 IN MX 10 mx1.example.test.", "example.test. 300 IN MX 10 mx2.example.test.",
 		"mx1.example.test. 300 IN A 127.0.0.1", "mx2.example.test. 300 IN A 127.0.0.2")
 	for i := range 40 {
@@ -146,7 +146,7 @@ func TestAttemptHasATimeLimit(t *testing.T) {
 		var got smtpclient.Outcome
 		// the attempt must get this far
 		for _, longest := range []time.Duration{150 * time.Millisecond, 1500 * time.Millisecond, 15 * time.Second} {
-			server, w := one(t, smtptest.Config{}, func(c *smtpclient.Config) { c.Longest = longest })
+			server, w := newOneHost(t, smtptest.Config{}, func(c *smtpclient.Config) { c.Longest = longest })
 			server.On(at, "", smtptest.Stall())
 			if got = w.send(t); got.Phase == phase { // the timeouts of the phases are minutes
 				break

@@ -14,7 +14,7 @@ import (
 
 func TestThePreferredHostIsUsed(t *testing.T) {
 	t.Parallel()
-	first, second, w := two(t, smtptest.Config{})
+	first, second, w := newTwoHosts(t, smtptest.Config{})
 	for range 3 {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	}
@@ -40,7 +40,7 @@ func TestTheNextHostIsTriedAfterATemporaryFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first, second, w := two(t, smtptest.Config{})
+			first, second, w := newTwoHosts(t, smtptest.Config{})
 			first.Always(script.phase, "", script.action)
 			got := w.send(t)
 			expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -53,7 +53,7 @@ func TestTheNextHostIsTriedAfterATemporaryFailure(t *testing.T) {
 
 func TestTheNextHostIsTriedWhenTheBodyIsCutOff(t *testing.T) {
 	t.Parallel()
-	first, _, w := two(t, smtptest.Config{})
+	first, _, w := newTwoHosts(t, smtptest.Config{})
 	first.On(smtptest.Body, "", smtptest.Disconnect())
 	large := strings.Repeat("more than the sockets hold\r\n", 150_000)
 	got := w.Deliver(t.Context(), envelope, []byte(large), nil)
@@ -75,7 +75,7 @@ func TestNoOtherHostIsTriedAfterAFinalReply(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first, second, w := two(t, smtptest.Config{})
+			first, second, w := newTwoHosts(t, smtptest.Config{})
 			first.On(script.phase, "", script.action)
 			if got := w.send(t); got.Kind == smtpclient.Delivered || got.RemoteHost != "mx1.example.test" {
 				t.Errorf("got %+v", got)
@@ -89,7 +89,7 @@ func TestNoOtherHostIsTriedAfterAFinalReply(t *testing.T) {
 
 func TestMostInformativeOutcomeIsReturnedWhenAllHostsFail(t *testing.T) {
 	t.Parallel()
-	first, second, w := two(t, smtptest.Config{})
+	first, second, w := newTwoHosts(t, smtptest.Config{})
 	first.On(smtptest.Rcpt, "", smtptest.Reply(450, "4.2.0", "greylisted"))
 	second.On(smtptest.Greeting, "", smtptest.Disconnect())
 	got := w.send(t)
@@ -102,7 +102,7 @@ func TestMostInformativeOutcomeIsReturnedWhenAllHostsFail(t *testing.T) {
 
 func TestHostIsReachedAtItsSecondAddress(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	w.dns.Set(t, "mx1.example.test", "mx1.example.test. 300 IN A 127.0.0.9", "mx1.example.test. 300 IN A "+
 		server.Host())
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -110,7 +110,7 @@ func TestHostIsReachedAtItsSecondAddress(t *testing.T) {
 
 func TestDomainWithoutMXIsItsOwnHost(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	w.dns.Add(t, "plain.test. 300 IN A "+server.Host(), "alias.test. 300 IN CNAME example.test.")
 	for domain, host := range map[string]string{"plain.test": "plain.test", "alias.test": "mx1.example.test"} {
 		got := w.Deliver(t.Context(), smtpclient.Envelope{To: "bob@" + domain}, []byte(message), nil)
@@ -124,7 +124,7 @@ func TestDomainWithoutMXIsItsOwnHost(t *testing.T) {
 // RFC 5321 section 5.1 forbids an alias there, but some domains have one, so it is followed.
 func TestAnAliasInTheMXIsFollowed(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	w.dns.Add(t, "customer.test. 300 IN MX 10 mail.customer.test.",
 		"mail.customer.test. 300 IN CNAME mx1.example.test.",
 		"dangling.test. 300 IN MX 10 mail.dangling.test.", "mail.dangling.test. 300 IN CNAME nowhere.test.")
@@ -169,7 +169,7 @@ func TestDomainsThatAcceptNoMail(t *testing.T) {
 func TestPrivateAddressesAreRejected(t *testing.T) {
 	t.Parallel()
 	public := func(c *smtpclient.Config) { c.Control = egress.NewGuard(nil).Control }
-	server, w := one(t, smtptest.Config{}, public)
+	server, w := newOneHost(t, smtptest.Config{}, public)
 	got := w.send(t)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseConnect)
 	if !errors.Is(got.Err, egress.ErrRefused) ||

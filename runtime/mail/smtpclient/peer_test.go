@@ -68,7 +68,7 @@ func (p *peer) serve(conn net.Conn, greeting string, answers map[string]string) 
 	}
 }
 
-func (p *peer) said() string {
+func (p *peer) transcript() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strings.Join(p.lines, "\n") + "\n"

@@ -16,7 +16,7 @@ import (
 func TestAConnectionServesManyMessagesWithoutRSET(t *testing.T) {
 	t.Parallel()
 	for _, noPipelining := range []bool{false, true} {
-		server, w := one(t, smtptest.Config{NoPipelining: noPipelining})
+		server, w := newOneHost(t, smtptest.Config{NoPipelining: noPipelining})
 		for range 10 {
 			expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 		}
@@ -31,7 +31,7 @@ func TestAConnectionServesManyMessagesWithoutRSET(t *testing.T) {
 
 func TestConnectionIsResetAfterARejection(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Rcpt, "", smtptest.Reply(550, "5.1.1", "unknown"))
 	w.send(t)
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -42,7 +42,7 @@ func TestConnectionIsResetAfterARejection(t *testing.T) {
 
 func TestMessagesPerConnectionAreLimited(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, lanes(t, "default 20 20 3 10m -"))
+	server, w := newOneHost(t, smtptest.Config{}, withLanes(t, "default 20 20 3 10m -"))
 	for range 7 {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	}
@@ -61,7 +61,7 @@ func TestMessagesPerConnectionAreLimited(t *testing.T) {
 
 func TestIdleConnectionsExpire(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, func(c *smtpclient.Config) { c.IdleAge = 50 * time.Millisecond })
+	server, w := newOneHost(t, smtptest.Config{}, func(c *smtpclient.Config) { c.IdleAge = 50 * time.Millisecond })
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	server.Wait(t, "QUIT", func(now smtptest.Stats) bool { return now.Open == 0 })
 	if !strings.HasSuffix(server.Transcript(), "QUIT\r\n") {
@@ -71,7 +71,7 @@ func TestIdleConnectionsExpire(t *testing.T) {
 
 func TestConnectionsPerRouteAreLimited(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, lanes(t, "default 3 3 100 10m -"))
+	server, w := newOneHost(t, smtptest.Config{}, withLanes(t, "default 3 3 100 10m -"))
 	other := "other.test"
 	w.hosts(t, other, server.Host())
 	var mu sync.Mutex
@@ -97,7 +97,7 @@ func TestConnectionsPerRouteAreLimited(t *testing.T) {
 
 func TestWaitingForAConnectionEndsWithTheContext(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, lanes(t, "default 1 1 100 10m -"))
+	server, w := newOneHost(t, smtptest.Config{}, withLanes(t, "default 1 1 100 10m -"))
 	server.On(smtptest.Dot, "", smtptest.Stall())
 	first := make(chan smtpclient.Outcome, 1)
 	go func() { first <- w.Deliver(t.Context(), envelope, []byte(message), nil) }()
@@ -122,7 +122,7 @@ func TestDeadIdleConnectionIsReplacedWithoutAnAttempt(t *testing.T) {
 		for _, noPipelining := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				server, w := one(t, smtptest.Config{NoPipelining: noPipelining})
+				server, w := newOneHost(t, smtptest.Config{NoPipelining: noPipelining})
 				expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 				server.On(smtptest.Mail, "", action)
 				expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -142,15 +142,15 @@ func TestAConnectionDeadAtResetIsReplaced(t *testing.T) {
 	for range 2 {
 		expect(t, w.send(t), smtpclient.Permanent, "", smtpclient.PhaseRcpt)
 	}
-	if n := strings.Count(p.said(), "EHLO"); n != 2 {
-		t.Errorf("said %q", p.said())
+	if n := strings.Count(p.transcript(), "EHLO"); n != 2 {
+		t.Errorf("said %q", p.transcript())
 	}
 }
 
 // A fresh connection that dies is an attempt: no endless redialling.
 func TestAFreshConnectionThatDiesIsAnAttempt(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.Always(smtptest.Mail, "", smtptest.Disconnect())
 	expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseMail)
 	if n := server.Stats().Connections; n != 1 {
@@ -160,7 +160,7 @@ func TestAFreshConnectionThatDiesIsAnAttempt(t *testing.T) {
 
 func TestReusedConnectionThatDiesLaterIsAnAttempt(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{NoPipelining: true})
+	server, w := newOneHost(t, smtptest.Config{NoPipelining: true})
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	server.On(smtptest.Rcpt, "", smtptest.Disconnect())
 	expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseRcpt)
@@ -168,7 +168,7 @@ func TestReusedConnectionThatDiesLaterIsAnAttempt(t *testing.T) {
 
 func TestDomainsWithTheSameHostsShareConnections(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	w.dns.Add(t, "second.test. 300 IN MX 5 MX1.example.test.", "third.test. 300 IN A "+server.Host())
 	for _, to := range []string{"a@example.test", "b@second.test", "c@third.test"} {
 		got := w.Deliver(t.Context(), smtpclient.Envelope{To: to}, []byte(message), nil)
@@ -182,7 +182,7 @@ func TestDomainsWithTheSameHostsShareConnections(t *testing.T) {
 
 func TestCloseEndsEverything(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	server.On(smtptest.Dot, "carol@example.test", smtptest.Stall())
 	stalled := make(chan smtpclient.Outcome, 1)

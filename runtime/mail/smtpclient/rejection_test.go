@@ -49,7 +49,7 @@ func TestRejectionsByPhase(t *testing.T) {
 		for _, noPipelining := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				server, w := one(t, smtptest.Config{NoPipelining: noPipelining})
+				server, w := newOneHost(t, smtptest.Config{NoPipelining: noPipelining})
 				server.On(c.at, "", smtptest.Reply(c.code, c.enhanced, "because of the test"))
 				got := w.send(t)
 				expect(t, got, c.kind, c.reason, c.phase)
@@ -75,7 +75,7 @@ func TestRejectionsByPhase(t *testing.T) {
 
 func TestRepliesOfSeveralLinesBecomeOne(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Rcpt, "", smtptest.Reply(550, "5.1.1",
 		"The account that you tried to reach\n5.1.1 does not exist.\nSee https://help.test"))
 	got := w.send(t)
@@ -88,7 +88,7 @@ func TestRepliesOfSeveralLinesBecomeOne(t *testing.T) {
 // No reply to RCPT affects other recipients.
 func TestARefusedRecipientLeavesTheConnectionUsable(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.Always(smtptest.Rcpt, "bob@example.test", smtptest.Reply(550, "5.1.1", "no such user"))
 	carol := smtpclient.Envelope{From: envelope.From, To: "carol@example.test"}
 	for range 3 {

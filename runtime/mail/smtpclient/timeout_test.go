@@ -43,7 +43,7 @@ func TestEachPhaseHasItsTimeout(t *testing.T) {
 		for _, noPipelining := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				server, w := one(t, smtptest.Config{NoPipelining: noPipelining},
+				server, w := newOneHost(t, smtptest.Config{NoPipelining: noPipelining},
 					func(cfg *smtpclient.Config) { c.short(&cfg.Timeouts, 150*time.Millisecond) })
 				server.On(c.at, "", smtptest.Stall())
 				got := w.Deliver(t.Context(), envelope, stalledMessage(c.phase), nil)
@@ -62,7 +62,7 @@ func TestCancellingEndsEveryPhaseImmediately(t *testing.T) {
 	for name, c := range stalls {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{NoPipelining: true}) // one reply at a time, so that the phase is known
+			server, w := newOneHost(t, smtptest.Config{NoPipelining: true}) // one reply at a time, so that the phase is known
 			server.On(c.at, "", smtptest.Stall())
 			lost := errors.New("lease ended")
 			ctx, cancel := context.WithCancelCause(t.Context())

@@ -25,7 +25,7 @@ func TestOpportunisticTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{TLS: c.tls}, stranger) // no certificate is trusted, and none has to be
+			server, w := newOneHost(t, smtptest.Config{TLS: c.tls}, stranger) // no certificate is trusted, and none has to be
 			got := w.send(t)
 			expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 			if (got.TLS != "") != c.secure || c.secure && got.TLS != "TLS 1.3" {
@@ -45,7 +45,7 @@ func TestRejectedSTARTTLSFallsBackToPlaintext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{TLS: smtptest.StartTLS})
+			server, w := newOneHost(t, smtptest.Config{TLS: smtptest.StartTLS})
 			server.On(smtptest.Starttls, "", action)
 			expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 			if n := server.Stats().Connections; n != 2 {
@@ -57,7 +57,7 @@ func TestRejectedSTARTTLSFallsBackToPlaintext(t *testing.T) {
 
 func TestPlaintextIsTriedOnce(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{TLS: smtptest.BrokenTLS})
+	server, w := newOneHost(t, smtptest.Config{TLS: smtptest.BrokenTLS})
 	server.Always(smtptest.Mail, "", smtptest.Disconnect())
 	expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseMail)
 	if n := server.Stats().Connections; n != 2 {
@@ -67,7 +67,7 @@ func TestPlaintextIsTriedOnce(t *testing.T) {
 
 func TestEnforcedTLS(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{TLS: smtptest.StartTLS})
+	server, w := newOneHost(t, smtptest.Config{TLS: smtptest.StartTLS})
 	got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	if m := server.Messages(); len(m) != 1 || !m[0].TLS || got.TLS != "TLS 1.3" {
@@ -90,7 +90,7 @@ func TestEnforcedTLSRejectsUnverifiedTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{TLS: c.tls}, c.shape...)
+			server, w := newOneHost(t, smtptest.Config{TLS: c.tls}, c.shape...)
 			got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 			expect(t, got, smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
 			if !strings.Contains(got.Err.Error(), c.text) || got.RemoteHost != "mx1.example.test" {
@@ -110,7 +110,7 @@ func TestEnforcedTLSIsRetriedAfterANetworkError(t *testing.T) {
 		"454": smtptest.Reply(454, "4.7.0", "not now")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{TLS: smtptest.StartTLS})
+			server, w := newOneHost(t, smtptest.Config{TLS: smtptest.StartTLS})
 			server.On(smtptest.Starttls, "", action)
 			got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 			expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseStartTLS)
@@ -135,7 +135,7 @@ func TestEnforcedTLSTriesTheNextHost(t *testing.T) {
 // A plaintext connection must never carry a message that enforces TLS.
 func TestTLSModesDoNotShareConnections(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{TLS: smtptest.WrongName})
+	server, w := newOneHost(t, smtptest.Config{TLS: smtptest.WrongName})
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)

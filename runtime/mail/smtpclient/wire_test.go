@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func pair(t *testing.T) (*wire, net.Conn) {
+func newWirePair(t *testing.T) (*wire, net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -34,7 +34,7 @@ func pair(t *testing.T) (*wire, net.Conn) {
 // connection.
 func TestDeadlinesOfMoxAreIgnored(t *testing.T) {
 	t.Parallel()
-	w, far := pair(t)
+	w, far := newWirePair(t)
 	past := time.Now().Add(-time.Hour)
 	if err := errors.Join(w.SetDeadline(past), w.SetReadDeadline(past), w.SetWriteDeadline(past)); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestDeadlinesOfMoxAreIgnored(t *testing.T) {
 
 func TestServerDataIsBounded(t *testing.T) {
 	t.Parallel()
-	w, far := pair(t)
+	w, far := newWirePair(t)
 	go func() {
 		defer far.Close()
 		for range 10 {

@@ -36,7 +36,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return n, nil
 	case errors.Is(err, io.EOF) && b.wire.isOver(): // the connection ended before the body
 		b.err = b.wire.incompleteReply()
-	case errors.Is(err, io.EOF) && (b.bare || b.lastCR || b.wire.sawBare()):
+	case errors.Is(err, io.EOF) && (b.bare || b.lastCR || b.wire.hasBareNewline()):
 		b.err = replyBareNewline
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF

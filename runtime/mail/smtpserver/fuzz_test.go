@@ -37,7 +37,7 @@ func FuzzSession(f *testing.F) {
 				t.Errorf("answered %q", line)
 			}
 		}
-		for _, m := range k.kept() {
+		for _, m := range k.storedMessages() {
 			if len(m) > 2000 || strings.Count(m, "\n") != strings.Count(m, "\r\n") ||
 				strings.Count(m, "\r") != strings.Count(m, "\r\n") {
 				t.Errorf("kept %q", m)

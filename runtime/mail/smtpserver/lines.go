@@ -96,7 +96,7 @@ func (w *wire) watchLineEnds(b []byte) {
 	}
 }
 
-func (w *wire) sawBare() bool { return w.readLocked(func() bool { return w.bare }) }
+func (w *wire) hasBareNewline() bool { return w.readLocked(func() bool { return w.bare }) }
 
 var errDisplaced = errors.New("displaced by another connection")
 

@@ -32,7 +32,7 @@ func (k *keeper) NewSession(context.Context, smtpserver.Peer) (smtpserver.Sessio
 	return &visit{keeper: k}, nil
 }
 
-func (k *keeper) kept() []string {
+func (k *keeper) storedMessages() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return append([]string{}, k.messages...)
@@ -125,10 +125,10 @@ func (s *running) dial(t testing.TB) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	return talk(t, c)
+	return newClient(t, c)
 }
 
-func talk(t testing.TB, c net.Conn) *client {
+func newClient(t testing.TB, c net.Conn) *client {
 	t.Helper()
 	if err := c.SetReadDeadline(time.Now().Add(expect.Patience)); err != nil {
 		t.Fatal(err)
@@ -143,8 +143,8 @@ func (c *client) send(format string, args ...any) {
 	}
 }
 
-// line returns the next reply with all its lines, or "" after the connection has ended.
-func (c *client) line() string {
+// readReply returns the next reply with all its lines, or "" after the connection has ended.
+func (c *client) readReply() string {
 	c.t.Helper()
 	var all strings.Builder
 	for {
@@ -160,21 +160,21 @@ func (c *client) line() string {
 func (c *client) expect(prefixes ...string) {
 	c.t.Helper()
 	for _, want := range prefixes {
-		if got := c.line(); !strings.HasPrefix(got, want) {
+		if got := c.readReply(); !strings.HasPrefix(got, want) {
 			c.t.Fatalf("got the reply %q, want %s", got, want)
 		}
 	}
 }
 
-// end expects the connection to close without another reply.
-func (c *client) end() {
+// expectClose expects the connection to close without another reply.
+func (c *client) expectClose() {
 	c.t.Helper()
 	if rest, err := io.ReadAll(c.r); err != nil && errors.Is(err, context.DeadlineExceeded) || len(rest) > 0 {
 		c.t.Fatalf("got %q, %v, want the connection to close", rest, err)
 	}
 }
 
-func (c *client) hello() *client {
+func (c *client) sendHello() *client {
 	c.t.Helper()
 	c.expect("220 mx.test")
 	c.send("EHLO client.test\r\n")
@@ -182,8 +182,8 @@ func (c *client) hello() *client {
 	return c
 }
 
-// transaction sends a transaction up to DATA.
-func (c *client) transaction() *client {
+// startTransaction sends a transaction up to DATA.
+func (c *client) startTransaction() *client {
 	c.t.Helper()
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n")
 	c.expect("250 ", "250 ", "354 ")
@@ -193,11 +193,11 @@ func (c *client) transaction() *client {
 func TestMessageIsAccepted(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	c := start(t, k, nil).dial(t).hello().transaction()
+	c := start(t, k, nil).dial(t).sendHello().startTransaction()
 	c.send("Subject: x\r\n\r\n..dot\r\n.\r\nQUIT\r\n")
 	c.expect("250 2.0.0", "221 ")
-	c.end()
-	if got := k.kept(); len(got) != 1 || got[0] != "Subject: x\r\n\r\n.dot\r\n" {
+	c.expectClose()
+	if got := k.storedMessages(); len(got) != 1 || got[0] != "Subject: x\r\n\r\n.dot\r\n" {
 		t.Errorf("kept %q", got)
 	}
 }
@@ -207,13 +207,13 @@ func TestMessageIsAccepted(t *testing.T) {
 func TestDataAfterAStalledBodyIsNeverACommand(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello().transaction()
+	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).sendHello().startTransaction()
 	c.send("Subject: first\r\n\r\nbegins\r\n")
 	// its time is over
 	c.expect("451 4.4.2")
 	fmt.Fprint(c, "RSET\r\nMAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n.\r\n") // the connection may already be closed
-	c.end()
-	if got := k.kept(); len(got) != 0 {
+	c.expectClose()
+	if got := k.storedMessages(); len(got) != 0 {
 		t.Errorf("kept %q", got)
 	}
 }
@@ -221,12 +221,12 @@ func TestDataAfterAStalledBodyIsNeverACommand(t *testing.T) {
 func TestDataAfterAStalledChunkIsNeverACommand(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello()
+	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).sendHello()
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\nSubject")
 	c.expect("250 ", "250 ", "451 4.4.2")
 	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n\r\n.\r\n") // the connection may already be closed
-	c.end()
-	if got := k.kept(); len(got) != 0 {
+	c.expectClose()
+	if got := k.storedMessages(); len(got) != 0 {
 		t.Errorf("kept %q", got)
 	}
 }
@@ -237,14 +237,14 @@ func TestTruncatedChunkIsNotAMessage(t *testing.T) {
 	k := &keeper{inside: make(chan struct{}, 1)}
 	s := start(t, k, nil)
 	for _, cut := range []string{"", "Subject: x\r\n"} {
-		c := s.dial(t).hello()
+		c := s.dial(t).sendHello()
 		c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\n%s", cut)
 		c.expect("250 ", "250 ")
 		<-k.inside
 		c.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the reply shows it
 		c.expect("451 4.4.2")
 	}
-	if got := k.kept(); len(got) != 0 {
+	if got := k.storedMessages(); len(got) != 0 {
 		t.Errorf("kept %q", got)
 	}
 }
@@ -256,7 +256,7 @@ func TestEachReadOfAMessageHasATimeLimit(t *testing.T) {
 	const each = time.Second
 	s := start(t, k, func(c *smtpserver.Config) { c.BodyRead, c.MessageTime = each, time.Hour })
 	for range 20 {
-		slow := s.dial(t).hello().transaction()
+		slow := s.dial(t).sendHello().startTransaction()
 		longest, last := time.Duration(0), time.Now()
 		for range 5 { // longer than one read may take
 			<-time.After(each * 2 / 5)
@@ -281,7 +281,7 @@ func TestMessageHasATotalTimeLimit(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	s := start(t, k, func(c *smtpserver.Config) { c.BodyRead, c.MessageTime = time.Hour, time.Second })
-	endless := s.dial(t).hello().transaction()
+	endless := s.dial(t).sendHello().startTransaction()
 	sending := make(chan struct{})
 	go func() {
 		defer close(sending)
@@ -297,8 +297,8 @@ func TestMessageHasATotalTimeLimit(t *testing.T) {
 		t.Error(err)
 	}
 	<-sending
-	if len(k.kept()) != 0 {
-		t.Errorf("kept %q", k.kept())
+	if len(k.storedMessages()) != 0 {
+		t.Errorf("kept %q", k.storedMessages())
 	}
 }
 
@@ -308,7 +308,7 @@ func TestIdleClientsAreDisconnected(t *testing.T) {
 	c.expect("220 ")
 	c.send("EH") // a line that never ends is idle too
 	c.expect("421 4.4.2")
-	c.end()
+	c.expectClose()
 }
 
 func TestConnectionHasATimeLimit(t *testing.T) {
@@ -318,7 +318,7 @@ func TestConnectionHasATimeLimit(t *testing.T) {
 		if _, err := fmt.Fprint(c, "NOOP\r\n"); err != nil {
 			return true
 		}
-		line := c.line()
+		line := c.readReply()
 		return strings.HasPrefix(line, "421 ") || line == ""
 	})
 }
@@ -326,7 +326,7 @@ func TestConnectionHasATimeLimit(t *testing.T) {
 func TestUnavailableDatabaseIsTemporary(t *testing.T) {
 	t.Parallel()
 	k := &keeper{fail: errors.New("connection refused")}
-	c := start(t, k, nil).dial(t).hello().transaction()
+	c := start(t, k, nil).dial(t).sendHello().startTransaction()
 	c.send("x\r\n.\r\n")
 	c.expect("451 4.3.0 Try again later")
 }
@@ -334,7 +334,7 @@ func TestUnavailableDatabaseIsTemporary(t *testing.T) {
 func TestSessionCanAcceptWithItsOwnText(t *testing.T) {
 	t.Parallel()
 	k := &keeper{fail: smtpserver.Accept("OK msg_1\r\nX: y")}
-	c := start(t, k, nil).dial(t).hello().transaction()
+	c := start(t, k, nil).dial(t).sendHello().startTransaction()
 	c.send("Subject: x\r\n\r\nx\r\n.\r\n")
 	c.expect("250 2.0.0 OK msg_1  X: y")
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 12 LAST\r\nSubject: x\r\n")

@@ -82,7 +82,7 @@ func (w *wire) Read(b []byte) (int, error) {
 		if w.isOver() {
 			return 0, w.endError()
 		}
-		if w.modeNow() == command && bytes.IndexByte(w.held, '\n') >= 0 {
+		if w.currentMode() == command && bytes.IndexByte(w.held, '\n') >= 0 {
 			w.scanLines()
 			continue
 		}
@@ -121,7 +121,7 @@ func (w *wire) readNext(b []byte) (int, error) {
 	var line [4096]byte
 	n, err := w.readOnce(line[:])
 	w.held = append(w.held, line[:n]...)
-	if errors.Is(err, os.ErrDeadlineExceeded) && w.wasWoken() {
+	if errors.Is(err, os.ErrDeadlineExceeded) && w.isWoken() {
 		return 0, nil
 	}
 	if n > 0 || err == nil {
@@ -198,11 +198,11 @@ func (w *wire) handleReadError(err error) error {
 	var reply *Reply
 	switch late := errors.Is(err, os.ErrDeadlineExceeded); {
 	case errors.As(err, &reply):
-	case late && w.modeNow() == command && !w.inBody():
+	case late && w.currentMode() == command && !w.inBody():
 		reply = w.waitEndReply()
 	case late || errors.Is(err, errTooMuch):
 		w.server.metrics.countRefusal(w.stallReply())
-		if w.modeNow() == command { // between two chunks no reader exists whose error would become the reply
+		if w.currentMode() == command { // between two chunks no reader exists whose error would become the reply
 			reply = w.incompleteReply()
 		}
 	}
@@ -264,7 +264,7 @@ func (w *wire) abortMessage(r *Reply) {
 // endError returns the error of every read after the last. Within a message it is not EOF: go-smtp treats a
 // truncated chunk as complete, and replies 554 to other errors.
 func (w *wire) endError() error {
-	if w.modeNow() == command {
+	if w.currentMode() == command {
 		return io.EOF
 	}
 	return wireError(w.incompleteReply())
@@ -374,9 +374,9 @@ func (w *wire) readLocked(of func() bool) bool {
 func (w *wire) isOver() bool     { return w.readLocked(func() bool { return w.over }) }
 func (w *wire) isStopping() bool { return w.readLocked(func() bool { return w.stopping }) }
 func (w *wire) inBody() bool     { return w.readLocked(func() bool { return w.body }) }
-func (w *wire) wasWoken() bool   { return w.readLocked(func() bool { return w.woken }) }
+func (w *wire) isWoken() bool    { return w.readLocked(func() bool { return w.woken }) }
 
-func (w *wire) modeNow() (m mode) {
+func (w *wire) currentMode() (m mode) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.mode

@@ -33,7 +33,7 @@ func TestExpiredCallerDoesNotBlockOthers(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the caller after one without time got %v", err)
 	}
-	ended(t, conn.Close())
+	checkEnd(t, conn.Close())
 }
 
 // withHosts returns the address of a server with another host before or after its own.

@@ -31,7 +31,7 @@ func (g *group) catchUp() worker.Task {
 	unfinished := false
 	return worker.Task{Name: "catch-up of " + g.name, Drain: true,
 		Step: func(ctx context.Context) (wait time.Duration, err error) {
-			if unfinished, err = g.lookAround(ctx, unfinished); unfinished {
+			if unfinished, err = g.scanFacts(ctx, unfinished); unfinished {
 				return 0, err
 			}
 			every := g.options.CatchUp
@@ -50,15 +50,15 @@ func (g *group) pauseFor(length time.Duration) {
 	}
 }
 
-// lookAround scans the facts from the mark to the horizon once. It reports whether its time (Options.CatchUp)
+// scanFacts scans the facts from the mark to the horizon once. It reports whether its time (Options.CatchUp)
 // was over before it reached the horizon. The caller then calls it again immediately, with unfinished, and the
 // next scan begins at the new mark. It does nothing while another process scans, or has just scanned.
-func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err error) {
+func (g *group) scanFacts(ctx context.Context, unfinished bool) (more bool, err error) {
 	notWithin := g.options.CatchUp
 	if unfinished {
 		notWithin = 0
 	}
-	s, err := g.readStanding(ctx, notWithin)
+	s, err := g.readMarkState(ctx, notWithin)
 	if err != nil {
 		return false, err
 	}
@@ -76,7 +76,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 			return false, err
 		}
 	}
-	l := look{group: g, horizon: id.Since(id.Fact, horizon), notWithin: notWithin}
+	l := factScan{group: g, horizon: id.Since(id.Fact, horizon), notWithin: notWithin}
 	defer func() {
 		if l.handed > 0 {
 			g.metrics.found.Add(float64(l.handed))
@@ -86,7 +86,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	}()
 	for end := time.Now().Add(g.options.CatchUp); ; {
 		handed := l.handed
-		more, err := l.lookAtStretch(ctx)
+		more, err := l.scanStretch(ctx)
 		if l.handed > handed {
 			g.options.Signals.Wake(Channel)
 		}
@@ -102,9 +102,9 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	}
 }
 
-// look is one pass from the mark to a horizon. It uses several transactions, because an open one would hold
+// factScan is one pass from the mark to a horizon. It uses several transactions, because an open one would hold
 // back the horizon for all processes.
-type look struct {
+type factScan struct {
 	group     *group
 	horizon   string // as an id
 	notWithin time.Duration
@@ -115,13 +115,13 @@ type look struct {
 	full     bool // the group has enough messages
 }
 
-// lookAtStretch examines one stretch. It reports whether there are more.
-func (l *look) lookAtStretch(ctx context.Context) (more bool, err error) {
+// scanStretch examines one stretch. It reports whether there are more.
+func (l *factScan) scanStretch(ctx context.Context) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.group.options.HandlerTimeout)
 	defer cancel()
 	after := *l
 	err = l.group.db.InHotTx(ctx, func(tx *sql.Tx) error {
-		more, err = after.stepIn(ctx, tx)
+		more, err = after.scanStretchIn(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -131,7 +131,7 @@ func (l *look) lookAtStretch(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
+func (l *factScan) scanStretchIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	g := l.group
 	row, ok, err := g.lockMark(ctx, tx, l.notWithin)
 	if err != nil || !ok {
@@ -140,7 +140,7 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	room := aheadMost - row.queue
 	switch {
 	case l.position == "":
-		if l.position, err = l.beginLook(ctx, tx, row); err != nil {
+		if l.position, err = l.beginScan(ctx, tx, row); err != nil {
 			return false, err
 		}
 		room = g.roomOf(room, time.Now())
@@ -187,9 +187,9 @@ func (g *group) roomOf(room int, now time.Time) int {
 	return room
 }
 
-// beginLook returns the position where a scan begins: the mark. First it creates messages for requeued facts
+// beginScan returns the position where a scan begins: the mark. First it creates messages for requeued facts
 // that have none.
-func (l *look) beginLook(ctx context.Context, tx *sql.Tx, row lockedMark) (position string, err error) {
+func (l *factScan) beginScan(ctx context.Context, tx *sql.Tx, row lockedMark) (position string, err error) {
 	g := l.group
 	result, err := tx.ExecContext(ctx, insertRequeued, g.name, aheadLeast)
 	if err != nil {

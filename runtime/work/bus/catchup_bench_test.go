@@ -65,7 +65,7 @@ func BenchmarkCatchUp(b *testing.B) {
 					execute(b, patient, prepare, args...)
 					execute(b, patient, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
 					b.StartTimer()
-					if more, err := g.lookAround(b.Context(), false); err != nil || more {
+					if more, err := g.scanFacts(b.Context(), false); err != nil || more {
 						b.Fatalf("the scan ended with more: %t, %v", more, err)
 					}
 				}
@@ -143,7 +143,7 @@ func explain(b *testing.B, d *db.DB, g *group) string {
 			return fmt.Errorf("claim the mark: %w", err)
 		}
 		rows, err := tx.QueryContext(b.Context(), "EXPLAIN (ANALYZE, BUFFERS) "+selectOpen, g.name, row.until,
-			id.Since(id.Fact, horizon), typeNames(g.consumer), looksAt)
+			id.Since(id.Fact, horizon), typeNames(g.consumer), stretchSize)
 		if err != nil {
 			return err
 		}

@@ -80,6 +80,6 @@
 // shortly before its account became wanted may be delivered too; a handler that cares must compare the
 // times.
 //
-// While several versions run, the process that knows more types of a group scans (mayLook): the mark of another
+// While several versions run, the process that knows more types of a group scans (mayScan): the mark of another
 // would pass types that it does not know.
 package bus

@@ -14,12 +14,12 @@ func TestIdleGroupIsNotExamined(t *testing.T) {
 	b := newBench(t)
 	on := b.bus(often, consumer("g", effect("g")))
 	b.publish(on, factsOf(1)...)
-	b.reached("g")
+	b.awaitMarks("g")
 	mark := func() (n int) {
 		return b.count(`SELECT (extract(epoch FROM looked_at) * 1000)::bigint % 1000000000 FROM bus_marks WHERE consumer = 'g'`)
 	}
 	begin, moved := time.Now(), map[int]bool{}
-	b.until("the group has been idle for two seconds", func() bool {
+	b.awaitCondition("the group has been idle for two seconds", func() bool {
 		moved[mark()] = true
 		return time.Since(begin) > 2*time.Second
 	})
@@ -30,7 +30,7 @@ func TestIdleGroupIsNotExamined(t *testing.T) {
 	}
 	lost := factsOf(3)
 	b.publish(bus.New(b.DB, discard(), bus.Options{}), lost...) // without messages
-	b.reached("g")
+	b.awaitMarks("g")
 	if n := b.count("SELECT count(*) FROM effects"); n != 4 {
 		t.Errorf("%d of the 4 facts before and after the idle time were handled", n)
 	}

@@ -30,7 +30,7 @@ func (n *Node) recordBeat(h beatResult) {
 	if silence > n.times.silent && !n.beat.IsZero() && !h.alone {
 		h.wait = max(h.wait, n.times.pause)
 	}
-	n.overOutage(h)
+	n.trackOutage(h)
 	n.beat, n.until, n.published = h.sent, h.seen.Add(n.times.silent), h.lock
 	n.clock, n.clockAt = h.seen, h.sent
 	n.others = h.others

@@ -61,9 +61,9 @@ FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = to_regclass($1) AND a.gran
 SELECT coalesce(array_to_string(reloptions, ', '), ''), CASE WHEN pg_get_userbyid(relowner) = current_user THEN '' ELSE quote_ident(pg_get_userbyid(relowner)) END
 FROM pg_class WHERE oid = $1::regclass`
 
-	// strangersSQL selects objects that an operator may have created and that Move would leave with the old
+	// attachedObjectsSQL selects objects that an operator may have created and that Move would leave with the old
 	// table.
-	strangersSQL = `
+	attachedObjectsSQL = `
 SELECT what FROM (
 	SELECT 'the trigger ' || tgname AS what FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal
 	UNION ALL SELECT 'the view or rule ' || r.ev_class::regclass FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_rewrite'::regclass
@@ -90,7 +90,7 @@ SELECT what FROM (
 func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 	var s shape
 	names, nexts := t.keyNames()
-	strangers, err := db.All(ctx, on, db.Value[string], strangersSQL, t.Name, t.limitName(), db.Array(names),
+	strangers, err := db.All(ctx, on, db.Value[string], attachedObjectsSQL, t.Name, t.limitName(), db.Array(names),
 		db.Array(nexts), t.Column, t.numbered)
 	if err == nil && len(strangers) > 0 {
 		return s, fmt.Errorf("%s has %s, which would be lost: remove it, and create it again afterwards", t.Name,
