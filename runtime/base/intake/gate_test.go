@@ -236,8 +236,8 @@ func TestGateCountsOpenConnections(t *testing.T) {
 			end()
 		}
 		if len(g.places) != 0 || len(g.count) != 0 || g.leaving != 0 || g.more != 0 {
-			t.Errorf("seed %d: after all have left, %d places, %v, %d leaving and %d additional requests are counted", seed,
-				len(g.places), g.count, g.leaving, g.more)
+			t.Errorf("seed %d: after all have left, %d places, %v, %d leaving and %d additional requests are counted",
+				seed, len(g.places), g.count, g.leaving, g.more)
 		}
 	}
 }

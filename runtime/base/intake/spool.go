@@ -80,7 +80,8 @@ func (b *Budget) diskHas(n int64) error {
 func (b *Budget) diskError(err error) error {
 	b.disk.Add(1)
 	if now, last := time.Now().Unix(), b.told.Load(); now-last >= 60 && b.told.CompareAndSwap(last, now) {
-		b.log.Error("the spool cannot be written: large contents are rejected until it can", "folder", b.dir, "error", err)
+		b.log.Error("the spool cannot be written: large contents are rejected until it can", "folder", b.dir,
+			"error", err)
 	}
 	return fmt.Errorf("%w: %w", ErrFull, err)
 }

@@ -28,8 +28,8 @@ func readKeyFile(path string) (String, error) {
 		return String{}, fmt.Errorf("master key file: %w", err)
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return String{}, fmt.Errorf("master key file %s is readable by other users (mode %04o); run chmod 600 on it", path,
-			info.Mode().Perm())
+		return String{}, fmt.Errorf("master key file %s is readable by other users (mode %04o); run chmod 600 on it",
+			path, info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -90,7 +90,8 @@ func TestRunIsCanceledWhenItsJobIsTaken(t *testing.T) {
 		<-time.After(16 * time.Second)
 		b.update(func() {
 			if b.results[0] != "lost" {
-				t.Errorf("not canceled %v after the start, although Extend reported that the job is lost", time.Since(began))
+				t.Errorf("not canceled %v after the start, although Extend reported that the job is lost",
+					time.Since(began))
 			}
 		})
 		stop()

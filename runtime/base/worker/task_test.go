@@ -81,7 +81,8 @@ func TestFirstDelayMayBeShorterThanThePeriod(t *testing.T) {
 		<-time.After(25 * time.Second)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{1, 11, 21}, marks()); diff != "" {
-			t.Errorf("a task with a period of 10 s and a first delay of 1 s ran at these seconds (-want +got):\n%s", diff)
+			t.Errorf("a task with a period of 10 s and a first delay of 1 s ran at these seconds (-want +got):\n%s",
+				diff)
 		}
 	})
 }

@@ -142,7 +142,10 @@ func TestWhoSentAMessage(t *testing.T) {
 		"a body that was changed": {own, strings.Replace(signMessage(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1),
 			resultWith(func(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "fail", nil })},
 		"a body that was changed, from elsewhere": {stranger, strings.Replace(signMessage(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1),
-			resultWith(func(a *shape.Authentication) { clearSPF(a); a.DKIM, a.DKIMDomains, a.DMARC = "fail", nil, "fail" })},
+			resultWith(func(a *shape.Authentication) {
+				clearSPF(a)
+				a.DKIM, a.DKIMDomains, a.DMARC = "fail", nil, "fail"
+			})},
 		"a subject that was changed": {stranger, strings.Replace(signMessage(t, "ann@example.com", "rsa example.com"), "Hi", "Ho", 1),
 			resultWith(func(a *shape.Authentication) { clearSPF(a); a.DKIM, a.DKIMDomains, a.DMARC = "fail", nil, "fail" })},
 		"one signature of two holds": {own, strings.Replace(signMessage(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1)[:0] +
@@ -181,7 +184,8 @@ func TestWhoSentAMessage(t *testing.T) {
 			resultWith(func(a *shape.Authentication) { a.SPF, a.SPFDomain = "none", "" })},
 		"a sender that is not an address": {client("192.0.2.1", "mx.example.com", "nonsense"), signMessage(t, "ann@example.com", "ed example.com"),
 			resultWith(func(a *shape.Authentication) { a.SPF, a.SPFDomain = "none", "" })},
-		"a reverse name that leads elsewhere": {client("198.51.100.66", "mx.example.com", "ann@example.com"), signMessage(t, "ann@example.com", "ed example.com"),
+		"a reverse name that leads elsewhere": {client("198.51.100.66", "mx.example.com", "ann@example.com"),
+			signMessage(t, "ann@example.com", "ed example.com"),
 			resultWith(func(a *shape.Authentication) { a.SPF, a.IPRev, a.ReverseName = "fail", "fail", "" })},
 		"no From": {own, head, resultWith(func(a *shape.Authentication) { clearDKIM(a); a.DMARC, a.DMARCPolicy = "permerror", "" })},
 		"a second From without authentication": {own, "From: boss@bank.example\r\n" + signMessage(t, "ann@example.com"),

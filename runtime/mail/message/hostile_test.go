@@ -88,12 +88,17 @@ const mixed = "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
 func hostileMessages() []hostile {
 	list := []hostile{
 		{name: "20,000 sections of a parameter", make: mail("Content-Type: text/plain", repeatNumbered(";\r\n name*%d=a", 20000), "\r\n\r\nx")},
-		{name: "20,000 extended sections", make: mail("Content-Disposition: attachment", repeatNumbered("; filename*%d*=%%41", 20000), "\r\n\r\nx"), check: oneFile},
+		{name: "20,000 extended sections",
+			make:  mail("Content-Disposition: attachment", repeatNumbered("; filename*%d*=%%41", 20000), "\r\n\r\nx"),
+			check: oneFile},
 		{name: "50,000 parameters", make: mail("Content-Type: text/plain", repeatNumbered("; a%d=b", 50000), "\r\n\r\nx")},
 		{name: "a parameter of brackets", make: mail("Content-Type: text/plain; name=", repeatSource("(", 250000), "\r\n\r\nx")},
-		{name: "a parameter of spaces and comments", make: mail("Content-Type: text/plain; name=", repeatSource(" ", 120000), repeatSource("()", 60000), "\r\n\r\nx")},
+		{name: "a parameter of spaces and comments",
+			make: mail("Content-Type: text/plain; name=", repeatSource(" ", 120000), repeatSource("()", 60000),
+				"\r\n\r\nx")},
 		{name: "a parameter of backslashes", make: mail(`Content-Type: text/plain; name="`, repeatSource(`\"`, 120000), "\r\n\r\nx")},
-		{name: "50,000 text parts", make: mail(mixed, repeatSource("--b\r\nContent-Type: text/plain\r\n\r\nx\r\n", 50000),
+		{name: "50,000 text parts", make: mail(mixed,
+			repeatSource("--b\r\nContent-Type: text/plain\r\n\r\nx\r\n", 50000),
 			"--b--\r\n"), check: func(t *testing.T, m *message.Message) {
 			if len(m.Files) != 0 || m.Text != strings.Repeat("x\n", 499)+"x" {
 				t.Errorf("%d files, text %q", len(m.Files), m.Text)
@@ -149,7 +154,8 @@ func hostileMessages() []hostile {
 				make: mail(
 					"Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=",
 					charset, "\r\n\r\n", repeatSource(c, megabytes(6)/len(c)),
-					"\r\n--b\r\nContent-Type: text/html; charset=", charset, "\r\n\r\n", repeatSource(c, megabytes(6)/len(c)))})
+					"\r\n--b\r\nContent-Type: text/html; charset=", charset, "\r\n\r\n",
+					repeatSource(c, megabytes(6)/len(c)))})
 		}
 	}
 	return list

@@ -206,8 +206,8 @@ func TestAReaderThatFailsIsTheOnlyError(t *testing.T) {
 	failing := func() io.Reader { return io.MultiReader(strings.NewReader(raw), iotest.ErrReader(broken)) }
 	m, err := message.Read(failing())
 	if !errors.Is(err, broken) || m == nil || m.Subject != "x" || m.Text != "first" {
-		t.Errorf("Read with a broken reader returned %v and %+v, want the reader's error and the parts read before", err,
-			m)
+		t.Errorf("Read with a broken reader returned %v and %+v, want the reader's error and the parts read before",
+			err, m)
 	}
 	if _, err := message.ReadFile(failing(), 0, io.Discard); !errors.Is(err, broken) {
 		t.Errorf("read file: %v", err)

@@ -63,7 +63,8 @@ func TestComposedMessagesParseBack(t *testing.T) {
 				t.Errorf("%s: %s was read back as (-want +got):\n%s", name, field, diff)
 			}
 		}
-		for field, pair := range map[string][2][]string{"to": {displayNames(m.To), p.To}, "cc": {displayNames(m.CC), p.CC},
+		for field, pair := range map[string][2][]string{"to": {displayNames(m.To), p.To},
+			"cc":       {displayNames(m.CC), p.CC},
 			"reply-to": {displayNames(m.ReplyTo), p.ReplyTo}} {
 			if diff := cmp.Diff(pair[0], pair[1], cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s: %s was read back for display as (-want +got):\n%s", name, field, diff)

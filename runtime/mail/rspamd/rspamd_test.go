@@ -105,7 +105,9 @@ func TestCheckSendsTheEnvelope(t *testing.T) {
 
 func TestFailedCheckReturnsAnErrorAndNoVerdict(t *testing.T) {
 	t.Parallel()
-	elsewhere := server(t, func(http.ResponseWriter, *http.Request) { t.Error("the message was sent to another server") })
+	elsewhere := server(t, func(http.ResponseWriter, *http.Request) {
+		t.Error("the message was sent to another server")
+	})
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

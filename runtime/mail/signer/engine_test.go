@@ -104,7 +104,8 @@ func TestOtherKeysAreUnchanged(t *testing.T) {
 			t.Errorf("%s: an RSA key was loaded as %T, want itself", name, got)
 		}
 		if engine.Name() != "Go" || engine.Reason() == "" {
-			t.Errorf("%s: the engine is %q and the reason %q, want Go and a reason", name, engine.Name(), engine.Reason())
+			t.Errorf("%s: the engine is %q and the reason %q, want Go and a reason", name, engine.Name(),
+				engine.Reason())
 		}
 	}
 }

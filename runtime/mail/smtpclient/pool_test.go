@@ -127,7 +127,8 @@ func TestDeadIdleConnectionIsReplacedWithoutAnAttempt(t *testing.T) {
 				server.On(smtptest.Mail, "", action)
 				expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 				if s := server.Stats(); s.Connections != 2 || s.Accepted != 2 {
-					t.Errorf("after an idle connection died, the server counts %+v, want 2 connections and 2 messages", s)
+					t.Errorf("after an idle connection died, the server counts %+v, want 2 connections and 2 messages",
+						s)
 				}
 			})
 		}

@@ -259,7 +259,8 @@ func TestSTSDoesNotShareConnectionsOfWeakerPolicies(t *testing.T) {
 // An idle connection is not reused if a newer policy does not name its host.
 func TestSTSDropsIdleConnectionsWhenThePolicyChanges(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t, policyLines("enforce", "mx1.example.com", "mx2.example.com"), smtptest.StartTLS, smtptest.StartTLS)
+	r := newReceiver(t, policyLines("enforce", "mx1.example.com", "mx2.example.com"), smtptest.StartTLS,
+		smtptest.StartTLS)
 	expectPolicy(t, r.send(t, ""), smtpclient.PolicySTS, "mx1.example.com")
 	r.policy.Store(policyLines("enforce", "mx2.example.com"))
 	r.dns.Set(t, "_mta-sts.example.com", `_mta-sts.example.com. 0 IN TXT "v=STSv1; id=2"`)

@@ -62,7 +62,8 @@ func TestCancellingEndsEveryPhaseImmediately(t *testing.T) {
 	for name, c := range stalls {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := newOneHost(t, smtptest.Config{NoPipelining: true}) // one reply at a time, so that the phase is known
+			// one reply at a time, so that the phase is known
+			server, w := newOneHost(t, smtptest.Config{NoPipelining: true})
 			server.On(c.at, "", smtptest.Stall())
 			lost := errors.New("lease ended")
 			ctx, cancel := context.WithCancelCause(t.Context())

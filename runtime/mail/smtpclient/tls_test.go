@@ -25,7 +25,8 @@ func TestOpportunisticTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := newOneHost(t, smtptest.Config{TLS: c.tls}, stranger) // no certificate is trusted, and none has to be
+			// no certificate is trusted, and none has to be
+			server, w := newOneHost(t, smtptest.Config{TLS: c.tls}, stranger)
 			got := w.send(t)
 			expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 			if (got.TLS != "") != c.secure || c.secure && got.TLS != "TLS 1.3" {

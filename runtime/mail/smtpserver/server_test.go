@@ -207,7 +207,8 @@ func TestMessageIsAccepted(t *testing.T) {
 func TestDataAfterAStalledBodyIsNeverACommand(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).sendHello().startTransaction()
+	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).sendHello().
+		startTransaction()
 	c.send("Subject: first\r\n\r\nbegins\r\n")
 	// its time is over
 	c.expect("451 4.4.2")

@@ -84,7 +84,8 @@ func TestSuite(t *testing.T) {
 		})
 	}
 	if cases != suiteCases || left != len(leftOut) {
-		t.Errorf("the file has %d cases, want %d; it has %d of the %d skipped cases", cases, suiteCases, left, len(leftOut))
+		t.Errorf("the file has %d cases, want %d; it has %d of the %d skipped cases", cases, suiteCases, left,
+			len(leftOut))
 	}
 	t.Logf("%d cases run, %d of them known to differ", cases, left)
 }

@@ -62,7 +62,8 @@ func ignoreParameters(t *testing.T, client io.ReadWriter, server io.Writer) bool
 func TestPoolersAreRejectedWithReason(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	for name, plays := range map[string]pooler{"with default settings": rejectStartup, "that ignores parameters": ignoreParameters} {
+	for name, plays := range map[string]pooler{"with default settings": rejectStartup,
+		"that ignores parameters": ignoreParameters} {
 		proxy := newProxy(t, server.URL(), plays)
 		d, err := db.Open(t.Context(), db.Config{URL: proxy.url}, discard)
 		if err == nil || !strings.Contains(err.Error(), "PgBouncer") ||

@@ -92,7 +92,8 @@ func findBinaries(ctx context.Context, config Config, wanted string, a *account,
 				filepath.Join(config.DataDir, "postgres"), wanted, strings.Join(seen, ", "), wanted)
 	case config.BinDir != "":
 		return binaries{},
-			fmt.Errorf("no usable PostgreSQL (%d or newer, with initdb and postgres) in %s (POSTRIDER_POSTGRES_BIN)", oldest, config.BinDir)
+			fmt.Errorf("no usable PostgreSQL (%d or newer, with initdb and postgres) in %s (POSTRIDER_POSTGRES_BIN)",
+				oldest, config.BinDir)
 	case len(seen) > 0:
 		return binaries{},
 			fmt.Errorf("PostgreSQL %d or newer is required, but only %s was found; install a newer one, or set DATABASE_URL",

@@ -318,7 +318,8 @@ func TestPublishRequiresTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	on.Wake()
-	if got := []string{<-published, <-published}; !slices.Equal(got, []string{stableTail(first.ID), stableTail(inner[0].ID)}) {
+	if got := []string{<-published, <-published}; !slices.Equal(got,
+		[]string{stableTail(first.ID), stableTail(inner[0].ID)}) {
 		t.Errorf("the handled facts are %v", got)
 	}
 	for _, handle := range []db.Execer{b.SQL, b.Hot, b.Ent} {

@@ -91,7 +91,8 @@ func TestPinPoison(t *testing.T) {
 			var failures int
 			var fact, reason string
 			err := b.SQL.QueryRowContext(t.Context(), "SELECT fact_id, failures, error FROM bus_poison WHERE consumer = 'g'").Scan(&fact, &failures, &reason)
-			if err != nil || stableTail(fact) != stableTail(bad.ID) || failures != 5 || !strings.Contains(reason, test.reason) {
+			if err != nil || stableTail(fact) != stableTail(bad.ID) || failures != 5 ||
+				!strings.Contains(reason, test.reason) {
 				t.Errorf("bus_poison has the fact %s, %d failures, %q, %v; want %s, 5, …%s…", fact, failures, reason,
 					err, bad.ID,
 					test.reason)
@@ -101,7 +102,8 @@ func TestPinPoison(t *testing.T) {
 			if n := calls.Load(); n < 5 || n > 1+12 {
 				t.Errorf("the handler was called %d times, want 5 to 13", n)
 			}
-			b.awaitCondition("the poison is reported", func() bool { return strings.Contains(log.String(), "moved to bus_poison") })
+			b.awaitCondition("the poison is reported",
+				func() bool { return strings.Contains(log.String(), "moved to bus_poison") })
 			if n := sumMetric(t, metrics, "postrider_bus_poisoned_total"); n != 1 {
 				t.Errorf("postrider_bus_poisoned_total is %v, want 1", n)
 			}

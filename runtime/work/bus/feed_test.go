@@ -91,7 +91,8 @@ func TestReaderWaitsForOpenTransaction(t *testing.T) {
 		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
 		return len(seen) >= 4
 	})
-	if want := append(idsOf(late), idsOf(early)...); !slices.IsSorted(seen) || stableTail(seen[0]) != stableTail(late[0].ID) ||
+	if want := append(idsOf(late), idsOf(early)...); !slices.IsSorted(seen) ||
+		stableTail(seen[0]) != stableTail(late[0].ID) ||
 		!slices.Equal(stableTails(seen), stableTails(want)) {
 		t.Errorf("the reader saw %v, want %v", seen, want)
 	}
@@ -118,7 +119,8 @@ func TestUnpublishedTransactionDoesNotHoldBackReaders(t *testing.T) {
 		got := b.read(on, cursor, b.horizon(on), 10)
 		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
 	}
-	b.awaitCondition("the reader sees the facts of others", func() bool { read(); return len(seen) == 2 && cursor > late[2].ID })
+	b.awaitCondition("the reader sees the facts of others",
+		func() bool { read(); return len(seen) == 2 && cursor > late[2].ID })
 	if err := on.Publish(t.Context(), slow, late...); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +151,8 @@ func TestOpenTransactionIsNotSettled(t *testing.T) {
 			return err
 		}
 		open := time.Now()
-		b.awaitCondition("the server's time has advanced", func() bool { return time.Since(open) > 1200*time.Millisecond })
+		b.awaitCondition("the server's time has advanced",
+			func() bool { return time.Since(open) > 1200*time.Millisecond })
 		if at := settled(); at.After(open) {
 			t.Errorf("Settled returned %s, although a transaction that began before %s is open", at, open)
 		}

@@ -39,7 +39,8 @@ func TestUnstoredBeatsStopClaims(t *testing.T) {
 			m := join(t, server.Open(), "one")
 			eventually(t, "beats are stored", func() bool { return m.mayRun() && m.SinceStored() < quick.silent })
 			undo := c.fault(t, server)
-			eventually(t, "the last write becomes old", func() bool { return m.SinceStored() > 3*quick.every+quick.silent })
+			eventually(t, "the last write becomes old",
+				func() bool { return m.SinceStored() > 3*quick.every+quick.silent })
 			if m.mayClaim() {
 				t.Error("a process whose writes are not stored may claim")
 			}

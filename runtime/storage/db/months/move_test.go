@@ -56,7 +56,8 @@ func sameIndexes(t *testing.T, split, plain *db.DB, table months.Table, but ...s
 		UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE (conrelid = $1::regclass OR confrelid = $1::regclass) AND conparentid = 0 AND conname <> ALL ($2)
 		UNION ALL SELECT row_number() OVER (ORDER BY attnum) || ' ' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' || attcollation || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || ' ' || attstorage::text || attidentity::text
 			FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped) s`
-	if got, want := queryOne[string](t, split, all, table.Name, db.Array(but)), queryOne[string](t, plain, all, table.Name,
+	if got, want := queryOne[string](t, split, all, table.Name, db.Array(but)), queryOne[string](t, plain, all,
+		table.Name,
 		db.Array(but)); got != want {
 		t.Errorf("split:\n%s\nplain:\n%s", got, want)
 	}

@@ -35,7 +35,8 @@ func TestMonthsHaveTheStorageOfTheirTable(t *testing.T) {
 			}
 			expectStorage(t, d, name, want)
 			for _, part := range partsOf(t, d, name) {
-				dbtest.Exec(t, d, `ALTER TABLE `+part+` RESET (fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold)`)
+				dbtest.Exec(t, d, `ALTER TABLE `+part+
+					` RESET (fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold)`)
 			}
 			dbtest.Exec(t, d, migrationNamed(t, "storage_of_mail_tables"))
 			expectStorage(t, d, name, want)
