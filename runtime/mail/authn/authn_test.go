@@ -104,7 +104,7 @@ func client(ip, hello, mailFrom string) authn.Client {
 
 var own = client("192.0.2.1", "mx.example.com", "ann@example.com")
 
-// passingResult is the result of own and a signature of example.com.
+// passingResult returns the result for own and a signature of example.com.
 func passingResult() shape.Authentication {
 	return shape.Authentication{
 		SPF: "pass", DKIM: "pass", DMARC: "pass", IPRev: "pass", SPFDomain: "example.com",
@@ -118,14 +118,14 @@ func resultWith(change func(*shape.Authentication)) shape.Authentication {
 	return a
 }
 
-// clearSPF is an address without any authentication.
+// clearSPF sets the results of an address without any authentication.
 func clearSPF(a *shape.Authentication) {
 	a.SPF, a.IPRev, a.ReverseName = "fail", "permerror", ""
 }
 
 func clearDKIM(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "none", nil }
 
-func TestWhoSentAMessage(t *testing.T) {
+func TestVerifyReportsTheResultsOfAMessage(t *testing.T) {
 	t.Parallel()
 	stranger := client("203.0.113.9", "x.example.org", "ann@example.com")
 	for name, c := range map[string]struct {
@@ -236,8 +236,8 @@ func TestPoliciesOfTheAuthor(t *testing.T) {
 	}
 }
 
-// TestNoAnswerIsNoFailure checks that an unresponsive DNS results in temperror, in time.
-func TestNoAnswerIsNoFailure(t *testing.T) {
+// TestUnresponsiveDNSIsTemporary checks that an unresponsive DNS results in temperror, in time.
+func TestUnresponsiveDNSIsTemporary(t *testing.T) {
 	t.Parallel()
 	message := signMessage(t, "ann@example.com", "rsa example.com")
 	everything := shape.Authentication{SPF: "temperror", DKIM: "temperror", DMARC: "temperror", IPRev: "temperror",

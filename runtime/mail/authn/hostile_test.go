@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-func TestFiveSignaturesAreLookedAt(t *testing.T) {
+func TestFiveSignaturesAreChecked(t *testing.T) {
 	t.Parallel()
 	s := newZone(t)
 	var by []string
@@ -42,8 +42,8 @@ func TestFiveSignaturesAreLookedAt(t *testing.T) {
 	}
 }
 
-// TestHeadersThatCostTooMuch checks that a header over the bounds results in permerror for its signatures,
-// and that no other result changes.
+// TestHeadersThatCostTooMuch checks that a header over the bounds results in permerror for its signatures, and
+// does not change any other result.
 func TestHeadersThatCostTooMuch(t *testing.T) {
 	t.Parallel()
 	v := verifier(t, newZone(t), 0)
@@ -85,7 +85,7 @@ func TestTenReverseNamesAreLookedUp(t *testing.T) {
 	}
 }
 
-func TestSPFThatNeverEndsIsAnError(t *testing.T) {
+func TestEndlessSPFIsAnError(t *testing.T) {
 	t.Parallel()
 	s := newZone(t)
 	s.Set(t, "example.com.", `example.com. 300 IN TXT "v=spf1 include:example.com -all"`)
@@ -134,7 +134,7 @@ func (p panickingDNS) LookupTXT(ctx context.Context, name string) ([]string, adn
 	return p.Resolver.LookupTXT(ctx, name)
 }
 
-func TestAPanicOverASignatureCondemnsNobody(t *testing.T) {
+func TestPanicInASignatureIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	r, err := dnsx.New(dnsx.Config{Server: newZone(t).Addr()})
 	if err != nil {
@@ -156,7 +156,7 @@ func TestAPanicOverASignatureCondemnsNobody(t *testing.T) {
 	}
 }
 
-func TestWhenTheTimeIsOverNothingIsKnown(t *testing.T) {
+func TestTimeoutIsTemporary(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -182,7 +182,7 @@ func (i impatient) ReadAt(b []byte, off int64) (int, error) {
 	return i.Reader.ReadAt(b, off)
 }
 
-func TestALongBodyIsLeftWhenTheTimeIsOver(t *testing.T) {
+func TestLongBodyIsAbandonedAtTheTimeout(t *testing.T) {
 	t.Parallel()
 	message, err := dkim.Sign([]byte("From: ann@example.com\r\n\r\n"+strings.Repeat("Hello again\r\n", 100_000)),
 		dkim.Signer{Domain: "example.com", Selector: "ed", Key: edKey})

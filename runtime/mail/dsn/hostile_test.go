@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dsn"
 )
 
-// hostileInputs inputs take other parsers minutes and gigabytes.
+// hostileInputs returns inputs that take other parsers minutes and gigabytes.
 func hostileInputs() map[string]string {
 	repeat := strings.Repeat
 	var numbered, nested strings.Builder

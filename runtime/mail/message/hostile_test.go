@@ -12,23 +12,23 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// The bounds for any message. Memory is the sum of all allocations, an upper bound of
-// its use. Work is processor time of the one thread, which other load does not count
-// into; the messages here take a tenth of it, so that only a mistake of order is seen.
+// The bounds for any message. Memory is the sum of all allocations, an upper bound of its use. Work is the
+// processor time of one thread, so other load does not count. The messages here take a tenth of it, so that the
+// test fails only if the complexity is wrong.
 const (
 	mostMemory = 100 << 20
 	mostWork   = 2 * time.Second
 )
 
-// hostile is a message that wants more than it should get.
+// hostile is a message that tries to use too many resources.
 type hostile struct {
 	name  string
 	make  func() io.Reader
 	check func(t *testing.T, m *message.Message)
-	once  bool // its structure is nothing new, so no file is looked for
+	once  bool // its structure is covered by another message, so no file is read
 }
 
-// repeatText returns a string n times without holding it n times.
+// repeatText returns a string n times without keeping n copies.
 func repeatText(s string, n int) io.Reader { return &repeated{s: s, left: len(s) * n} }
 
 type repeated struct {
@@ -80,7 +80,7 @@ func repeatNumbered(pattern string, n int) string {
 	return all.String()
 }
 
-// megabytes is a number of megabytes, in bytes.
+// megabytes returns a number of megabytes, in bytes.
 func megabytes(n int) int { return n << 20 / scale }
 
 const mixed = "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
@@ -161,7 +161,7 @@ func hostileMessages() []hostile {
 	return list
 }
 
-// nestMultiparts is one multipart in another, and something in the innermost.
+// nestMultiparts nests multiparts, with the given content in the innermost one.
 func nestMultiparts(depth int, inner string) func() io.Reader {
 	all := new(strings.Builder)
 	all.WriteString("Content-Type: multipart/mixed; boundary=b0\r\n\r\n")
@@ -194,7 +194,7 @@ func TestHostileMessagesCostLittle(t *testing.T) {
 				}
 			})
 			if memory > mostMemory || work > mostWork {
-				t.Errorf("reading it took %d MB in all and %v", memory>>20, work)
+				t.Errorf("reading it took %d MB in total and %v", memory>>20, work)
 			}
 			checkMessage(t, h.name, nil, &message.Message{From: m.From, FromAddress: m.FromAddress, To: m.To, CC: m.CC,
 				ReplyTo: m.ReplyTo,
@@ -212,13 +212,13 @@ func TestHostileMessagesCostLittle(t *testing.T) {
 					t.Error("it has one file more")
 				}
 			}); memory > mostMemory || work > mostWork {
-				t.Errorf("looking for a file took %d MB in all and %v", memory>>20, work)
+				t.Errorf("reading a file took %d MB in total and %v", memory>>20, work)
 			}
 		})
 	}
 }
 
-// measureCost is what a function allocates in all, and its processor time.
+// measureCost returns the total allocations of a function, and its processor time.
 func measureCost(t *testing.T, f func()) (memory uint64, work time.Duration) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -111,7 +111,7 @@ func TestHandleAllLeavesSameRowsAsHandle(t *testing.T) {
 
 // However HandleAll fails, the facts are handled one by one, and only the broken one is set aside. A fact
 // that failed before is not passed to HandleAll again.
-func TestBrokenFactDoesNotBlockBatch(t *testing.T) {
+func TestBrokenFactDoesNotBlockItsBatch(t *testing.T) {
 	t.Parallel()
 	const beyond = "a statement that times out"
 	for name, fail := range map[string]func(ctx context.Context, tx db.Execer) error{
