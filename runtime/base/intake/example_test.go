@@ -20,5 +20,8 @@ func ExamplePool() {
 	fmt.Println("bob:", err)
 	release()
 	// Output:
-	// ada: <nil> ada: <nil> ada: no room left in the budget bob: <nil>
+	// ada: <nil>
+	// ada: <nil>
+	// ada: no room left in the budget
+	// bob: <nil>
 }
