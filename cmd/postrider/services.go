@@ -30,7 +30,7 @@ type services struct {
 
 // withServices opens the existing store, passes its services to do, and closes the store.
 func withServices(ctx context.Context, cfg setting.Values, do func(services) error) error {
-	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), os.Stderr)
+	log := telemetry.NewLogger(config.LogFormat.Get(cfg), config.LogLevel.Get(cfg), os.Stderr)
 	s, err := store.OpenExisting(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -72,8 +72,8 @@ func withBilling(ctx context.Context, cfg setting.Values, do func(services, *des
 		if err != nil {
 			return err
 		}
-		d, err := desk.New(of.store.DB, plans.New(of.store.DB, service), billing.StripeKey.Of(cfg),
-			billing.StripeURL.Of(cfg), config.BaseURL.Of(cfg))
+		d, err := desk.New(of.store.DB, plans.New(of.store.DB, service), billing.StripeKey.Get(cfg),
+			billing.StripeURL.Get(cfg), config.BaseURL.Get(cfg))
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (of services) webhooks() (*webhooks.Service, error) {
 // withOutbound opens the outbound service, which needs accounts and domains.
 func withOutbound(ctx context.Context, cfg setting.Values, do func(*outbound.Service) error) error {
 	// no DNS lookups
-	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)})
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Get(cfg), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

@@ -32,18 +32,18 @@ func addBody(in *templates.NewTemplate) body.Object {
 func changeBody(c *templates.TemplateChange) body.Object {
 	none := func(to **string) func() { return func() { *to = new("") } }
 	return body.Object{Name: "UpdateTemplate", Change: true, Fields: []body.Field{
-		{Name: "alias", Type: body.Maybe(&c.Alias, aliasField), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
-		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "A human-readable name."},
-		{Name: "subject", Type: body.Maybe(&c.Subject, subjectField), Null: none(&c.Subject), About: aboutSubject},
+		{Name: "alias", Type: body.Pointer(&c.Alias, aliasField), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
+		{Name: "name", Type: body.Pointer(&c.Name, nameField), About: "A human-readable name."},
+		{Name: "subject", Type: body.Pointer(&c.Subject, subjectField), Null: none(&c.Subject), About: aboutSubject},
 		{Name: "from", Type: sender{&c.From}, Null: func() { c.From = &templates.Mailbox{} }, About: aboutFrom},
 		{Name: "reply_to", Aliases: emails.ReplyToAliases,
-			Type: body.Maybe(&c.ReplyTo, body.Mailboxes[templates.Mailbox]),
+			Type: body.Pointer(&c.ReplyTo, body.Mailboxes[templates.Mailbox]),
 			Null: func() { c.ReplyTo = &[]templates.Mailbox{} }, About: aboutReplyTo},
-		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Maybe(&c.HTML, body.Text), Null: none(&c.HTML), About: aboutHTML},
-		{Name: "text", Aliases: emails.TextAliases, Type: body.Maybe(&c.Text, body.Text), Null: none(&c.Text), About: aboutText},
-		{Name: "variables", Type: body.Maybe(&c.Variables, variablesField), About: aboutVariables},
-		{Name: "unsubscribe_enabled", Type: body.Maybe(&c.UnsubscribeEnabled, body.Boolean), About: aboutUnsubscribe},
-		{Name: "category", Type: body.Maybe(&c.Category, categoryField), Null: none(&c.Category), About: aboutCategory},
+		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Pointer(&c.HTML, body.Text), Null: none(&c.HTML), About: aboutHTML},
+		{Name: "text", Aliases: emails.TextAliases, Type: body.Pointer(&c.Text, body.Text), Null: none(&c.Text), About: aboutText},
+		{Name: "variables", Type: body.Pointer(&c.Variables, variablesField), About: aboutVariables},
+		{Name: "unsubscribe_enabled", Type: body.Pointer(&c.UnsubscribeEnabled, body.Boolean), About: aboutUnsubscribe},
+		{Name: "category", Type: body.Pointer(&c.Category, categoryField), Null: none(&c.Category), About: aboutCategory},
 	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
 

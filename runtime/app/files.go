@@ -31,7 +31,7 @@ var (
 
 // newFileLinks creates the links of attachments.
 func newFileLinks(box *secret.Box, cfg setting.Values) *filelink.Links {
-	return filelink.New(box, config.BaseURL.Of(cfg))
+	return filelink.New(box, config.BaseURL.Get(cfg))
 }
 
 func sentFileRoutes(r *records.Service, links *filelink.Links) api.Routes {

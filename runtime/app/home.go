@@ -13,7 +13,7 @@ import (
 // with links replaces it.
 func (p edgeParams) home() (http.Handler, error) {
 	door, err := admission.New(p.Accounts, p.userSessions(),
-		append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
+		append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...)...)
 	if err != nil {
 		return nil, err
 	}

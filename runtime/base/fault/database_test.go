@@ -38,7 +38,7 @@ func TestEachClassOfSQLStateIsAnOutageOrADefect(t *testing.T) {
 		if want {
 			wantKind = fault.Unavailable
 		}
-		if got := fault.From(err); got.Kind != wantKind || want && got.RetryAfter <= 0 {
+		if got := fault.Classify(err); got.Kind != wantKind || want && got.RetryAfter <= 0 {
 			t.Errorf("class %s is mapped to kind %d with Retry-After %s, want kind %d", class, got.Kind,
 				got.RetryAfter, wantKind)
 		}

@@ -12,7 +12,7 @@ func ExampleFields() {
 	wrong.Add("to", "is required")
 	wrong.Add("subject", "has %d characters; the limit is %d", 1200, 998)
 
-	refused := fault.From(wrong.Err())
+	refused := fault.Classify(wrong.Err())
 	fmt.Println(refused.Kind == fault.Invalid, refused.Code)
 	fmt.Println(refused.Fields["subject"])
 	// Output:

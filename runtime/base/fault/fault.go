@@ -224,9 +224,9 @@ func FormatSeconds(wait time.Duration) string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
-// From turns any error into an *Error: an *Error in its chain, DatabaseUnavailable if the database is
+// Classify turns any error into an *Error: an *Error in its chain, DatabaseUnavailable if the database is
 // unavailable, Internal otherwise.
-func From(err error) *Error {
+func Classify(err error) *Error {
 	var known *Error
 	switch {
 	case errors.As(err, &known):
@@ -238,5 +238,5 @@ func From(err error) *Error {
 	}
 }
 
-// KindOf returns the kind of From(err).
-func KindOf(err error) Kind { return From(err).Kind }
+// KindOf returns the kind of Classify(err).
+func KindOf(err error) Kind { return Classify(err).Kind }

@@ -52,8 +52,8 @@ func Declare[T any](s Setting[T]) *Setting[T] {
 	return &s
 }
 
-// Of returns the value.
-func (s *Setting[T]) Of(v Values) T {
+// Get returns the value.
+func (s *Setting[T]) Get(v Values) T {
 	if value, given := v.given[s.Name]; given {
 		return value.(T)
 	}
@@ -69,8 +69,8 @@ func (s *Setting[T]) IsSet(v Values) bool {
 	return given
 }
 
-// With returns a copy of v with another value of this setting.
-func (s *Setting[T]) With(v Values, value T) Values {
+// Override returns a copy of v with another value of this setting.
+func (s *Setting[T]) Override(v Values, value T) Values {
 	given := maps.Clone(v.given)
 	if given == nil {
 		given = map[string]any{}
@@ -152,17 +152,17 @@ func (s *Setting[T]) check(v Values) error {
 	if s.Check == nil {
 		return nil
 	}
-	return s.Check(v, s.Of(v))
+	return s.Check(v, s.Get(v))
 }
 
 func (s *Setting[T]) show(v Values) slog.Value {
 	switch {
 	case s.Show != nil:
-		return s.Show(s.Of(v))
+		return s.Show(s.Get(v))
 	case s.Secret && s.IsSet(v):
 		return slog.StringValue(secret.Redacted)
 	case s.Secret:
 		return slog.StringValue("")
 	}
-	return slog.AnyValue(s.Of(v))
+	return slog.AnyValue(s.Get(v))
 }

@@ -38,7 +38,7 @@ var (
 		Help:     "A secret value.",
 		Required: "the test signs with it",
 		Check: func(v setting.Values, value string) error {
-			if value != "" && port.Of(v) == 1 {
+			if value != "" && port.Get(v) == 1 {
 				return errors.New("does not go with port 1")
 			}
 			return nil
@@ -56,8 +56,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(port.Of(values), port.IsSet(values))
-	fmt.Println(patience.Of(values), patience.IsSet(values))
+	fmt.Println(port.Get(values), port.IsSet(values))
+	fmt.Println(patience.Get(values), patience.IsSet(values))
 	// Output:
 	// 2525 true
 	// 1s false
@@ -82,21 +82,21 @@ func ExampleRead_mistakes() {
 func TestDefaultMayDependOnTheMode(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[setting.Mode]time.Duration{setting.Dev: time.Second, setting.Serve: time.Minute} {
-		if got := patience.Of(setting.Values{Mode: mode}); got != want {
+		if got := patience.Get(setting.Values{Mode: mode}); got != want {
 			t.Errorf("the default in mode %s is %s, want %s", mode, got, want)
 		}
 	}
-	if got := patience.Of(patience.With(setting.Values{Mode: setting.Serve}, time.Hour)); got != time.Hour {
+	if got := patience.Get(patience.Override(setting.Values{Mode: setting.Serve}, time.Hour)); got != time.Hour {
 		t.Errorf("the given value is %s, want an hour: the default must not replace it", got)
 	}
 }
 
 func TestWithDoesNotChangeTheOriginal(t *testing.T) {
 	t.Parallel()
-	before := port.With(setting.Values{}, 1)
-	after := port.With(before, 2)
-	if port.Of(before) != 1 || port.Of(after) != 2 {
-		t.Errorf("the values are %d before and %d after, want 1 and 2", port.Of(before), port.Of(after))
+	before := port.Override(setting.Values{}, 1)
+	after := port.Override(before, 2)
+	if port.Get(before) != 1 || port.Get(after) != 2 {
+		t.Errorf("the values are %d before and %d after, want 1 and 2", port.Get(before), port.Get(after))
 	}
 }
 

@@ -59,7 +59,7 @@ func (p *process) Report(err error) {
 	p.reported = append(p.reported, err == nil)
 }
 
-func (p *process) Back() <-chan struct{} {
+func (p *process) RecoverySignal() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.back

@@ -234,7 +234,7 @@ func TestOutageIsFollowedByPause(t *testing.T) {
 		return one.mayClaim() && two.mayClaim() && one.mayRun() &&
 			two.mayRun()
 	})
-	before, back := time.Now(), one.Back()
+	before, back := time.Now(), one.RecoverySignal()
 	server.Stop()
 	eventually(t, "neither process may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
 	eventually(t, "no process holds the claims", func() bool { return !one.Holds(before) && !two.Holds(before) })
