@@ -66,7 +66,7 @@ func effectiveValues(v setting.Values) map[string]any {
 		"POSTRIDER_SMTP_HOST": config.SMTPHost.Get(v), "POSTRIDER_TRACKING_HOST": config.TrackingHost.Get(v),
 		"POSTRIDER_TRACKING_TLS_ADDR": tracking.TLSAddr.Get(v), "POSTRIDER_ACME_CA": tracking.ACMECA.Get(v), "POSTRIDER_ACME_EMAIL": tracking.ACMEEmail.Get(v),
 		"POSTRIDER_WEBHOOK_ALLOW": egress.Allow.Get(v), "POSTRIDER_RSPAMD_URL": inbound.RspamdURL.Get(v),
-		"POSTRIDER_BLOBS": blob.At.Get(v), "POSTRIDER_BLOBS_SENT_AFTER": bodies.SentAfter.Get(v),
+		"POSTRIDER_BLOBS": blob.StoreURL.Get(v), "POSTRIDER_BLOBS_SENT_AFTER": bodies.SentAfter.Get(v),
 		"POSTRIDER_LOG_FORMAT": config.LogFormat.Get(v), "POSTRIDER_LOG_LEVEL": config.LogLevel.Get(v), "POSTRIDER_OTLP_ENDPOINT": config.TraceEndpoint.Get(v),
 	}
 }

@@ -85,7 +85,7 @@ func New(c Config) (*Budget, error) {
 	orElse(&c.Bodies, c.Connections)
 	orElse(&c.Reads, readsSize)
 	if c.MinRate == (Rate{}) {
-		c.MinRate = Floor
+		c.MinRate = DefaultRate
 	}
 	if c.Patience == 0 {
 		c.Patience = callerPatience

@@ -36,7 +36,7 @@
 // # Pace
 //
 // A client for which something is held must send or receive 60 KiB in every 30 seconds, or everything that
-// is left (Floor). Only the time during which the process waits for the client counts. A slower client is
+// is left (DefaultRate). Only the time during which the process waits for the client counts. A slower client is
 // ended: 408 over HTTP, 451 over SMTP. If a part is full and a newcomer has waited for a second, the
 // slowest client of the share that holds most is ended.
 //

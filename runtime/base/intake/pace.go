@@ -12,9 +12,9 @@ type Rate struct {
 	Period time.Duration
 }
 
-// Floor is the default: 2 KB a second. A phone at 100 kbit/s is six times as fast, and may stall for 25
+// DefaultRate is 2 KB a second. A phone at 100 kbit/s is six times as fast, and may stall for 25
 // seconds. A client must keep sending to keep its resources.
-var Floor = Rate{Bytes: 60 << 10, Period: 30 * time.Second}
+var DefaultRate = Rate{Bytes: 60 << 10, Period: 30 * time.Second}
 
 // The errors of a client that sends something.
 var (

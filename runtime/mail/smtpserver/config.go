@@ -47,7 +47,7 @@ var Defaults = Config{
 	Idle:        5 * time.Minute, BodyRead: 3 * time.Minute, MessageTime: 30 * time.Minute,
 	ConnectionTime: 2 * time.Hour,
 	WriteTime:      time.Minute,
-	Pace:           intake.Floor,
+	Pace:           intake.DefaultRate,
 }
 
 func (c Config) withDefaults() (Config, error) {
