@@ -44,7 +44,7 @@ func dataVersion(files string) (string, error) {
 	}
 	if len(entries) > 0 {
 		return "",
-			fmt.Errorf("%s is not empty but has no PG_VERSION: it is not a PostgreSQL data directory; nothing was  "+
+			fmt.Errorf("%s is not empty but has no PG_VERSION: it is not a PostgreSQL data directory; nothing was "+
 				"changed",
 				files)
 	}
