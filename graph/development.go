@@ -9,16 +9,16 @@ const ModuleDevelopment = "development"
 
 // Seeds returns the data that development mode seeded, or nil if there is none yet.
 type Seeds interface {
-	Seeded() *Seeded
+	SeedData() *SeedData
 }
 
-// Seeded is the data for a first request. A field is empty if its module is disabled.
-type Seeded struct {
+// SeedData is the data for a first request. A field is empty if its module is disabled.
+type SeedData struct {
 	APIKey, InboxURL, InboundURL, Domain string
 	Failures                             []string // local parts at Domain
 }
 
-func toDevelopment(s *Seeded) *model.Development {
+func toDevelopment(s *SeedData) *model.Development {
 	if s == nil {
 		return nil
 	}

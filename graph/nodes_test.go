@@ -53,8 +53,8 @@ func (fakeStatistics) Reasons(context.Context, string, statistics.Range, statist
 
 type fakeSeeds struct{}
 
-func (fakeSeeds) Seeded() *Seeded {
-	return &Seeded{APIKey: "svc_seeded", Domain: "dev.test", Failures: []string{"bounce"}}
+func (fakeSeeds) SeedData() *SeedData {
+	return &SeedData{APIKey: "svc_seeded", Domain: "dev.test", Failures: []string{"bounce"}}
 }
 
 type fakeDoctor struct{}

@@ -69,7 +69,7 @@ func (r *viewerResolver) Development(ctx context.Context, obj *model.Viewer) (*m
 	if err != nil || caller.Authorize(rights.Write) != nil { // the key is of scope full
 		return nil, err
 	}
-	return toDevelopment(r.parts.Seeds.Seeded()), nil
+	return toDevelopment(r.parts.Seeds.SeedData()), nil
 }
 
 func (r *Resolver) Viewer() generated.ViewerResolver { return &viewerResolver{r} }

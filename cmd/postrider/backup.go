@@ -21,7 +21,7 @@ func (c *backupCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), s.log)
+	log := telemetry.NewLogger(config.LogFormat.Get(cfg), config.LogLevel.Get(cfg), s.log)
 	reached, err := store.Reach(s.ctx, cfg, log)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (c *restoreCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), s.log)
+	log := telemetry.NewLogger(config.LogFormat.Get(cfg), config.LogLevel.Get(cfg), s.log)
 	from, err := backup.Open(c.From)
 	if err != nil {
 		return err

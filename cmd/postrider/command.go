@@ -158,7 +158,7 @@ func silenceLogs(cfg setting.Values, verbose bool) setting.Values {
 	if verbose {
 		return cfg
 	}
-	return config.LogLevel.With(cfg, nothing)
+	return config.LogLevel.Override(cfg, nothing)
 }
 
 type migrateCommand struct {
@@ -175,8 +175,8 @@ func (c *migrateCommand) Run(s *session) error {
 	if c.Plan {
 		return s.planMigrations(cfg)
 	}
-	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), s.log)
-	opened, err := store.Open(s.ctx, config.Migrate.With(cfg, config.MigrateOn), log)
+	log := telemetry.NewLogger(config.LogFormat.Get(cfg), config.LogLevel.Get(cfg), s.log)
+	opened, err := store.Open(s.ctx, config.Migrate.Override(cfg, config.MigrateOn), log)
 	if err != nil {
 		return err
 	}

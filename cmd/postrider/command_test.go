@@ -63,8 +63,8 @@ func TestDevRunsInDevelopmentMode(t *testing.T) {
 	got := parseArguments(t, "dev", "--http-addr=127.0.0.1:0", "--ready-file", "/x/ready.json", "--mx-port", "2525",
 		"--allow-public")
 	cfg, err := config.Load(setting.Dev, "laptop", got.line.Dev.settingTexts())
-	if err != nil || got.command != "dev" || cfg.Mode != setting.Dev || config.HTTPAddr.Of(cfg) != "127.0.0.1:0" ||
-		outgoing.MXPort.Of(cfg) != 2525 || got.line.Dev.ReadyFile != "/x/ready.json" || config.Hostname.Of(cfg) == "" {
+	if err != nil || got.command != "dev" || cfg.Mode != setting.Dev || config.HTTPAddr.Get(cfg) != "127.0.0.1:0" ||
+		outgoing.MXPort.Get(cfg) != 2525 || got.line.Dev.ReadyFile != "/x/ready.json" || config.Hostname.Get(cfg) == "" {
 		t.Errorf("dev gave %v, %s %+v", err, got.command, cfg)
 	}
 	public := parseArguments(t, "dev", "--http-addr=:8080", "--allow-public")
@@ -92,9 +92,9 @@ func TestSettingPrecedence(t *testing.T) { //nolint:paralleltest // sets the env
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outgoing.MXPort.Of(cfg) != 3 || config.Hostname.Of(cfg) != "env.example.com" || config.LogLevel.Of(cfg).
+	if outgoing.MXPort.Get(cfg) != 3 || config.Hostname.Get(cfg) != "env.example.com" || config.LogLevel.Get(cfg).
 		String() != "DEBUG" ||
-		config.HTTPAddr.Of(cfg) != ":80" || config.TraceEndpoint.Of(cfg) != "http://collector:4318" {
+		config.HTTPAddr.Get(cfg) != ":80" || config.TraceEndpoint.Get(cfg) != "http://collector:4318" {
 		t.Errorf("dev --mx-port=3 gave the configuration %+v", cfg)
 	}
 	t.Setenv("POSTRIDER_ALLOW_PUBLIC", "false")
@@ -107,7 +107,7 @@ func TestToolsHaveOnlyDatabaseSettings(t *testing.T) {
 	t.Parallel()
 	got := parseArguments(t, "migrate", "--database-url=postgres://u@h/d")
 	cfg, err := got.line.Migrate.load()
-	if err != nil || got.command != "migrate" || cfg.Mode != setting.Tool || config.DatabaseURL.Of(cfg).
+	if err != nil || got.command != "migrate" || cfg.Mode != setting.Tool || config.DatabaseURL.Get(cfg).
 		Reveal() != "postgres://u@h/d" {
 		t.Errorf("migrate gave %v, %s %+v", err, got.command, cfg)
 	}
@@ -225,7 +225,7 @@ func TestExitCodes(t *testing.T) {
 		{"dev extra", 2, "unexpected argument extra"},
 		{"run", 2, "unexpected argument run"},
 		{"", 2, "expected one of"},
-		{"serve", 2, "2 settings are wrong"},
+		{"serve", 2, "2 settings are invalid"},
 		{"account update a@example.com", 2, "no fields to update"},
 		{"plan set pro", 2, "no fields to update"},
 		{"plan set pro --daily-emails=many", 2, "must be a whole number or none"},

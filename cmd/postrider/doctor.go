@@ -48,7 +48,7 @@ func (c *doctorCommand) runChecks(s *session) (report doctor.Report, err error) 
 	if err != nil {
 		return doctor.Report{}, err
 	}
-	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)})
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Get(cfg), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return doctor.Report{}, err
 	}

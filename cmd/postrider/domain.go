@@ -56,13 +56,13 @@ func (c *domainCheckCommand) Run(s *session) error {
 func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (columns string, sound bool, err error) {
 	inspection := domains.Inspection{Config: domains.ConfigOf(cfg), Name: c.Name, Selector: c.Selector,
 		AccountID: c.Account}
-	if inspection.Resolver, err = dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg),
+	if inspection.Resolver, err = dnsx.New(dnsx.Config{Server: config.DNSServer.Get(cfg),
 		Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		return "", false, err
 	}
 	var seen []dnscheck.Inspected
 	var notes []string
-	if c.DNSOnly || config.IsEmbedded(cfg) && !store.HoldsData(config.DataDir.Of(cfg)) {
+	if c.DNSOnly || config.IsEmbedded(cfg) && !store.HoldsData(config.DataDir.Get(cfg)) {
 		notes = append(notes, "No database: ownership and keys were not checked.")
 		seen, err = domains.Inspect(ctx, inspection)
 	} else {
@@ -81,7 +81,7 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (col
 	if err != nil {
 		return "", false, err
 	}
-	if strings.HasSuffix(config.ReturnPathHost.Of(cfg), ".test") { // reserved by RFC 2606
+	if strings.HasSuffix(config.ReturnPathHost.Get(cfg), ".test") { // reserved by RFC 2606
 		notes = append(notes,
 			"The expected names are those of development mode. Set POSTRIDER_BASE_URL as for the service.")
 	}

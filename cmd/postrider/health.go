@@ -38,7 +38,7 @@ func checkHealth(s *session, texts setting.RawValues, live bool) error {
 	if err != nil {
 		return err
 	}
-	host, port, err := net.SplitHostPort(config.HTTPAddr.Of(cfg))
+	host, port, err := net.SplitHostPort(config.HTTPAddr.Get(cfg))
 	if err != nil {
 		return err
 	}

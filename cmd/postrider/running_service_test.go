@@ -164,7 +164,7 @@ func checkEnd(t *testing.T, log string) {
 func TestStopDuringStart(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	for _, moment := range []string{"first start: making the database", "embedded postgres is ready",
+	for _, moment := range []string{"first start: creating the database", "embedded postgres is ready",
 		"migration applied"} {
 		service := startProcess(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
 		expect.Eventually(t, moment, func() bool { // it may get further before the signal arrives

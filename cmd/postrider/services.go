@@ -31,7 +31,7 @@ type services struct {
 
 // withServices opens the existing store, passes its services to do, and closes the store.
 func withServices(ctx context.Context, cfg setting.Values, do func(services) error) error {
-	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), os.Stderr)
+	log := telemetry.NewLogger(config.LogFormat.Get(cfg), config.LogLevel.Get(cfg), os.Stderr)
 	s, err := store.OpenExisting(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func (m moneySettings) withBilling(s *session, do func(services, *desk.Service) 
 		if err != nil {
 			return err
 		}
-		d, err := desk.New(of.store.DB, plans.New(of.store.DB, service), billing.StripeKey.Of(cfg),
-			billing.StripeURL.Of(cfg), config.BaseURL.Of(cfg))
+		d, err := desk.New(of.store.DB, plans.New(of.store.DB, service), billing.StripeKey.Get(cfg),
+			billing.StripeURL.Get(cfg), config.BaseURL.Get(cfg))
 		if err != nil {
 			return err
 		}

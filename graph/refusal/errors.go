@@ -50,7 +50,7 @@ func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 			return out
 		}
 	}
-	known := fault.From(err)
+	known := fault.Classify(err)
 	switch {
 	// or the caller has disconnected
 	case known.Kind == fault.Unavailable && known.Code != fault.CodeBodyUnavailable, errors.Is(err, context.Canceled) &&

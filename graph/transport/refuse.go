@@ -38,7 +38,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, kno
 
 // refuseError responds to a caller that has no access, or must retry later.
 func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error) {
-	known := fault.From(err)
+	known := fault.Classify(err)
 	switch known.Kind {
 	case fault.Unauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer") // RFC 9110 section 11.6.1

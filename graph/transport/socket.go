@@ -134,7 +134,7 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 
 // endRefused closes the connection because its caller has no access.
 func (s *socket) endRefused(err error) {
-	known := fault.From(err)
+	known := fault.Classify(err)
 	switch known.Kind {
 	case fault.Unauthorized:
 		s.end(closeUnauthorized, known.Message)

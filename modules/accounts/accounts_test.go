@@ -112,18 +112,18 @@ func TestNewAccountReportsEveryWrongField(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	_, err := s.CreateAccount(t.Context(), NewAccount{Name: " ", Email: "not an address", OwnerName: "a\nb"})
-	refused := fault.From(err)
+	refused := fault.Classify(err)
 	for _, field := range []string{"name", "email", "owner_name"} {
 		if refused.Fields[field] == "" {
 			t.Errorf("no error for the field %s in %v", field, refused.Fields)
 		}
 	}
 	_, err = s.CreateAccount(t.Context(), NewAccount{Name: "Acme", Email: "a@example.com", Plan: "gold"})
-	if fault.From(err).Fields["plan"] == "" {
+	if fault.Classify(err).Fields["plan"] == "" {
 		t.Errorf("unknown plan: %v", err)
 	}
 	_, err = s.CreateAccount(t.Context(), NewAccount{Name: "Acme", Email: "Ada <a@example.com>"})
-	if fault.From(err).Fields["email"] == "" {
+	if fault.Classify(err).Fields["email"] == "" {
 		t.Errorf("display name: %v", err)
 	}
 }
@@ -186,7 +186,7 @@ func TestConfig(t *testing.T) {
 	if ttl := (Config{}).withDefaults().CacheTTL; ttl > 3*time.Second {
 		t.Errorf("CacheTTL defaults to %s", ttl)
 	}
-	wrong := fault.From(Config{CacheTTL: 5 * time.Second, CacheSize: -1, LastUsedEvery: -1, SweepEvery: -1}.Validate())
+	wrong := fault.Classify(Config{CacheTTL: 5 * time.Second, CacheSize: -1, LastUsedEvery: -1, SweepEvery: -1}.Validate())
 	if len(wrong.Fields) != 4 {
 		t.Errorf("a configuration with four wrong settings names %v, want 4 fields", wrong.Fields)
 	}

@@ -53,9 +53,9 @@ func (c Caller) authorize(op rights.Operation) error {
 		"This API key was created by a member with the role %q, which does not allow this operation", c.Creator.Role)
 }
 
-// May reports whether the caller's scope or role allows an operation. Unlike Authorize, it ignores
+// Allows reports whether the caller's scope or role allows an operation. Unlike Authorize, it ignores
 // suspension.
-func (c Caller) May(op rights.Operation) bool { return c.authorize(op) == nil }
+func (c Caller) Allows(op rights.Operation) bool { return c.authorize(op) == nil }
 
 // RequireReach returns an error if an operation covers the whole account and the key is limited to some domains.
 // Operations on one domain or its mail are checked with [Caller.MayUseDomain].

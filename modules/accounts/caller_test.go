@@ -36,7 +36,7 @@ func TestRightsOfRolesAndScopes(t *testing.T) {
 			rights.RoleDeveloper: r.developer, rights.RoleBilling: r.billing,
 			rights.RoleViewer: r.viewer, "": false, "Owner": false} {
 			err := Caller{AccountID: "acc_1", Person: &Person{Role: role}}.Authorize(op)
-			if may = may || op == rights.Person; (err == nil) != may || err != nil && fault.From(err).
+			if may = may || op == rights.Person; (err == nil) != may || err != nil && fault.Classify(err).
 				Code != fault.CodeInsufficientRole {
 				t.Errorf("Authorize of %[2]s for a member with the role %[1]q returned %[3]v, want allowed %[4]t", role,
 					op, err, may)
@@ -45,7 +45,7 @@ func TestRightsOfRolesAndScopes(t *testing.T) {
 		for scope, may := range map[rights.Scope]bool{rights.ScopeFull: r.full, rights.ScopeSending: r.sending,
 			rights.ScopeRead: r.read, "": false, "Full": false} {
 			err := Caller{AccountID: "acc_1", Scope: scope}.Authorize(op)
-			if (err == nil) != may || err != nil && fault.From(err).Code != fault.CodeInsufficientScope {
+			if (err == nil) != may || err != nil && fault.Classify(err).Code != fault.CodeInsufficientScope {
 				t.Errorf("Authorize of %[2]s for a key with the scope %[1]q returned %[3]v, want allowed %[4]t", scope,
 					op, err, may)
 			}
@@ -79,12 +79,12 @@ func TestOperatorsMayOperate(t *testing.T) {
 		if err := c.Authorize(rights.Operate); err != nil {
 			t.Errorf("an operator in the account %q is refused: %v", c.AccountID, err)
 		}
-		if err := c.Authorize(rights.Write); fault.From(err).Code != fault.CodeInsufficientRole {
+		if err := c.Authorize(rights.Write); fault.Classify(err).Code != fault.CodeInsufficientRole {
 			t.Errorf("a write by an operator in the account %q returned %v, want it rejected because of the role",
 				c.AccountID, err)
 		}
 	}
-	if err := (Caller{Person: &Person{Operator: true, SetUpFirst: true}}).Authorize(rights.Operate); fault.From(err).
+	if err := (Caller{Person: &Person{Operator: true, SetUpFirst: true}}).Authorize(rights.Operate); fault.Classify(err).
 		Code != fault.CodeSecondFactorRequired {
 		t.Errorf("an operator without the required second factor got %v, want second_factor_required", err)
 	}
@@ -96,7 +96,7 @@ func TestSecondFactorIsRequiredFirst(t *testing.T) {
 	c := Caller{AccountID: "acc_1", Person: &Person{Role: rights.RoleOwner, SetUpFirst: true}}
 	for _, op := range rights.Operations() {
 		err := c.Authorize(op)
-		if (err == nil) != (op == rights.Person) || err != nil && fault.From(err).
+		if (err == nil) != (op == rights.Person) || err != nil && fault.Classify(err).
 			Code != fault.CodeSecondFactorRequired {
 			t.Errorf("%s without a second factor returned %v, want only personal settings allowed", op, err)
 		}

@@ -93,11 +93,11 @@ func TestUpdateAccountReportsEveryWrongField(t *testing.T) {
 		"equal retention is enough": {AccountChange{BodyRetentionDays: new(90)}, nil},
 	} {
 		_, err := s.UpdateAccount(t.Context(), made.ID, c.change)
-		if (err != nil) != (len(c.fields) > 0) || err != nil && len(fault.From(err).Fields) != len(c.fields) {
+		if (err != nil) != (len(c.fields) > 0) || err != nil && len(fault.Classify(err).Fields) != len(c.fields) {
 			t.Errorf("%s: UpdateAccount returned %v, want errors of the fields %v", name, err, c.fields)
 		}
 		for _, field := range c.fields {
-			if fault.From(err).Fields[field] == "" {
+			if fault.Classify(err).Fields[field] == "" {
 				t.Errorf("%s: no error for the field %s in %v", name, field, err)
 			}
 		}
@@ -211,7 +211,7 @@ func TestKeyCannotExceedItsCreator(t *testing.T) {
 		switch {
 		case c.wrong == "" && err != nil:
 			t.Errorf("%s: CreateKey returned the error %v", name, err)
-		case c.wrong != "" && (err == nil || fault.From(err).Fields[c.wrong] == "" || len(fault.From(err).Fields) != 1):
+		case c.wrong != "" && (err == nil || fault.Classify(err).Fields[c.wrong] == "" || len(fault.Classify(err).Fields) != 1):
 			t.Errorf("%s: CreateKey returned %v, want an error for the field %s", name, err, c.wrong)
 		}
 	}

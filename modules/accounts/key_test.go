@@ -100,7 +100,7 @@ func TestUnusableKeysAreUnauthorized(t *testing.T) {
 	for name, token := range map[string]string{"expired": expiredToken, "revoked": revokedToken,
 		"unknown": unknown.Reveal()} {
 		_, err := s.Authenticate(t.Context(), token)
-		refused := fault.From(err)
+		refused := fault.Classify(err)
 		if refused.Kind != fault.Unauthorized || refused.Message != "Unauthorized" || refused.Code != "" ||
 			refused.Details != nil {
 			t.Errorf("%s: Authenticate returned %+v, want only Unauthorized", name, refused)
@@ -148,12 +148,12 @@ func TestKeyOfSuspendedAccountCannotSend(t *testing.T) {
 			t.Errorf("operation %d of a suspended account: %v", op, err)
 		}
 	}
-	if refused := fault.From(caller.Authorize(rights.Send)); refused.Kind != fault.Forbidden ||
+	if refused := fault.Classify(caller.Authorize(rights.Send)); refused.Kind != fault.Forbidden ||
 		refused.Code != fault.CodeAccountSuspended {
 		t.Errorf("a suspended account that sends got %+v, want account_suspended", refused)
 	}
 	caller.Scope = rights.ScopeRead
-	if refused := fault.From(caller.Authorize(rights.Send)); refused.Code != fault.CodeInsufficientScope {
+	if refused := fault.Classify(caller.Authorize(rights.Send)); refused.Code != fault.CodeInsufficientScope {
 		t.Errorf("a key that may not send anyway got %+v", refused)
 	}
 }
@@ -350,7 +350,7 @@ func TestKeysArePagedPerAccount(t *testing.T) {
 	wantKind(t, err, fault.Invalid)
 	_, err = s.Key(t.Context(), eve.ID, want[0])
 	wantKind(t, err, fault.NotFound)
-	if said, want := fault.From(err).Message, "No such API key: "+want[0]; said != want {
+	if said, want := fault.Classify(err).Message, "No such API key: "+want[0]; said != want {
 		t.Errorf("a cursor of another account got %q, want %q", said, want)
 	}
 	_, err = s.RevokeKey(t.Context(), eve.ID, want[0])
@@ -415,7 +415,7 @@ func TestKeysAreFiltered(t *testing.T) {
 			t.Errorf("%s: (-want +got) %s, %v; %d counted, %v", name, diff, err, n, failed)
 		}
 	}
-	if _, err := s.FilteredKeys(t.Context(), ada.ID, KeyFilter{Text: "a\x00"}, page.Request{}); fault.From(err).
+	if _, err := s.FilteredKeys(t.Context(), ada.ID, KeyFilter{Text: "a\x00"}, page.Request{}); fault.Classify(err).
 		Fields["query"] == "" {
 		t.Errorf("a text with NUL: %v, want an error for query", err)
 	}
@@ -428,7 +428,7 @@ func TestNewKeyReportsEveryWrongField(t *testing.T) {
 	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: addAccount(t, s, "ada@example.com").ID, Scope: "admin",
 		DomainIDs: []string{"example.com"}, ExpiresAt: &past})
 	for _, field := range []string{"name", "scope", "domain_ids[0]", "expires_at"} {
-		if fault.From(err).Fields[field] == "" {
+		if fault.Classify(err).Fields[field] == "" {
 			t.Errorf("no error for the field %s in %v", field, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // Module provides *Service and runs its background tasks.
 var Module = fx.Module("accounts",
 	fx.Provide(New),
-	module.Repairs(func(s *Service) clockstep.Repair {
+	module.ProvideRepair(func(s *Service) clockstep.Repair {
 		return clockstep.Repair{What: "hours of usage and alerts", Columns: []clockstep.TimeColumn{
 			{Table: "usage_recounts", Name: "ready_at", Key: "account_id"},
 			{Table: "security_alerts", Name: "due_at"},

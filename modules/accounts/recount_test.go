@@ -260,7 +260,7 @@ func TestLowestMonthlyCapApplies(t *testing.T) {
 					granted++
 					continue
 				}
-				f := fault.From(r)
+				f := fault.Classify(r)
 				which = f.Details["cap"]
 				if f.Code != fault.CodePlanLimit || f.UpgradeURL != UpgradeURL {
 					t.Errorf("the plan_limit error is %+v", f)
@@ -301,7 +301,7 @@ func TestLowestMonthlyCapApplies(t *testing.T) {
 	}
 	for _, wrong := range []int{0, -1, MaxMonthlyLimit + 1} {
 		_, err := s.UpdateAccount(t.Context(), made.ID, AccountChange{MonthlyLimit: new(&wrong)})
-		if fault.From(err).Fields["monthly_limit"] == "" {
+		if fault.Classify(err).Fields["monthly_limit"] == "" {
 			t.Errorf("a limit of %d returned %v, want an error", wrong, err)
 		}
 	}

@@ -100,7 +100,7 @@ func TestCapsUnderConcurrency(t *testing.T) {
 				for j, err := range refused {
 					if err == nil {
 						granted[list[j].AccountID]++
-					} else if fault.From(err).Code != fault.CodePlanLimit {
+					} else if fault.Classify(err).Code != fault.CodePlanLimit {
 						t.Error(err)
 					}
 				}
@@ -289,7 +289,7 @@ func TestPlanWithOneCap(t *testing.T) {
 	dbtest.Exec(t, s.db, `UPDATE plans SET daily_emails = NULL, monthly_emails = 4 WHERE id = 'pro'`)
 	made := addAccount(t, s, "ada@example.com")
 	granted, refused := consume(t, s, uses(made.ID, 6))
-	if granted != 4 || fault.From(refused[5]).Details["cap"] != "monthly" {
+	if granted != 4 || fault.Classify(refused[5]).Details["cap"] != "monthly" {
 		t.Errorf("got %d granted, then %v", granted, refused[5])
 	}
 	// With a cap lowered below the emails already sent, no email is granted, without an internal error.

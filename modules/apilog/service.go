@@ -21,8 +21,8 @@ import (
 var Module = fx.Module("apilog",
 	fx.Provide(ConfigOf, New),
 	fx.Provide(fx.Private, func(s *accounts.Service) Accounts { return s }),
-	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old API requests", Run: s.Sweep} }),
-	module.Retains(func(s *Service) module.PersonalData {
+	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "old API requests", Run: s.Sweep} }),
+	module.ProvidePersonalData(func(s *Service) module.PersonalData {
 		return module.PersonalData{What: "API requests", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
 	}),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
@@ -36,7 +36,7 @@ type Config struct {
 }
 
 // ConfigOf returns the module's part of the installation's configuration.
-func ConfigOf(v setting.Values) Config { return Config{Rate: Rate.Of(v)} }
+func ConfigOf(v setting.Values) Config { return Config{Rate: Rate.Get(v)} }
 
 // Accounts lists how long accounts keep sent mail.
 type Accounts interface {

@@ -14,9 +14,9 @@ type Config struct{ Steps steps.Config }
 // ConfigOf returns the module's configuration from the settings. A process that does not deliver mail does not
 // run steps either.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
-	guard, plain := egress.NewGuard(egress.Allow.Of(cfg)), cfg.Mode == setting.Dev
+	guard, plain := egress.NewGuard(egress.Allow.Get(cfg)), cfg.Mode == setting.Dev
 	return Config{steps.Config{
-		Idle:    config.DeliveryConcurrency.Of(cfg) == 0,
+		Idle:    config.DeliveryConcurrency.Get(cfg) == 0,
 		Client:  egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: plain, Lookup: resolver.LookupIP}),
 		Targets: egress.NewTargetChecker(guard, resolver.LookupIP, plain),
 	}}

@@ -53,7 +53,7 @@ func TestSearchesEvents(t *testing.T) {
 		}
 	}
 	_, err := w.Events(t.Context(), account, EventFilter{Request: page.Request{Limit: 10}, Q: "nme:x"})
-	if fault.From(err).Fields["q"] == "" {
+	if fault.Classify(err).Fields["q"] == "" {
 		t.Errorf("an unknown field returned %v, want an error about q", err)
 	}
 }

@@ -26,18 +26,18 @@ import (
 // outcomes of runs.
 var Module = fx.Module("automations",
 	fx.Provide(ConfigOf, New, figures.New),
-	module.Retains(func(s *Service) module.PersonalData {
+	module.ProvidePersonalData(func(s *Service) module.PersonalData {
 		return module.PersonalData{What: "custom events and runs", Active: true, Purge: s.Purge, Erase: s.Erase,
 			EraseUser: s.EraseUser}
 	}),
-	module.Repairs(func(s *Service) clockstep.Repair {
+	module.ProvideRepair(func(s *Service) clockstep.Repair {
 		lease := s.steps.Lease()
 		return clockstep.Repair{What: "runs of automations", Columns: []clockstep.TimeColumn{
 			{Table: "automation_works", Name: "due_at", Where: "state <> 'waiting'", Limit: lease, Reset: lease},
 			{Table: "automation_works", Name: "ready_at"},
 		}}
 	}),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "runs of archived automations", Run: s.Sweep}
 	}),
 	fx.Provide(

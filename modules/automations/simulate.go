@@ -175,7 +175,7 @@ func storedEvent(e *ent.CustomEvent) (*machine.Event, machine.Identity, error) {
 func postedEvent(p ingest.Post, id, prefix string, wrong fault.Fields) (*machine.Event, machine.Identity) {
 	e, who, err := ingest.EventOf(p)
 	if err != nil {
-		for field, reason := range fault.From(err).Fields {
+		for field, reason := range fault.Classify(err).Fields {
 			wrong.Add(prefix+field, "%s", reason)
 		}
 		return nil, who

@@ -91,7 +91,7 @@ func TestSimulation(t *testing.T) {
 		}
 	}
 	s := w.simulate(t, a, `{"n": 20, "name": "Bob"}`, nil)
-	if e, _ := s.Steps[0].Performed.Preview.(*sending.Preview); e == nil || e.Subject != "Hi Bob" ||
+	if e, _ := s.Steps[0].Effect.Preview.(*sending.Preview); e == nil || e.Subject != "Hi Bob" ||
 		e.From != "Ada <ada@example.com>" || !slices.Equal(e.To, []string{"bob@example.net"}) {
 		t.Errorf("the email is %+v, want one to Bob", e)
 	}
@@ -102,7 +102,7 @@ func TestSimulation(t *testing.T) {
 	if c := s.Steps[2].Conditions; len(c) != 1 || !c[0].Result || c[0].Parts[1].Value != int64(20) {
 		t.Errorf("the explanation of the condition is %+v, want event.data.n = 20 in it", c)
 	}
-	if p, _ := s.Steps[3].Performed.Preview.(*machine.WebhookRequest); p == nil || string(p.Body) != `{"n":20}` {
+	if p, _ := s.Steps[3].Effect.Preview.(*machine.WebhookRequest); p == nil || string(p.Body) != `{"n":20}` {
 		t.Errorf("the request is %+v, want one with n = 20", p)
 	}
 	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "custom_events") + w.Count(t, "facts WHERE type LIKE 'automation.%'"); n != 0 {
@@ -131,7 +131,7 @@ func TestRejectsInvalidSimulations(t *testing.T) {
 		"not_found of an unknown event": {EventID: "x"},
 	} {
 		_, err := w.Simulate(t.Context(), w.caller(), a.ID, in)
-		f := fault.From(err)
+		f := fault.Classify(err)
 		if strings.HasPrefix(want, "not_found") {
 			if f.Kind != fault.NotFound {
 				t.Errorf("%s: got %v, want not found", want, err)
@@ -340,7 +340,7 @@ func recordsOf(s SimulationResult) []string {
 		out = append(out, formatFact(string(f.Type), f.Data))
 	}
 	for _, step := range s.Steps {
-		if e, _ := step.Performed.Preview.(*sending.Preview); e != nil {
+		if e, _ := step.Effect.Preview.(*sending.Preview); e != nil {
 			out = append(out, fmt.Sprintf("mail %s to %v", e.Subject, e.To))
 		}
 	}

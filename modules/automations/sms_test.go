@@ -321,7 +321,7 @@ func TestSimulationOfTextMessages(t *testing.T) {
 		if formatSimulation(got) != c.want {
 			t.Errorf("%s and %v returned %q, want %q", c.data, c.outcomes, formatSimulation(got), c.want)
 		}
-		if p, _ := got.Steps[0].Performed.Preview.(*sms.Preview); c.outcomes == nil && c.data == to &&
+		if p, _ := got.Steps[0].Effect.Preview.(*sms.Preview); c.outcomes == nil && c.data == to &&
 			(p == nil || p.Text != "Invoice 7 is open." || p.To != "+4915112345678" || p.Segments != 1) {
 			t.Errorf("the simulated message is %+v", p)
 		}

@@ -48,7 +48,7 @@ func wantUsedBy(t *testing.T, what string, err error, names ...string) {
 		}
 		return
 	}
-	f := fault.From(err)
+	f := fault.Classify(err)
 	if err == nil || f.Kind != fault.Conflict {
 		t.Errorf("%s: %v, want a conflict", what, err)
 		return

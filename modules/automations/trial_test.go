@@ -177,7 +177,7 @@ func TestRejectsInvalidTrials(t *testing.T) {
 		b := w.draftOf(t, `{"event": "start"}`, mail)
 		for _, send := range []bool{false, true} {
 			if _, err := w.RunTrial(t.Context(), w.caller(),
-				Trial{AutomationID: b.ID, Post: post, Send: send}); fault.From(err).Fields[field] == "" {
+				Trial{AutomationID: b.ID, Post: post, Send: send}); fault.Classify(err).Fields[field] == "" {
 				t.Errorf("an event with an invalid %s returned %v, want an error in that field", field, err)
 			}
 		}

@@ -215,7 +215,7 @@ func TestBuyChangeAndEndPlan(t *testing.T) {
 	sub := w.buy("pro")
 	w.postEvents(url)
 	w.checkPlan("bought", "pro", "active")
-	if _, err := w.PlanPage(t.Context(), w.ada, "scale", ""); fault.From(err).Code != fault.CodeConflict {
+	if _, err := w.PlanPage(t.Context(), w.ada, "scale", ""); fault.Classify(err).Code != fault.CodeConflict {
 		t.Errorf("buying a second plan returned %v", err)
 	}
 	q, err := w.Preview(t.Context(), w.ada, "pool")
@@ -238,7 +238,7 @@ func TestBuyChangeAndEndPlan(t *testing.T) {
 	if o, err := w.KeepPlan(t.Context(), w.ada); err != nil || o.PendingPlan != "" {
 		t.Errorf("canceling the change returned %+v %v", o, err)
 	}
-	if _, err := w.KeepPlan(t.Context(), w.ada); fault.From(err).Code != fault.CodeConflict {
+	if _, err := w.KeepPlan(t.Context(), w.ada); fault.Classify(err).Code != fault.CodeConflict {
 		t.Errorf("canceling the change again returned %v", err)
 	}
 	if _, _, err = w.SetPlan(t.Context(), w.ada, "pro"); err != nil {
@@ -266,35 +266,35 @@ func TestRefusedChangeStatesReason(t *testing.T) {
 	w.exec(`INSERT INTO plans (id, name, requests_per_second, max_domains, rank, self_service) VALUES ('deal', 'Deal', 5, 5, 50, false), ('bare', 'Bare', 5, 5, 5, true)`)
 	for plan, want := range map[string]string{"gold": "plan", "deal": "plan", "bare": "plan", "free": "plan",
 		"": "plan"} {
-		if _, err := w.PlanPage(t.Context(), w.ada, plan, ""); fault.From(err).Fields[want] == "" {
+		if _, err := w.PlanPage(t.Context(), w.ada, plan, ""); fault.Classify(err).Fields[want] == "" {
 			t.Errorf("buying the plan %q returned %v", plan, err)
 		}
 	}
 	for _, path := range []string{"//evil.example", "/\\evil.example", "https://evil.example", "x", "/a b", "/a\r\nb",
 		"/" + strings.Repeat("a", 600)} {
-		if _, err := w.CardPage(t.Context(), w.ada, path); fault.From(err).Fields["return_path"] == "" {
+		if _, err := w.CardPage(t.Context(), w.ada, path); fault.Classify(err).Fields["return_path"] == "" {
 			t.Errorf("a page that links back to %q returned %v", path, err)
 		}
 	}
-	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.From(err).Code != fault.CodeConflict {
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.Classify(err).Code != fault.CodeConflict {
 		t.Errorf("changing a plan without a subscription returned %v", err)
 	}
 	sub := w.buy("scale")
 	url := w.serve()
 	w.postEvents(url)
-	if _, _, err := w.SetPlan(t.Context(), w.ada, "scale"); fault.From(err).Code != fault.CodeConflict {
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "scale"); fault.Classify(err).Code != fault.CodeConflict {
 		t.Errorf("changing to the same plan returned %v", err)
 	}
 	for i := range 11 {
 		w.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ($1, $2, $3, 'pending', 'x', now(), now())`, fmt.Sprint("dom_", i), w.ada, fmt.Sprint(i, ".example.com"))
 	}
 	_, _, err := w.SetPlan(t.Context(), w.ada, "pro")
-	if f := fault.From(err); f.Code != fault.CodeConflict || f.Details["domains"] != 11 || f.Details["limit"] != 10 {
+	if f := fault.Classify(err); f.Code != fault.CodeConflict || f.Details["domains"] != 11 || f.Details["limit"] != 10 {
 		t.Errorf("a downgrade with too many domains returned %+v", f)
 	}
 	w.stripe.Set(sub, "status", "past_due", "customer.subscription.updated")
 	w.postEvents(url)
-	if _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); fault.From(err).Code != fault.CodePaymentDue {
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); fault.Classify(err).Code != fault.CodePaymentDue {
 		t.Errorf("changing a plan while a payment is overdue returned %v", err)
 	}
 	// One of two concurrent changes succeeds.
@@ -507,7 +507,7 @@ func TestProviderOutageAffectsOnlyPrices(t *testing.T) {
 		"a portal":  func() error { _, err := w.Portal(t.Context(), w.ada, ""); return err },
 		"invoices":  func() error { _, err := w.Invoices(t.Context(), w.ada, page.Request{}); return err },
 	} {
-		if err := call(); fault.KindOf(err) != fault.Upstream || fault.From(err).Code != fault.CodeUpstream {
+		if err := call(); fault.KindOf(err) != fault.Upstream || fault.Classify(err).Code != fault.CodeUpstream {
 			t.Errorf("%s returned %v", name, err)
 		}
 	}
@@ -591,19 +591,19 @@ func TestCreateCustomerOnce(t *testing.T) {
 func TestRefusedChangeCreatesNoCustomer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if _, _, err := w.SetPlan(t.Context(), w.ada, "gold"); fault.From(err).Fields["plan"] == "" {
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "gold"); fault.Classify(err).Fields["plan"] == "" {
 		t.Errorf("changing to an unknown plan returned %v", err)
 	}
-	if _, err := w.Preview(t.Context(), w.ada, "gold"); fault.From(err).Fields["plan"] == "" {
+	if _, err := w.Preview(t.Context(), w.ada, "gold"); fault.Classify(err).Fields["plan"] == "" {
 		t.Errorf("previewing an unknown plan returned %v", err)
 	}
-	if _, err := w.PlanPage(t.Context(), w.ada, "gold", ""); fault.From(err).Fields["plan"] == "" {
+	if _, err := w.PlanPage(t.Context(), w.ada, "gold", ""); fault.Classify(err).Fields["plan"] == "" {
 		t.Errorf("buying an unknown plan returned %v", err)
 	}
-	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.From(err).Code != fault.CodeConflict {
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.Classify(err).Code != fault.CodeConflict {
 		t.Errorf("changing a plan without a subscription returned %v", err)
 	}
-	if _, err := w.KeepPlan(t.Context(), w.ada); fault.From(err).Code != fault.CodeConflict {
+	if _, err := w.KeepPlan(t.Context(), w.ada); fault.Classify(err).Code != fault.CodeConflict {
 		t.Errorf("keeping a plan without a subscription returned %v", err)
 	}
 	if made := w.stripe.Customers(); len(made) != 0 {
@@ -950,7 +950,7 @@ func TestNoConnectionsWhileBillingIsOff(t *testing.T) {
 			return err
 		},
 	} {
-		if err := call(); fault.From(err).Code != fault.CodeBillingDisabled {
+		if err := call(); fault.Classify(err).Code != fault.CodeBillingDisabled {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -1032,7 +1032,7 @@ func TestInvoicesBelongToAccount(t *testing.T) {
 	if err != nil || len(found.Items) != 1 || found.Items[0].Total != 4900 || found.HasMore {
 		t.Errorf("the invoices are %+v, %v", found, err)
 	}
-	if _, err := w.Invoices(t.Context(), w.ada, page.Request{Cursor: "in_000001"}); fault.From(err).
+	if _, err := w.Invoices(t.Context(), w.ada, page.Request{Cursor: "in_000001"}); fault.Classify(err).
 		Fields["cursor"] == "" {
 		t.Errorf("an invoice ID as a cursor returned %v", err)
 	}

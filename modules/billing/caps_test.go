@@ -21,7 +21,7 @@ import (
 func TestCapsOfFreePlan(t *testing.T) {
 	t.Parallel()
 	var off setting.Values
-	on := WebhookSecrets.With(StripeKey.With(off, secret.New(stripetest.Key)),
+	on := WebhookSecrets.Override(StripeKey.Override(off, secret.New(stripetest.Key)),
 		[]secret.String{secret.New(stripetest.Secret)})
 	for name, c := range map[string]struct {
 		values setting.Values
@@ -30,8 +30,8 @@ func TestCapsOfFreePlan(t *testing.T) {
 	}{
 		"off": {off, false, accounts.PlanScale},
 		"on":  {on, true, accounts.PlanFree},
-		"off, with a default plan set by the operator": {accounts.DefaultPlan.With(off, accounts.PlanPro), false, accounts.PlanPro},
-		"on, with a default plan set by the operator":  {accounts.DefaultPlan.With(on, accounts.PlanScale), true, accounts.PlanScale},
+		"off, with a default plan set by the operator": {accounts.DefaultPlan.Override(off, accounts.PlanPro), false, accounts.PlanPro},
+		"on, with a default plan set by the operator":  {accounts.DefaultPlan.Override(on, accounts.PlanScale), true, accounts.PlanScale},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +67,7 @@ func TestCapsOfFreePlan(t *testing.T) {
 						if r == nil {
 							granted++
 						} else {
-							last = fault.From(r)
+							last = fault.Classify(r)
 						}
 					}
 					return err

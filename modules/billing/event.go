@@ -95,7 +95,7 @@ func (s *events) HandleEvent(ctx context.Context, body []byte, signature string)
 		s.log.ErrorContext(ctx, "a customer disputes a payment; respond at the payment provider", "account_id",
 			accountID, "event_id", event.ID)
 	case event.Type == stripe.EventTypeInvoiceCreated:
-		err := s.Settled(ctx, accountID, event)
+		err := s.awaitUsageReport(ctx, accountID, event)
 		switch {
 		case err == nil:
 		case time.Since(time.Unix(event.Created, 0)) < maxInvoiceDelay:

@@ -16,10 +16,10 @@ import (
 // the provider gives up and sends the event again.
 const settleLimit = 8 * time.Second
 
-// Settled delays an invoice of a metered subscription until the usage of its period is reported, because an
+// awaitUsageReport delays an invoice of a metered subscription until the usage of its period is reported, because an
 // invoice becomes final an hour after its event was accepted. While hours are missing, the error is
 // unavailable.
-func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) error {
+func (s *events) awaitUsageReport(ctx context.Context, accountID string, e stripe.Event) error {
 	var invoice struct {
 		Customer    json.RawMessage `json:"customer"`
 		PeriodStart int64           `json:"period_start"`

@@ -14,14 +14,14 @@ import (
 // Module provides *Service, which syncs with the payment provider in the background while billing is enabled.
 var Module = fx.Module("billing",
 	fx.Provide(ConfigOf, New),
-	module.Repairs(func() clockstep.Repair {
+	module.ProvideRepair(func() clockstep.Repair {
 		return clockstep.Repair{What: "customers and usage reports", Columns: []clockstep.TimeColumn{
 			{Table: "billing_customers", Name: "sync_due_at"},
 			{Table: "billing_subscriptions", Name: "metered_until"},
 			{Table: "usage_reports", Name: "due_at", Key: "account_id, hour", Where: "reported_revision < revision"},
 		}}
 	}),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "old events of the payment provider", Run: s.events.sweepEvents}
 	}),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {

@@ -108,7 +108,7 @@ func (s *Service) openPage(ctx context.Context, accountID, kind string,
 	}
 	made, err := open(w)
 	if err != nil {
-		if f := fault.From(err); f.Kind == fault.Conflict {
+		if f := fault.Classify(err); f.Kind == fault.Conflict {
 			return HostedPage{}, f
 		}
 		return HostedPage{}, provider.Upstream(err)

@@ -48,13 +48,13 @@ var (
 func init() { //nolint:gochecknoinits // the declarations would refer to each other in a cycle
 	StripeKey.Check = func(v setting.Values, key secret.String) error {
 		// a command may create the secret
-		if v.Mode != setting.Tool && !key.IsZero() && len(WebhookSecrets.Of(v)) == 0 {
+		if v.Mode != setting.Tool && !key.IsZero() && len(WebhookSecrets.Get(v)) == 0 {
 			return errors.New("requires POSTRIDER_STRIPE_WEBHOOK_SECRET: without it, forged Stripe events cannot be detected")
 		}
 		return nil
 	}
 	WebhookSecrets.Check = func(v setting.Values, secrets []secret.String) error {
-		if len(secrets) > 0 && StripeKey.Of(v).IsZero() {
+		if len(secrets) > 0 && StripeKey.Get(v).IsZero() {
 			return errors.New("requires POSTRIDER_STRIPE_KEY")
 		}
 		return nil
@@ -102,16 +102,16 @@ func parseURL(text string) (string, error) {
 
 // IsEnabled reports whether billing is enabled.
 func IsEnabled(v setting.Values) bool {
-	return !StripeKey.Of(v).IsZero() && len(WebhookSecrets.Of(v)) > 0
+	return !StripeKey.Get(v).IsZero() && len(WebhookSecrets.Get(v)) > 0
 }
 
 // DefaultPlan returns the plan of new accounts. If billing is disabled, it is a plan with caps that are never
 // reached.
 func DefaultPlan(v setting.Values) string {
-	switch given := accounts.DefaultPlan.Of(v); {
+	switch given := accounts.DefaultPlan.Get(v); {
 	case given != "":
 		return given
-	case !StripeKey.Of(v).IsZero():
+	case !StripeKey.Get(v).IsZero():
 		return accounts.PlanFree
 	default:
 		return accounts.PlanScale
@@ -130,8 +130,8 @@ type Config struct {
 
 // ConfigOf reads the settings.
 func ConfigOf(v setting.Values) Config {
-	return Config{Key: StripeKey.Of(v), Secrets: WebhookSecrets.Of(v), URL: StripeURL.Of(v), Grace: Grace.Of(v),
-		BaseURL: config.BaseURL.Of(v)}
+	return Config{Key: StripeKey.Get(v), Secrets: WebhookSecrets.Get(v), URL: StripeURL.Get(v), Grace: Grace.Get(v),
+		BaseURL: config.BaseURL.Get(v)}
 }
 
 func (c Config) withDefaults() Config {

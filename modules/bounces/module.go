@@ -11,7 +11,7 @@ import (
 // Module provides *Service, which receives mail to return paths.
 var Module = fx.Module("bounces",
 	fx.Provide(New),
-	module.Receives(func(s *Service) module.Recipients {
+	module.ProvideRecipients(func(s *Service) module.Recipients {
 		return module.Recipients{Handler: s.ListenerHandler(), Elsewhere: Elsewhere}
 	}),
 	fx.Provide(

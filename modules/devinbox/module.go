@@ -12,7 +12,7 @@ import (
 // stops after it.
 var Module = fx.Module("devinbox",
 	fx.Provide(New),
-	module.Drains(func(s *Service) module.Drain { return s.Drain }), // because waiting requests would delay a stop
+	module.ProvideDrain(func(s *Service) module.Drain { return s.Drain }), // because waiting requests would delay a stop
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },

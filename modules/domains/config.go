@@ -24,9 +24,9 @@ type Config struct {
 
 // ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(cfg setting.Values) Config {
-	return Config{BaseHost: config.BaseHost(cfg), Hostname: config.Hostname.Of(cfg),
-		SandboxDomain: config.SandboxDomain.Of(cfg), ReturnPathHost: config.ReturnPathHost.Of(cfg),
-		SPFInclude: config.SPFInclude.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg)}
+	return Config{BaseHost: config.BaseHost(cfg), Hostname: config.Hostname.Get(cfg),
+		SandboxDomain: config.SandboxDomain.Get(cfg), ReturnPathHost: config.ReturnPathHost.Get(cfg),
+		SPFInclude: config.SPFInclude.Get(cfg), SMTPHost: config.SMTPHost.Get(cfg)}
 }
 
 func (c Config) withDefaults() Config {

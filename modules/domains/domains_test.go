@@ -182,7 +182,7 @@ func wantFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Err
 	if err == nil {
 		t.Fatalf("no error, want %s", code)
 	}
-	refused := fault.From(err)
+	refused := fault.Classify(err)
 	if refused.Kind != kind || refused.Code != code {
 		t.Fatalf("got the error %v (kind %d, code %q), want kind %d, code %q", err, refused.Kind, refused.Code,
 			kind, code)

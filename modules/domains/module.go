@@ -16,13 +16,13 @@ import (
 var Module = fx.Module("domains",
 	fx.Provide(ConfigOf, signing.OpenEngine, New, publish.New),
 	fx.Provide(fx.Private, func(s *Service) publish.Domains { return s }),
-	module.Repairs(func() clockstep.Repair {
+	module.ProvideRepair(func() clockstep.Repair {
 		return clockstep.Repair{What: "checks and claims of domains", Columns: []clockstep.TimeColumn{
 			{Table: "domains", Name: "due_at", Limit: healthy * 11 / 10, Reset: healthy * 11 / 10},
 			{Table: "domain_claims", Name: "expires_at", Limit: claimLife, Reset: claimLife},
 		}}
 	}),
-	module.Healths(func(engine *signer.Engine) module.Health {
+	module.ProvideHealth(func(engine *signer.Engine) module.Health {
 		return module.Health{Name: "signer", Ask: func(context.Context) (module.Condition, error) {
 			return module.Condition{Details: []string{engine.Name()}}, nil
 		}}

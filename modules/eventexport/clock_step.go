@@ -18,7 +18,7 @@ WHERE position > $1 OR due_at > now() + $2 * interval '1 microsecond'`
 
 // rewind moves the export back after the database clock stepped back (runtime/storage/clockstep).
 func (s *Service) rewind(ctx context.Context, step clockstep.Step) (int64, error) {
-	n, err := db.Exec(ctx, s.db.SQL, resumeEarlierSQL, id.Since(id.Fact, step.At.Add(-clockstep.Matters)),
+	n, err := db.Exec(ctx, s.db.SQL, resumeEarlierSQL, id.Since(id.Fact, step.At.Add(-clockstep.MinStep)),
 		lease.Microseconds())
 	if err != nil {
 		return 0, fmt.Errorf("rewind the event export: %w", err)

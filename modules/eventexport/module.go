@@ -12,10 +12,10 @@ import (
 // Module provides *Service, which exports in the background.
 var Module = fx.Module("eventexport",
 	fx.Provide(ConfigOf, New),
-	module.Repairs(func(s *Service) clockstep.Repair {
+	module.ProvideRepair(func(s *Service) clockstep.Repair {
 		return clockstep.Repair{What: "the export of events", Run: s.rewind}
 	}),
-	module.Healths(func(s *Service) module.Health { return module.Health{Name: "event_export", Ask: s.condition} }),
+	module.ProvideHealth(func(s *Service) module.Health { return module.Health{Name: "event_export", Ask: s.condition} }),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Facts { return b.Log() },

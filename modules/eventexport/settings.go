@@ -37,7 +37,7 @@ var (
 		Name: "POSTRIDER_EVENTS_TLS_CERT", Group: group, Form: setting.Text("FILE"),
 		Help: "PEM file with a client certificate, for servers that require one.",
 		Check: func(v setting.Values, file string) error {
-			if (file == "") != (TLSKey.Of(v) == "") {
+			if (file == "") != (TLSKey.Get(v) == "") {
 				return errors.New("and POSTRIDER_EVENTS_TLS_KEY go together")
 			}
 			return nil
@@ -75,10 +75,10 @@ var (
 
 // streamOf returns the stream's part of the installation's configuration.
 func streamOf(v setting.Values, log *slog.Logger) jetstream.Config {
-	return jetstream.Config{Target: To.Of(v), Files: jetstream.Files{Credentials: Credentials.Of(v), CA: TLSCA.Of(v),
-		Cert: TLSCert.Of(v), Key: TLSKey.Of(v)},
-		Stream: Stream.Of(v), Prefix: Subjects.Of(v), Replicas: Replicas.Of(v), MaxAge: MaxAge.Of(v),
-		Name: "postrider " + config.Node.Of(v), Logger: log}
+	return jetstream.Config{Target: To.Get(v), Files: jetstream.Files{Credentials: Credentials.Get(v), CA: TLSCA.Get(v),
+		Cert: TLSCert.Get(v), Key: TLSKey.Get(v)},
+		Stream: Stream.Get(v), Prefix: Subjects.Get(v), Replicas: Replicas.Get(v), MaxAge: MaxAge.Get(v),
+		Name: "postrider " + config.Node.Get(v), Logger: log}
 }
 
 func parseStream(text string) (string, error) {

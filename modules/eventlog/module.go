@@ -11,7 +11,7 @@ import (
 var Module = fx.Module("eventlog",
 	fx.Provide(New),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) { lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop}) }),
-	module.Drains(func(s *Service) module.Drain { return s.Drain }), // because open streams would delay a stop
+	module.ProvideDrain(func(s *Service) module.Drain { return s.Drain }), // because open streams would delay a stop
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Log { return b.Log() },

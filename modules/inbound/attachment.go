@@ -44,6 +44,6 @@ func (s *Service) OpenAttachment(ctx context.Context, accountID, emailID string,
 	if err != nil {
 		return filelink.AttachmentContent{}, err
 	}
-	return filelink.AttachmentContent{File: f, Held: c.Held(), Close: c.Close,
+	return filelink.AttachmentContent{File: f, IntakeContents: c.IntakeContents(), Close: c.Close,
 		WriteTo: func(w io.Writer) error { _, err := message.ReadFile(c.Reader(), index, w); return err }}, nil
 }

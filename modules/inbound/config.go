@@ -15,8 +15,8 @@ type Config struct {
 
 // ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values) Config {
-	return Config{Hostname: config.Hostname.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg),
-		AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
+	return Config{Hostname: config.Hostname.Get(cfg), SMTPHost: config.SMTPHost.Get(cfg),
+		AcceptOnly: config.DeliveryConcurrency.Get(cfg) == 0}
 }
 
 // MaxMessage is the maximum size of a received message, in bytes.

@@ -20,12 +20,12 @@ import (
 // store.
 var Module = fx.Module("inbound",
 	fx.Provide(ConfigOf, New),
-	module.Repairs(func() clockstep.Repair {
+	module.ProvideRepair(func() clockstep.Repair {
 		return clockstep.Repair{What: "moves of received contents", Columns: []clockstep.TimeColumn{
 			{Table: "received_contents", Name: "due_at", Limit: moveLease, Reset: moveLease},
 		}}
 	}),
-	module.Receives(func(s *Service) module.Recipients { return module.Recipients{Handler: s.SMTPHandler()} }),
+	module.ProvideRecipients(func(s *Service) module.Recipients { return module.Recipients{Handler: s.SMTPHandler()} }),
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },

@@ -70,8 +70,8 @@ func (c *Content) Close() { c.close() }
 // Size returns the size of the message in bytes.
 func (c *Content) Size() int64 { return c.size }
 
-// Held returns the intake content that a response created from the message holds, if any.
-func (c *Content) Held() []*intake.Content {
+// IntakeContents returns the intake content that a response created from the message holds, if any.
+func (c *Content) IntakeContents() []*intake.Content {
 	if c.held == nil {
 		return nil
 	}

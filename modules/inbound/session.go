@@ -99,7 +99,7 @@ func (r *reception) lookUpRecipient(ctx context.Context, to smtpserver.Path) (ad
 	case err != nil:
 		return addressee{}, err
 	}
-	accepts, err := r.rules.Accepts(ctx, receiver.AccountID, receiver.DomainID, to.Local)
+	accepts, err := r.rules.HasAddress(ctx, receiver.AccountID, receiver.DomainID, to.Local)
 	switch {
 	case err != nil:
 		return addressee{}, err

@@ -21,7 +21,7 @@ import (
 // Module provides *Service.
 var Module = fx.Module("notices",
 	fx.Provide(ConfigOf, New),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "bodies of the installation's own mail", Run: s.sweep}
 	}),
 )

@@ -16,14 +16,14 @@ var From = setting.Declare(setting.Setting[string]{
 		_, err := address.Parse(text)
 		return text, err
 	}},
-	From: func(v setting.Values) string { return "Postrider <no-reply@" + config.SandboxDomain.Of(v) + ">" },
+	From: func(v setting.Values) string { return "Postrider <no-reply@" + config.SandboxDomain.Get(v) + ">" },
 	Check: func(v setting.Values, from string) error {
-		if config.SandboxDomain.Of(v) == "" { // its own check reports this
+		if config.SandboxDomain.Get(v) == "" { // its own check reports this
 			return nil
 		}
 		parsed, err := address.Parse(from)
-		if err == nil && parsed.Domain != config.SandboxDomain.Of(v) {
-			err = errors.New("must be at POSTRIDER_SANDBOX_DOMAIN, " + config.SandboxDomain.Of(v) +
+		if err == nil && parsed.Domain != config.SandboxDomain.Get(v) {
+			err = errors.New("must be at POSTRIDER_SANDBOX_DOMAIN, " + config.SandboxDomain.Get(v) +
 				", because the installation has its signing key")
 		}
 		return err
@@ -34,4 +34,4 @@ var From = setting.Declare(setting.Setting[string]{
 type Config struct{ From string }
 
 // ConfigOf reads the settings.
-func ConfigOf(v setting.Values) Config { return Config{From.Of(v)} }
+func ConfigOf(v setting.Values) Config { return Config{From.Get(v)} }

@@ -25,8 +25,8 @@ type Config struct {
 
 // ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(cfg setting.Values) Config {
-	c := Config{Captured: MainExit.Of(cfg).How == Capture, Relayed: MainExit.Of(cfg).How == Smarthost}
-	if f := FallbackExit.Of(cfg); f.How == Smarthost {
+	c := Config{Captured: MainExit.Get(cfg).How == Capture, Relayed: MainExit.Get(cfg).How == Smarthost}
+	if f := FallbackExit.Get(cfg); f.How == Smarthost {
 		c.Fallback = &smtpclient.Smarthost{Host: f.Host, Port: f.Port, Implicit: f.ImplicitTLS, Username: f.Username,
 			Password: f.Password.Reveal()}
 	}

@@ -16,7 +16,7 @@ import (
 // counts of TLS sessions.
 var Module = fx.Module("outbound",
 	fx.Provide(ConfigOf, New, NewWays, NewTLSRecorder),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "counters of sources and TLS sessions", Run: s.Sweep}
 	}),
 	fx.Provide(

@@ -113,7 +113,7 @@ func TestInvalidSmarthostReportsFields(t *testing.T) {
 		"a line end in a name":    {SmarthostInput{Account: w.free, URL: plain("smtp://u%0D%0A:hush@h.example")}, []string{"url"}},
 	} {
 		_, err := w.SetSmarthost(t.Context(), test.in)
-		refused := fault.From(err)
+		refused := fault.Classify(err)
 		if err == nil || refused.Kind != fault.Invalid || len(refused.Fields) != len(test.fields) {
 			t.Errorf("%s: SetSmarthost returned %v with fields %v, want errors of %v", name, err, refused.Fields,
 				test.fields)

@@ -26,7 +26,7 @@ func TestInvalidSourceReportsFields(t *testing.T) {
 		"not an IPv6 address of this machine": {SourceInput{Address: "2001:db8::1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
 	} {
 		_, err := w.AddSource(t.Context(), test.in)
-		refused := fault.From(err)
+		refused := fault.Classify(err)
 		if err == nil || refused.Kind != fault.Invalid || len(refused.Fields) != len(test.fields) {
 			t.Errorf("%s: AddSource returned %v with fields %v, want errors of %v", name, err, refused.Fields,
 				test.fields)

@@ -165,7 +165,7 @@ func TestTLSReportsByDayAndDomain(t *testing.T) {
 		t.Errorf("the reports of an old day are %v", got)
 	}
 	_, err := w.TLSReports(t.Context(), TLSReportQuery{Day: "yesterday", Domain: "x"})
-	if refused := fault.From(err); refused.Fields["day"] == "" || refused.Fields["domain"] == "" {
+	if refused := fault.Classify(err); refused.Fields["day"] == "" || refused.Fields["domain"] == "" {
 		t.Errorf("an invalid day and domain returned %v, want errors for both fields", err)
 	}
 	// Old counters are deleted.

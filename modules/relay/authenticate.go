@@ -72,7 +72,7 @@ func (s *Credentials) byKey(ctx context.Context, hash passwordHash) (credential,
 	case err != nil:
 		return credential{}, err
 	}
-	return credential{caller: caller, known: caller.May(rights.Send)}, nil
+	return credential{caller: caller, known: caller.Allows(rights.Send)}, nil
 }
 
 // markUsed records the use of a credential. The accounts package does so for API keys.
@@ -117,7 +117,7 @@ func (s *Credentials) loadCredential(ctx context.Context, hash passwordHash) (cr
 		return credential{}, err
 	}
 	found.caller.Scope, found.caller.Creator = rights.ScopeSending, by.Creator()
-	found.known = found.caller.May(rights.Send) // its creator may have lost the right in the meantime
+	found.known = found.caller.Allows(rights.Send) // its creator may have lost the right in the meantime
 	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
 		return credential{}, fmt.Errorf("domains of credential %s: %w", found.id, err)
 	}

@@ -192,14 +192,14 @@ func takeList(f *verbatim.HeaderField, value string, list *[]address.Address) er
 		f.Raw = nil
 		return nil
 	}
-	read, mended, err := verbatim.MendMailboxes(value)
+	read, repaired, err := verbatim.RepairMailboxes(value)
 	switch {
 	case err != nil && f.Is("To") && !strings.Contains(value, "@"): // such as "undisclosed-recipients"
 		f.Raw = []byte(f.Name + ": undisclosed-recipients:;\r\n")
 		return nil
 	case err != nil:
 		return badHeader(f.Name, "must be a list of addresses")
-	case mended:
+	case repaired:
 		f.Raw = mime.AddressField(f.Name, read)
 	}
 	*list = read

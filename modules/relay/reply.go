@@ -72,7 +72,7 @@ func replyTo(err error) error {
 	if err == nil {
 		return nil
 	}
-	refused := fault.From(err)
+	refused := fault.Classify(err)
 	switch refused.Kind {
 	case fault.Invalid:
 		return invalidReply(refused)

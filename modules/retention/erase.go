@@ -39,25 +39,25 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 		return done, err
 	}
 	var emailIDs []string
-	if s.near.Mail != nil {
+	if s.stores.Mail != nil {
 		if emailIDs, err = s.eraseMail(ctx, accountID, addr, &done); err != nil {
 			return done, fmt.Errorf("erase: %w", err)
 		}
 	}
-	if s.near.Inbox != nil {
-		received, err := s.near.Inbox.Erase(ctx, accountID, addr)
+	if s.stores.Inbox != nil {
+		received, err := s.stores.Inbox.Erase(ctx, accountID, addr)
 		emailIDs, done.Received = append(emailIDs, received...), len(received)
 		if err != nil {
 			return done, fmt.Errorf("erase: %w", err)
 		}
 	}
-	if s.near.Blocklist != nil {
-		if done.Suppressions, err = s.near.Blocklist.Erase(ctx, accountID, addr); err != nil {
+	if s.stores.Blocklist != nil {
+		if done.Suppressions, err = s.stores.Blocklist.Erase(ctx, accountID, addr); err != nil {
 			return done, fmt.Errorf("erase: %w", err)
 		}
 	}
-	if s.near.Listeners != nil {
-		if err := s.near.Listeners.Erase(ctx, accountID, addr, emailIDs); err != nil {
+	if s.stores.Listeners != nil {
+		if err := s.stores.Listeners.Erase(ctx, accountID, addr, emailIDs); err != nil {
 			return done, fmt.Errorf("erase: %w", err)
 		}
 	}
@@ -112,11 +112,11 @@ const maxUserID = 255
 
 // eraseMail also deletes dependent data after an error, because a retry would no longer find it.
 func (s *Service) eraseMail(ctx context.Context, accountID, addr string, done *Erased) ([]string, error) {
-	gone, err := s.near.Mail.Erase(ctx, accountID, addr)
+	gone, err := s.stores.Mail.Erase(ctx, accountID, addr)
 	emailIDs := slices.Concat(gone.Deleted, gone.Redacted)
 	done.Emails, done.Redacted = len(gone.Deleted), len(gone.Redacted)
-	if s.near.Follower != nil && len(emailIDs) > 0 {
-		if _, followErr := s.near.Follower.DeleteFor(ctx, accountID, emailIDs); followErr != nil {
+	if s.stores.Follower != nil && len(emailIDs) > 0 {
+		if _, followErr := s.stores.Follower.DeleteFor(ctx, accountID, emailIDs); followErr != nil {
 			return emailIDs, followErr
 		}
 	}

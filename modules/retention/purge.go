@@ -56,7 +56,7 @@ func (s *Service) Purge(ctx context.Context) (total Purged, err error) {
 	if err := conn.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
 		return total, fmt.Errorf("purge: %w", err)
 	}
-	if s.near.Mail == nil && s.near.Inbox == nil && len(s.kept) == 0 {
+	if s.stores.Mail == nil && s.stores.Inbox == nil && len(s.kept) == 0 {
 		return total, nil
 	}
 	return total, s.purgeAccounts(ctx, now, &total)
@@ -82,7 +82,7 @@ func (s *Service) purgeAccounts(ctx context.Context, now time.Time, total *Purge
 
 func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now time.Time, total *Purged) error {
 	forRecords, forBodies := now.Add(-time.Duration(a.RecordDays)*day), now.Add(-time.Duration(a.BodyDays)*day)
-	if s.near.Inbox != nil {
+	if s.stores.Inbox != nil {
 		if err := s.purgeReceived(ctx, a.AccountID, forRecords, forBodies, total); err != nil {
 			return fmt.Errorf("received mail: %w", err)
 		}
@@ -94,7 +94,7 @@ func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now ti
 			return fmt.Errorf("%s: %w", kept.What, err)
 		}
 	}
-	if s.near.Mail == nil {
+	if s.stores.Mail == nil {
 		return nil
 	}
 	n, err := s.walkEmails(ctx, a.AccountID, records.Records, forRecords, s.deleteEmails)
@@ -102,7 +102,7 @@ func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now ti
 	if err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
-	n, err = s.walkEmails(ctx, a.AccountID, records.Bodies, forBodies, s.near.Mail.PurgeBodies)
+	n, err = s.walkEmails(ctx, a.AccountID, records.Bodies, forBodies, s.stores.Mail.PurgeBodies)
 	total.Bodies += n
 	if err != nil {
 		return fmt.Errorf("bodies: %w", err)
@@ -115,7 +115,7 @@ const receivedKind = "received"
 
 func (s *Service) purgeReceived(ctx context.Context, accountID string, records, bodies time.Time, total *Purged) error {
 	for {
-		n, err := s.near.Inbox.PurgeRecords(ctx, accountID, records, step)
+		n, err := s.stores.Inbox.PurgeRecords(ctx, accountID, records, step)
 		total.Received += n
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ func (s *Service) purgeReceived(ctx context.Context, accountID string, records, 
 	for err == nil {
 		var n int
 		var last string
-		if n, last, err = s.near.Inbox.PurgeContents(ctx, accountID, after, bodies, step); err != nil {
+		if n, last, err = s.stores.Inbox.PurgeContents(ctx, accountID, after, bodies, step); err != nil {
 			break
 		}
 		if total.ReceivedContents += n; last == "" {
@@ -142,12 +142,12 @@ func (s *Service) purgeReceived(ctx context.Context, accountID string, records, 
 
 // deleteEmails deletes dependent data first: after an error in between, a retry still finds the emails.
 func (s *Service) deleteEmails(ctx context.Context, accountID string, ids []string) (int, error) {
-	if s.near.Follower != nil {
-		if _, err := s.near.Follower.DeleteFor(ctx, accountID, ids); err != nil {
+	if s.stores.Follower != nil {
+		if _, err := s.stores.Follower.DeleteFor(ctx, accountID, ids); err != nil {
 			return 0, err
 		}
 	}
-	return s.near.Mail.Delete(ctx, accountID, ids)
+	return s.stores.Mail.Delete(ctx, accountID, ids)
 }
 
 // walkEmails processes the account's old emails, starting at its mark, then the emails that were settled
@@ -160,7 +160,7 @@ func (s *Service) walkEmails(ctx context.Context, accountID string, keep records
 		return 0, err
 	}
 	for more := true; more; {
-		ids, last, err := s.near.Mail.ListExpired(ctx, accountID, keep, after, cutoff, step)
+		ids, last, err := s.stores.Mail.ListExpired(ctx, accountID, keep, after, cutoff, step)
 		if err != nil {
 			return total, err
 		}
@@ -177,7 +177,7 @@ func (s *Service) walkEmails(ctx context.Context, accountID string, keep records
 		}
 	}
 	for {
-		ids, err := s.near.Mail.ExpiredLate(ctx, accountID, keep, cutoff, step)
+		ids, err := s.stores.Mail.ExpiredLate(ctx, accountID, keep, cutoff, step)
 		if err != nil {
 			return total, err
 		}

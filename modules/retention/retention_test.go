@@ -87,7 +87,7 @@ func newService(t *testing.T, mail *stock, list tenants) *Service {
 	t.Helper()
 	d := dbtest.New(t)
 	log := slog.New(slog.DiscardHandler)
-	return New(Params{DB: d, Accounts: list, Neighbours: Stores{Mail: mail, Follower: mail},
+	return New(Params{DB: d, Accounts: list, Stores: Stores{Mail: mail, Follower: mail},
 		Facts: bus.New(d, log, bus.Options{}), Logger: log})
 }
 
@@ -213,7 +213,7 @@ func TestActiveDataIsErasedFirstAndAgain(t *testing.T) {
 			}}
 	}
 	d, log := dbtest.New(t), slog.New(slog.DiscardHandler)
-	s := New(Params{DB: d, Neighbours: Stores{Mail: mail, Follower: mail},
+	s := New(Params{DB: d, Stores: Stores{Mail: mail, Follower: mail},
 		Kept:  []module.PersonalData{keep("texts", false), keep("notes", false), keep("runs", true)},
 		Facts: bus.New(d, log, bus.Options{}), Logger: log})
 	if _, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err != nil {

@@ -86,19 +86,19 @@ type Stores struct {
 type Params struct {
 	fx.In
 
-	DB         *db.DB
-	Accounts   Accounts
-	Neighbours Stores
-	Kept       []module.PersonalData `group:"kept"` // data of other modules
-	Facts      Facts
-	Logger     *slog.Logger
-	Workers    *worker.Metrics `optional:"true"`
+	DB       *db.DB
+	Accounts Accounts
+	Stores   Stores
+	Kept     []module.PersonalData `group:"kept"` // data of other modules
+	Facts    Facts
+	Logger   *slog.Logger
+	Workers  *worker.Metrics `optional:"true"`
 }
 
 // Service purges in the background and erases on demand.
 type Service struct {
-	near Stores
-	kept []module.PersonalData
+	stores Stores
+	kept   []module.PersonalData
 
 	db       *db.DB
 	accounts Accounts
@@ -113,7 +113,7 @@ func New(p Params) *Service {
 	kept := slices.SortedFunc(slices.Values(p.Kept), func(a, b module.PersonalData) int {
 		return cmp.Or(cmp.Compare(eraseOrder(a), eraseOrder(b)), strings.Compare(a.What, b.What))
 	})
-	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, kept: kept, facts: p.Facts, log: p.Logger,
+	return &Service{db: p.DB, accounts: p.Accounts, stores: p.Stores, kept: kept, facts: p.Facts, log: p.Logger,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 

@@ -133,7 +133,7 @@ func TestSuspendedAccountCannotSend(t *testing.T) {
 	f := newFixture(t)
 	f.Near.Owner.Suspended = true
 	_, err := f.Send(t.Context(), f.Caller(), Request{Message: simpleMessage("bob@example.net")})
-	if refused := fault.From(err); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
+	if refused := fault.Classify(err); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
 		t.Errorf("sending from a suspended account returned %v, want account_suspended", err)
 	}
 }
@@ -214,7 +214,7 @@ func TestTemplateFillsMissingFields(t *testing.T) {
 	}
 	refused := func(m Message) fault.Fields {
 		_, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
-		return fault.From(err).Fields
+		return fault.Classify(err).Fields
 	}
 	own.Text = "Mine"
 	if diff := cmp.Diff(fault.Fields{"text": "cannot be combined with a template that has a body"},

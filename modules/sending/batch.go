@@ -112,7 +112,7 @@ func mergeErrors(results []BatchResult) error {
 		if r.Err == nil {
 			continue
 		}
-		f := fault.From(r.Err)
+		f := fault.Classify(r.Err)
 		for path, reason := range f.Fields {
 			wrong[fmt.Sprintf("emails[%d].%s", i, path)] = reason
 		}

@@ -30,8 +30,8 @@ func itemOutcomes(results []BatchResult) []string {
 		switch {
 		case r.Err == nil:
 			out = append(out, r.Receipt.Status)
-		case fault.From(r.Err).Code != "":
-			out = append(out, fault.From(r.Err).Code)
+		case fault.Classify(r.Err).Code != "":
+			out = append(out, fault.Classify(r.Err).Code)
 		default:
 			out = append(out, "internal")
 		}
@@ -70,7 +70,7 @@ func TestBatchItemsSucceedAndFailIndependently(t *testing.T) {
 	if diff := cmp.Diff(want, itemOutcomes(got.Results)); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
-	if fields := fault.From(got.Results[4].Err).Fields; fields["attachments"] == "" {
+	if fields := fault.Classify(got.Results[4].Err).Fields; fields["attachments"] == "" {
 		t.Errorf("an item with a file returned %v", got.Results[4].Err)
 	}
 	if n := f.Count(t, "emails"); n != 4 {
@@ -113,14 +113,14 @@ func TestAtomicBatchSendsAllOrNone(t *testing.T) {
 			switch {
 			case c.code == "" && (err != nil || len(got.Results) != 2 || stored != 2):
 				t.Errorf("%s with key %q returned %v, %v and stored %d emails, want both sent", name, key, got, err, stored)
-			case c.code != "" && (fault.From(err).Code != c.code || stored != 0):
+			case c.code != "" && (fault.Classify(err).Code != c.code || stored != 0):
 				t.Errorf("%s with key %q returned %v and stored %d emails, want %s and none", name, key, err, stored, c.code)
 			case c.code != "" && f.Near.Left+f.Near.Refunded != c.left:
 				t.Errorf("%s with key %q: %d of the cap are left and %d were refunded, want a total of %d", name, key,
 					f.Near.Left, f.Near.Refunded, c.left)
 			}
-			if name == "invalid" && fault.From(err).Fields["emails[1].to[0]"] == "" && fault.From(err).Fields["emails[1].to"] == "" {
-				t.Errorf("the error is %v, want it to name emails[1]", fault.From(err).Fields)
+			if name == "invalid" && fault.Classify(err).Fields["emails[1].to[0]"] == "" && fault.Classify(err).Fields["emails[1].to"] == "" {
+				t.Errorf("the error is %v, want it to name emails[1]", fault.Classify(err).Fields)
 			}
 		}
 	}

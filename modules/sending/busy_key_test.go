@@ -77,7 +77,7 @@ func TestBusyKeyDoesNotDelayOtherRequests(t *testing.T) {
 				defer all.Wait()
 				for range busy {
 					all.Go(func() {
-						if answer, err := f.sendWithKey(t, "busy", []byte(`{}`)); fault.From(err).
+						if answer, err := f.sendWithKey(t, "busy", []byte(`{}`)); fault.Classify(err).
 							Code != fault.CodeIdempotencyInProgress {
 							t.Errorf("a request with the busy key returned %s, %v; want an error that the first is still running", answer, err)
 						}

@@ -126,7 +126,7 @@ func TestScheduledEmailsCountOnDueDay(t *testing.T) {
 	ids := make([]string, 0, dailyCap)
 	for i := range dailyCap + 5 {
 		id, err := c.scheduleAt(t, day.Add(time.Duration(i)*time.Minute))
-		switch limit := fault.From(err); {
+		switch limit := fault.Classify(err); {
 		case i < dailyCap && err != nil:
 			t.Fatalf("scheduling email %d of %d for one day: %v", i+1, dailyCap, err)
 		case i >= dailyCap && (limit == nil || limit.Code != fault.CodePlanLimit || limit.Details["cap"] != "daily"):

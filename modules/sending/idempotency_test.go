@@ -114,7 +114,7 @@ func TestKeyConflictsAcrossOperations(t *testing.T) {
 	if _, err := f.sendWithKey(t, "k", []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.batchWithKey(t, "k", 2); fault.From(err).Code != fault.CodeIdempotencyConflict {
+	if _, err := f.batchWithKey(t, "k", 2); fault.Classify(err).Code != fault.CodeIdempotencyConflict {
 		t.Errorf("a batch with the key of a single send returned %v", err)
 	}
 	if n := f.Count(t, "emails"); n != 1 {

@@ -84,7 +84,7 @@ func TestTemplateEnablesUnsubscribeLink(t *testing.T) {
 		f.Near.Rendered = templates.Rendered{Subject: "News", HTML: `<a href="{{unsubscribe_url}}">stop</a>`,
 			Unsubscribe: unsubscribe}
 		_, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
-		if wrong := fault.From(err); unsubscribe && err != nil || !unsubscribe &&
+		if wrong := fault.Classify(err); unsubscribe && err != nil || !unsubscribe &&
 			(err == nil || wrong.Fields["html"] == "") {
 			t.Errorf("a template with the placeholder and unsubscribe %v returned %v", unsubscribe, err)
 		}

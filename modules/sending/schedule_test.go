@@ -187,7 +187,7 @@ func TestChangesOnlyScheduledEmailsOfAccount(t *testing.T) {
 		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: cancel: %v", name, err)
 		}
-		if known := fault.From(err); c.kind == fault.Conflict &&
+		if known := fault.Classify(err); c.kind == fault.Conflict &&
 			(known.Code != fault.CodeEmailNotScheduled || known.Details["status"] != c.text) {
 			t.Errorf("%s: the conflict has code %s and details %v, want %s and the status %s", name, known.Code,
 				known.Details, fault.CodeEmailNotScheduled, c.text)

@@ -39,7 +39,7 @@ func classifyError(err error) string {
 	case fault.Unauthorized, fault.Invalid, fault.NotFound, fault.Conflict:
 		return "refused"
 	case fault.Forbidden:
-		if fault.From(err).Code == fault.CodeSecondFactorRequired {
+		if fault.Classify(err).Code == fault.CodeSecondFactorRequired {
 			return "code"
 		}
 		return "refused"

@@ -155,7 +155,7 @@ func TestRejectsInvalidEmails(t *testing.T) {
 		_, create := w.teams.CreateUser(t.Context(), email, "Bob")
 		for what, err := range map[string]error{"a sign-in": signIn, "an invitation": invite, "an email change": change,
 			"creating a user on the command line": create} {
-			if fault.KindOf(err) != fault.Invalid || fault.From(err).Fields["email"] == "" {
+			if fault.KindOf(err) != fault.Invalid || fault.Classify(err).Fields["email"] == "" {
 				t.Errorf("%s with %.60q: %v, want an error for the field", what, email, err)
 			}
 		}
@@ -360,7 +360,7 @@ func TestSessionsExpire(t *testing.T) {
 		}
 		name := "bobs@example.com"
 		_, err = w.ChangeUser(t.Context(), w.callerOf(t, in), signin.UserChange{Email: &name})
-		if refused := fault.From(err).Code == fault.CodeConfirmationRequired; refused == want {
+		if refused := fault.Classify(err).Code == fault.CodeConfirmationRequired; refused == want {
 			t.Errorf("an email change %d minutes after the password: %v; want it accepted: %t", minutes, err, want)
 		}
 	}
@@ -388,7 +388,7 @@ func TestDevelopmentLinkNeedsNoConfirmation(t *testing.T) {
 		}
 		return w.callerOf(t, in).RequireConfirmation()
 	}
-	if err := late(byLink); fault.From(err).Code != fault.CodeConfirmationRequired {
+	if err := late(byLink); fault.Classify(err).Code != fault.CodeConfirmationRequired {
 		t.Errorf("an hour after a link from an operator: %v, want confirmation_required", err)
 	}
 	again, err := w.DevelopmentLink(t.Context(), ada.Person.UserID)
@@ -402,7 +402,7 @@ func TestDevelopmentLinkNeedsNoConfirmation(t *testing.T) {
 	if err := late(developer); err != nil {
 		t.Errorf("an hour after the development link: %v, want no confirmation", err)
 	}
-	if err := late(w.signInAgain(t, "ada@example.com", adasPassword)); fault.From(err).Code != fault.CodeConfirmationRequired {
+	if err := late(w.signInAgain(t, "ada@example.com", adasPassword)); fault.Classify(err).Code != fault.CodeConfirmationRequired {
 		t.Errorf("an hour after the password in development mode: %v, want confirmation_required", err)
 	}
 }

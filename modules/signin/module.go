@@ -18,26 +18,26 @@ import (
 // Module provides *Service and runs its workers and sweeps.
 var Module = fx.Module("signin",
 	fx.Provide(ConfigOf, New, NewGuard, func(g *guessing.Guard) team.MailBounds { return g }),
-	module.Repairs(func(s *Service) clockstep.Repair {
+	module.ProvideRepair(func(s *Service) clockstep.Repair {
 		return clockstep.Repair{What: "links, sessions and failure counters", Columns: []clockstep.TimeColumn{
 			{Table: "sign_in_links", Name: "due_at"},
 			{Table: "sign_in_challenges", Name: "expires_at", Limit: 2 * time.Hour, Reset: 2 * time.Hour},
 		}, Run: s.repairAfterStep}
 	}),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "old sessions", Run: s.sweepWith(sweepSessionsSQL)}
 	}),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "old sign-in links", Run: s.sweepWith(sweepLinksSQL)}
 	}),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "security alerts",
 			Run: func(ctx context.Context) (int64, error) { return alerts.Sweep(ctx, s.db.SQL) }}
 	}),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "sign-in failure counters", Run: s.guard.Sweep}
 	}),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "expired sign-in challenges", Run: s.sweepWith(sweepChallengesSQL)}
 	}),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {

@@ -165,7 +165,7 @@ func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 		`{"id":"AQID","rawId":"AQID","type":"public-key","response":{}}`,
 		string(d.answerRegistration(t, registering).Credential)} {
 		if _, err := w.SignInByPasskey(t.Context(),
-			passkeys.CeremonyResult{ChallengeID: other.ChallengeID, Credential: []byte(malformed)}); fault.From(err).
+			passkeys.CeremonyResult{ChallengeID: other.ChallengeID, Credential: []byte(malformed)}); fault.Classify(err).
 			Fields["credential"] == "" {
 			t.Errorf("the response %.60s: %v, want an error for the field credential", malformed, err)
 		}

@@ -107,6 +107,6 @@ type Config struct {
 
 // ConfigOf reads the settings.
 func ConfigOf(v setting.Values) Config {
-	return Config{BaseURL: config.BaseURL.Of(v), Origins: config.OtherOrigins(v), SignUp: SignUpSetting.Of(v),
-		Passwords: PasswordsSetting.Of(v) == PasswordsOn}
+	return Config{BaseURL: config.BaseURL.Get(v), Origins: config.OtherOrigins(v), SignUp: SignUpSetting.Get(v),
+		Passwords: PasswordsSetting.Get(v) == PasswordsOn}
 }

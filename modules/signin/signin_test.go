@@ -400,7 +400,7 @@ func TestRejectsWeakPasswords(t *testing.T) {
 	_, err = w.SetUp(t.Context(), signin.SetUpInput{Token: tokenOf(t, link), Email: "not an address", Password: "short",
 		Name: "a\nb"})
 	for _, field := range []string{"email", "password", "name", "account_name"} {
-		if fault.From(err).Fields[field] == "" {
+		if fault.Classify(err).Fields[field] == "" {
 			t.Errorf("no error for field %s in %v", field, err)
 		}
 	}
@@ -505,7 +505,7 @@ func TestLimitsCodes(t *testing.T) {
 		if fault.KindOf(err) == fault.Limit {
 			continue
 		}
-		if fault.From(err).Code != fault.CodeSecondFactorRequired {
+		if fault.Classify(err).Code != fault.CodeSecondFactorRequired {
 			t.Fatalf("password alone: %v, want second_factor_required", err)
 		}
 		if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword,

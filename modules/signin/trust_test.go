@@ -269,7 +269,7 @@ func TestEmailChangeRequiresSecondFactor(t *testing.T) {
 	}
 	token := w.lastMail(t, notices.Email, to).Token.Reveal()
 	if _, err := w.ConfirmEmail(t.Context(),
-		signin.EmailConfirmation{Token: token, Password: adasPassword}); fault.From(err).
+		signin.EmailConfirmation{Token: token, Password: adasPassword}); fault.Classify(err).
 		Code != fault.CodeSecondFactorRequired {
 		t.Errorf("password without a code: %v, want second_factor_required", err)
 	}

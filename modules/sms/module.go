@@ -24,25 +24,25 @@ import (
 // configOf returns the configuration of handover. A process that does not deliver mail does not submit text
 // messages either.
 func configOf(cfg setting.Values) handover.Config {
-	return handover.Config{Idle: config.DeliveryConcurrency.Of(cfg) == 0}
+	return handover.Config{Idle: config.DeliveryConcurrency.Get(cfg) == 0}
 }
 
 // linksOf returns the links below the public URL of this installation.
 func linksOf(cfg setting.Values, box *secret.Box) link.Links {
-	return link.New(strings.TrimSuffix(config.BaseURL.Of(cfg), "/"), box.DeriveEach("sms links"))
+	return link.New(strings.TrimSuffix(config.BaseURL.Get(cfg), "/"), box.DeriveEach("sms links"))
 }
 
 // Module provides *Service, which stores and submits text messages, and the services of its packages: the
 // settings of accounts, opt-outs, and the callbacks of providers.
 var Module = fx.Module("sms",
 	fx.Provide(settings.ConfigOf, settings.New, optout.New, callback.New, New),
-	module.Retains(func(s *Service) module.PersonalData {
+	module.ProvidePersonalData(func(s *Service) module.PersonalData {
 		return module.PersonalData{What: "text messages", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
 	}),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "counters of text messages", Run: s.Sweep}
 	}),
-	module.Repairs(func(s *Service) clockstep.Repair {
+	module.ProvideRepair(func(s *Service) clockstep.Repair {
 		lease := s.handover.Lease()
 		return clockstep.Repair{What: "text messages", Columns: []clockstep.TimeColumn{
 			{Table: "sms_messages", Name: "due_at", Where: "attempts = 0", Limit: handover.SuspendedPause},
@@ -50,7 +50,7 @@ var Module = fx.Module("sms",
 			{Table: "sms_messages", Name: "expires_at", Limit: triesFor, Reset: triesFor},
 		}}
 	}),
-	module.Healths(func(s *Service) module.Health { return module.Health{Name: "sms", Ask: s.queueCondition} }),
+	module.ProvideHealth(func(s *Service) module.Health { return module.Health{Name: "sms", Ask: s.queueCondition} }),
 	fx.Provide(
 		fx.Private,
 		configOf, linksOf,

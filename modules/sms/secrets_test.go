@@ -125,7 +125,7 @@ func TestMasksRequireSameAddress(t *testing.T) {
 		w.saveSettings(t, ours, g.newChange("/send?key="+urlSecret, plainBody))
 		_, err := w.SetSettings(t.Context(), ours, c.change)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(c.want)),
-			slices.Sorted(maps.Keys(fault.From(err).Fields))); diff != "" {
+			slices.Sorted(maps.Keys(fault.Classify(err).Fields))); diff != "" {
 			t.Errorf("%s: error fields (-want +got):\n%s", name, diff)
 		}
 	}

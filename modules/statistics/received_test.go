@@ -226,7 +226,7 @@ func TestReceivedQuestionReportsInvalidFields(t *testing.T) {
 	} {
 		q := ReceivedQuestion{Range: between(day.AddDate(0, 0, -2), day), Interval: Day, Timezone: "UTC"}
 		change(&q)
-		if _, err := tr.AskReceived(t.Context(), tr.account[0], q); fault.From(err).
+		if _, err := tr.AskReceived(t.Context(), tr.account[0], q); fault.Classify(err).
 			Fields[strings.TrimSpace(field)] == "" {
 			t.Errorf("an invalid %s returned %v, want an error for this field", field, err)
 		}

@@ -22,8 +22,8 @@ import (
 var Module = fx.Module("statistics",
 	fx.Provide(New),
 	fx.Provide(fx.Private, func(b *bus.Bus) Facts { return b.Log() }),
-	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old statistics", Run: s.sweep} }),
-	module.Healths(func(s *Service) module.Health { return s.health() }),
+	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "old statistics", Run: s.sweep} }),
+	module.ProvideHealth(func(s *Service) module.Health { return s.health() }),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, registry prometheus.Registerer) error {
 		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})
 		return s.register(registry)
@@ -34,7 +34,7 @@ var Module = fx.Module("statistics",
 
 // dropMonths drops the months of a partitioned table once they exceed the retention.
 func dropMonths(table string) fx.Option {
-	return module.DropRules(func() months.DropRule {
+	return module.ProvideDropRule(func() months.DropRule {
 		return months.DropRule{Table: table,
 			Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
 				end, err := time.Parse(time.RFC3339, below)

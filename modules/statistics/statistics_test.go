@@ -708,7 +708,7 @@ func TestQuestionReportsInvalidFields(t *testing.T) {
 		q := Question{Range: between(day.AddDate(0, 0, -2), day), Interval: Day, Timezone: "UTC", Top: 5}
 		change(&q)
 		_, err := tr.Query(t.Context(), tr.account[0], q)
-		if f := fault.From(err); err == nil || f.Fields[strings.TrimSpace(field)] == "" {
+		if f := fault.Classify(err); err == nil || f.Fields[strings.TrimSpace(field)] == "" {
 			t.Errorf("an invalid %s returned %v", field, err)
 		}
 	}

@@ -20,7 +20,7 @@ type Config struct {
 }
 
 // ConfigOf returns the module's part of the installation's configuration.
-func ConfigOf(cfg setting.Values) Config { return Config{BaseURL: config.BaseURL.Of(cfg)} }
+func ConfigOf(cfg setting.Values) Config { return Config{BaseURL: config.BaseURL.Get(cfg)} }
 
 // Validate reports every invalid setting.
 func (c Config) Validate() error {

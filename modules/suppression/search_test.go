@@ -76,7 +76,7 @@ func TestRefusesSearchTexts(t *testing.T) {
 	w := newWorld(t)
 	for _, q := range []string{"reasn:bounce", `"x`, "@", "reason:bounce reason:manual", "after:soon"} {
 		_, err := w.List(t.Context(), ada, Filter{Q: q})
-		if known := fault.From(err); known.Fields["q"] == "" {
+		if known := fault.Classify(err); known.Fields["q"] == "" {
 			t.Errorf("searching for %q returned %v, want an error about q", q, err)
 		}
 	}

@@ -127,7 +127,7 @@ func wantKind(t testing.TB, err error, kind fault.Kind) *fault.Error {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	refused := fault.From(err)
+	refused := fault.Classify(err)
 	if refused.Kind != kind {
 		t.Fatalf("the error %v is of kind %d, want %d", err, refused.Kind, kind)
 	}
@@ -243,7 +243,7 @@ func TestListPagesAndFilters(t *testing.T) {
 	if got, _ := list(Filter{Until: &limit}); strings.Join(got, "") != "cba" {
 		t.Errorf("the suppressions added before are %v", got)
 	}
-	if _, err := w.List(t.Context(), ada, Filter{Since: &limit, Until: &limit}); fault.From(err).Fields["since"] == "" {
+	if _, err := w.List(t.Context(), ada, Filter{Since: &limit, Until: &limit}); fault.Classify(err).Fields["since"] == "" {
 		t.Errorf("an empty range returned %v, want an error for since", err)
 	}
 	found, err := w.FindByAddress(t.Context(), ada, "A@example.net", "z@example.net", "d@example.net",

@@ -153,7 +153,7 @@ func TestPreviewRendersUnsavedChanges(t *testing.T) {
 	html = "<p>\n  {{ customer.name | nope }}</p>"
 	_, err = w.Preview(t.Context(), ada, made.ID, in)
 	wantFields(t, err, "draft.html")
-	if got := fault.From(err).Fields["draft.html"]; got != "line 2, column 3: there is no filter nope" {
+	if got := fault.Classify(err).Fields["draft.html"]; got != "line 2, column 3: there is no filter nope" {
 		t.Errorf("the error is %q, want its line and column", got)
 	}
 	_, err = w.Preview(t.Context(), ada, made.ID, PreviewInput{Version: 1, Draft: &TemplateChange{}})

@@ -76,7 +76,7 @@ func TestRefusesOtherFiles(t *testing.T) {
 	} {
 		_, err := w.AddImage(t.Context(), ada, NewImage{Name: name, Content: c.content})
 		wantFields(t, err, "content")
-		if got := fault.From(err).Fields["content"]; !strings.Contains(got, c.want) {
+		if got := fault.Classify(err).Fields["content"]; !strings.Contains(got, c.want) {
 			t.Errorf("%s: the error is %q, want %q", name, got, c.want)
 		}
 	}

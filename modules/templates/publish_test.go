@@ -38,7 +38,7 @@ func TestPublishRequiresCompleteTemplate(t *testing.T) {
 			_, err := w.Publish(t.Context(), ada, made.ID, "", nil)
 			wantFields(t, err, c.wrong...)
 			if name == "undeclared" {
-				if got := fault.From(err).
+				if got := fault.Classify(err).
 					Fields["html"]; got != "line 2: uses {{b.c}}, which is not declared in variables; neither are i, l" {
 					t.Error(got)
 				}

@@ -75,7 +75,7 @@ func wantFields(t testing.TB, err error, fields ...string) {
 	if err == nil {
 		t.Fatalf("no error, want %v", fields)
 	}
-	refused := fault.From(err)
+	refused := fault.Classify(err)
 	if refused.Kind != fault.Invalid || len(refused.Fields) != len(fields) {
 		t.Fatalf("%v (%+v), want fields %v", err, refused.Fields, fields)
 	}
@@ -331,7 +331,7 @@ func TestAccountsAreIsolated(t *testing.T) {
 	} {
 		for _, ref := range []string{made.ID, "receipt", id.New(id.Template), "nobody"} {
 			if err := ask(ref); err == nil || fault.KindOf(err) != fault.NotFound ||
-				!strings.HasSuffix(fault.From(err).Message, "No such template: "+ref) {
+				!strings.HasSuffix(fault.Classify(err).Message, "No such template: "+ref) {
 				t.Errorf("%s of Ada's template as %s by Eve returned %v, want not found", what, ref, err)
 			}
 		}

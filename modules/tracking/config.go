@@ -17,7 +17,7 @@ type Config struct {
 }
 
 // ConfigOf returns the module's configuration from the installation's settings.
-func ConfigOf(cfg setting.Values) Config { return Config{BaseURL: config.BaseURL.Of(cfg)} }
+func ConfigOf(cfg setting.Values) Config { return Config{BaseURL: config.BaseURL.Get(cfg)} }
 
 func (c Config) withDefaults() Config {
 	if c.HostTTL == 0 {

@@ -15,7 +15,7 @@ import (
 // hosts.
 var Module = fx.Module("tracking",
 	fx.Provide(ConfigOf, NewRewriter, New, hosts.ConfigOf, hosts.New, linkrules.ConfigOf, linkrules.New),
-	module.Repairs(func() clockstep.Repair {
+	module.ProvideRepair(func() clockstep.Repair {
 		return clockstep.Repair{What: "checks of tracking hosts", Columns: []clockstep.TimeColumn{
 			{Table: "tracking_hosts", Name: "due_at", Limit: hosts.LongestPause, Reset: hosts.LongestPause},
 		}}

@@ -16,7 +16,7 @@ var TLSAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_TRACKING_TLS_ADDR", Group: chapter, Form: setting.HostPort(), DefaultText: "nowhere",
 	Help: "Listen address for tracking hosts over TLS, with certificates from an ACME authority. Clients must reach it at port 443.",
 	Check: func(v setting.Values, addr string) error {
-		if addr != "" && addr == config.HTTPTLSAddr.Of(v) {
+		if addr != "" && addr == config.HTTPTLSAddr.Get(v) {
 			return errors.New("must differ from POSTRIDER_HTTP_TLS_ADDR, which also serves tracking hosts; remove it")
 		}
 		return nil

@@ -27,7 +27,7 @@ type Config struct {
 
 // ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
-	return Config{Config: post.ConfigOf(cfg, resolver), AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
+	return Config{Config: post.ConfigOf(cfg, resolver), AcceptOnly: config.DeliveryConcurrency.Get(cfg) == 0}
 }
 
 func (c Config) withDefaults() Config {

@@ -27,11 +27,11 @@ func TestRefusesPrivateEndpoints(t *testing.T) {
 		"https://example.com:0/", "https://exa mple.com/",
 		"https://example.com/" + strings.Repeat("x", 2048),
 	} {
-		if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: bad}); err == nil || fault.From(err).
+		if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: bad}); err == nil || fault.Classify(err).
 			Fields["url"] == "" {
 			t.Errorf("Create accepted %.60q: %v", bad, err)
 		}
-		if _, err := w.Update(t.Context(), ada, good.ID, EndpointChange{URL: &bad}); err == nil || fault.From(err).
+		if _, err := w.Update(t.Context(), ada, good.ID, EndpointChange{URL: &bad}); err == nil || fault.Classify(err).
 			Fields["url"] == "" {
 			t.Errorf("Update accepted %.60q: %v", bad, err)
 		}
@@ -54,7 +54,7 @@ func TestValidatesEndpointInput(t *testing.T) {
 	_, _, err := w.Create(t.Context(), ada,
 		NewEndpoint{URL: "https://example.com", Events: []string{"email.sent", "email.eaten", "email.rescheduled"},
 			RateLimit: &zero})
-	if got := fault.From(err).Fields; got["events[1]"] == "" || got["events[2]"] == "" || got["events[0]"] != "" ||
+	if got := fault.Classify(err).Fields; got["events[1]"] == "" || got["events[2]"] == "" || got["events[0]"] != "" ||
 		got["rate_limit"] == "" {
 		t.Errorf("invalid endpoint: error fields %v, want events[1], events[2] and rate_limit", got)
 	}

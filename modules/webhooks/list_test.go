@@ -45,7 +45,7 @@ func TestFiltersEndpoints(t *testing.T) {
 	}
 	for _, event := range []string{"email.nothing", "\x00"} {
 		if _, err := w.ListFiltered(t.Context(), ada, EndpointFilter{Event: event},
-			page.Request{Limit: 10}); fault.From(err).Fields["event"] == "" {
+			page.Request{Limit: 10}); fault.Classify(err).Fields["event"] == "" {
 			t.Errorf("event %q returned %v, want an error in field event", event, err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestFiltersDeliveries(t *testing.T) {
 		}
 	}
 	if _, err := w.Deliveries(t.Context(), ada, a.ID,
-		Filter{Request: page.Request{Limit: 10}, Since: &until, Until: &since}); fault.From(err).Fields["since"] == "" {
+		Filter{Request: page.Request{Limit: 10}, Since: &until, Until: &since}); fault.Classify(err).Fields["since"] == "" {
 		t.Errorf("since after until returned %v, want an error in field since", err)
 	}
 

@@ -16,15 +16,15 @@ import (
 // Module provides *Service, subscribes it to every public event and starts deliveries.
 var Module = fx.Module("webhooks",
 	fx.Provide(ConfigOf, New),
-	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "webhook deliveries", Run: s.Sweep} }),
-	module.Repairs(func() clockstep.Repair {
+	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "webhook deliveries", Run: s.Sweep} }),
+	module.ProvideRepair(func() clockstep.Repair {
 		return clockstep.Repair{What: "webhook deliveries", Columns: []clockstep.TimeColumn{
 			{Table: "webhook_works", Name: "due_at", Where: "attempts = 0"},
 			{Table: "webhook_works", Name: "due_at", Where: "attempts > 0", Limit: lease, Reset: lease},
 			{Table: "webhooks", Name: "previous_secret_until", Limit: 24 * time.Hour, Reset: 24 * time.Hour},
 		}}
 	}),
-	module.DropRules(unneededMonths),
+	module.ProvideDropRule(unneededMonths),
 	fx.Provide(
 		fx.Private,
 		func(s *db.Signals) Signals { return s },

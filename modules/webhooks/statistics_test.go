@@ -63,7 +63,7 @@ func TestEndpointStatistics(t *testing.T) {
 		t.Errorf("statistics of another account's endpoint returned %v, want not found", err)
 	}
 	for _, since := range []time.Time{now, now.Add(time.Hour), now.Add(-32 * 24 * time.Hour)} {
-		if _, err := ask("", since); fault.From(err).Fields["range"] == "" {
+		if _, err := ask("", since); fault.Classify(err).Fields["range"] == "" {
 			t.Errorf("since %v before the end returned %v, want an error in field range", now.Sub(since), err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestStatisticsByPeriod(t *testing.T) {
 	} {
 		asked := q
 		change(&asked)
-		if _, err := w.QueryStatistics(t.Context(), ada, "", asked); fault.From(err).
+		if _, err := w.QueryStatistics(t.Context(), ada, "", asked); fault.Classify(err).
 			Fields[strings.TrimSpace(field)] == "" {
 			t.Errorf("invalid %s returned %v, want an error in that field", field, err)
 		}

@@ -94,15 +94,15 @@ func Routes(service Service) api.Routes {
 
 func changeBody(c *accounts.AccountChange) body.Object {
 	return body.Object{Name: "UpdateAccount", Change: true, Fields: []body.Field{
-		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "The display name of the account."},
-		{Name: "email", Type: body.Maybe(&c.Email, body.Text), About: "The address of a member. The sandbox sender " +
+		{Name: "name", Type: body.Pointer(&c.Name, nameField), About: "The display name of the account."},
+		{Name: "email", Type: body.Pointer(&c.Email, body.Text), About: "The address of a member. The sandbox sender " +
 			"may send only to this address."},
-		{Name: "require_second_factor", Type: body.Maybe(&c.RequireSecondFactor, body.Boolean), About: "Whether " +
+		{Name: "require_second_factor", Type: body.Pointer(&c.RequireSecondFactor, body.Boolean), About: "Whether " +
 			"every member must have a second factor. Only owners can change this."},
-		{Name: "body_retention_days", Type: body.Maybe(&c.BodyRetentionDays, daysField(accounts.MaxBodyRetention)),
+		{Name: "body_retention_days", Type: body.Pointer(&c.BodyRetentionDays, daysField(accounts.MaxBodyRetention)),
 			About: "Number of days after sending when bodies and attachments are deleted."},
 		{Name: "record_retention_days",
-			Type: body.Maybe(&c.RecordRetentionDays, daysField(accounts.MaxRecordRetention)),
+			Type: body.Pointer(&c.RecordRetentionDays, daysField(accounts.MaxRecordRetention)),
 			About: "Number of days after sending when the whole email is deleted. Must be at least " +
 				"`body_retention_days`."},
 	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}

@@ -125,15 +125,15 @@ func keyBody(in *accounts.NewKey) body.Object {
 		{Name: "scope", Type: scope{&in.Scope}, Default: "full", About: "What the key may do."},
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"key may send from. Defaults to all; an empty list also means all."},
-		{Name: "expires_at", Type: body.Maybe(&in.ExpiresAt, body.Time), About: "When the key expires. Defaults to never."},
-	}, Check: func(d *body.Decoder) { d.AddErrors(fault.From(in.Validate()).Fields) }}
+		{Name: "expires_at", Type: body.Pointer(&in.ExpiresAt, body.Time), About: "When the key expires. Defaults to never."},
+	}, Check: func(d *body.Decoder) { d.AddErrors(fault.Classify(in.Validate()).Fields) }}
 }
 
 func keyChangeBody(c *accounts.KeyChange) body.Object {
 	return body.Object{Name: "UpdateAPIKey", Change: true, Fields: []body.Field{
-		{Name: "name", Type: body.Maybe(&c.Name, keyName), About: "A name to recognize the key by.",
+		{Name: "name", Type: body.Pointer(&c.Name, keyName), About: "A name to recognize the key by.",
 			Example: "web shop"},
-	}, Check: func(d *body.Decoder) { d.AddErrors(fault.From(c.Validate()).Fields) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(fault.Classify(c.Validate()).Fields) }}
 }
 
 func keyName(to *string) body.TextType { return body.Text(to).Length(1, 200) }

@@ -106,7 +106,7 @@ func credentialBody(in *relay.NewCredential) body.Object {
 			About: "A name to recognize the credential by.", Example: "web shop"},
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"credential may send from. Defaults to all; an empty list also means all."},
-	}, Check: func(d *body.Decoder) { d.AddErrors(fault.From(in.Validate()).Fields) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(fault.Classify(in.Validate()).Fields) }}
 }
 
 func (e *smtpCredentialEdge) toRecord(c *ent.SMTPCredential) smtpCredentialRecord {

@@ -251,7 +251,7 @@ func (f *fakeAutomations) Simulate(_ context.Context, _ accounts.Caller, id stri
 		Result: simulation.Result{Status: "completed", StartedAt: hookTime, EndedAt: hookTime, Facts: facts,
 			Steps: []simulation.StepResult{{Record: machine.Record{Key: "hello", Type: "send_email", Status: "sent",
 				Output: output, Started: hookTime, Ended: hookTime},
-				Performed: simulation.EffectResult{Preview: &sending.Preview{From: "Ada <ada@example.com>",
+				Effect: simulation.EffectResult{Preview: &sending.Preview{From: "Ada <ada@example.com>",
 					To: []string{"bob@example.net"}, Subject: "Welcome, Bob", Text: "Hello Bob."}}}},
 			Arrivals: []simulation.Arrival{{Event: &machine.Event{Name: "user.verified", CreatedAt: hookTime},
 				Outcome: simulation.Nothing}}}}, f.known(id)

@@ -75,7 +75,7 @@ func (d *downloads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	answer := d.Budget.NewWriter(w, content.Held...)
+	answer := d.Budget.NewWriter(w, content.IntakeContents...)
 	err = content.WriteTo(answer)
 	if ended := answer.End(); ended != nil {
 		err = ended
@@ -99,7 +99,7 @@ func (d *downloads) open(ctx context.Context, owner intake.Tenant,
 
 // refuse writes an error as plain text.
 func (d *downloads) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	f := fault.From(err)
+	f := fault.Classify(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	switch f.Kind {
 	case fault.NotFound, fault.Conflict:

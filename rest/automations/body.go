@@ -125,7 +125,7 @@ func numberField(to *int) body.IntegerType { return body.Integer(to).AtLeast(1) 
 func actionBody(a *action) body.Object {
 	return body.Object{Name: "AutomationAction", Fields: []body.Field{
 		{Name: "action", Type: body.Choice(&a.Action, actions...), Need: body.Required, About: "The action."},
-		{Name: "version", Type: body.Maybe(&a.Version, numberField), About: "For activate: return to this " +
+		{Name: "version", Type: body.Pointer(&a.Version, numberField), About: "For activate: return to this " +
 			"version instead of creating one from the draft."},
 		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue, runsCancel),
 			About: "For pause: hold (the default) starts no further steps of live runs, continue lets them proceed. " +
@@ -167,11 +167,11 @@ func eventBody(e *event) body.Object {
 			"the person if there is no user_id.", Example: "bob@example.net"},
 		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB. Conditions and texts can use it as " +
 			"event.data."},
-		{Name: "dry_run", Type: body.Maybe(&e.DryRun, body.Boolean), About: "Simulates automation_id and returns what it would send." + sessionOnlyAbout},
-		{Name: "test_send", Type: body.Maybe(&e.TestSend, body.Boolean), About: "Runs automation_id and sends its " +
+		{Name: "dry_run", Type: body.Pointer(&e.DryRun, body.Boolean), About: "Simulates automation_id and returns what it would send." + sessionOnlyAbout},
+		{Name: "test_send", Type: body.Pointer(&e.TestSend, body.Boolean), About: "Runs automation_id and sends its " +
 			"messages, without its delays and waits. A test also runs while the automation is paused. Pausing, " +
 			"activating and archiving do not hold or cancel it." + sessionOnlyAbout},
-		{Name: "automation_id", Type: body.Maybe(&e.AutomationID, body.Text), About: "ID of the automation to test, " +
+		{Name: "automation_id", Type: body.Pointer(&e.AutomationID, body.Text), About: "ID of the automation to test, " +
 			"which can be a draft or paused." + sessionOnlyAbout},
 	}, Check: func(d *body.Decoder) {
 		switch {

@@ -173,7 +173,7 @@ func Routes(service Service, usage Usage) api.Routes {
 
 func changeBody(c *billing.SettingsChange) body.Object {
 	return body.Object{Name: "UpdateBilling", Change: true, Fields: []body.Field{
-		{Name: "billing_email", Type: body.Maybe(&c.BillingEmail, body.Text), About: "The address that invoices are sent to."},
+		{Name: "billing_email", Type: body.Pointer(&c.BillingEmail, body.Text), About: "The address that invoices are sent to."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit,
 			"The account's own limit on emails per month; null if not set."),
 	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}

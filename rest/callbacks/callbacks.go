@@ -42,7 +42,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 
 // refuse writes an error as plain text. An unexpected error is logged with the message what.
 func refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what string, err error) {
-	f := fault.From(err)
+	f := fault.Classify(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	if errors.Is(err, intake.ErrSlow) {
 		http.Error(w, "The body did not arrive in time", http.StatusRequestTimeout)

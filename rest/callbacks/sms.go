@@ -114,7 +114,7 @@ func (h *smsHandler) takeReceipt(w http.ResponseWriter, r *http.Request, token s
 
 func (h *smsHandler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.KindOf(err) == fault.Unavailable {
-		later := &fault.Error{Kind: fault.Unavailable, Code: fault.From(err).Code, RetryAfter: 10 * time.Second,
+		later := &fault.Error{Kind: fault.Unavailable, Code: fault.Classify(err).Code, RetryAfter: 10 * time.Second,
 			Message: "Try again later"}
 		err = later.WithCause(err)
 	}

@@ -50,12 +50,12 @@ func (e *edge) settings(g *api.TagGroup) {
 
 func changeBody(c *domains.DomainChange) body.Object {
 	return body.Object{Name: "UpdateDomain", Change: true, Fields: []body.Field{
-		{Name: "open_tracking", Type: body.Maybe(&c.OpenTracking, body.Boolean), About: "Whether opens are tracked."},
-		{Name: "click_tracking", Type: body.Maybe(&c.ClickTracking, body.Boolean), About: "Whether clicks are tracked."},
-		{Name: "tls_mode", Type: body.Maybe(&c.TLSMode, tlsMode), About: "`enforced` requires TLS with a verified " +
+		{Name: "open_tracking", Type: body.Pointer(&c.OpenTracking, body.Boolean), About: "Whether opens are tracked."},
+		{Name: "click_tracking", Type: body.Pointer(&c.ClickTracking, body.Boolean), About: "Whether clicks are tracked."},
+		{Name: "tls_mode", Type: body.Pointer(&c.TLSMode, tlsMode), About: "`enforced` requires TLS with a verified " +
 			"certificate; otherwise the message is not delivered."},
-		{Name: "inbound_enabled", Type: body.Maybe(&c.InboundEnabled, body.Boolean), About: "Whether the domain receives mail."},
-		{Name: "ed25519", Type: body.Maybe(&c.Ed25519, body.Boolean), About: "Whether mail is signed with Ed25519 " +
+		{Name: "inbound_enabled", Type: body.Pointer(&c.InboundEnabled, body.Boolean), About: "Whether the domain receives mail."},
+		{Name: "ed25519", Type: body.Pointer(&c.Ed25519, body.Boolean), About: "Whether mail is signed with Ed25519 " +
 			"in addition to RSA (RFC 8463). The key is used once its record is found."},
 	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }

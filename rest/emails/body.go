@@ -34,10 +34,10 @@ func sendBody(m *sending.Message) body.Object {
 		About: "A field with the value `null` is treated as omitted. `from`, `subject` and `html` or `text` are " +
 			"required unless a template provides them.",
 		Fields: append(ContentFields(m, bodyText(&m.HTML), plainText{readableText{&m.Text}, &m.NoText}, tagNames),
-			body.Field{Name: "scheduled_at", Aliases: scheduledAtAliases, Type: body.Maybe(&m.ScheduledAt, body.Time),
+			body.Field{Name: "scheduled_at", Aliases: scheduledAtAliases, Type: body.Pointer(&m.ScheduledAt, body.Time),
 				About: "When to send the email. Defaults to immediately. Requires an offset or `Z`, at most 365 " +
 					"days in the future and 60 seconds in the past. Cannot be combined with `attachments`."},
-			body.Field{Name: "expires_at", Type: body.Maybe(&m.ExpiresAt, body.Time),
+			body.Field{Name: "expires_at", Type: body.Pointer(&m.ExpiresAt, body.Time),
 				About: "Delivery deadline. Recipients not delivered by then fail with `email.failed` and " +
 					"`failure.code` `expired`, and are not suppressed. Requires an offset or `Z`; must be in the " +
 					"future, after `scheduled_at`, and at most 72 hours after the message is sent. Defaults to the " +
@@ -49,7 +49,7 @@ func sendBody(m *sending.Message) body.Object {
 				About: "Your name for the kind of mail, on one line. An unsubscribe then applies to this " +
 					"category only, and recipients who opted out of it are suppressed. Defaults to the category of " +
 					"the template, if any."},
-			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), Default: false,
+			body.Field{Name: "unsubscribe", Type: body.Pointer(&m.Unsubscribe, body.Boolean), Default: false,
 				DefaultUnless: "template",
 				About: "Whether Postrider manages unsubscribes. Defaults to the setting of the template, or false. `html` and " +
 					"`text` may each contain `{{unsubscribe_url}}` up to 100 times."},

@@ -134,11 +134,11 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 
 func accountBody(c *accounts.AccountChange) body.Object {
 	return body.Object{Name: "UpdateAccountAsOperator", Change: true, Fields: []body.Field{
-		{Name: "plan", Type: body.Maybe(&c.Plan, body.Text), About: "ID of a plan."},
-		{Name: "production_unlocked", Type: body.Maybe(&c.ProductionUnlocked, body.Boolean),
+		{Name: "plan", Type: body.Pointer(&c.Plan, body.Text), About: "ID of a plan."},
+		{Name: "production_unlocked", Type: body.Pointer(&c.ProductionUnlocked, body.Boolean),
 			About: "Whether the account may send to any recipient without a verified domain and a payment method."},
-		{Name: "payment_method", Type: body.Maybe(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
-		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether the account is suspended and cannot send."},
+		{Name: "payment_method", Type: body.Pointer(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
+		{Name: "suspended", Type: body.Pointer(&c.Suspended, body.Boolean), About: "Whether the account is suspended and cannot send."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit,
 			"The account's own limit on emails per month; null if not set."),
 		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes,

@@ -65,11 +65,11 @@ func planBody(c *plans.PlanChange) body.Object {
 		field := body.Field{Name: f.Name, About: f.About}
 		switch to := f.To.(type) {
 		case **string:
-			field.Type = body.Maybe(to, func(to *string) body.Type { return body.Text(to).Length(1, f.Max) })
+			field.Type = body.Pointer(to, func(to *string) body.Type { return body.Text(to).Length(1, f.Max) })
 		case **bool:
-			field.Type = body.Maybe(to, body.Boolean)
+			field.Type = body.Pointer(to, body.Boolean)
 		case **int:
-			field.Type = body.Maybe(to, func(to *int) body.IntegerType {
+			field.Type = body.Pointer(to, func(to *int) body.IntegerType {
 				return body.Integer(to).AtLeast(f.Min).
 					UpTo(f.Max)
 			})

@@ -102,7 +102,7 @@ func (e *edge) getRaw(ctx context.Context, c *api.Call, in *api.Item) (*streamed
 		defer content.Close()
 		_, w := humago.Unwrap(hc)
 		w.Header().Set("Content-Disposition", `attachment; filename="`+in.ID+`.eml"`)
-		answer := c.Budget().NewWriter(w, content.Held()...)
+		answer := c.Budget().NewWriter(w, content.IntakeContents()...)
 		_, err := io.Copy(answer, content.Reader())
 		endAnswer(ctx, answer, err)
 	}}, nil
@@ -130,7 +130,7 @@ func (e *edge) getReceived(ctx context.Context, c *api.Call, in *api.Item) (*str
 		defer content.Close()
 		defer whole.head.Close()
 		_, w := humago.Unwrap(hc)
-		answer := c.Budget().NewWriter(w, append(content.Held(), whole.head)...)
+		answer := c.Budget().NewWriter(w, append(content.IntakeContents(), whole.head)...)
 		endAnswer(ctx, answer, whole.write(answer, content))
 	}}, nil
 }

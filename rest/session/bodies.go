@@ -120,7 +120,7 @@ func confirmBody(in *confirming) body.Object {
 	return body.Object{Name: "ConfirmSession", Single: true, Fields: []body.Field{
 		{Name: "password", Type: oldPassword(&in.password), About: "The user's password."},
 		{Name: "code", Type: body.Text(&in.code), About: "A code from the authenticator app, or a recovery code."},
-		{Name: "passkey", Type: body.Maybe(&in.passkey, passkeyBody), About: "The browser's response to the options of POST /session/passkey/options."},
+		{Name: "passkey", Type: body.Pointer(&in.passkey, passkeyBody), About: "The browser's response to the options of POST /session/passkey/options."},
 	}}
 }
 
@@ -144,10 +144,10 @@ func codeBody(to *string) body.Object {
 
 func userBody(in *signin.UserChange) body.Object {
 	return body.Object{Name: "UpdateUser", Change: true, Fields: []body.Field{
-		{Name: "name", Type: body.Maybe(&in.Name, func(to *string) body.Type { return body.Text(to).Length(0, maxName) }),
+		{Name: "name", Type: body.Pointer(&in.Name, func(to *string) body.Type { return body.Text(to).Length(0, maxName) }),
 			Null: func() { in.Name = new("") }, About: "The name of the user."},
-		{Name: "email", Type: body.Maybe(&in.Email, emailField), About: "The new address. It takes effect once the link sent to it is used."},
-		{Name: "password", Type: body.Maybe(&in.Password, passwordChange), About: "A new password. It ends the other sessions."},
+		{Name: "email", Type: body.Pointer(&in.Email, emailField), About: "The new address. It takes effect once the link sent to it is used."},
+		{Name: "password", Type: body.Pointer(&in.Password, passwordChange), About: "A new password. It ends the other sessions."},
 	}}
 }
 

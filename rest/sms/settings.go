@@ -145,8 +145,8 @@ func changeBody(c *settings.Change) body.Object {
 			About: "Maximum number of messages per day (UTC). A number receives at most 10 per hour."},
 		{Name: "from", Type: body.Text(&c.From).Length(0, 34),
 			About: "The sender of messages that do not set one, if you use your own provider: a number, a short code, an alphanumeric sender ID of at most 11 characters, or a Twilio messaging service."},
-		{Name: "twilio", Type: body.Maybe(&c.Twilio, twilioBody), About: "With `twilio`: the account at Twilio or a compatible provider."},
-		{Name: "http", Type: body.Maybe(&c.HTTP, httpBody), About: "With `http`: a gateway that accepts each message as a POST request."},
+		{Name: "twilio", Type: body.Pointer(&c.Twilio, twilioBody), About: "With `twilio`: the account at Twilio or a compatible provider."},
+		{Name: "http", Type: body.Pointer(&c.HTTP, httpBody), About: "With `http`: a gateway that accepts each message as a POST request."},
 	}}
 }
 

@@ -43,7 +43,7 @@ func batchDeleteBody(in *suppression.RemoveInput) body.Object {
 	return body.Object{Name: "DeleteSuppressions", Fields: []body.Field{
 		{Name: "emails", Type: addresses{&in.Emails}, About: "Addresses without display names."},
 		{Name: "ids", Type: addresses{&in.IDs}, About: "IDs of suppressions. Cannot be combined with `emails`."},
-	}, Check: func(d *body.Decoder) { d.AddErrors(fault.From(in.Validate()).Fields) }}
+	}, Check: func(d *body.Decoder) { d.AddErrors(fault.Classify(in.Validate()).Fields) }}
 }
 
 func (e *edge) deleteBatch(ctx context.Context, c *api.Call, _ *api.None, in suppression.RemoveInput,

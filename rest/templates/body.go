@@ -31,8 +31,8 @@ func addBody(in *templates.NewTemplate) body.Object {
 // changeBody declares a change. null clears optional fields.
 func changeBody(c *templates.TemplateChange) body.Object {
 	fields := append([]body.Field{
-		{Name: "alias", Type: body.Maybe(&c.Alias, aliasField), Null: clearText(&c.Alias), About: "Unique in the account.", Example: "receipt"},
-		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "A human-readable name."},
+		{Name: "alias", Type: body.Pointer(&c.Alias, aliasField), Null: clearText(&c.Alias), About: "Unique in the account.", Example: "receipt"},
+		{Name: "name", Type: body.Pointer(&c.Name, nameField), About: "A human-readable name."},
 	}, draftFields(c)...)
 	return body.Object{Name: "UpdateTemplate", Change: true, Fields: fields,
 		Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
@@ -43,16 +43,16 @@ func clearText(to **string) func() { return func() { *to = new("") } }
 // draftFields are the fields of a change to the draft.
 func draftFields(c *templates.TemplateChange) []body.Field {
 	return []body.Field{
-		{Name: "subject", Type: body.Maybe(&c.Subject, subjectField), Null: clearText(&c.Subject), About: aboutSubject},
+		{Name: "subject", Type: body.Pointer(&c.Subject, subjectField), Null: clearText(&c.Subject), About: aboutSubject},
 		{Name: "from", Type: sender{&c.From}, Null: func() { c.From = &templates.Mailbox{} }, About: aboutFrom},
 		{Name: "reply_to", Aliases: emails.ReplyToAliases,
-			Type: body.Maybe(&c.ReplyTo, body.Mailboxes[templates.Mailbox]),
+			Type: body.Pointer(&c.ReplyTo, body.Mailboxes[templates.Mailbox]),
 			Null: func() { c.ReplyTo = &[]templates.Mailbox{} }, About: aboutReplyTo},
-		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Maybe(&c.HTML, body.Text), Null: clearText(&c.HTML), About: aboutHTML},
-		{Name: "text", Aliases: emails.TextAliases, Type: body.Maybe(&c.Text, body.Text), Null: clearText(&c.Text), About: aboutText},
-		{Name: "variables", Type: body.Maybe(&c.Variables, variablesField), About: aboutVariables},
-		{Name: "unsubscribe_enabled", Type: body.Maybe(&c.UnsubscribeEnabled, body.Boolean), About: aboutUnsubscribe},
-		{Name: "category", Type: body.Maybe(&c.Category, categoryField), Null: clearText(&c.Category), About: aboutCategory},
+		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Pointer(&c.HTML, body.Text), Null: clearText(&c.HTML), About: aboutHTML},
+		{Name: "text", Aliases: emails.TextAliases, Type: body.Pointer(&c.Text, body.Text), Null: clearText(&c.Text), About: aboutText},
+		{Name: "variables", Type: body.Pointer(&c.Variables, variablesField), About: aboutVariables},
+		{Name: "unsubscribe_enabled", Type: body.Pointer(&c.UnsubscribeEnabled, body.Boolean), About: aboutUnsubscribe},
+		{Name: "category", Type: body.Pointer(&c.Category, categoryField), Null: clearText(&c.Category), About: aboutCategory},
 	}
 }
 

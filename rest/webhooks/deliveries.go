@@ -164,7 +164,7 @@ func recoveryBody(r *webhooks.Recovery) body.Object {
 	return body.Object{Name: "RecoverWebhook", Fields: []body.Field{
 		{Name: "since", Type: body.Time(&r.Since), Need: body.Required, About: "Recover events from this time on, " +
 			"at most 30 days ago."},
-		{Name: "until", Type: body.Maybe(&r.Until, body.Time), About: "Recover events before this time. Defaults to now."},
+		{Name: "until", Type: body.Pointer(&r.Until, body.Time), About: "Recover events before this time. Defaults to now."},
 		{Name: "only_failed", Type: body.Boolean(&r.OnlyFailed), Default: false, About: "Whether to recover only failed deliveries."},
 	}}
 }

@@ -145,19 +145,19 @@ func (e *edge) newBody(in *webhooks.NewEndpoint) body.Object {
 		{Name: "url", Type: urlField(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
 		{Name: "events", Type: eventTypes(e.offer)(&in.Events), About: "The event types that the endpoint " +
 			"receives, at least one. Defaults to all, including types of later versions."},
-		{Name: "rate_limit", Type: body.Maybe(&in.RateLimit, rateLimit(1)), About: "Deliveries per second across all " +
+		{Name: "rate_limit", Type: body.Pointer(&in.RateLimit, rateLimit(1)), About: "Deliveries per second across all " +
 			"processes. Defaults to unlimited."},
 	}}
 }
 
 func (e *edge) changeBody(c *webhooks.EndpointChange) body.Object {
 	return body.Object{Name: "UpdateWebhook", Change: true, Fields: []body.Field{
-		{Name: "url", Type: body.Maybe(&c.URL, urlField), About: aboutURL, Example: "https://example.com/hooks"},
-		{Name: "events", Type: body.Maybe(&c.Events, eventTypes(e.offer)), About: "The event types that the endpoint " +
+		{Name: "url", Type: body.Pointer(&c.URL, urlField), About: aboutURL, Example: "https://example.com/hooks"},
+		{Name: "events", Type: body.Pointer(&c.Events, eventTypes(e.offer)), About: "The event types that the endpoint " +
 			"receives, at least one. `null` means all, including types of later versions.",
 			Null: func() { c.Events = &[]string{} }},
-		{Name: "enabled", Type: body.Maybe(&c.Enabled, body.Boolean), About: "Whether events are delivered to the endpoint."},
-		{Name: "rate_limit", Type: body.Maybe(&c.RateLimit, rateLimit(0)), About: "Deliveries per second across " +
+		{Name: "enabled", Type: body.Pointer(&c.Enabled, body.Boolean), About: "Whether events are delivered to the endpoint."},
+		{Name: "rate_limit", Type: body.Pointer(&c.RateLimit, rateLimit(0)), About: "Deliveries per second across " +
 			"all processes; 0 means unlimited."},
 	}}
 }

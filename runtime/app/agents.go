@@ -12,7 +12,7 @@ import (
 // agentTools is the mode in which tools for AI agents are served; empty if their module is off.
 type agentTools struct{ mode mcp.Mode }
 
-func provideAgentTools(cfg setting.Values) agentTools { return agentTools{mcp.Tools.Of(cfg)} }
+func provideAgentTools(cfg setting.Values) agentTools { return agentTools{mcp.Tools.Get(cfg)} }
 
 // serveAgents serves the tools for AI agents, which call the API and GraphQL in this process.
 func (p edgeParams) serveAgents(mux *listedMux, rest *api.API, query http.Handler, on []string) error {
@@ -20,7 +20,7 @@ func (p edgeParams) serveAgents(mux *listedMux, rest *api.API, query http.Handle
 		return nil
 	}
 	tools, err := mcp.New(mcp.Options{API: rest, GraphQL: query, Auth: p.Accounts, People: p.userSessions(),
-		Origins:  append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...),
+		Origins:  append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...),
 		Accounts: p.Accounts, Rate: accountRate{p.Rate}, Budget: p.Budget, Modules: on, Mode: p.Agents.mode,
 		Version: p.Options.Version, Logger: p.Logger})
 	if err != nil {

@@ -21,7 +21,7 @@ func announceReady(ctx context.Context, cfg setting.Values, o Options, opened *s
 		}
 	}
 	if cfg.Mode != setting.Dev {
-		log.InfoContext(ctx, "ready", "base_url", config.BaseURL.Of(cfg))
+		log.InfoContext(ctx, "ready", "base_url", config.BaseURL.Get(cfg))
 		return printSetupLink(ctx, o, seeds)
 	}
 	return seeds.Announce(ctx, cfg, opened, development.Readers{File: o.ReadyFile, Called: o.OnReady, Out: o.Out})

@@ -81,7 +81,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 			outgoing.NewTransport, newReturnPaths, newFileLinks, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS,
 			listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
 		fx.Invoke(keepHouse, watchClock),
-		probes.Hold, probes.Clock, probes.Backups(config.BackupDir.Of(f.Config)), probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
+		probes.Hold, probes.Clock, probes.Backups(config.BackupDir.Get(f.Config)), probes.Replica(!config.ReplicaURL.Get(f.Config).IsZero()),
 	}
 	if f.Config.Mode == setting.Serve { // development mode does not check its surroundings
 		options = append(options, checks.RunRepeatedly(ModuleNames(false)))
@@ -106,7 +106,7 @@ func newTracing(lc fx.Lifecycle, cfg setting.Values, o Options) (*telemetry.Trac
 	if o.Tracing != nil {
 		return o.Tracing, nil
 	}
-	t, err := telemetry.NewTracing(context.Background(), config.TraceEndpoint.Of(cfg), o.Version)
+	t, err := telemetry.NewTracing(context.Background(), config.TraceEndpoint.Get(cfg), o.Version)
 	if err == nil {
 		lc.Append(fx.StopHook(t.Shutdown))
 	}
@@ -121,7 +121,7 @@ func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.
 	if cfg.Mode == setting.Dev && config.IsEmbedded(cfg) {
 		where = diskroom.Config{}
 	}
-	w, err := diskroom.New(diskroom.Params{Config: where, DB: d, DatabaseURL: config.DatabaseURL.Of(cfg).Reveal(),
+	w, err := diskroom.New(diskroom.Params{Config: where, DB: d, DatabaseURL: config.DatabaseURL.Get(cfg).Reveal(),
 		Logger: log, Registry: reg, Workers: workers})
 	if err == nil {
 		lc.Append(fx.StartStopHook(w.Start, w.Stop))
@@ -131,7 +131,7 @@ func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.
 
 // newIntake creates the process-wide memory budget for large bodies and responses.
 func newIntake(cfg setting.Values, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
-	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Of(cfg), Spool: int64(config.SpoolBytes.Of(cfg)),
+	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Get(cfg), Spool: int64(config.SpoolBytes.Get(cfg)),
 		Memory: usableMemory(), Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("POSTRIDER_SPOOL_DIR: %w", err)
@@ -171,10 +171,10 @@ func newRateLimit(lc fx.Lifecycle, d *db.DB, workers *worker.Metrics, log *slog.
 }
 
 func newResolver(cfg setting.Values, log *slog.Logger) (*dnsx.Resolver, error) {
-	return dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: log})
+	return dnsx.New(dnsx.Config{Server: config.DNSServer.Get(cfg), Logger: log})
 }
 
-func newGuard(cfg setting.Values) *egress.Guard { return egress.NewGuard(outgoing.MXAllow.Of(cfg)) }
+func newGuard(cfg setting.Values) *egress.Guard { return egress.NewGuard(outgoing.MXAllow.Get(cfg)) }
 
 func newReturnPaths(box *secret.Box) (*returnpath.Signer, error) {
 	return returnpath.New(box.DeriveEach("return path")...)

@@ -35,7 +35,7 @@ func (p edgeParams) compatFirst(api, others http.Handler) http.Handler {
 	for _, provider := range p.Compat {
 		handlers[provider.Prefix] = compat.New(compat.Options{API: api, Keys: p.Accounts,
 			Accounts: p.Accounts, Rate: accountRate{p.Rate}, Budget: p.Budget, Cursors: p.Cursors, Log: p.requestLog(),
-			Proxies: config.TrustedProxies.Of(p.Config), Logger: p.Logger}, provider)
+			Proxies: config.TrustedProxies.Get(p.Config), Logger: p.Logger}, provider)
 		p.Served.add(provider.Patterns()...)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -140,10 +140,10 @@ func sampleSender(mode setting.Mode) string {
 func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetrics) (http.Handler, error) {
 	rate := accountRate{p.Rate}
 	api, err := api.New(api.Options{Auth: p.Accounts, People: p.userSessions(), Audit: p.Audit, Log: p.requestLog(),
-		Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts,
+		Proxies: config.TrustedProxies.Get(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts,
 		Rate: rate, Storage: p.Storage, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger,
 		Budget:  p.Budget,
-		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
+		Version: p.Options.Version, BaseURL: config.BaseURL.Get(p.Config), Sender: sampleSender(p.Config.Mode)})
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +154,8 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	maps.Copy(trusted, mcp.Documents())
 	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Trusted: trusted,
 		Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.userSessions(), REST: api,
-		Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit,
-		Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget,
+		Origins: append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit,
+		Proxies: config.TrustedProxies.Get(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget,
 		Logger: p.Logger})
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	mux.HandleFunc("GET /readyz", health.Ready)
 	mux.Handle("GET /metrics", p.metrics(local))
 	mux.Handle("/", home)
-	texts, err := manual.New(config.BaseURL.Of(p.Config))
+	texts, err := manual.New(config.BaseURL.Get(p.Config))
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (p edgeParams) serveExplorer(mux *listedMux) error {
 		return nil
 	}
 	door, err := admission.New(p.Accounts, p.userSessions(),
-		append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
+		append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...)...)
 	if err != nil {
 		return err
 	}

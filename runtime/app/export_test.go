@@ -79,7 +79,7 @@ func NewClockWatch(ctx context.Context, cfg setting.Values,
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
-	cfg = config.BaseURL.With(cfg, "http://"+listener.Addr().String())
+	cfg = config.BaseURL.Override(cfg, "http://"+listener.Addr().String())
 	opened, err := store.Open(ctx, cfg, log)
 	if err != nil {
 		return nil, nil, err

@@ -34,7 +34,7 @@ var (
 )
 
 func templateRoutes(s *templates.Service, names *accounts.Service, cfg setting.Values) api.Routes {
-	return resttemplates.Routes(s, names, config.BaseURL.Of(cfg))
+	return resttemplates.Routes(s, names, config.BaseURL.Get(cfg))
 }
 
 // templateImages serves the images of templates.
@@ -44,7 +44,7 @@ var templateImages = provideLinks(func(s *templates.Service, log *slog.Logger) l
 
 // newFileLinks creates the links of attachments.
 func newFileLinks(box *secret.Box, cfg setting.Values) *filelink.Links {
-	return filelink.New(box, config.BaseURL.Of(cfg))
+	return filelink.New(box, config.BaseURL.Get(cfg))
 }
 
 func sentFileRoutes(r *records.Service, links *filelink.Links) api.Routes {

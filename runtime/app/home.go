@@ -14,12 +14,12 @@ import (
 // with links replaces it.
 func (p edgeParams) home() (http.Handler, error) {
 	door, err := admission.New(p.Accounts, p.userSessions(),
-		append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
+		append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...)...)
 	if err != nil {
 		return nil, err
 	}
 	o := dashboard.Options{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, Door: door, Budget: p.Budget,
-		Images: config.BaseURL.Of(p.Config) + resttemplates.ImagePrefix, Logger: p.Logger, Links: []dashboard.Link{
+		Images: config.BaseURL.Get(p.Config) + resttemplates.ImagePrefix, Logger: p.Logger, Links: []dashboard.Link{
 			{Path: "/api/docs", Name: "API reference", Line: "every operation, with examples"},
 			{Path: "/api/openapi.json", Name: "OpenAPI document", Line: "for generators and tools"},
 		}}

@@ -40,7 +40,7 @@ func (p edgeParams) serveHTTP(f Foundation, handler http.Handler, observed *tele
 
 func (p edgeParams) serve(f Foundation, l net.Listener, c *tls.Config, handler http.Handler, observed *telemetry.HTTP) {
 	s := server.New(server.Params{Listener: l, TLS: c, Handler: handler, Observe: observed.Wrap, Budget: p.Budget,
-		Proxies:  config.TrustedProxies.Of(p.Config),
+		Proxies:  config.TrustedProxies.Get(p.Config),
 		Draining: f.Draining, Logger: p.Logger, Fail: f.Fail})
 	for _, drain := range p.Drains {
 		s.RegisterOnShutdown(drain)
@@ -60,7 +60,7 @@ func (p edgeParams) toTLS(served http.Handler) http.Handler {
 		target := *r.URL
 		target.Scheme, target.Host, target.User = "", "", nil
 		// 308 preserves method and body (RFC 9110 section 15.4.9).
-		w.Header().Set("Location", config.BaseURL.Of(p.Config)+target.RequestURI())
+		w.Header().Set("Location", config.BaseURL.Get(p.Config)+target.RequestURI())
 		w.WriteHeader(http.StatusPermanentRedirect)
 	})
 }

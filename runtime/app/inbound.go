@@ -31,8 +31,8 @@ const hashPatience = time.Minute
 
 // newSpamFilter returns nil if none is configured.
 func newSpamFilter(cfg setting.Values) (inbound.SpamFilter, error) {
-	if inbound.RspamdURL.Of(cfg) == "" {
+	if inbound.RspamdURL.Get(cfg) == "" {
 		return nil, nil //nolint:nilnil // nil is valid: no filter
 	}
-	return rspamd.New(rspamd.Config{URL: inbound.RspamdURL.Of(cfg)})
+	return rspamd.New(rspamd.Config{URL: inbound.RspamdURL.Get(cfg)})
 }

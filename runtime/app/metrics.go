@@ -21,7 +21,7 @@ import (
 // isBehindProxy reports whether a proxy or similar in front of this process forwards requests for the base URL: no
 // listener of this process has its port. A proxy on this machine makes its requests look local.
 func (p edgeParams) isBehindProxy(plain net.Listener) bool {
-	base, err := url.Parse(config.BaseURL.Of(p.Config))
+	base, err := url.Parse(config.BaseURL.Get(p.Config))
 	if err != nil {
 		return true
 	}
@@ -75,7 +75,7 @@ var metricsAddr = setting.Declare(setting.Setting[string]{
 // port of the loopback interface, for this machine. It returns nil if the main listener may serve them.
 func (p edgeParams) serveMetrics(fronted bool) (*localMetrics, error) {
 	handler := telemetry.MetricsHandler(p.Registry, p.Logger)
-	if addr := metricsAddr.Of(p.Config); addr != "" {
+	if addr := metricsAddr.Get(p.Config); addr != "" {
 		if _, err := p.listenForScrapers(addr, handler); err != nil {
 			return nil, fmt.Errorf("POSTRIDER_METRICS_ADDR: cannot listen on %s: %w", addr, err)
 		}

@@ -30,8 +30,8 @@ type modulesOn []string
 func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals,
 	clockWatch *clockstep.Watch, workers *worker.Metrics, reg prometheus.Registerer,
 	log *slog.Logger) (*node.Node, error) {
-	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version,
-		Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Egress: config.Egress.Of(cfg),
+	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Get(cfg), Version: o.Version,
+		Roles: rolesOf(on, config.DeliveryConcurrency.Get(cfg)), Egress: config.Egress.Get(cfg),
 		Machine: o.Machine, Logger: log, Workers: workers, Correct: clock.SetOffset, Observe: clockWatch.Observe})
 	if err == nil {
 		err = n.Register(reg)
@@ -64,7 +64,7 @@ func accountsConfig(cfg setting.Values) accounts.Config {
 // accepts.
 func sendingConfig(cfg setting.Values) (release.Config, delivery.Config) {
 	c := delivery.DefaultConfig()
-	c.Concurrency = config.DeliveryConcurrency.Of(cfg)
+	c.Concurrency = config.DeliveryConcurrency.Get(cfg)
 	return release.Config{AcceptOnly: c.Concurrency == 0}, c
 }
 

@@ -15,10 +15,10 @@ import (
 // newObjects creates the object store, or returns nil if none is configured. An unavailable store is logged
 // and does not prevent the start: mail is still accepted and delivered without it.
 func newObjects(lc fx.Lifecycle, cfg setting.Values, log *slog.Logger) (blob.Store, error) {
-	if blob.At.Of(cfg).Bucket == "" {
+	if blob.StoreURL.Get(cfg).Bucket == "" {
 		return nil, nil //nolint:nilnil // nil is valid: no store
 	}
-	store, err := blob.S3(blob.At.Of(cfg))
+	store, err := blob.S3(blob.StoreURL.Get(cfg))
 	if err != nil {
 		return nil, fmt.Errorf("POSTRIDER_BLOBS: %w", err)
 	}

@@ -20,7 +20,7 @@ func OpenAPI(cfg setting.Values, format string) ([]byte, error) {
 	for _, m := range modules {
 		routes = append(routes, m.Operations(on)...)
 	}
-	document, err := api.DocumentOf("", config.BaseURL.Of(cfg), routes...)
+	document, err := api.DocumentOf("", config.BaseURL.Get(cfg), routes...)
 	if err != nil {
 		return nil, err
 	}

@@ -68,15 +68,15 @@ var inboxPages = providePages(func(s *devinbox.Service, cfg setting.Values, log 
 var hookPaths = fx.Provide(fx.Annotate(func(s *hooks.Service, keys *accounts.Service,
 	people module.Optional[signin.Service], cfg setting.Values, log *slog.Logger) (webPage, error) {
 	door, err := admission.New(keys, module.Nearby[admission.Sessions](people),
-		append([]string{config.BaseURL.Of(cfg)}, config.OtherOrigins(cfg)...)...)
+		append([]string{config.BaseURL.Get(cfg)}, config.OtherOrigins(cfg)...)...)
 	return webPage{paths: devhooks.Paths(), handler: devhooks.New(s, door, log)}, err
 }, fx.ResultTags(`group:"pages"`)))
 
 // signInPages are the pages for signing in.
 var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Service, cfg setting.Values,
 	log *slog.Logger) (webPage, error) {
-	handler, err := welcome.New(welcome.Options{People: s, OpenID: o, BaseURL: config.BaseURL.Of(cfg),
-		Origins: config.OtherOrigins(cfg), Proxies: config.TrustedProxies.Of(cfg), Logger: log})
+	handler, err := welcome.New(welcome.Options{People: s, OpenID: o, BaseURL: config.BaseURL.Get(cfg),
+		Origins: config.OtherOrigins(cfg), Proxies: config.TrustedProxies.Get(cfg), Logger: log})
 	return webPage{paths: welcome.Paths(), handler: handler,
 		home: dashboard.Link{Path: signin.PathSignIn, Name: "Sign in", Line: "for users; programs use API keys"}}, err
 }, fx.ResultTags(`group:"pages"`)))
@@ -121,7 +121,7 @@ func (t texts) Catch(ctx context.Context, m provider.Message) error {
 // newTrackedLinks creates the handlers of tracked links and pixels.
 func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) link {
 	return link{prefix: tracking.Prefix, tracked: true,
-		handler: track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Of(cfg), Logger: log})}
+		handler: track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Get(cfg), Logger: log})}
 }
 
 // isCallback reports whether a link is a path below the API that another service posts to.

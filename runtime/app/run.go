@@ -48,7 +48,7 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	defer fail(nil)
 	lines := telemetry.NewJoinedWriter(o.Log)
 	defer func() { err = errors.Join(err, lines.Flush()) }()
-	log := telemetry.JoinedLines(telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), lines), lines)
+	log := telemetry.JoinedLines(telemetry.NewLogger(config.LogFormat.Get(cfg), config.LogLevel.Get(cfg), lines), lines)
 	boundMemory(ctx, log)
 	// 1. Select the modules. Report configuration mistakes before any side effect.
 	modules, err := selectModules(cfg)
@@ -60,13 +60,13 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 		log.WarnContext(ctx, stray.String())
 	}
 	// 2. Listen, so that a port in use is reported before a database is started.
-	listener, err := server.Listen(ctx, config.HTTPAddr.Of(cfg))
+	listener, err := server.Listen(ctx, config.HTTPAddr.Get(cfg))
 	if err != nil {
 		return err
 	}
 	defer closeListener(listener, log)
-	if config.BaseURL.Of(cfg) == "" {
-		cfg = config.BaseURL.With(cfg, "http://"+listener.Addr().String())
+	if config.BaseURL.Get(cfg) == "" {
+		cfg = config.BaseURL.Override(cfg, "http://"+listener.Addr().String())
 	}
 	// 3. Open the database, embedded or external, and migrate it.
 	opened, err := store.Open(ctx, cfg, log)
@@ -109,7 +109,7 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	end.begin()
 	// 7. Report not ready and keep serving for a while, so that load balancers notice.
 	draining.Store(true)
-	delay := config.DrainDelay.Of(cfg)
+	delay := config.DrainDelay.Get(cfg)
 	if failed != nil {
 		delay = 0
 	}
@@ -168,7 +168,7 @@ func stopApp(app *fx.App, limit time.Duration) error {
 
 func selectModules(cfg setting.Values) ([]Module, error) {
 	dev := cfg.Mode == setting.Dev
-	on, err := config.ParseModules(config.Modules.Of(cfg), ModuleNames(dev))
+	on, err := config.ParseModules(config.Modules.Get(cfg), ModuleNames(dev))
 	if err != nil {
 		return nil, err
 	}

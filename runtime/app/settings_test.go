@@ -48,26 +48,26 @@ var sameValues = cmp.Options{
 // effectiveValues are the values that the parts of the program read.
 func effectiveValues(v setting.Values) map[string]any {
 	return map[string]any{
-		"DATABASE_URL": config.DatabaseURL.Of(v), "POSTRIDER_DATA_DIR": config.DataDir.Of(v), "POSTRIDER_POSTGRES_BIN": config.PostgresBin.Of(v),
-		"POSTRIDER_POSTGRES_FALLBACK": config.PostgresFallback.Of(v), "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": config.RiskLosingAcceptedMail.Of(v),
-		"POSTRIDER_SPOOL_DIR": config.SpoolDir.Of(v), "POSTRIDER_SPOOL_BYTES": config.SpoolBytes.Of(v), "POSTRIDER_MASTER_KEY": config.MasterKey.Of(v),
-		"POSTRIDER_HTTP_ADDR": config.HTTPAddr.Of(v), "POSTRIDER_ALLOW_PUBLIC": config.AllowPublic.Of(v), "POSTRIDER_BASE_URL": config.BaseURL.Of(v),
-		"POSTRIDER_TRUSTED_PROXIES": config.TrustedProxies.Of(v), "POSTRIDER_NODE": config.Node.Of(v),
-		"POSTRIDER_EGRESS": config.Egress.Of(v), "POSTRIDER_DRAIN_DELAY": config.DrainDelay.Of(v),
-		"POSTRIDER_MODULES": config.Modules.Of(v), "POSTRIDER_DNS": config.DNSServer.Of(v), "POSTRIDER_HOSTNAME": config.Hostname.Of(v),
-		"POSTRIDER_DELIVERY_CONCURRENCY": config.DeliveryConcurrency.Of(v),
-		"POSTRIDER_OUTBOUND":             outbound.MainExit.Of(v), "POSTRIDER_FALLBACK": outbound.FallbackExit.Of(v),
-		"POSTRIDER_MX_PORT": outgoing.MXPort.Of(v), "POSTRIDER_MX_ALLOW": outgoing.MXAllow.Of(v), "POSTRIDER_LANES_FILE": outgoing.LanesFile.Of(v),
-		"POSTRIDER_INBOUND_ADDR": listeners.InboundAddr.Of(v), "POSTRIDER_INBOUND_PROXIES": listeners.InboundProxies.Of(v),
-		"POSTRIDER_RELAY_ADDR": relay.Addr.Of(v), "POSTRIDER_RELAY_TLS_ADDR": relay.TLSAddr.Of(v), "POSTRIDER_RELAY_PROXIES": relay.Proxies.Of(v),
-		"POSTRIDER_SMTP_TLS_CERT": listeners.CertFile.Of(v), "POSTRIDER_SMTP_TLS_KEY": listeners.KeyFile.Of(v),
-		"POSTRIDER_SANDBOX_DOMAIN":   config.SandboxDomain.Of(v),
-		"POSTRIDER_RETURN_PATH_HOST": config.ReturnPathHost.Of(v), "POSTRIDER_SPF_INCLUDE": config.SPFInclude.Of(v),
-		"POSTRIDER_SMTP_HOST": config.SMTPHost.Of(v), "POSTRIDER_TRACKING_HOST": config.TrackingHost.Of(v),
-		"POSTRIDER_TRACKING_TLS_ADDR": tracking.TLSAddr.Of(v), "POSTRIDER_ACME_CA": tracking.ACMECA.Of(v), "POSTRIDER_ACME_EMAIL": tracking.ACMEEmail.Of(v),
-		"POSTRIDER_WEBHOOK_ALLOW": egress.Allow.Of(v), "POSTRIDER_RSPAMD_URL": inbound.RspamdURL.Of(v),
-		"POSTRIDER_BLOBS": blob.At.Of(v), "POSTRIDER_BLOBS_SENT_AFTER": bodies.SentAfter.Of(v),
-		"POSTRIDER_LOG_FORMAT": config.LogFormat.Of(v), "POSTRIDER_LOG_LEVEL": config.LogLevel.Of(v), "POSTRIDER_OTLP_ENDPOINT": config.TraceEndpoint.Of(v),
+		"DATABASE_URL": config.DatabaseURL.Get(v), "POSTRIDER_DATA_DIR": config.DataDir.Get(v), "POSTRIDER_POSTGRES_BIN": config.PostgresBin.Get(v),
+		"POSTRIDER_POSTGRES_FALLBACK": config.PostgresFallback.Get(v), "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": config.RiskLosingAcceptedMail.Get(v),
+		"POSTRIDER_SPOOL_DIR": config.SpoolDir.Get(v), "POSTRIDER_SPOOL_BYTES": config.SpoolBytes.Get(v), "POSTRIDER_MASTER_KEY": config.MasterKey.Get(v),
+		"POSTRIDER_HTTP_ADDR": config.HTTPAddr.Get(v), "POSTRIDER_ALLOW_PUBLIC": config.AllowPublic.Get(v), "POSTRIDER_BASE_URL": config.BaseURL.Get(v),
+		"POSTRIDER_TRUSTED_PROXIES": config.TrustedProxies.Get(v), "POSTRIDER_NODE": config.Node.Get(v),
+		"POSTRIDER_EGRESS": config.Egress.Get(v), "POSTRIDER_DRAIN_DELAY": config.DrainDelay.Get(v),
+		"POSTRIDER_MODULES": config.Modules.Get(v), "POSTRIDER_DNS": config.DNSServer.Get(v), "POSTRIDER_HOSTNAME": config.Hostname.Get(v),
+		"POSTRIDER_DELIVERY_CONCURRENCY": config.DeliveryConcurrency.Get(v),
+		"POSTRIDER_OUTBOUND":             outbound.MainExit.Get(v), "POSTRIDER_FALLBACK": outbound.FallbackExit.Get(v),
+		"POSTRIDER_MX_PORT": outgoing.MXPort.Get(v), "POSTRIDER_MX_ALLOW": outgoing.MXAllow.Get(v), "POSTRIDER_LANES_FILE": outgoing.LanesFile.Get(v),
+		"POSTRIDER_INBOUND_ADDR": listeners.InboundAddr.Get(v), "POSTRIDER_INBOUND_PROXIES": listeners.InboundProxies.Get(v),
+		"POSTRIDER_RELAY_ADDR": relay.Addr.Get(v), "POSTRIDER_RELAY_TLS_ADDR": relay.TLSAddr.Get(v), "POSTRIDER_RELAY_PROXIES": relay.Proxies.Get(v),
+		"POSTRIDER_SMTP_TLS_CERT": listeners.CertFile.Get(v), "POSTRIDER_SMTP_TLS_KEY": listeners.KeyFile.Get(v),
+		"POSTRIDER_SANDBOX_DOMAIN":   config.SandboxDomain.Get(v),
+		"POSTRIDER_RETURN_PATH_HOST": config.ReturnPathHost.Get(v), "POSTRIDER_SPF_INCLUDE": config.SPFInclude.Get(v),
+		"POSTRIDER_SMTP_HOST": config.SMTPHost.Get(v), "POSTRIDER_TRACKING_HOST": config.TrackingHost.Get(v),
+		"POSTRIDER_TRACKING_TLS_ADDR": tracking.TLSAddr.Get(v), "POSTRIDER_ACME_CA": tracking.ACMECA.Get(v), "POSTRIDER_ACME_EMAIL": tracking.ACMEEmail.Get(v),
+		"POSTRIDER_WEBHOOK_ALLOW": egress.Allow.Get(v), "POSTRIDER_RSPAMD_URL": inbound.RspamdURL.Get(v),
+		"POSTRIDER_BLOBS": blob.StoreURL.Get(v), "POSTRIDER_BLOBS_SENT_AFTER": bodies.SentAfter.Get(v),
+		"POSTRIDER_LOG_FORMAT": config.LogFormat.Get(v), "POSTRIDER_LOG_LEVEL": config.LogLevel.Get(v), "POSTRIDER_OTLP_ENDPOINT": config.TraceEndpoint.Get(v),
 	}
 }
 
@@ -235,7 +235,7 @@ func TestServeReportsAllMissingSettings(t *testing.T) {
 	if diff := cmp.Diff([]string{"POSTRIDER_MASTER_KEY", "POSTRIDER_BASE_URL"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !strings.HasPrefix(err.Error(), "2 settings are wrong:\n") {
+	if !strings.HasPrefix(err.Error(), "2 settings are invalid:\n") {
 		t.Errorf("text %q", err)
 	}
 	if _, err := config.Load(setting.Tool, "", setting.RawValues{}); err != nil {
@@ -313,7 +313,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		"fallback, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" },
 			"POSTRIDER_FALLBACK must have both a user name and a password"},
 		"another way out":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "https://h" }, "must be mx, capture"},
-		"a key twice":             {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] += "," + masterKey }, "key 2 is key 1 again"},
+		"a key twice":             {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] += "," + masterKey }, "key 2 repeats key 1"},
 		"DNS server on port 0":    {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DNS"] = "127.0.0.1:0" }, "POSTRIDER_DNS"},
 		"a node with a space":     {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_NODE"] = "box 7" }, `POSTRIDER_NODE is "box 7"`},
 		"a drain beyond the stop": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DRAIN_DELAY"] = "16s" }, "from 0 to 15s"},
@@ -356,14 +356,14 @@ func TestDevelopmentAddresses(t *testing.T) {
 		"127.0.0.1:0": "", "localhost:9": "http://localhost:9", "[::1]:8080": "http://[::1]:8080", "127.9.9.9:1": "http://127.9.9.9:1",
 	} {
 		got, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_HTTP_ADDR": addr})
-		if err != nil || config.BaseURL.Of(got) != base || config.HTTPAddr.Of(got) != addr {
-			t.Errorf("%s: %v, %v, want base URL %q", addr, config.BaseURL.Of(got), err, base)
+		if err != nil || config.BaseURL.Get(got) != base || config.HTTPAddr.Get(got) != addr {
+			t.Errorf("%s: %v, %v, want base URL %q", addr, config.BaseURL.Get(got), err, base)
 		}
 	}
 	got, err := config.Load(setting.Dev, "",
 		setting.RawValues{"POSTRIDER_HTTP_ADDR": ":8080", "POSTRIDER_ALLOW_PUBLIC": "true"})
-	if err != nil || config.BaseURL.Of(got) != "http://127.0.0.1:8080" {
-		t.Errorf("explicitly public: %v, %v", config.BaseURL.Of(got), err)
+	if err != nil || config.BaseURL.Get(got) != "http://127.0.0.1:8080" {
+		t.Errorf("explicitly public: %v, %v", config.BaseURL.Get(got), err)
 	}
 }
 
@@ -419,12 +419,12 @@ allow_public: true
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outgoing.MXPort.Of(cfg) != 2525 || len(outgoing.MXAllow.Of(cfg)) != 2 || len(config.MasterKey.Of(cfg)) != 1 ||
-		config.BaseURL.Of(cfg) != "https://mail.example.com" {
+	if outgoing.MXPort.Get(cfg) != 2525 || len(outgoing.MXAllow.Get(cfg)) != 2 || len(config.MasterKey.Get(cfg)) != 1 ||
+		config.BaseURL.Get(cfg) != "https://mail.example.com" {
 		t.Errorf("config %+v", cfg)
 	}
-	if config.LogLevel.Of(cfg) != slog.LevelError {
-		t.Errorf("the file overrides a flag: level %s", config.LogLevel.Of(cfg))
+	if config.LogLevel.Get(cfg) != slog.LevelError {
+		t.Errorf("the file overrides a flag: level %s", config.LogLevel.Get(cfg))
 	}
 }
 
@@ -477,7 +477,7 @@ func FuzzSettings(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if config.BaseURL.Of(cfg) == "" || strings.HasSuffix(config.BaseURL.Of(cfg), "/") || outbound.MainExit.Of(cfg).
+		if config.BaseURL.Get(cfg) == "" || strings.HasSuffix(config.BaseURL.Get(cfg), "/") || outbound.MainExit.Get(cfg).
 			How == outbound.Capture {
 			t.Errorf("settings with the errors %v resolve to %+v, want a base URL without a trailing slash, and no capture", wrong, cfg)
 		}

@@ -37,20 +37,20 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 	log *slog.Logger) (*secured, error) {
 	s := &secured{}
 	var err error
-	if config.HTTPTLSAddr.Of(cfg) != "" {
-		if s.https, err = listenTLS(lc, "POSTRIDER_HTTP_TLS_ADDR", config.HTTPTLSAddr.Of(cfg)); err != nil {
+	if config.HTTPTLSAddr.Get(cfg) != "" {
+		if s.https, err = listenTLS(lc, "POSTRIDER_HTTP_TLS_ADDR", config.HTTPTLSAddr.Get(cfg)); err != nil {
 			return nil, err
 		}
 	}
-	if config.HTTPTLSAddr.Of(cfg) != "" && config.HTTPTLSCert.Of(cfg) != "" {
-		if s.files, err = listeners.FromFiles("POSTRIDER_HTTP_TLS_CERT", config.HTTPTLSCert.Of(cfg),
-			config.HTTPTLSKey.Of(cfg), log); err != nil {
+	if config.HTTPTLSAddr.Get(cfg) != "" && config.HTTPTLSCert.Get(cfg) != "" {
+		if s.files, err = listeners.FromFiles("POSTRIDER_HTTP_TLS_CERT", config.HTTPTLSCert.Get(cfg),
+			config.HTTPTLSKey.Get(cfg), log); err != nil {
 			return nil, err
 		}
 		s.files.NextProtos = []string{"h2", "http/1.1"}
 	}
-	if tracking.TLSAddr.Of(cfg) != "" && slices.Contains(on, "tracking") {
-		if s.tracking, err = listenTLS(lc, "POSTRIDER_TRACKING_TLS_ADDR", tracking.TLSAddr.Of(cfg)); err != nil {
+	if tracking.TLSAddr.Get(cfg) != "" && slices.Contains(on, "tracking") {
+		if s.tracking, err = listenTLS(lc, "POSTRIDER_TRACKING_TLS_ADDR", tracking.TLSAddr.Get(cfg)); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +72,7 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 		allowed = hosts.AllowServed(d)
 	}
 	s.keeper = certificate.New(certificate.Params{DB: d, Box: box, Logger: log, Config: certificate.Config{
-		CA: tracking.ACMECA.Of(cfg), Email: tracking.ACMEEmail.Of(cfg), HTTPPort: portOf(cfg), TLSPort: port.Addr().(*net.TCPAddr).Port},
+		CA: tracking.ACMECA.Get(cfg), Email: tracking.ACMEEmail.Get(cfg), HTTPPort: portOf(cfg), TLSPort: port.Addr().(*net.TCPAddr).Port},
 		Allowed: func(ctx context.Context, host string) error {
 			if slices.Contains(names, host) {
 				return nil
@@ -115,7 +115,7 @@ func keeperOf(s *secured) *certificate.Keeper { return s.keeper }
 
 // portOf returns the port on which this process serves HTTP.
 func portOf(cfg setting.Values) int {
-	_, text, err := net.SplitHostPort(config.HTTPAddr.Of(cfg))
+	_, text, err := net.SplitHostPort(config.HTTPAddr.Get(cfg))
 	if port, wrong := strconv.Atoi(text); err == nil && wrong == nil {
 		return port
 	}
@@ -138,7 +138,7 @@ func (p edgeParams) serveTrackingHosts(observed *telemetry.HTTP) {
 	}
 	s := server.New(server.Params{Listener: p.Secured.tracking, TLS: p.Secured.keeper.TLS(),
 		Handler: p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler())), Observe: observed.Wrap,
-		Budget: p.Budget, Proxies: config.TrustedProxies.Of(p.Config), Logger: p.Logger,
+		Budget: p.Budget, Proxies: config.TrustedProxies.Get(p.Config), Logger: p.Logger,
 		Fail: func(err error) { p.Logger.Error("listener of tracking hosts failed", telemetry.KeyError, err) }})
 	p.Lifecycle.Append(hookOf(s))
 	p.Logger.Info("serving tracking hosts", telemetry.KeyAddress, p.Secured.tracking.Addr().String())

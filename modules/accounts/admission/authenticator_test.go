@@ -52,7 +52,7 @@ func TestSecureInstallationRejectsOtherOrigins(t *testing.T) {
 		{"https://mail.example.com:443"}, {"https://mail.example.com.evil.example"}, {"https://evil-mail.example.com"},
 		{"https://mail.example.com/"}, {"HTTPS://MAIL.EXAMPLE.COM"}, {"https://mail.example.com."},
 		{"https://x@mail.example.com"}, {"null"}, {""}, nil, {base, base}, {base, "https://evil.example"}} {
-		if _, err := door.Authenticate(post(http.Header{"Origin": foreign})); fault.From(err).
+		if _, err := door.Authenticate(post(http.Header{"Origin": foreign})); fault.Classify(err).
 			Code != fault.CodeCrossOrigin {
 			t.Errorf("a request with a cookie from %q got the error %v, want cross_origin", foreign, err)
 		}
@@ -68,7 +68,7 @@ func TestAccountHeaderIsSentOnce(t *testing.T) {
 	for _, wrong := range [][]string{{one, two}, {one, one}, {""}, {"", one}, {one + ", " + two},
 		{"usr_01kf0m4w7he6x8q2v5b3n9c1ta"}, {one + "\x00"}} {
 		_, err := door.Authenticate(post(http.Header{"Origin": {base}, admission.HeaderAccount: wrong}))
-		if fault.KindOf(err) != fault.Invalid || fault.From(err).Fields[admission.HeaderAccount] == "" {
+		if fault.KindOf(err) != fault.Invalid || fault.Classify(err).Fields[admission.HeaderAccount] == "" {
 			t.Errorf("a request for the accounts %q got the error %v, want an error for the header", wrong, err)
 		}
 	}

@@ -75,7 +75,7 @@ func TestSearchesEntries(t *testing.T) {
 		}
 	}
 	_, err := s.List(t.Context(), "acc_1", Filter{Q: "who:ada"}, page.Request{Limit: 10})
-	if known := fault.From(err); !strings.Contains(known.Fields["q"], `unknown field "who" at character 1`) {
+	if known := fault.Classify(err); !strings.Contains(known.Fields["q"], `unknown field "who" at character 1`) {
 		t.Errorf("an unknown field returned %v, want its position", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // Module provides *Service and its sweep.
 var Module = fx.Module("audit", fx.Provide(New),
-	module.Sweeps(func(s *Service) module.Sweep {
+	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "entries of the audit log", Run: s.sweepEntries}
 	}),
 )

@@ -123,7 +123,7 @@ func TestInvalidBrandReportsEveryField(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := s.SetBrand(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1ta", c.brand)
-			f := fault.From(err)
+			f := fault.Classify(err)
 			var got []string
 			for field := range f.Fields {
 				got = append(got, field)

@@ -20,7 +20,7 @@ func TestAccountHasOneExportAcrossProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = there.Begin(t.Context(), ours)
-	if got := fault.From(err); got.Kind != fault.Limit || got.Code != fault.CodeExportInProgress ||
+	if got := fault.Classify(err); got.Kind != fault.Limit || got.Code != fault.CodeExportInProgress ||
 		got.RetryAfter < time.Second {
 		t.Errorf("a second export of the account got %#v, want Limit with its code and a delay", err)
 	}

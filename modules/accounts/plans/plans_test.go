@@ -103,7 +103,7 @@ func TestInvalidPlanReportsEveryField(t *testing.T) {
 		"overage beyond a cap": {"free", plans.PlanChange{Overage: new(true)}, "overage"},
 	} {
 		_, err := w.plans.Set(t.Context(), c.plan, c.change)
-		if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)), " "); got != c.fields {
+		if got := strings.Join(slices.Sorted(maps.Keys(fault.Classify(err).Fields)), " "); got != c.fields {
 			t.Errorf("%s: rejected the fields %q (%v), want %q", name, got, err, c.fields)
 		}
 	}
@@ -204,7 +204,7 @@ func TestInvalidUsageRangeIsRejected(t *testing.T) {
 		"no period":                   {plans.UsagePeriod{}, "week", "by"},
 	} {
 		_, err := w.plans.Usage(t.Context(), ada, c.r, c.by)
-		if fault.From(err).Fields[c.field] == "" {
+		if fault.Classify(err).Fields[c.field] == "" {
 			t.Errorf("%s: got %v, want an error for %s", name, err, c.field)
 		}
 	}

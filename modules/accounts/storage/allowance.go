@@ -106,7 +106,7 @@ func (s *Service) borrowAndSpend(ctx context.Context, a *allowance, plan string,
 
 // IsQuota reports whether an error says that a quota is exhausted.
 func IsQuota(err error) bool {
-	refused := fault.From(err)
+	refused := fault.Classify(err)
 	return refused.Code == fault.CodePlanLimit &&
 		(refused.Details["cap"] == capStored || refused.Details["cap"] == capDaily)
 }
@@ -124,7 +124,7 @@ const (
 )
 
 func reasonOf(err error) string {
-	reason, _ := fault.From(err).Details["cap"].(string)
+	reason, _ := fault.Classify(err).Details["cap"].(string)
 	return reason
 }
 

@@ -13,7 +13,7 @@ import (
 // Module provides *Service and runs its background work.
 var Module = fx.Module("storage",
 	fx.Provide(New),
-	module.Repairs(func() clockstep.Repair {
+	module.ProvideRepair(func() clockstep.Repair {
 		return clockstep.Repair{What: "measurements and allowances of stored bytes", Columns: []clockstep.TimeColumn{
 			{Table: "storage_counters", Name: "due_at", Limit: 24 * time.Hour, Reset: 24 * time.Hour},
 			{Table: "storage_allowances", Name: "expires_at", Limit: livesInTable, Reset: livesInTable},

@@ -105,7 +105,7 @@ func (w *world) count(t *testing.T, statement string) int64 {
 
 func wantCap(t *testing.T, err error, limit string) {
 	t.Helper()
-	refused := fault.From(err)
+	refused := fault.Classify(err)
 	if err == nil || refused.Kind != fault.Limit || refused.Code != fault.CodePlanLimit ||
 		refused.Details["cap"] != limit || refused.UpgradeURL == "" {
 		t.Fatalf("the charge returned %v with details %v, want plan_limit with cap %s", err, refused.Details, limit)
@@ -145,7 +145,7 @@ func TestErrorNamesExceededByteCap(t *testing.T) {
 	}
 	err := s.Charge(t.Context(), daily, storage.Other, 1)
 	wantCap(t, err, "daily_bytes")
-	if refused := fault.From(err); refused.RetryAfter <= 0 || refused.RetryAfter > 24*time.Hour ||
+	if refused := fault.Classify(err); refused.RetryAfter <= 0 || refused.RetryAfter > 24*time.Hour ||
 		refused.Details["resets_at"] == nil || refused.Details["limit"] != 1000 {
 		t.Errorf("the refusal has details %v and can be retried after %s, want the end of the day", refused.Details,
 			refused.RetryAfter)
@@ -426,7 +426,7 @@ func TestFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 				got = c.name
 			case err == nil:
 				got += ", " + c.name
-			case !storage.IsDiskFull(err) || fault.KindOf(err) != fault.Unavailable || fault.From(err).RetryAfter == 0:
+			case !storage.IsDiskFull(err) || fault.KindOf(err) != fault.Unavailable || fault.Classify(err).RetryAfter == 0:
 				t.Errorf("at level %s, %s was rejected with %v, want 503 with Retry-After", level, c.name, err)
 			}
 		}

@@ -73,7 +73,7 @@ func TestMembersAndInvitationsArePaged(t *testing.T) {
 	}
 	for _, wrong := range []struct{ account, cursor string }{{eve.ID, first.NextCursor}, {ada.ID, "x"}} {
 		if _, err := teams.MemberPage(t.Context(), wrong.account,
-			page.Request{Limit: 3, Cursor: wrong.cursor}); fault.From(err).Fields["cursor"] == "" {
+			page.Request{Limit: 3, Cursor: wrong.cursor}); fault.Classify(err).Fields["cursor"] == "" {
 			t.Errorf("the cursor %q of another list returned %v, want an error", wrong.cursor, err)
 		}
 	}

@@ -24,13 +24,13 @@ import (
 
 // Module provides *Service.
 var Module = fx.Module("team", fx.Provide(New),
-	module.Repairs(func() clockstep.Repair {
+	module.ProvideRepair(func() clockstep.Repair {
 		return clockstep.Repair{What: "invitations", Columns: []clockstep.TimeColumn{
 			{Table: "invitations", Name: "due_at"},
 			{Table: "invitations", Name: "expires_at", Limit: InvitationLife, Reset: InvitationLife},
 		}}
 	}),
-	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old invitations", Run: s.sweep} }),
+	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "old invitations", Run: s.sweep} }),
 )
 
 // Params contains the parameters of New.

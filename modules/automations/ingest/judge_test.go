@@ -14,7 +14,7 @@ func TestRejectsSurroundingWhiteSpace(t *testing.T) {
 		"name":    {Name: "order.paid "},
 		"user_id": {Name: "order.paid", UserID: "\u00a0u-1"},
 	} {
-		if _, err := validatePost(p); fault.From(err).Fields[field] != "cannot begin or end with white space" {
+		if _, err := validatePost(p); fault.Classify(err).Fields[field] != "cannot begin or end with white space" {
 			t.Errorf("%q with user_id %q returned %v, want an error in field %s", p.Name, p.UserID, err, field)
 		}
 	}

@@ -52,7 +52,7 @@ type StepResult struct {
 
 	Waited     *machine.StepWait // nil: the step did not wait
 	Conditions []expression.Explanation
-	Performed  EffectResult
+	Effect     EffectResult
 }
 
 // Arrival is an event that arrived after the one that started the run.
@@ -135,7 +135,7 @@ func (s *simulation) advance(ctx context.Context, in machine.AdvanceInput) {
 		before.Step = r.Index
 		step := StepResult{Record: r, Conditions: s.Program.ExplainStep(ctx, s.Run, before, s.now)}
 		if i == 0 {
-			step.Waited, step.Performed, s.done = waited, s.done, EffectResult{}
+			step.Waited, step.Effect, s.done = waited, s.done, EffectResult{}
 		}
 		before.Outputs[r.Key] = r.Output
 		s.result.Steps = append(s.result.Steps, step)

@@ -128,7 +128,7 @@ func (s *Service) Preview(
 
 // refusedPreview returns the result of a message that would be rejected. Other errors end the simulation.
 func refusedPreview(err error) (simulation.EffectResult, error) {
-	refused := fault.From(err)
+	refused := fault.Classify(err)
 	if refused.Kind == fault.Internal || refused.Kind == fault.Unavailable {
 		return simulation.EffectResult{}, err
 	}

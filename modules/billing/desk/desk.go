@@ -102,7 +102,7 @@ type SetupResult struct {
 
 // wantedPrices returns the prices that the plans of a file must have at the payment provider. Its error is
 // Invalid and contains the unknown plans.
-func (p Prices) wantedPrices(all []accounts.Plan) (out []provider.Wanted, err error) {
+func (p Prices) wantedPrices(all []accounts.Plan) (out []provider.RequiredPrice, err error) {
 	wrong := fault.Fields{}
 	for _, name := range slices.Sorted(maps.Keys(p.Plans)) {
 		i := slices.IndexFunc(all, func(have accounts.Plan) bool { return have.ID == name })
@@ -111,7 +111,7 @@ func (p Prices) wantedPrices(all []accounts.Plan) (out []provider.Wanted, err er
 			continue
 		}
 		price := p.Plans[name]
-		w := provider.Wanted{Plan: name, Name: all[i].Name, Currency: p.Currency, Amount: price.Amount,
+		w := provider.RequiredPrice{Plan: name, Name: all[i].Name, Currency: p.Currency, Amount: price.Amount,
 			Metered: all[i].Overage}
 		if w.Metered {
 			if w.Overage, err = price.parseOverage(); err != nil {

@@ -102,7 +102,7 @@ func TestPriceFileErrorsNameFields(t *testing.T) {
 		"currency: [": "",
 	} {
 		_, err := desk.ReadPrices([]byte(text))
-		if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)),
+		if got := strings.Join(slices.Sorted(maps.Keys(fault.Classify(err).Fields)),
 			" "); fault.KindOf(err) != fault.Invalid || got != want {
 			t.Errorf("%q: %v, want the fields %q", text, err, want)
 		}
@@ -110,7 +110,7 @@ func TestPriceFileErrorsNameFields(t *testing.T) {
 	service, _, _ := newDesk(t)
 	_, err := service.Setup(t.Context(),
 		desk.Prices{Currency: "eur", Plans: map[string]desk.Price{"gold": {Amount: 1}, "pool": {Amount: 1}}})
-	if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)),
+	if got := strings.Join(slices.Sorted(maps.Keys(fault.Classify(err).Fields)),
 		" "); got != "plans.gold plans.pool.overage" {
 		t.Errorf("Setup with unknown plans returned %v", err)
 	}

@@ -21,8 +21,8 @@ func (c *Client) EnsureMeter(ctx context.Context) (id string, made bool, err err
 	return m.ID, true, nil
 }
 
-// Wanted is the price that a plan must have. Amounts are in minor units of the currency.
-type Wanted struct {
+// RequiredPrice is the price that a plan must have. Amounts are in minor units of the currency.
+type RequiredPrice struct {
 	Plan     string
 	Name     string
 	Currency string
@@ -33,21 +33,21 @@ type Wanted struct {
 }
 
 // MatchesPrices reports whether the prices match.
-func (w Wanted) MatchesPrices(p Prices) bool {
+func (w RequiredPrice) MatchesPrices(p Prices) bool {
 	return w.fitsBase(p) && w.fitsMetered(p)
 }
 
-func (w Wanted) fitsBase(p Prices) bool {
+func (w RequiredPrice) fitsBase(p Prices) bool {
 	return p.Base != "" && p.Amount == w.Amount && p.Currency == w.Currency && p.Interval == "month"
 }
 
-func (w Wanted) fitsMetered(p Prices) bool {
+func (w RequiredPrice) fitsMetered(p Prices) bool {
 	return !w.Metered || p.Metered != "" && p.Overage == w.Overage && p.Included == w.Included
 }
 
 // EnsurePlan creates the product of a plan and its prices if they are missing or differ. It never changes a
 // price but replaces it with a new one. Customers keep the old price until their plan changes.
-func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter string) (made []string, err error) {
+func (c *Client) EnsurePlan(ctx context.Context, w RequiredPrice, have Prices, meter string) (made []string, err error) {
 	product := ""
 	for p, err := range list[stripe.Product](ctx, c, "/v1/products", &stripe.ProductListParams{Active: new(true)}) {
 		if err != nil {

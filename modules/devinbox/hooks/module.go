@@ -9,5 +9,5 @@ import (
 // Module provides *Service.
 var Module = fx.Module("devinbox/hooks",
 	fx.Provide(New),
-	module.Drains(func(s *Service) module.Drain { return s.Drain }), // because waiting requests would delay a stop
+	module.ProvideDrain(func(s *Service) module.Drain { return s.Drain }), // because waiting requests would delay a stop
 )

@@ -103,7 +103,7 @@ func findQuotedSPF(values []string) []string {
 // describeSPFFault returns why receivers reject a record with a permanent error.
 func describeSPFFault(e Set, asked *spf.Evaluation, err error) string {
 	if errors.Is(err, spf.ErrTooManyLookups) {
-		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and evaluated; move that "+
+		return fmt.Sprintf("it needs more than 10 lookups before include:%s is reached and evaluated; move that "+
 			"include to the front or remove others", e.spfInclude)
 	}
 	return asked.ExplainError(e.name, err)

@@ -63,7 +63,7 @@ func TestMergedSPFIsEvaluated(t *testing.T) {
 		zone.Add(t, fmt.Sprintf("i%d.example.net. 60 IN TXT \"v=spf1 include:i%d.example.net -all\"", n, n+1))
 	}
 	zone.Add(t, `flat.example.net. 60 IN TXT "v=spf1 ip4:192.0.2.1 -all"`)
-	for include, want := range map[string]string{"i0.example.net": "more than 10 look-ups", "flat.example.net": ""} {
+	for include, want := range map[string]string{"i0.example.net": "more than 10 lookups", "flat.example.net": ""} {
 		there := dnsprovider.Record{Type: "TXT", Name: "example.com", Value: "v=spf1 include:" + include + " -all"}
 		plan := dnsprovider.Compare("example.com", wantedRecords(e.RecordChecks(d), e.SPFInclude()),
 			[]dnsprovider.Record{there}).

@@ -18,7 +18,7 @@ var Signer = setting.Declare(setting.Setting[signer.EngineMode]{
 // OpenEngine opens the configured implementation. It fails if libcrypto is required but is not found or its
 // signatures differ from Go's.
 func OpenEngine(cfg setting.Values, log *slog.Logger) (*signer.Engine, error) {
-	engine, err := signer.Open(Signer.Of(cfg))
+	engine, err := signer.Open(Signer.Get(cfg))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Signer.Name, err)
 	}

@@ -76,10 +76,10 @@ func (b *Book) Put(ctx context.Context, accountID, domainID string, r Rules) (Ru
 	return r, nil
 }
 
-// Accepts reports whether the address with the local part exists at the domain of the account.
-func (b *Book) Accepts(ctx context.Context, accountID, domainID, local string) (bool, error) {
+// HasAddress reports whether the address with the local part exists at the domain of the account.
+func (b *Book) HasAddress(ctx context.Context, accountID, domainID, local string) (bool, error) {
 	rules, err := b.known.Get(ctx, accountDomain{accountID, domainID}, b.read)
-	return err == nil && rules.Accepts(local), err
+	return err == nil && rules.HasAddress(local), err
 }
 
 func (b *Book) read(ctx context.Context, of accountDomain) (Rules, error) {

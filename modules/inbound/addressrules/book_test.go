@@ -33,7 +33,7 @@ func TestBookUsesLatestRules(t *testing.T) {
 	b := NewBook(dbtest.New(t), registry{})
 	accepts := func(accountID, local string, want bool) {
 		t.Helper()
-		if got, err := b.Accepts(t.Context(), accountID, domainID, local); err != nil || got != want {
+		if got, err := b.HasAddress(t.Context(), accountID, domainID, local); err != nil || got != want {
 			t.Errorf("whether %s exists for %s: got %t, %v; want %t", local, accountID, got, err, want)
 		}
 	}

@@ -64,8 +64,8 @@ func checkMatch(match string) string {
 	return ""
 }
 
-// Accepts reports whether the address exists. postmaster always exists.
-func (r Rules) Accepts(local string) bool {
+// HasAddress reports whether the address exists. postmaster always exists.
+func (r Rules) HasAddress(local string) bool {
 	local = strings.ToLower(local)
 	if local == "postmaster" {
 		return true

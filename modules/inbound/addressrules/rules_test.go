@@ -33,12 +33,12 @@ func TestFirstMatchingRuleDecides(t *testing.T) {
 	r := Rules{Rules: []shape.AddressRule{{Match: "old-*", Action: Reject}, {Match: "*-team", Action: Accept}}}
 	for local, want := range map[string]bool{"old-team": false, "New-Team": true, "x": false, "postmaster": true,
 		"PostMaster": true} {
-		if r.Accepts(local) != want {
+		if r.HasAddress(local) != want {
 			t.Errorf("the rules accept %s: %t, want %t", local, !want, want)
 		}
 	}
 	r.CatchAll = true
-	if !r.Accepts("x") || r.Accepts("old-x") {
+	if !r.HasAddress("x") || r.HasAddress("old-x") {
 		t.Error("catch_all")
 	}
 }
@@ -50,11 +50,11 @@ func TestInvalidRulesReportEveryField(t *testing.T) {
 		{Match: "a b", Action: Reject}}}.Validate()
 	for _, path := range []string{"rules[0].match", "rules[0].action", "rules[1].match", "rules[2].match",
 		"rules[3].match", "rules[4].match"} {
-		if fault.From(err).Fields[path] == "" {
+		if fault.Classify(err).Fields[path] == "" {
 			t.Errorf("%s is missing from the error: %v", path, err)
 		}
 	}
-	if err := (Rules{Rules: make([]shape.AddressRule, MaxRules+1)}).Validate(); fault.From(err).Fields["rules"] == "" {
+	if err := (Rules{Rules: make([]shape.AddressRule, MaxRules+1)}).Validate(); fault.Classify(err).Fields["rules"] == "" {
 		t.Errorf("too many rules: %v, want an error", err)
 	}
 }

@@ -14,7 +14,7 @@ const rewindWalkSQL = `UPDATE body_walks SET position = $2 WHERE name = $1 AND p
 // rewindWalk moves the walk over sent emails back after the database clock stepped back, because the ids of new
 // emails are then lower than its position.
 func (s *Service) rewindWalk(ctx context.Context, step clockstep.Step) (int64, error) {
-	n, err := db.Exec(ctx, s.db.SQL, rewindWalkSQL, walkName, id.Since(id.Email, step.At.Add(-clockstep.Matters)))
+	n, err := db.Exec(ctx, s.db.SQL, rewindWalkSQL, walkName, id.Since(id.Email, step.At.Add(-clockstep.MinStep)))
 	if err != nil {
 		return 0, fmt.Errorf("rewind the walk over sent emails: %w", err)
 	}

@@ -56,7 +56,7 @@ func TestMovesResumeAfterStoreOutage(t *testing.T) {
 		"raw":    errOf(w.Composer.Raw(t.Context(), sendingtest.Account, first)),
 		"resend": errOf(w.Sending.Resend(t.Context(), w.Caller(), sending.Resend{EmailID: first})),
 	} {
-		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(fault.From(err).Message, "object store") {
+		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(fault.Classify(err).Message, "object store") {
 			t.Errorf("%s with the store unavailable: %v, want Unavailable naming the object store", what, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // Module provides *Service and moves bodies in the background. The assembly provides the object store.
 var Module = fx.Module("sending/bodies",
 	fx.Provide(New),
-	module.Repairs(func(s *Service) clockstep.Repair {
+	module.ProvideRepair(func(s *Service) clockstep.Repair {
 		return clockstep.Repair{What: "moves of bodies", Columns: []clockstep.TimeColumn{
 			{Table: "body_moves", Name: "due_at", Where: "remove OR attempts > 0", Limit: moveWait.Max, Reset: moveWait.Max},
 		}, Run: s.rewindWalk}

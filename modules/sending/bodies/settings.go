@@ -15,7 +15,7 @@ var SentAfter = setting.Declare(setting.Setting[time.Duration]{
 	DefaultText: "never (bodies stay in the database)",
 	Help:        "Age at which the bodies and attachments of sent emails move to POSTRIDER_BLOBS, such as 1h. Emails with pending deliveries stay. Every process must use the same store; versions without this setting cannot read moved bodies.",
 	Check: func(v setting.Values, after time.Duration) error {
-		if after > 0 && blob.At.Of(v).Bucket == "" {
+		if after > 0 && blob.StoreURL.Get(v).Bucket == "" {
 			return errors.New("requires POSTRIDER_BLOBS")
 		}
 		return nil
@@ -34,5 +34,5 @@ type Config struct {
 
 // ConfigOf returns the Config from the installation's settings.
 func ConfigOf(v setting.Values) Config {
-	return Config{After: SentAfter.Of(v), AcceptOnly: config.DeliveryConcurrency.Of(v) == 0}
+	return Config{After: SentAfter.Get(v), AcceptOnly: config.DeliveryConcurrency.Get(v) == 0}
 }

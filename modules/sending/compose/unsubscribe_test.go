@@ -99,7 +99,7 @@ func TestRejectsOversizedUnsubscribeLinkAtAcceptance(t *testing.T) {
 	yes := true
 	m := simpleMessage("bob@example.net")
 	m.Unsubscribe, m.Subject = &yes, strings.Repeat("{{unsubscribe_url}}", 40)
-	if _, err := f.accepting.Send(t.Context(), f.Caller(), sending.Request{Message: m}); fault.From(err).
+	if _, err := f.accepting.Send(t.Context(), f.Caller(), sending.Request{Message: m}); fault.Classify(err).
 		Fields["subject"] == "" {
 		t.Errorf("a subject of too many links returned %v", err)
 	}

@@ -20,7 +20,7 @@ import (
 // Module provides *Service and runs its deliveries.
 var Module = fx.Module("sending/delivery",
 	fx.Provide(New, func(s *Service) handover.Claimer { return s }),
-	module.Repairs(func(s *Service) clockstep.Repair {
+	module.ProvideRepair(func(s *Service) clockstep.Repair {
 		return clockstep.Repair{What: "recipients",
 			Run: s.repairDueTimes}
 	}),

@@ -41,7 +41,7 @@ func (c AccountChange) Validate() fault.Fields {
 	case Retry, Hold, Release:
 	case Drop:
 		if err := validateReason(c.Reason); err != nil {
-			for field, problem := range fault.From(err).Fields {
+			for field, problem := range fault.Classify(err).Fields {
 				wrong.Add(field, "%s", problem)
 			}
 		}

@@ -58,7 +58,7 @@ func (s *Service) OpenAttachment(ctx context.Context, accountID, emailID string,
 		if err != nil {
 			return filelink.AttachmentContent{}, err
 		}
-		return filelink.AttachmentContent{File: f, Held: []*intake.Content{c}, Close: c.Close,
+		return filelink.AttachmentContent{File: f, IntakeContents: []*intake.Content{c}, Close: c.Close,
 			WriteTo: func(w io.Writer) error { _, err := io.Copy(w, c.Reader()); return err }}, nil
 	}
 	c, err := s.Content(ctx, accountID, emailID, readPatience)
@@ -68,7 +68,7 @@ func (s *Service) OpenAttachment(ctx context.Context, accountID, emailID string,
 	if c == nil {
 		return filelink.AttachmentContent{}, noAttachment(index)
 	}
-	return filelink.AttachmentContent{File: f, Held: []*intake.Content{c}, Close: c.Close,
+	return filelink.AttachmentContent{File: f, IntakeContents: []*intake.Content{c}, Close: c.Close,
 		WriteTo: func(w io.Writer) error { _, err := message.ReadFile(c.Reader(), index, w); return err }}, nil
 }
 

@@ -110,7 +110,7 @@ func (r *releasingEmail) permit() (bool, error) {
 // sendUnless hands the email over to delivery unless there is a reason not to.
 func (r *releasingEmail) sendUnless(refusal error) bool {
 	if refusal != nil {
-		r.fail(fault.From(refusal))
+		r.fail(fault.Classify(refusal))
 		return false
 	}
 	r.send()

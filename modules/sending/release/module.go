@@ -18,7 +18,7 @@ import (
 // Module releases scheduled emails while the process runs.
 var Module = fx.Module("sending/release",
 	fx.Provide(New),
-	module.Repairs(func() clockstep.Repair {
+	module.ProvideRepair(func() clockstep.Repair {
 		return clockstep.Repair{What: "scheduled emails that could not be released", Columns: []clockstep.TimeColumn{
 			{Table: "emails", Name: "release_at", Where: "status = 'queued' OR scheduled_at < release_at", Limit: releaseAgain, Reset: releaseAgain},
 		}}

@@ -111,7 +111,7 @@ func TestReleaseRepeatsAllChecks(t *testing.T) {
 			if jobs := f.ClaimAll(t); len(jobs) != 0 {
 				t.Errorf("the email was delivered anyway: %+v", jobs)
 			}
-			if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).
+			if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.Classify(err).
 				Code != fault.CodeEmailNotScheduled {
 				t.Errorf("cancel: %v", err)
 			}
@@ -163,7 +163,7 @@ func TestEmailsOfSuspendedAccountsWaitInQueue(t *testing.T) {
 		}
 		f.Exec(t, `UPDATE emails SET release_at = now()`)
 	}
-	if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).Details["status"] != "queued" {
+	if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.Classify(err).Details["status"] != "queued" {
 		t.Errorf("cancel: %v", err)
 	}
 	f.Near.Owner.Suspended = false
@@ -327,7 +327,7 @@ func TestCancelRacesRelease(t *testing.T) {
 				!cmp.Equal(types, []string{"email.scheduled", "email.cancelled"}) {
 				t.Errorf("cancel succeeded, but the email is %s, due %d, facts %v", e.Status, due[id], types)
 			}
-		case fault.From(errs[i]).Code == fault.CodeEmailNotScheduled:
+		case fault.Classify(errs[i]).Code == fault.CodeEmailNotScheduled:
 			if e.Status != email.StatusSent || due[id] != 1 ||
 				!cmp.Equal(types, []string{"email.scheduled", "email.sent"}) || e.SentAt.Before(*e.ScheduledAt) {
 				t.Errorf("cancel failed, but the email is %s, due %d, facts %v", e.Status, due[id], types)

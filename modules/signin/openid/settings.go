@@ -30,9 +30,9 @@ var (
 			switch {
 			case issuer == "":
 				return nil
-			case ClientID.Of(v) == "":
+			case ClientID.Get(v) == "":
 				return errors.New("requires POSTRIDER_OIDC_CLIENT_ID")
-			case ClientSecret.Of(v).IsZero():
+			case ClientSecret.Get(v).IsZero():
 				return errors.New("requires POSTRIDER_OIDC_CLIENT_SECRET")
 			}
 			return nil
@@ -55,7 +55,7 @@ var (
 	Name = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_OIDC_NAME", Group: chapter,
 		Form:        setting.Syntax[string]{Placeholder: "NAME", Parse: parseName},
-		DefaultText: "the issuer's host", From: func(v setting.Values) string { return hostOf(Issuer.Of(v)) },
+		DefaultText: "the issuer's host", From: func(v setting.Values) string { return hostOf(Issuer.Get(v)) },
 		Help: "Name of the provider on the sign-in page: Sign in with NAME.",
 	})
 	JoinSetting = setting.Declare(setting.Setting[Join]{
@@ -82,7 +82,7 @@ func init() { //nolint:gochecknoinits // avoids an initialization cycle
 }
 
 func withIssuer(v setting.Values, given bool) error {
-	if given && Issuer.Of(v) == "" {
+	if given && Issuer.Get(v) == "" {
 		return errors.New("requires POSTRIDER_OIDC_ISSUER")
 	}
 	return nil
@@ -176,8 +176,8 @@ type Config struct {
 
 // ConfigOf reads the settings.
 func ConfigOf(v setting.Values) Config {
-	return Config{Issuer: Issuer.Of(v), ClientID: ClientID.Of(v), ClientSecret: ClientSecret.Of(v), Name: Name.Of(v),
-		Join: JoinSetting.Of(v), TrustEmail: TrustEmail.Of(v),
-		BaseURL: strings.TrimSuffix(config.BaseURL.Of(v), "/"), NoInvites: signin.SignUpSetting.Of(v).Closed,
+	return Config{Issuer: Issuer.Get(v), ClientID: ClientID.Get(v), ClientSecret: ClientSecret.Get(v), Name: Name.Get(v),
+		Join: JoinSetting.Get(v), TrustEmail: TrustEmail.Get(v),
+		BaseURL: strings.TrimSuffix(config.BaseURL.Get(v), "/"), NoInvites: signin.SignUpSetting.Get(v).Closed,
 		OwnResolver: config.DNSServer.IsSet(v)}
 }

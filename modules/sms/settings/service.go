@@ -30,7 +30,7 @@ type Config struct {
 
 // ConfigOf returns the configuration from the settings.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
-	return Config{Operator: OperatorProvider.Of(cfg), Allow: egress.Allow.Of(cfg),
+	return Config{Operator: OperatorProvider.Get(cfg), Allow: egress.Allow.Get(cfg),
 		PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
 }
 

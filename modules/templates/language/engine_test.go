@@ -254,7 +254,7 @@ func TestLimitsSlowRendersPerOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := slowWork.Bind(t.Context(), "acc_1")
-	if _, err := slow.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); fault.From(err).
+	if _, err := slow.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); fault.Classify(err).
 		Code != fault.CodeRateLimit || !IsOver(err) {
 		t.Errorf("a slow render during another one of the same owner returned %v, want %s", err, fault.CodeRateLimit)
 	}

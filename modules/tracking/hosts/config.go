@@ -20,11 +20,11 @@ type Config struct {
 
 // ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values) Config {
-	return Config{BaseURL: config.BaseURL.Of(cfg), Target: config.TrackingHost.Of(cfg),
+	return Config{BaseURL: config.BaseURL.Get(cfg), Target: config.TrackingHost.Get(cfg),
 		Own: []string{config.BaseHost(cfg),
-			config.SandboxDomain.Of(cfg), config.ReturnPathHost.Of(cfg), config.SPFInclude.Of(cfg),
-			config.SMTPHost.Of(cfg),
-			config.Hostname.Of(cfg)}}
+			config.SandboxDomain.Get(cfg), config.ReturnPathHost.Get(cfg), config.SPFInclude.Get(cfg),
+			config.SMTPHost.Get(cfg),
+			config.Hostname.Get(cfg)}}
 }
 
 // Validate reports every invalid field.

@@ -243,17 +243,17 @@ func TestRefusesInvalidHosts(t *testing.T) {
 		"links.shop.example:8080": "", "https://links.shop.example": "", "*.shop.example": "", "192.0.2.1": "",
 		strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
 		_, err := w.Set(t.Context(), w.ada, shop, HostInput{Host: host})
-		if fields := fault.From(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
+		if fields := fault.Classify(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
 			t.Errorf("Set(%q) returned %v, want an error in field host that contains %q", host, err, want)
 		}
 	}
 	pending := w.registry.add(w.ada, "new.example", domain.StatusPending)
-	if _, err := w.Set(t.Context(), w.ada, pending, HostInput{Host: "links.new.example"}); fault.From(err).
+	if _, err := w.Set(t.Context(), w.ada, pending, HostInput{Host: "links.new.example"}); fault.Classify(err).
 		Code != fault.CodeDomainNotVerified {
 		t.Errorf("Set for an unverified domain returned %v", err)
 	}
 	w.config.Target = ""
-	if _, err := w.Set(t.Context(), w.ada, shop, HostInput{Host: "links.shop.example"}); fault.From(err).
+	if _, err := w.Set(t.Context(), w.ada, shop, HostInput{Host: "links.shop.example"}); fault.Classify(err).
 		Code != fault.CodeConflict {
 		t.Errorf("Set without a configured target returned %v", err)
 	}
@@ -277,7 +277,7 @@ func TestHostsAreIsolatedByAccount(t *testing.T) {
 			t.Errorf("%s of another account's host returned %v, want not found", name, err)
 		}
 	}
-	if _, err := w.Set(t.Context(), w.eve, sub, HostInput{Host: "go.sub.shop.example"}); fault.From(err).
+	if _, err := w.Set(t.Context(), w.eve, sub, HostInput{Host: "go.sub.shop.example"}); fault.Classify(err).
 		Code != fault.CodeConflict {
 		t.Errorf("Set of a taken host returned %v, want a conflict", err)
 	}

@@ -29,7 +29,7 @@ type Config struct {
 
 // ConfigOf returns the configuration from the installation's settings.
 func ConfigOf(v setting.Values) Config {
-	return Config{OwnHosts: append([]string{config.BaseHost(v)}, config.LinkHosts.Of(v)...)}
+	return Config{OwnHosts: append([]string{config.BaseHost(v)}, config.LinkHosts.Get(v)...)}
 }
 
 // Params are the dependencies of New.

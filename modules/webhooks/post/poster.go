@@ -25,7 +25,7 @@ type Config struct {
 
 // ConfigOf returns the configuration from the installation's settings.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
-	return Config{Allow: egress.Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
+	return Config{Allow: egress.Allow.Get(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
 }
 
 // connectTimeout applies to TCP and TLS separately.

@@ -34,7 +34,7 @@ func declareForm(change bool) func(*form) body.Object {
 			{Name: "color", Type: body.Choice(&f.Color, "red", "blue")},
 			{Name: "reply", Type: body.Mailbox(&f.Reply)},
 			{Name: "copies", Type: body.Mailboxes(&f.Copies)},
-			{Name: "at", Type: body.Maybe(&f.At, body.Time)},
+			{Name: "at", Type: body.Pointer(&f.At, body.Time)},
 			{Name: "names", Type: body.List(&f.Names, body.Text)},
 			{Name: "any", Type: body.Any(&f.Any)},
 			{Name: "on", Type: body.Boolean(&f.On)},
@@ -49,7 +49,7 @@ func decodeForm(t *testing.T, text string, change bool) (form, fault.Fields) {
 		t.Fatalf("%s is not read: %v", text, err)
 	}
 	f, err := body.Decode(given, declareForm(change))
-	return f, fault.From(err).Fields
+	return f, fault.Classify(err).Fields
 }
 
 // A blank text in an optional field means the same as omitting the field, whatever kind of text it accepts.

@@ -17,7 +17,7 @@ func contactBody(in *contact) body.Object {
 	return body.Object{Name: "AddContact", Fields: []body.Field{
 		{Name: "email", Aliases: []string{"emailAddress"}, Type: body.Text(&in.email), Need: body.Required, About: "A bare address."},
 		{Name: "tags", Type: body.List(&in.tags, body.Text), About: "Words to find it by."},
-		{Name: "score", Type: body.Maybe(&in.score, body.Integer), About: "Left out: unknown."},
+		{Name: "score", Type: body.Pointer(&in.score, body.Integer), About: "Left out: unknown."},
 	}, Check: func(d *body.Decoder) {
 		if in.score != nil && *in.score > 100 {
 			d.Refuse("score", "must be at most 100")

@@ -57,7 +57,7 @@ func formOf(t Type) *idempotency.Form {
 func (t ListType[T, K]) Form() *idempotency.Form { return formOf(t.of(new(T))) }
 
 // Form returns the form of the value.
-func (t maybe[T, K]) Form() *idempotency.Form { return formOf(t.of(new(T))) }
+func (t pointerType[T, K]) Form() *idempotency.Form { return formOf(t.of(new(T))) }
 
 // Form treats an object without fields as omitted.
 func (anyObject) Form() *idempotency.Form { return &idempotency.Form{OmitEmpty: true} }

@@ -130,15 +130,15 @@ func (moment) Schema(Components) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
 }
 
-// Maybe sets a pointer to the value of a field. The pointer stays nil if the field is omitted or cannot be read.
-func Maybe[T any, K Type](to **T, of func(*T) K) Type { return maybe[T, K]{to, of} }
+// Pointer sets a pointer to the value of a field. The pointer stays nil if the field is omitted or cannot be read.
+func Pointer[T any, K Type](to **T, of func(*T) K) Type { return pointerType[T, K]{to, of} }
 
-type maybe[T any, K Type] struct {
+type pointerType[T any, K Type] struct {
 	to **T
 	of func(*T) K
 }
 
-func (t maybe[T, K]) Read(d *Decoder, path string, v Value) {
+func (t pointerType[T, K]) Read(d *Decoder, path string, v Value) {
 	given, before := new(T), len(d.wrong)
 	t.of(given).Read(d, path, v)
 	if len(d.wrong) == before {
@@ -146,7 +146,7 @@ func (t maybe[T, K]) Read(d *Decoder, path string, v Value) {
 	}
 }
 
-func (t maybe[T, K]) Schema(c Components) *huma.Schema { return t.of(new(T)).Schema(c) }
+func (t pointerType[T, K]) Schema(c Components) *huma.Schema { return t.of(new(T)).Schema(c) }
 
 // ListType is an array.
 type ListType[T any, K Type] struct {
@@ -212,7 +212,7 @@ func (anyObject) Schema(Components) *huma.Schema {
 // IntegerOrNull declares a number that null clears: to is nil if the field is omitted, and points to nil
 // for null.
 func IntegerOrNull(name string, to ***int, from, upTo int, about string) Field {
-	return Field{Name: name, About: about, Null: func() { *to = new((*int)(nil)) }, Type: Maybe(to, func(n **int) Type {
-		return Maybe(n, func(n *int) IntegerType { return Integer(n).AtLeast(from).UpTo(upTo) })
+	return Field{Name: name, About: about, Null: func() { *to = new((*int)(nil)) }, Type: Pointer(to, func(n **int) Type {
+		return Pointer(n, func(n *int) IntegerType { return Integer(n).AtLeast(from).UpTo(upTo) })
 	})}
 }

@@ -76,7 +76,7 @@ var problemDocs = map[int]problemDoc{
 			"`Retry-After` seconds. `body_unavailable`: the body of the email is temporarily unavailable (object " +
 			"storage).",
 		example: problem.ProblemBody{Code: fault.CodeUnavailable,
-			Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
+			Message: "Database temporarily unavailable. Retry, and repeat a write with the same Idempotency-Key (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
 }
 
 // problemResponse is shared by all operations, so that the document contains it once.

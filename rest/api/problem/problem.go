@@ -82,7 +82,7 @@ func From(err error, requestID string) *Problem {
 	if errors.As(err, &known) {
 		return known
 	}
-	f := fault.From(err)
+	f := fault.Classify(err)
 	p := New(statusOf[f.Kind], f.Code, f.Message)
 	p.Body.UpgradeURL = f.UpgradeURL
 	p.Body.Details = maps.Clone(f.Details)

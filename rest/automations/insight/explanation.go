@@ -160,8 +160,8 @@ type backtest struct {
 
 func backtestBody(b *backtest) body.Object {
 	return body.Object{Name: "BacktestAutomation", Fields: []body.Field{
-		{Name: "since", Type: body.Maybe(&b.Since, body.Time), Need: body.Required, About: "Only events at or after this time."},
-		{Name: "limit", Type: body.Maybe(&b.Limit, func(n *int) body.IntegerType {
+		{Name: "since", Type: body.Pointer(&b.Since, body.Time), Need: body.Required, About: "Only events at or after this time."},
+		{Name: "limit", Type: body.Pointer(&b.Limit, func(n *int) body.IntegerType {
 			return body.Integer(n).AtLeast(1).
 				UpTo(automations.MaxBacktest)
 		}), About: "Maximum number of events, newest first. Defaults to 1000."},

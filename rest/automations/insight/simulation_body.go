@@ -38,15 +38,15 @@ type laterEvent struct {
 
 func simulationBody(s *simulation) body.Object {
 	return body.Object{Name: "SimulateAutomation", Fields: []body.Field{
-		{Name: "event", Type: body.Maybe(&s.Event, simulatedEvent), About: "The event that starts the run. Either " +
+		{Name: "event", Type: body.Pointer(&s.Event, simulatedEvent), About: "The event that starts the run. Either " +
 			"event or event_id is required."},
 		{Name: "event_id", Type: body.Text(&s.EventID), About: "ID of a stored event to use instead.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta"},
-		{Name: "at", Type: body.Maybe(&s.At, body.Time), About: "When the event happens. Defaults to now, or to the " +
+		{Name: "at", Type: body.Pointer(&s.At, body.Time), About: "When the event happens. Defaults to now, or to the " +
 			"time of the stored event."},
 		{Name: "then", Type: body.List(&s.Then, laterBody).Count(0, automations.MaxLater), About: "Later events of the same person."},
 		{Name: "draft", Type: body.Boolean(&s.Draft), About: "Whether to simulate the draft. Defaults to the active " +
 			"version, or the draft if there is none."},
-		{Name: "version", Type: body.Maybe(&s.Version, func(n *int) body.IntegerType { return body.Integer(n).AtLeast(1) }), About: "Simulate this version."},
+		{Name: "version", Type: body.Pointer(&s.Version, func(n *int) body.IntegerType { return body.Integer(n).AtLeast(1) }), About: "Simulate this version."},
 		{Name: "outcomes", Type: body.AnyObject(&s.Outcomes), Example: map[string]any{"hello": "suppressed"},
 			About: "Outcomes of steps by key: `suppressed` (a recipient is suppressed) or `error` (the message is " +
 				"refused, or the URL does not respond). Other steps succeed."},

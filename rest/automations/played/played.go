@@ -113,7 +113,7 @@ func StepOf(s play.StepResult) SimulatedStep {
 	out := SimulatedStep{Index: s.Index, Key: s.Key, Type: s.Type, Status: s.Status, Output: s.Output,
 		Error: wire.OrNull(s.Error), StartedAt: wire.Time(s.Started), EndedAt: wire.Time(s.Ended),
 		Wait: wire.FromPointer(newWait(s.Waited)), Conditions: wire.ListOf(s.Conditions, ExplanationOf)}
-	switch p := s.Performed.Preview.(type) {
+	switch p := s.Effect.Preview.(type) {
 	case *sending.Preview:
 		out.Email = wire.FromPointer(newSimulatedEmail(p))
 	case *sms.Preview:

@@ -136,7 +136,7 @@ func (p *preview) show(w http.ResponseWriter, form *multipart.Reader) error {
 
 // refuse responds in plain text, which the frame shows.
 func (p *preview) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	f := fault.From(err)
+	f := fault.Classify(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	header := w.Header()
 	header.Del("Content-Security-Policy")

@@ -150,7 +150,7 @@ func (e *edge) clear(w http.ResponseWriter, _ *http.Request, accountID string) e
 
 // refuse writes an error in the format of the API.
 func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	f := fault.From(err)
+	f := fault.Classify(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	if f.Kind == fault.Internal {
 		telemetry.LogFailure(r.Context(), e.log, "webhook receiver of development mode", telemetry.KeyError, err)

@@ -107,7 +107,7 @@ func isLocal(host string, also []string) bool {
 
 // refuse responds with an error. It shows only messages for users.
 func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	f := fault.From(err)
+	f := fault.Classify(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	status := http.StatusInternalServerError
 	switch f.Kind {

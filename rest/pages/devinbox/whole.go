@@ -33,7 +33,7 @@ func (p *pages) findLatest(w http.ResponseWriter, r *http.Request) error {
 	if err == nil || r.Context().Err() != nil {
 		return nil //nolint:nilerr // the client has disconnected
 	}
-	f := fault.From(err)
+	f := fault.Classify(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	if f.Kind == fault.Internal {
 		telemetry.LogFailure(r.Context(), p.log, "development inbox", telemetry.KeyError, err)

@@ -108,7 +108,7 @@ func (l links) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, tracking.ErrWithheld):
 		l.answerWithheld(w, r)
 	default:
-		telemetry.SetError(r.Context(), fault.From(err).Code, err)
+		telemetry.SetError(r.Context(), fault.Classify(err).Code, err)
 		l.answerUnavailable(w, r)
 	}
 }

@@ -207,7 +207,7 @@ func (p *pages) findSender(ctx context.Context, u suppression.Unsubscribe) (Send
 }
 
 func (p *pages) failPage(w http.ResponseWriter, r *http.Request, said *words, err error) {
-	f := fault.From(err)
+	f := fault.Classify(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	status, retry := http.StatusInternalServerError, time.Minute
 	if f.Kind == fault.Unavailable {

@@ -207,7 +207,7 @@ var statuses = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.Un
 
 // refuseForm shows the form again, with the error.
 func (p *pages) refuseForm(w http.ResponseWriter, r *http.Request, f form, err error) {
-	known := fault.From(err)
+	known := fault.Classify(err)
 	v := f.toView(r)
 	status, told := statuses[known.Kind]
 	switch {

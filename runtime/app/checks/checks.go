@@ -38,9 +38,9 @@ type Params struct {
 func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	d := &doctor.Doctor{Config: configOf(p), DNS: p.Resolver.WithoutCache()}
 	if config.IsEmbedded(p.Config) {
-		d.Others = append(d.Others, doctor.DataDir(config.DataDir.Of(p.Config)))
+		d.Others = append(d.Others, doctor.DataDir(config.DataDir.Get(p.Config)))
 	}
-	d.Others = append(d.Others, doctor.Signer(signing.Signer.Of(p.Config)))
+	d.Others = append(d.Others, doctor.Signer(signing.Signer.Get(p.Config)))
 	if p.DB == nil {
 		return d, nil
 	}
@@ -51,7 +51,7 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	if len(sources) > 0 {
 		d.Config.Addresses = nil
 	}
-	if len(sources) > 0 && outbound.MainExit.Of(p.Config).How == outbound.MX {
+	if len(sources) > 0 && outbound.MainExit.Get(p.Config).How == outbound.MX {
 		d.Others = append(d.Others, checkSources(p.DB, sources))
 	}
 	for _, s := range sources {
@@ -60,30 +60,30 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 		}
 	}
 	d.Others = append(d.Others, doctor.Database(p.DB,
-		doctor.DatabaseConfig{Embedded: config.IsEmbedded(p.Config), Connections: config.Connections.Of(p.Config),
-			RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config), Standbys: config.Standbys.Of(p.Config)}))
-	if !config.ReplicaURL.Of(p.Config).IsZero() {
+		doctor.DatabaseConfig{Embedded: config.IsEmbedded(p.Config), Connections: config.Connections.Get(p.Config),
+			RiskLosingMail: config.RiskLosingAcceptedMail.Get(p.Config), Standbys: config.Standbys.Get(p.Config)}))
+	if !config.ReplicaURL.Get(p.Config).IsZero() {
 		d.Others = append(d.Others, doctor.Replica(p.DB, store.ReplicaConfig(p.Config)))
 	}
 	if d.Config.BaseURL != "" {
 		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config),
 			Resolver: p.Resolver, DB: p.DB}))
 	}
-	if key := billing.StripeKey.Of(p.Config); !key.IsZero() {
+	if key := billing.StripeKey.Get(p.Config); !key.IsZero() {
 		service, err := billingDesk(p)
 		if err != nil {
 			return d, err
 		}
 		d.Others = append(d.Others, checkPayments(service))
 	}
-	if !eventexport.To.Of(p.Config).IsZero() {
+	if !eventexport.To.Get(p.Config).IsZero() {
 		d.Others = append(d.Others, checkExport(p))
 	}
 	d.Others = append(d.Others, checkStatistics(p), checkObjectStore(p), unknownResults(p.DB))
 	// disk.data_dir checks the disk of the embedded server
-	if !config.IsEmbedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 {
+	if !config.IsEmbedded(p.Config) || config.DatabaseBytes.Get(p.Config) > 0 {
 		d.Others = append(d.Others, doctor.DatabaseDisk(diskroom.Params{Config: DiskConfig(p.Config), DB: p.DB,
-			DatabaseURL: config.DatabaseURL.Of(p.Config).Reveal()}))
+			DatabaseURL: config.DatabaseURL.Get(p.Config).Reveal()}))
 	}
 	if p.Box != nil {
 		d.Others = append(d.Others,
@@ -102,42 +102,42 @@ var publicAddresses = setting.Declare(setting.Setting[[]netip.Addr]{
 
 // DiskConfig returns where the disk of the database is.
 func DiskConfig(cfg setting.Values) diskroom.Config {
-	c := diskroom.Config{Bytes: int64(config.DatabaseBytes.Of(cfg))}
+	c := diskroom.Config{Bytes: int64(config.DatabaseBytes.Get(cfg))}
 	if config.IsEmbedded(cfg) {
-		c.Dir = filepath.Join(config.DataDir.Of(cfg), "postgres")
+		c.Dir = filepath.Join(config.DataDir.Get(cfg), "postgres")
 	}
 	return c
 }
 
 func configOf(p Params) doctor.Config {
 	cfg := p.Config
-	c := doctor.Config{BaseURL: config.BaseURL.Of(cfg), Hostname: config.Hostname.Of(cfg),
-		ReturnPathHost: config.ReturnPathHost.Of(cfg), SPFInclude: config.SPFInclude.Of(cfg),
-		SMTPHost:     config.SMTPHost.Of(cfg),
-		TrackingHost: config.TrackingHost.Of(cfg), SandboxDomain: config.SandboxDomain.Of(cfg),
-		Direct: outbound.MainExit.Of(cfg).How == outbound.MX, MXPort: outgoing.MXPort.Of(cfg),
-		ListenAddr: listeners.InboundAddr.Of(cfg),
-		Folders:    []doctor.Folder{{Setting: "spool_dir", Dir: config.SpoolDir.Of(cfg)}}}
+	c := doctor.Config{BaseURL: config.BaseURL.Get(cfg), Hostname: config.Hostname.Get(cfg),
+		ReturnPathHost: config.ReturnPathHost.Get(cfg), SPFInclude: config.SPFInclude.Get(cfg),
+		SMTPHost:     config.SMTPHost.Get(cfg),
+		TrackingHost: config.TrackingHost.Get(cfg), SandboxDomain: config.SandboxDomain.Get(cfg),
+		Direct: outbound.MainExit.Get(cfg).How == outbound.MX, MXPort: outgoing.MXPort.Get(cfg),
+		ListenAddr: listeners.InboundAddr.Get(cfg),
+		Folders:    []doctor.Folder{{Setting: "spool_dir", Dir: config.SpoolDir.Get(cfg)}}}
 	if config.IsEmbedded(cfg) {
 		c.Folders = append(c.Folders, doctor.Folder{Setting: "data_dir",
-			Dir: filepath.Join(config.DataDir.Of(cfg), "postgres")})
+			Dir: filepath.Join(config.DataDir.Get(cfg), "postgres")})
 	}
-	if on, err := config.ParseModules(config.Modules.Of(cfg), p.Modules); err == nil {
+	if on, err := config.ParseModules(config.Modules.Get(cfg), p.Modules); err == nil {
 		for _, name := range on {
 			c.Receives = c.Receives || name == "bounces" || name == "inbound"
 		}
 	}
-	for _, ip := range publicAddresses.Of(cfg) {
+	for _, ip := range publicAddresses.Get(cfg) {
 		c.Addresses = append(c.Addresses, doctor.SendingAddress{IP: ip})
 	}
-	if file := config.HTTPTLSCert.Of(cfg); file != "" {
+	if file := config.HTTPTLSCert.Get(cfg); file != "" {
 		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: config.HTTPTLSCert.Name,
-			CertFile: file, KeyFile: config.HTTPTLSKey.Of(cfg), Names: []string{config.BaseHost(cfg)}})
+			CertFile: file, KeyFile: config.HTTPTLSKey.Get(cfg), Names: []string{config.BaseHost(cfg)}})
 	}
-	if listeners.CertFile.Of(cfg) != "" {
+	if listeners.CertFile.Get(cfg) != "" {
 		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: "POSTRIDER_SMTP_TLS_CERT",
-			CertFile: listeners.CertFile.Of(cfg), KeyFile: listeners.KeyFile.Of(cfg),
-			Names: []string{config.SMTPHost.Of(cfg)}})
+			CertFile: listeners.CertFile.Get(cfg), KeyFile: listeners.KeyFile.Get(cfg),
+			Names: []string{config.SMTPHost.Get(cfg)}})
 	}
 	return c
 }

@@ -11,7 +11,7 @@ import (
 // checkObjectStore checks whether the object store responds, and whether one is needed but not set.
 func checkObjectStore(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
-		if cfg := blob.At.Of(p.Config); cfg.Bucket != "" {
+		if cfg := blob.StoreURL.Get(p.Config); cfg.Bucket != "" {
 			return []doctor.Finding{objectStore(ctx, cfg)}
 		}
 		needed, err := bodies.NeedsObjectStore(ctx, p.DB)

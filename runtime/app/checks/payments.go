@@ -19,8 +19,8 @@ func billingDesk(p Params) (*desk.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return desk.New(p.DB, plans.New(p.DB, service), billing.StripeKey.Of(p.Config), billing.StripeURL.Of(p.Config),
-		config.BaseURL.Of(p.Config))
+	return desk.New(p.DB, plans.New(p.DB, service), billing.StripeKey.Get(p.Config), billing.StripeURL.Get(p.Config),
+		config.BaseURL.Get(p.Config))
 }
 
 // checkPayments checks that plans and prices match, and that usage is reported in time.

@@ -42,7 +42,7 @@ func RunRepeatedly(modules []string) fx.Option {
 		fx.Provide(fx.Annotate(func(v *periodicChecks) graph.ServiceSet {
 			return graph.ServiceSet{Module: "accounts", Set: func(p *graph.Parts) { p.Doctor = v }}
 		}, fx.ResultTags(`group:"graph"`))),
-		module.Healths(func(v *periodicChecks) module.Health {
+		module.ProvideHealth(func(v *periodicChecks) module.Health {
 			return module.Health{Name: "doctor",
 				Ask: v.condition}
 		}),

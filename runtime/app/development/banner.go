@@ -23,7 +23,7 @@ type Readers struct {
 // Announce seeds the database and reports all addresses to the readers. All listeners are ready by then. It
 // returns the first error of seeding or of a reader.
 func (s Seeder) Announce(ctx context.Context, cfg setting.Values, opened *store.Store, to Readers) error {
-	d, err := s.seed(ctx, config.DataDir.Of(cfg))
+	d, err := s.seed(ctx, config.DataDir.Get(cfg))
 	if err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ curl %s/emails -H 'Authorization: Bearer %s' -H 'Content-Type: application/json'
 
 func (r Ready) print(w io.Writer, cfg setting.Values) error {
 	where := "no sign-in needed, and mail is caught in the inbox instead of leaving this machine."
-	if outbound.MainExit.Of(cfg).How != outbound.Capture {
+	if outbound.MainExit.Get(cfg).How != outbound.Capture {
 		where = "no sign-in needed. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" +
-			string(outbound.MainExit.Of(cfg).How) + ")."
+			string(outbound.MainExit.Get(cfg).How) + ")."
 	}
 	played := ""
 	if domains := playedConfig(cfg).Domains; r.InboxURL != nil && len(domains) > 0 {

@@ -10,22 +10,24 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// Seeded exposes the seeded data to GraphQL.
-type Seeded struct{ latest atomic.Pointer[graph.Seeded] }
+// SeedStore exposes the seeded data to GraphQL.
+type SeedStore struct {
+	latest atomic.Pointer[graph.SeedData]
+}
 
 // Shown provides the seeded data to GraphQL.
-var Shown = fx.Provide(func() *Seeded { return &Seeded{} },
-	fx.Annotate(func(s *Seeded) graph.ServiceSet {
+var Shown = fx.Provide(func() *SeedStore { return &SeedStore{} },
+	fx.Annotate(func(s *SeedStore) graph.ServiceSet {
 		return graph.ServiceSet{Module: graph.ModuleDevelopment, Set: func(p *graph.Parts) { p.Seeds = s }}
 	}, fx.ResultTags(`group:"graph"`)))
 
-var _ graph.Seeds = (*Seeded)(nil)
+var _ graph.Seeds = (*SeedStore)(nil)
 
-// Seeded returns the seeded data, or nil if seeding has not finished.
-func (s *Seeded) Seeded() *graph.Seeded { return s.latest.Load() }
+// SeedData returns the seeded data, or nil if seeding has not finished.
+func (s *SeedStore) SeedData() *graph.SeedData { return s.latest.Load() }
 
-func (s *Seeded) store(r Ready, cfg setting.Values) {
-	out := &graph.Seeded{APIKey: r.APIKey}
+func (s *SeedStore) store(r Ready, cfg setting.Values) {
+	out := &graph.SeedData{APIKey: r.APIKey}
 	if r.InboxURL != nil {
 		out.InboxURL = *r.InboxURL
 	}

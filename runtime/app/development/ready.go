@@ -70,9 +70,9 @@ func (r Ready) write(file string) error {
 
 // ready collects the addresses and credentials of the seeded data and the enabled parts.
 func (s Seeder) ready(cfg setting.Values, opened *store.Store, d seeded) Ready {
-	r := Ready{PID: os.Getpid(), DatabaseURL: opened.URL, BaseURL: config.BaseURL.Of(cfg),
-		APIURL:     config.BaseURL.Of(cfg) + "/api",
-		GraphQLURL: config.BaseURL.Of(cfg) + "/graphql", DashboardURL: config.BaseURL.Of(cfg) + "/",
+	r := Ready{PID: os.Getpid(), DatabaseURL: opened.URL, BaseURL: config.BaseURL.Get(cfg),
+		APIURL:     config.BaseURL.Get(cfg) + "/api",
+		GraphQLURL: config.BaseURL.Get(cfg) + "/graphql", DashboardURL: config.BaseURL.Get(cfg) + "/",
 		AccountID: d.accountID, AccountEmail: d.email, APIKey: d.apiKey, Relay: d.relay}
 	if pid := opened.ServerPID(); pid != 0 {
 		r.PostgresPID = &pid
@@ -84,7 +84,7 @@ func (s Seeder) ready(cfg setting.Values, opened *store.Store, d seeded) Ready {
 		r.VerifiedDomain = &d.domain
 	}
 	if s.Inbox != nil {
-		r.InboxURL = new(config.BaseURL.Of(cfg) + inboxpages.Prefix)
+		r.InboxURL = new(config.BaseURL.Get(cfg) + inboxpages.Prefix)
 	}
 	if s.Inbound != nil {
 		r.InboundAddr = new(s.Inbound.Addr())

@@ -49,7 +49,7 @@ type Seeder struct {
 	Played   devinbox.Config         `optional:"true"`
 	Sockets  *listeners.RelaySockets `optional:"true"`
 	Inbox    *devinbox.Service       `optional:"true"`
-	Shown    *Seeded                 `optional:"true"`
+	Shown    *SeedStore              `optional:"true"`
 }
 
 // seeded contains the objects that development mode has created or found.

@@ -14,10 +14,10 @@ import (
 // playedConfig configures the domains at which development mode simulates failing receivers: its own domain and the
 // sandbox domain, as long as mail is captured.
 func playedConfig(cfg setting.Values) devinbox.Config {
-	if cfg.Mode != setting.Dev || outbound.MainExit.Of(cfg).How != outbound.Capture {
+	if cfg.Mode != setting.Dev || outbound.MainExit.Get(cfg).How != outbound.Capture {
 		return devinbox.Config{}
 	}
-	return devinbox.Config{Domains: []string{Domain, config.SandboxDomain.Of(cfg)}}
+	return devinbox.Config{Domains: []string{Domain, config.SandboxDomain.Get(cfg)}}
 }
 
 // PlayedFailures adds the module devinbox, which simulates the failures. Reports go to the listener for mail

@@ -53,9 +53,9 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 	if handler == nil {
 		return nil, nil //nolint:nilnil // nil is valid: no listener
 	}
-	c := smtpserver.Config{Name: "inbound", Hostname: config.Hostname.Of(cfg), Handler: handler, Logger: log,
+	c := smtpserver.Config{Name: "inbound", Hostname: config.Hostname.Get(cfg), Handler: handler, Logger: log,
 		Metrics:         p.Metrics,
-		MaxMessageBytes: inbound.MaxMessage, SMTPUTF8: true, ProxyTrusted: InboundProxies.Of(cfg), TLS: p.TLS.config}
+		MaxMessageBytes: inbound.MaxMessage, SMTPUTF8: true, ProxyTrusted: InboundProxies.Get(cfg), TLS: p.TLS.config}
 	if cfg.Mode != setting.Dev {
 		c.GreetPause = greetPause
 	}
@@ -64,11 +64,11 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 		return nil, err
 	}
 	in := &Inbound{server: s, log: log}
-	in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", InboundAddr.Of(cfg))
+	in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", InboundAddr.Get(cfg))
 	switch {
 	case err == nil:
 	case InboundAddr.IsSet(cfg):
-		return nil, cannotListen(InboundAddr.Of(cfg), err)
+		return nil, cannotListen(InboundAddr.Get(cfg), err)
 	case cfg.Mode == setting.Dev: // another development server uses the default port
 		if in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
 			return nil, cannotListen("127.0.0.1:0", err)
@@ -76,7 +76,7 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 	default:
 		// Sending does not depend on it, and a new installation may not have permission for the port yet.
 		log.Error("cannot receive mail: inbound mail, delayed bounces and complaints are not processed",
-			telemetry.KeyError, cannotListen(InboundAddr.Of(cfg), err))
+			telemetry.KeyError, cannotListen(InboundAddr.Get(cfg), err))
 		return in, nil
 	}
 	p.Lifecycle.Append(fx.Hook{OnStart: in.start, OnStop: in.stop})

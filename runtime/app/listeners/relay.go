@@ -42,7 +42,7 @@ func NewRelaySockets(cfg setting.Values, t *TLS, log *slog.Logger) (*RelaySocket
 		setting *setting.Setting[string]
 		into    *net.Listener
 	}{{relay.Addr, &s.StartTLS}, {relay.TLSAddr, &s.Implicit}} {
-		addr, given := place.setting.Of(cfg), place.setting.IsSet(cfg)
+		addr, given := place.setting.Get(cfg), place.setting.IsSet(cfg)
 		l, err := relaySocket(cfg.Mode, addr, given)
 		switch {
 		case err == nil:
@@ -86,12 +86,12 @@ func cannotRelay(addr string, err error) error {
 // RelayConfig records where clients connect: in development to this machine, otherwise to the configured
 // name, at the port of the listener, or at the standard port behind a proxy.
 func RelayConfig(cfg setting.Values, s *RelaySockets) relay.Config {
-	c := relay.Config{Host: config.SMTPHost.Of(cfg), Port: 587, TLS: "starttls"}
+	c := relay.Config{Host: config.SMTPHost.Get(cfg), Port: 587, TLS: "starttls"}
 	l := s.StartTLS
 	if l == nil && s.Implicit != nil {
 		l, c.Port, c.TLS = s.Implicit, 465, "implicit"
 	}
-	if l != nil && len(relay.Proxies.Of(cfg)) == 0 {
+	if l != nil && len(relay.Proxies.Get(cfg)) == 0 {
 		c.Port = l.Addr().(*net.TCPAddr).Port
 	}
 	if cfg.Mode == setting.Dev {
@@ -126,12 +126,12 @@ func NewRelayServers(p relayParams) (*RelayServers, error) {
 		if l == nil {
 			continue
 		}
-		s, err := smtpserver.New(smtpserver.Config{Name: "relay", Hostname: config.Hostname.Of(p.Config),
+		s, err := smtpserver.New(smtpserver.Config{Name: "relay", Hostname: config.Hostname.Get(p.Config),
 			Handler: p.Service.ListenerHandler(), Logger: p.Logger,
 			Metrics: p.Metrics, MaxMessageBytes: relay.MaxMessage, MaxRecipients: sending.MaxRecipients,
 			PerAddress: relayPerAddress,
 			TLS:        relayTLS(p.TLS.config), ImplicitTLS: implicit, SMTPUTF8: true,
-			ProxyTrusted: relay.Proxies.Of(p.Config)})
+			ProxyTrusted: relay.Proxies.Get(p.Config)})
 		if err != nil {
 			return nil, err
 		}

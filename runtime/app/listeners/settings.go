@@ -35,7 +35,7 @@ var (
 		DefaultText: "from the ACME authority that serves tracking hosts; self-signed in development",
 		Help:        "PEM file with the certificate chain of all SMTP listeners, reloaded when it changes.",
 		Check: func(v setting.Values, file string) error {
-			if (file == "") != (KeyFile.Of(v) == "") {
+			if (file == "") != (KeyFile.Get(v) == "") {
 				return errors.New("must be set together with POSTRIDER_SMTP_TLS_KEY")
 			}
 			return nil

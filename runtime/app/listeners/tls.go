@@ -38,16 +38,16 @@ type tlsParams struct {
 
 // NewTLS finds the certificate.
 func NewTLS(lc fx.Lifecycle, p tlsParams) (*TLS, error) {
-	switch file := CertFile.Of(p.Config); {
+	switch file := CertFile.Get(p.Config); {
 	case file != "":
-		return tlsFromFiles(file, KeyFile.Of(p.Config), p.Logger)
+		return tlsFromFiles(file, KeyFile.Get(p.Config), p.Logger)
 	case p.Keeper != nil:
 		names := Names(p.Config)
 		lc.Append(fx.StartHook(func() { p.Keeper.Obtain(names...) }))
 		return &TLS{config: &tls.Config{MinVersion: tls.VersionTLS12,
 			GetCertificate: matchNames(names, p.Keeper.TLS().GetCertificate)}}, nil
 	case p.Config.Mode == setting.Dev:
-		file := filepath.Join(config.DataDir.Of(p.Config), "smtp-certificate.pem")
+		file := filepath.Join(config.DataDir.Get(p.Config), "smtp-certificate.pem")
 		if err := ensureSelfMade(file, Names(p.Config)); err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func FromFiles(name, certFile, keyFile string, log *slog.Logger) (*tls.Config, e
 // Names returns the names under which SMTP clients find this installation: mail servers use the first,
 // senders the second.
 func Names(cfg setting.Values) []string {
-	return slices.Compact([]string{config.Hostname.Of(cfg), config.SMTPHost.Of(cfg)})
+	return slices.Compact([]string{config.Hostname.Get(cfg), config.SMTPHost.Get(cfg)})
 }
 
 // matchNames requests a certificate for one of our names. Most mail servers send no server name, and any

@@ -69,7 +69,7 @@ func TestLanesFileIsReadAtStart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lanes.txt")
 	for rows, want := range map[string]string{"default 1 2 3 4m -\n": "",
-		"default 9 2 3 4m -\nx\n": "line 1: start 9 is more than connections 2\nline 2: provider x: want"} {
+		"default 9 2 3 4m -\nx\n": "line 1: start 9 must be at most connections 2\nline 2: provider x: want"} {
 		if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -60,13 +60,13 @@ func (p transportParams) lanes(smarthost *smtpclient.Smarthost) (*lane.Registry,
 	if p.Ways != nil {
 		among = p.Ways.CountSharing
 	}
-	return newLanes(LanesFile.Of(p.Config), config.DeliveryConcurrency.Of(p.Config), smarthost, among, p.Registry)
+	return newLanes(LanesFile.Get(p.Config), config.DeliveryConcurrency.Get(p.Config), smarthost, among, p.Registry)
 }
 
 func (p transportParams) config() (smtpclient.Config, error) {
-	out := outbound.MainExit.Of(p.Config)
-	c := smtpclient.Config{Hostname: config.Hostname.Of(p.Config), Resolver: p.Resolver, Control: p.Guard.Control,
-		MXPort: MXPort.Of(p.Config), Logger: p.Logger}
+	out := outbound.MainExit.Get(p.Config)
+	c := smtpclient.Config{Hostname: config.Hostname.Get(p.Config), Resolver: p.Resolver, Control: p.Guard.Control,
+		MXPort: MXPort.Get(p.Config), Logger: p.Logger}
 	switch {
 	case out.How == outbound.Smarthost:
 		c.Smarthost = &smtpclient.Smarthost{Host: out.Host, Port: out.Port, Implicit: out.ImplicitTLS,

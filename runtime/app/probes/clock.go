@@ -13,7 +13,7 @@ import (
 const degradedFor = time.Hour
 
 // Clock reports on GET /readyz, for a day, that the database clock stepped back.
-var Clock = module.Healths(func(w *clockstep.Watch) module.Health {
+var Clock = module.ProvideHealth(func(w *clockstep.Watch) module.Health {
 	return module.Health{Name: "database_clock", Ask: func(context.Context) (module.Condition, error) {
 		step := w.Latest()
 		if step == nil {

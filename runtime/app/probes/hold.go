@@ -14,7 +14,7 @@ import (
 
 // Hold reports on GET /readyz and in the metrics whether the whole installation is held.
 var Hold = fx.Options(
-	module.Healths(func(n *node.Node) module.Health {
+	module.ProvideHealth(func(n *node.Node) module.Health {
 		return module.Health{Name: "delivery", Ask: func(context.Context) (module.Condition, error) {
 			held := n.CurrentHold()
 			if held == nil {

@@ -18,7 +18,7 @@ const lateLimit = time.Minute
 
 // Queue reports on GET /readyz and in the metrics how late the queue is.
 var Queue = fx.Options(
-	module.Healths(func(q *queue.Service) module.Health {
+	module.ProvideHealth(func(q *queue.Service) module.Health {
 		return module.Health{Name: "queue", Ask: func(ctx context.Context) (module.Condition, error) {
 			late, err := q.MeasureLag(ctx)
 			if err != nil {

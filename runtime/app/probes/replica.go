@@ -25,7 +25,7 @@ func Replica(set bool) fx.Option {
 		fx.Invoke(func(lc fx.Lifecycle, s *store.Store, workers *worker.Metrics) {
 			lc.Append(fx.StartStopHook(func() { s.Replica.Start(workers) }, s.Replica.Stop))
 		}),
-		module.Healths(func(s *store.Store) module.Health {
+		module.ProvideHealth(func(s *store.Store) module.Health {
 			return module.Health{Name: "replica", Ask: func(context.Context) (module.Condition, error) {
 				if why := s.Replica.Status().PassedOver; why != "" {
 					return module.Condition{Degraded: true,

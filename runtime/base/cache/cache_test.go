@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/cache"
 )
 
-func TestTheLeastRecentlyUsedEntryMakesRoom(t *testing.T) {
+func TestLeastRecentlyUsedEntryIsEvicted(t *testing.T) {
 	t.Parallel()
 	c := cache.New(cache.Config[int, int]{Max: 3})
 	for i := range 3 {
@@ -30,7 +30,7 @@ func TestTheLeastRecentlyUsedEntryMakesRoom(t *testing.T) {
 }
 
 // The bound holds at every moment, whatever runs concurrently.
-func TestTheBoundIsStrict(t *testing.T) {
+func TestBoundIsStrict(t *testing.T) {
 	t.Parallel()
 	const bound = 10
 	c := cache.New(cache.Config[int, int]{Max: bound})
@@ -41,7 +41,7 @@ func TestTheBoundIsStrict(t *testing.T) {
 				key := worker*2_000 + i
 				if i%2 == 0 {
 					c.Set(key, key)
-				} else if _, err := c.Get(t.Context(), key, double); err != nil {
+				} else if _, err := c.Get(t.Context(), key, doubleKey); err != nil {
 					t.Error(err)
 				}
 				if i%100 == 0 {
@@ -63,19 +63,19 @@ func TestWeightsAreBounded(t *testing.T) {
 	c := cache.New(cache.Config[string, string]{Max: 10,
 		Weigh: func(key, value string) int { return len(key) + len(value) }})
 	c.Set("a", "1234")
-	c.Set("b", "1234") // 10 in all
+	c.Set("b", "1234") // total weight 10
 	for key, want := range map[string]bool{"a": true, "b": true} {
 		if _, ok := c.GetIfPresent(key); ok != want {
 			t.Errorf("key %s is kept: %t, want %t", key, ok, want)
 		}
 	}
-	c.Set("c", "1") // 12 in all: one of the older two goes
+	c.Set("c", "1") // total weight 12: one of the older two is evicted
 	if cache.Len(c) != 2 || cache.Weight(c) != 7 {
 		t.Errorf("the cache has %d entries that weigh %d, want 2 that weigh 7", cache.Len(c), cache.Weight(c))
 	}
 	c.Set("c", "a value that alone exceeds the bound")
 	if _, ok := c.GetIfPresent("c"); ok {
-		t.Error("a value heavier than the cache is kept, or its predecessor is")
+		t.Error("a value heavier than the cache, or its predecessor, is kept")
 	}
 	c.InvalidateAll()
 	if cache.Len(c) != 0 || cache.Weight(c) != 0 {
@@ -163,7 +163,7 @@ func TestAValueIsLoadedOnceForAllCallers(t *testing.T) {
 	})
 }
 
-func TestAWaitingCallerLeavesWithItsContext(t *testing.T) {
+func TestWaitingCallerReturnsWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := cache.New(cache.Config[int, int]{Max: 9})
@@ -178,7 +178,7 @@ func TestAWaitingCallerLeavesWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := c.Get(ctx, 1, double); !errors.Is(err, context.DeadlineExceeded) ||
+		if _, err := c.Get(ctx, 1, doubleKey); !errors.Is(err, context.DeadlineExceeded) ||
 			time.Since(began) != time.Second {
 			t.Errorf("Get returned %v after %s, want the end of its context after 1 s", err, time.Since(began))
 		}
@@ -186,20 +186,20 @@ func TestAWaitingCallerLeavesWithItsContext(t *testing.T) {
 	})
 }
 
-func TestALoadIsBounded(t *testing.T) {
+func TestLoadHasATimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := cache.New(cache.Config[int, int]{Max: 9, LoadTimeout: 5 * time.Second})
 		_, err := c.Get(t.Context(), 1,
 			func(ctx context.Context, _ int) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Get returned %v, want the end of the load's time", err)
+			t.Errorf("Get returned %v, want the timeout of the load", err)
 		}
 	})
 }
 
-// A revoked credential must not come back with a load that began before.
-func TestWhatIsInvalidatedDuringItsLoadIsNotKept(t *testing.T) {
+// A revoked credential must not return through a load that began before the revocation.
+func TestValueInvalidatedDuringItsLoadIsDiscarded(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*cache.Cache[int, int]){
 		"Invalidate":    func(c *cache.Cache[int, int]) { c.Invalidate(1) },
@@ -208,7 +208,7 @@ func TestWhatIsInvalidatedDuringItsLoadIsNotKept(t *testing.T) {
 		c := cache.New(cache.Config[int, int]{Max: 9})
 		got, err := c.Get(t.Context(), 1, func(ctx context.Context, key int) (int, error) {
 			change(c)
-			// A caller that comes after the change does not wait for the older load.
+			// A later caller does not wait for the older load.
 			if newer, err := c.Get(ctx, key, func(context.Context, int) (int, error) { return 7, nil }); newer != 7 ||
 				err != nil {
 				t.Errorf("%s: a later Get returned %d, %v, want 7", name, newer, err)
@@ -216,7 +216,7 @@ func TestWhatIsInvalidatedDuringItsLoadIsNotKept(t *testing.T) {
 			return 1, nil
 		})
 		if got != 1 || err != nil {
-			t.Errorf("%s: Get returned %d, %v, want what it loaded", name, got, err)
+			t.Errorf("%s: Get returned %d, %v, want the loaded value", name, got, err)
 		}
 		if kept, ok := c.GetIfPresent(1); kept != 7 || !ok {
 			t.Errorf("%s: the cache has %d (%t), want 7, which was loaded after the change", name, kept, ok)
@@ -224,7 +224,7 @@ func TestWhatIsInvalidatedDuringItsLoadIsNotKept(t *testing.T) {
 	}
 }
 
-func TestAStoreDuringALoadWins(t *testing.T) {
+func TestSetDuringALoadWins(t *testing.T) {
 	t.Parallel()
 	c := cache.New(cache.Config[int, int]{Max: 9})
 	if _, err := c.Get(t.Context(), 1,
@@ -236,19 +236,19 @@ func TestAStoreDuringALoadWins(t *testing.T) {
 	}
 }
 
-func TestErrorsAreNotKept(t *testing.T) {
+func TestErrorsAreNotCached(t *testing.T) {
 	t.Parallel()
 	c := cache.New(cache.Config[int, int]{Max: 9})
 	if _, err := c.Get(t.Context(), 1, func(context.Context, int) (int, error) { return 5, io.EOF }); !errors.Is(err,
 		io.EOF) {
 		t.Errorf("Get returned %v, want the loader's error", err)
 	}
-	if got, err := c.Get(t.Context(), 1, double); got != 2 || err != nil {
+	if got, err := c.Get(t.Context(), 1, doubleKey); got != 2 || err != nil {
 		t.Errorf("Get returned %d, %v after an error, want 2", got, err)
 	}
 }
 
-func TestAPanicOfALoaderLeavesNobodyWaiting(t *testing.T) {
+func TestLoaderPanicReleasesWaitingCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := cache.New(cache.Config[int, int]{Max: 9})
@@ -265,10 +265,10 @@ func TestAPanicOfALoaderLeavesNobodyWaiting(t *testing.T) {
 			})
 		}()
 		synctest.Wait()
-		if _, err := c.Get(t.Context(), 1, double); err == nil {
+		if _, err := c.Get(t.Context(), 1, doubleKey); err == nil {
 			t.Error("a caller that waited for a load that panicked got no error")
 		}
-		if got, err := c.Get(t.Context(), 1, double); got != 2 || err != nil {
+		if got, err := c.Get(t.Context(), 1, doubleKey); got != 2 || err != nil {
 			t.Errorf("Get returned %d, %v after the panic, want 2", got, err)
 		}
 	})
@@ -298,7 +298,7 @@ func TestMissingKeysAreLoadedTogether(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		got, err := c.BulkGet(t.Context(), []int{3, 4, 9}, load) // 3 is under way
+		got, err := c.BulkGet(t.Context(), []int{3, 4, 9}, load) // 3 is being loaded
 		if diff := cmp.Diff(map[int]int{3: 6, 4: 8}, got); diff != "" || err != nil {
 			t.Errorf("the second BulkGet (-want +got), %v:\n%s", err, diff)
 		}
@@ -309,8 +309,8 @@ func TestMissingKeysAreLoadedTogether(t *testing.T) {
 	})
 }
 
-// Values may be interfaces, also nil ones.
-func TestANilValueIsAValue(t *testing.T) {
+// A value may be a nil interface.
+func TestNilValueIsCached(t *testing.T) {
 	t.Parallel()
 	c := cache.New(cache.Config[string, error]{Max: 9})
 	if _, err := c.Get(t.Context(), "a", func(context.Context, string) (error, error) { return nil, nil }); err != nil {
@@ -338,7 +338,7 @@ func TestAHitAllocatesNothing(t *testing.T) {
 	}
 }
 
-func double(_ context.Context, key int) (int, error) { return 2 * key, nil }
+func doubleKey(_ context.Context, key int) (int, error) { return 2 * key, nil }
 
 // wantKeys compares which of the keys below a number are kept.
 func wantKeys(t *testing.T, c *cache.Cache[int, int], below int, want ...int) {

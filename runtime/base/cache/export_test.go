@@ -1,6 +1,6 @@
 package cache
 
-// Len returns the number of entries, also expired ones.
+// Len returns the number of entries, including expired ones.
 func Len[K comparable, V any](c *Cache[K, V]) int {
 	c.entries.mu.Lock()
 	defer c.entries.mu.Unlock()

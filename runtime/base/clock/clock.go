@@ -14,7 +14,7 @@ var ahead atomic.Int64
 // SetOffset sets how far this machine's clock is ahead of the shared one; negative if it is behind.
 func SetOffset(by time.Duration) { ahead.Store(int64(by)) }
 
-// Offset returns the value set by Correct.
+// Offset returns the value set by SetOffset.
 func Offset() time.Duration { return time.Duration(ahead.Load()) }
 
 // Now returns the shared time. Use it for times that are stored or that clients send. Use time.Now for

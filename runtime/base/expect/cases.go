@@ -8,8 +8,8 @@ import (
 )
 
 // Cases runs judge over inputs from the field, so that a user's report becomes a file and a line. The folder
-// has the inputs and verdicts.txt, whose lines are the name of a file and what judge must return for it. Empty
-// lines and lines that begin with # are comments. Every file of the folder needs a line.
+// contains the inputs and verdicts.txt, whose lines are the name of a file and the expected result of judge.
+// Empty lines and lines that begin with # are comments. Every file of the folder needs a line.
 func Cases(t *testing.T, folder string, judge func(t *testing.T, input []byte) string) {
 	t.Helper()
 	const list = "verdicts.txt"

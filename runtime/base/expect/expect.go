@@ -70,7 +70,7 @@ func Golden(t testing.TB, name, got string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // a source file, for all to read
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // a source file, readable by all
 			t.Fatal(err)
 		}
 	}

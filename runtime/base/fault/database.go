@@ -75,9 +75,9 @@ func IsDuplicate(err error) bool {
 	return errors.As(err, &server) && server.Code == pqerror.UniqueViolation
 }
 
-// awayClasses are the classes of SQLSTATE (PostgreSQL documentation, appendix A) that blame the server or the session.
+// outageClasses are the classes of SQLSTATE (PostgreSQL documentation, appendix A) that blame the server or the session.
 // All other classes blame the statement: the same one would fail again, and a defect must not pass for an outage.
-var awayClasses = map[pqerror.Class]bool{
+var outageClasses = map[pqerror.Class]bool{
 	pqerror.ClassConnectionException: true, // 08
 	// 26: the session lost a prepared statement, for example because of a connection pooler
 	pqerror.ClassInvalidSQLStatementName: true,
@@ -94,15 +94,15 @@ var awayClasses = map[pqerror.Class]bool{
 	pqerror.ClassInternalError:                     true, // XX: damaged data or index, or a server bug
 }
 
-// awayCodes blame the server or the session although their class blames the statement.
-var awayCodes = map[pqerror.Code]bool{
+// outageCodes blame the server or the session although their class blames the statement.
+var outageCodes = map[pqerror.Code]bool{
 	pqerror.ReadOnlySQLTransaction:          true, // 25006: a standby, or default_transaction_read_only
 	pqerror.IdleInTransactionSessionTimeout: true, // 25P03
 	pqerror.TransactionTimeout:              true, // 25P04
 }
 
 func isServerUnavailable(err *pq.Error) bool {
-	return awayClasses[err.Code.Class()] || awayCodes[err.Code] || isOutOfTransactionIDs(err)
+	return outageClasses[err.Code.Class()] || outageCodes[err.Code] || isOutOfTransactionIDs(err)
 }
 
 // isOutOfTransactionIDs reports whether a server rejects writes because its transaction or multixact ids

@@ -32,46 +32,46 @@ func TestEachClassOfSQLStateIsAnOutageOrADefect(t *testing.T) {
 	} {
 		err := fmt.Errorf("store: %w", &pq.Error{Code: pqerror.Code(class + "000")})
 		if got := fault.IsDatabaseUnavailable(err); got != want {
-			t.Errorf("class %s (%s) is taken for an outage: %t, want %t", class, class.Name(), got, want)
+			t.Errorf("class %s (%s) is classified as an outage: %t, want %t", class, class.Name(), got, want)
 		}
 		wantKind := fault.Internal
 		if want {
 			wantKind = fault.Unavailable
 		}
-		if got := fault.From(err); got.Kind != wantKind || want && got.RetryAfter <= 0 {
-			t.Errorf("class %s is answered as kind %d with Retry-After %s, want kind %d", class, got.Kind,
+		if got := fault.Classify(err); got.Kind != wantKind || want && got.RetryAfter <= 0 {
+			t.Errorf("class %s is mapped to kind %d with Retry-After %s, want kind %d", class, got.Kind,
 				got.RetryAfter, wantKind)
 		}
 	}
 }
 
-// Some codes say more than their class.
+// Some codes are more specific than their class.
 func TestCodesOfSQLStateThatAreOutages(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err  *pq.Error
 		want bool
 	}{
-		"a read-only transaction":                    {&pq.Error{Code: "25006"}, true},
-		"a transaction that was idle for too long":   {&pq.Error{Code: "25P03"}, true},
-		"a transaction that took too long":           {&pq.Error{Code: "25P04"}, true},
-		"a statement in a failed transaction":        {&pq.Error{Code: "25P02"}, false},
-		"a server in recovery":                       {&pq.Error{Code: "55000"}, true},
-		"a lock that is held":                        {&pq.Error{Code: "55P03"}, true},
-		"a full disk":                                {&pq.Error{Code: "53100"}, true},
-		"too many connections":                       {&pq.Error{Code: "53300"}, true},
-		"a server that starts":                       {&pq.Error{Code: "57P03"}, true},
-		"a statement that was canceled":              {&pq.Error{Code: "57014"}, true},
-		"a damaged page":                             {&pq.Error{Code: "XX001"}, true},
-		"transaction ids that would wrap around":     {&pq.Error{Code: "54000", Routine: "GetNewTransactionId"}, true},
-		"multixact ids that would wrap around":       {&pq.Error{Code: "54000", Routine: "GetNewMultiXactId"}, true},
-		"a row that is larger than PostgreSQL takes": {&pq.Error{Code: "54000", Routine: "RelationGetBufferForTuple"}, false},
-		"a value that is there already":              {&pq.Error{Code: "23505"}, false},
-		"a column that does not exist":               {&pq.Error{Code: "42703"}, false},
-		"a table that may not be read":               {&pq.Error{Code: "42501"}, false},
+		"a read-only transaction":                     {&pq.Error{Code: "25006"}, true},
+		"a transaction that was idle for too long":    {&pq.Error{Code: "25P03"}, true},
+		"a transaction that took too long":            {&pq.Error{Code: "25P04"}, true},
+		"a statement in a failed transaction":         {&pq.Error{Code: "25P02"}, false},
+		"a server in recovery":                        {&pq.Error{Code: "55000"}, true},
+		"a lock that is held":                         {&pq.Error{Code: "55P03"}, true},
+		"a full disk":                                 {&pq.Error{Code: "53100"}, true},
+		"too many connections":                        {&pq.Error{Code: "53300"}, true},
+		"a server that starts":                        {&pq.Error{Code: "57P03"}, true},
+		"a statement that was canceled":               {&pq.Error{Code: "57014"}, true},
+		"a damaged page":                              {&pq.Error{Code: "XX001"}, true},
+		"transaction ids that would wrap around":      {&pq.Error{Code: "54000", Routine: "GetNewTransactionId"}, true},
+		"multixact ids that would wrap around":        {&pq.Error{Code: "54000", Routine: "GetNewMultiXactId"}, true},
+		"a row that is larger than PostgreSQL allows": {&pq.Error{Code: "54000", Routine: "RelationGetBufferForTuple"}, false},
+		"a duplicate value":                           {&pq.Error{Code: "23505"}, false},
+		"a column that does not exist":                {&pq.Error{Code: "42703"}, false},
+		"a table without permission to read":          {&pq.Error{Code: "42501"}, false},
 	} {
 		if got := fault.IsDatabaseUnavailable(c.err); got != c.want {
-			t.Errorf("%s (%s) is taken for an outage: %t, want %t", name, c.err.Code, got, c.want)
+			t.Errorf("%s (%s) is classified as an outage: %t, want %t", name, c.err.Code, got, c.want)
 		}
 	}
 }
@@ -89,14 +89,14 @@ func TestErrorsOfConnectionsAreOutages(t *testing.T) {
 	t.Parallel()
 	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 	for name, err := range map[string]error{
-		"no answer in time":                          context.DeadlineExceeded,
-		"no answer from the server in time":          os.ErrDeadlineExceeded,
+		"no response in time":                        context.DeadlineExceeded,
+		"no response from the server in time":        os.ErrDeadlineExceeded,
 		"a connection that is broken":                driver.ErrBadConn,
-		"a connection that was given back":           sql.ErrConnDone,
+		"a connection that was returned":             sql.ErrConnDone,
 		"a transaction that was rolled back already": sql.ErrTxDone,
 		"a pool that is closed":                      closedPool(),
 		"a connection that ended":                    io.EOF,
-		"a connection that ended within an answer":   io.ErrUnexpectedEOF,
+		"a connection that ended within a response":  io.ErrUnexpectedEOF,
 		"a connection that was closed":               net.ErrClosed,
 		"no listener":                                dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
 		"a connection that was reset":                syscall.ECONNRESET,
@@ -106,13 +106,13 @@ func TestErrorsOfConnectionsAreOutages(t *testing.T) {
 		"a connection that could not be opened":      dial(x509.UnknownAuthorityError{}),
 	} {
 		if !fault.IsDatabaseUnavailable(fmt.Errorf("commit: %w", err)) {
-			t.Errorf("%s (%v) is taken for a defect, want an outage", name, err)
+			t.Errorf("%s (%v) is classified as a defect, want an outage", name, err)
 		}
 	}
-	for name, err := range map[string]error{"no row": sql.ErrNoRows, "a caller that has left": context.Canceled,
+	for name, err := range map[string]error{"no row": sql.ErrNoRows, "a caller that disconnected": context.Canceled,
 		"anything else": errors.New("boom")} {
 		if fault.IsDatabaseUnavailable(err) {
-			t.Errorf("%s (%v) is taken for an outage", name, err)
+			t.Errorf("%s (%v) is classified as an outage", name, err)
 		}
 	}
 }

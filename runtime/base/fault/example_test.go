@@ -12,7 +12,7 @@ func ExampleFields() {
 	wrong.Add("to", "is required")
 	wrong.Add("subject", "has %d characters; the limit is %d", 1200, 998)
 
-	refused := fault.From(wrong.Err())
+	refused := fault.Classify(wrong.Err())
 	fmt.Println(refused.Kind == fault.Invalid, refused.Code)
 	fmt.Println(refused.Fields["subject"])
 	// Output:
@@ -20,7 +20,7 @@ func ExampleFields() {
 	// has 1200 characters; the limit is 998
 }
 
-// An edge asks for the kind of an error and answers in its own words.
+// An edge checks the kind of an error and responds in its own words.
 func ExampleKindOf() {
 	err := fmt.Errorf("send: %w", fault.NoSuch("email", "msg_1"))
 	fmt.Println(fault.KindOf(err) == fault.NotFound)

@@ -1,8 +1,8 @@
 // Package fault defines the errors that a request can end with.
 //
 // Services return an *Error. The edges (REST, GraphQL, SMTP) translate its Kind into their own protocol and
-// nothing else. Any other error is either an unavailable database (see Unavailable) or a bug: its text never reaches a
-// client.
+// nothing else. Any other error is either an unavailable database (see IsDatabaseUnavailable) or a bug: its
+// text never reaches a client.
 package fault
 
 import (
@@ -178,14 +178,14 @@ func Conflictf(code, format string, args ...any) *Error {
 	return &Error{Kind: Conflict, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// AnswerWithin is how long the work of a request may take. Clients are promised an answer within six
-// seconds while the database is down; the sixth is left for writing the response.
+// AnswerWithin is how long the work of a request may take. Clients are promised a response within six seconds
+// while the database is down; the sixth second is left for writing it.
 const AnswerWithin = 5 * time.Second
 
 // DatabaseUnavailable reports that nothing can be stored right now.
 func DatabaseUnavailable(cause error) *Error {
 	return &Error{Kind: Unavailable, Code: CodeUnavailable, RetryAfter: 5 * time.Second, cause: cause,
-		Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key"}
+		Message: "Database temporarily unavailable. Retry, and repeat a write with the same Idempotency-Key"}
 }
 
 // BodyUnavailable returns the error for an email body that the object store does not deliver.
@@ -198,10 +198,11 @@ func BodyUnavailable(cause error) *Error {
 // Overloaded asks the client to retry after a wait, because too many requests are being served right now.
 func Overloaded(wait time.Duration) *Error {
 	return &Error{Kind: Unavailable, Code: CodeUnavailable, RetryAfter: wait,
-		Message: "Too many ask for this right now; try again in a moment"}
+		Message: "Too many requests are being processed right now. Retry in a moment"}
 }
 
-// OrUnavailable returns Unavailable if err means that the database is unavailable, and err itself otherwise.
+// OrUnavailable returns DatabaseUnavailable if err means that the database is unavailable, and err itself
+// otherwise.
 func OrUnavailable(err error) error {
 	if IsDatabaseUnavailable(err) {
 		return DatabaseUnavailable(err)
@@ -223,9 +224,9 @@ func FormatSeconds(wait time.Duration) string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
-// From turns any error into an *Error: an *Error in its chain, Unavailable if the database is unavailable,
-// Internal otherwise.
-func From(err error) *Error {
+// Classify turns any error into an *Error: an *Error in its chain, DatabaseUnavailable if the database is
+// unavailable, Internal otherwise.
+func Classify(err error) *Error {
 	var known *Error
 	switch {
 	case errors.As(err, &known):
@@ -237,5 +238,5 @@ func From(err error) *Error {
 	}
 }
 
-// KindOf returns the kind of From(err).
-func KindOf(err error) Kind { return From(err).Kind }
+// KindOf returns the kind of Classify(err).
+func KindOf(err error) Kind { return Classify(err).Kind }

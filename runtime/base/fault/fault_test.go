@@ -16,27 +16,27 @@ func TestWaitsAreRoundedUpToWholeSeconds(t *testing.T) {
 	for wait, want := range map[time.Duration]string{0: "0", 1: "1", time.Second - 1: "1", time.Second: "1",
 		time.Second + 1: "2", time.Hour: "3600"} {
 		if got := fault.FormatSeconds(wait); got != want {
-			t.Errorf("%s is said as %s, want %s", wait, got, want)
+			t.Errorf("%s is formatted as %s, want %s", wait, got, want)
 		}
 	}
 }
 
 // A lock held by another request is a conflict of that request. Other requests must not be rejected as if the
 // database were unavailable.
-func TestAFaultIsAwayByItsKindAndNotByItsCause(t *testing.T) {
+func TestOnlyTheKindMakesAnErrorUnavailable(t *testing.T) {
 	t.Parallel()
 	held := &pq.Error{Code: "55P03"} // lock_not_available
 	for name, c := range map[string]struct {
 		err  error
 		want bool
 	}{
-		"a lock that is held, as the server says it": {held, true},
-		"a conflict because of it":                   {fault.Conflictf(fault.CodeIdempotencyInProgress, "still running").WithCause(held), false},
-		"the conflict, wrapped":                      {fmt.Errorf("store: %w", fault.Conflictf(fault.CodeConflict, "no").WithCause(held)), false},
-		"a refusal of storage, whatever the cause":   {fault.DatabaseUnavailable(errors.New("shutting down")), true},
+		"a held lock, as reported by the server":  {held, true},
+		"a conflict caused by it":                 {fault.Conflictf(fault.CodeIdempotencyInProgress, "still running").WithCause(held), false},
+		"the conflict, wrapped":                   {fmt.Errorf("store: %w", fault.Conflictf(fault.CodeConflict, "no").WithCause(held)), false},
+		"unavailable storage, whatever the cause": {fault.DatabaseUnavailable(errors.New("shutting down")), true},
 	} {
 		if got := fault.IsDatabaseUnavailable(c.err); got != c.want {
-			t.Errorf("IsDatabaseAway of %s is %v, want %v", name, got, c.want)
+			t.Errorf("IsDatabaseUnavailable of %s is %v, want %v", name, got, c.want)
 		}
 	}
 }

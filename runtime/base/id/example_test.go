@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// An id names its kind, and ids made later sort later.
+// An id names its kind, and ids created later sort later.
 func ExampleNew() {
 	first := id.New(id.Email)
 	fmt.Println(id.Is(id.Email, first), id.Is(id.Account, first))

@@ -69,13 +69,13 @@ func New(p Prefix) string {
 func newV7() []byte {
 	u := uuid.Must(uuid.NewV7())
 	if by := clock.Offset(); by != 0 {
-		setMilliseconds(&u, milliseconds(u[:])-by.Milliseconds())
+		setMilliseconds(&u, readMilliseconds(u[:])-by.Milliseconds())
 	}
 	return u[:]
 }
 
-// milliseconds returns the first 48 bits, RFC 9562 section 5.7.
-func milliseconds(u []byte) (ms int64) {
+// readMilliseconds returns the first 48 bits, RFC 9562 section 5.7.
+func readMilliseconds(u []byte) (ms int64) {
 	for _, octet := range u[:6] {
 		ms = ms<<8 | int64(octet)
 	}
@@ -119,5 +119,5 @@ func Time(s string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	return time.UnixMilli(milliseconds(parsed.UUIDBytes()))
+	return time.UnixMilli(readMilliseconds(parsed.UUIDBytes()))
 }

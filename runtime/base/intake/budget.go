@@ -69,7 +69,7 @@ func New(c Config) (*Budget, error) {
 		c.Dir = os.TempDir()
 	}
 	if c.Logger == nil {
-		return nil, errors.New("intake: a logger is needed")
+		return nil, errors.New("intake: a logger is required")
 	}
 	orElse := func(n *int64, standard int64) {
 		if *n <= 0 {
@@ -85,7 +85,7 @@ func New(c Config) (*Budget, error) {
 	orElse(&c.Bodies, c.Connections)
 	orElse(&c.Reads, readsSize)
 	if c.MinRate == (Rate{}) {
-		c.MinRate = Floor
+		c.MinRate = DefaultRate
 	}
 	if c.Patience == 0 {
 		c.Patience = callerPatience
@@ -112,8 +112,8 @@ func (b *Budget) MinRate() Rate { return b.floor }
 // CountRefused counts a connection or a request that was rejected for lack of a place.
 func (b *Budget) CountRefused() { b.refused.Add(1) }
 
-// AcquireWork waits for the memory to process a large content that has arrived completely. The work must not wait
-// for a client or for DNS: its duration depends on this process alone. Call release once at most. The
+// AcquireWork waits for the memory to process a large content that has arrived completely. The work must not
+// wait for a client or for DNS: its duration depends on this process alone. Call release at most once. The
 // errors are those of Pool.Take.
 func (b *Budget) AcquireWork(ctx context.Context, o Tenant, octets int64,
 	patience time.Duration) (release func(), err error) {

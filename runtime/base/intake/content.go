@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Content holds bytes for an owner: in memory while they are few, and otherwise in a spool file. One goroutine at a
-// time can write; after that, any number can read. Close releases everything.
+// Content holds bytes for an owner: a few in memory, and more in a spool file. One goroutine at a time can
+// write; after that, any number can read. Close releases everything.
 type Content struct {
 	budget *Budget
 	terms  Terms
@@ -196,7 +196,7 @@ func (c *Content) WriteTo(w io.Writer) (int64, error) {
 }
 
 // Bytes returns the bytes without copying them, valid until Close. If they are in a file, the slice is the
-// mapped file, whose memory the kernel may evict and read again: see Guarded.
+// mapped file, whose memory the kernel may evict and read again: see RecoverDiskFault.
 func (c *Content) Bytes() ([]byte, error) {
 	if c.file == nil {
 		return c.memory, nil
@@ -248,8 +248,8 @@ func (c *Content) Close() {
 }
 
 // AllowCut registers end, which is called when another client needs the room and this client is the slowest of
-// its share. end must not block. Moved counts the bytes that the client has sent or received. Uncut says
-// that this process no longer waits for the client; end is not called afterwards.
+// its share. end must not block. Call CountMoved for bytes that the client has sent or received, and
+// DisallowCut when this process no longer waits for the client; end is not called afterwards.
 func (c *Content) AllowCut(end func()) {
 	if c.end = end; end != nil && c.far.pool != nil {
 		c.far.startTransfer(end)
@@ -263,7 +263,7 @@ func (c *Content) CountMoved(n int) {
 	}
 }
 
-// DisallowCut reverts Cut, and returns ErrCut if the client was ended.
+// DisallowCut reverts AllowCut, and returns ErrCut if the client was ended.
 func (c *Content) DisallowCut() error {
 	if c.end = nil; c.far.endTransfer() {
 		return ErrCut
@@ -271,4 +271,4 @@ func (c *Content) DisallowCut() error {
 	return nil
 }
 
-func (c *Content) isCut() bool { return c.far.pool != nil && c.far.wasEnded() }
+func (c *Content) isCut() bool { return c.far.pool != nil && c.far.isEnded() }

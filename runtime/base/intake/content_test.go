@@ -53,8 +53,8 @@ func sample(n int) []byte {
 	return b
 }
 
-// What is written is read, wherever it lies.
-func TestAContentIsInMemoryWhileItIsSmall(t *testing.T) {
+// Written bytes are read back unchanged, from memory and from a file.
+func TestSmallContentIsInMemory(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	for _, size := range []int{0, 1, 4095, 4096, 4097, 100_000, 1 << 20} {
@@ -69,15 +69,15 @@ func TestAContentIsInMemoryWhileItIsSmall(t *testing.T) {
 				rest = rest[n:]
 			}
 			if c.Size() != int64(size) || c.InMemory() != (size <= 4096) {
-				t.Errorf("of %d bytes the content has %d, in memory: %v", size, c.Size(), c.InMemory())
+				t.Errorf("a content of %d bytes has %d, in memory: %v", size, c.Size(), c.InMemory())
 			}
 			read, err := io.ReadAll(c.Reader())
 			if err != nil || !bytes.Equal(read, want) {
-				t.Errorf("of %d bytes in pieces of %d the reader gave %d, %v", size, piece, len(read), err)
+				t.Errorf("for %d bytes in pieces of %d, the reader returned %d, %v", size, piece, len(read), err)
 			}
 			lie, err := c.Bytes()
 			if err != nil || !bytes.Equal(lie, want) || cap(lie) != len(lie) && !c.InMemory() {
-				t.Errorf("of %d bytes in pieces of %d Bytes gave %d, %v", size, piece, len(lie), err)
+				t.Errorf("for %d bytes in pieces of %d, Bytes returned %d, %v", size, piece, len(lie), err)
 			}
 			if held := b.arriving.used; size > 4096 && held != 0 {
 				t.Errorf("a content of %d bytes in the spool holds %d bytes of memory", size, held)
@@ -88,8 +88,8 @@ func TestAContentIsInMemoryWhileItIsSmall(t *testing.T) {
 	}
 }
 
-// Without memory for small contents they go to the spool; no request waits for that memory.
-func TestWithoutMemoryWhatIsSmallGoesToTheSpool(t *testing.T) {
+// Small contents go to the spool while their memory is used up. No request waits for that memory.
+func TestSmallContentGoesToTheSpoolWithoutMemory(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Arriving = 4 * 4096 })
 	one, other := b.content(t, 4096), b.content(t, 4096)
@@ -99,7 +99,7 @@ func TestWithoutMemoryWhatIsSmallGoesToTheSpool(t *testing.T) {
 		}
 	}
 	if !one.InMemory() || other.InMemory() {
-		t.Errorf("of a share with room for one, the first is in memory: %v, the second: %v", one.InMemory(),
+		t.Errorf("in a share with room for one, the first is in memory: %v, the second: %v", one.InMemory(),
 			other.InMemory())
 	}
 	if read, err := io.ReadAll(other.Reader()); err != nil || !bytes.Equal(read, sample(3000)) {
@@ -107,7 +107,7 @@ func TestWithoutMemoryWhatIsSmallGoesToTheSpool(t *testing.T) {
 	}
 }
 
-func TestBlankIsRoomToWriteTo(t *testing.T) {
+func TestExtendReturnsWritableBytes(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	c := b.content(t, 0)
@@ -120,15 +120,15 @@ func TestBlankIsRoomToWriteTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := c.Bytes(); err != nil || !bytes.Equal(got, sample(600_000)) {
-		t.Errorf("what was written in place reads as %d bytes, %v", len(got), err)
+		t.Errorf("the bytes written in place were read back as %d bytes, %v", len(got), err)
 	}
 	if held := b.spool.used; held != roundUp(600_000) {
-		t.Errorf("after the trim %d bytes are held, want %d", held, roundUp(600_000))
+		t.Errorf("after Trim, %d bytes are held, want %d", held, roundUp(600_000))
 	}
 }
 
 // A full spool returns ErrFull after Patience, and the units are released.
-func TestASpoolWithoutRoomIsFull(t *testing.T) {
+func TestFullSpoolReturnsErrFull(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Spool = 8 << 20 })
 	first := b.content(t, 0)
@@ -147,8 +147,8 @@ func TestASpoolWithoutRoomIsFull(t *testing.T) {
 	}
 }
 
-// A disk that takes nothing is ErrFull as well.
-func TestADiskThatFailsIsFull(t *testing.T) {
+// A failing disk returns ErrFull too.
+func TestFailingDiskReturnsErrFull(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "spool")
 	b, err := New(Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
@@ -162,18 +162,18 @@ func TestADiskThatFailsIsFull(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil { // an unlinked file still works
 		t.Fatal(err)
 	}
-	if err := c.file.Close(); err != nil { // and then fails as on a disk that is gone
+	if err := c.file.Close(); err != nil { // and then fails as if the disk were gone
 		t.Fatal(err)
 	}
 	if err := c.Append(t.Context(), sample(10)); !errors.Is(err, ErrFull) {
 		t.Errorf("a write that fails: %v, want ErrFull", err)
 	}
 	if err := b.content(t, 0).Append(t.Context(), sample(10)); !errors.Is(err, ErrFull) || b.disk.Load() != 2 {
-		t.Errorf("a file that cannot be made: %v after %d failures, want ErrFull", err, b.disk.Load())
+		t.Errorf("a file that cannot be created: %v after %d failures, want ErrFull", err, b.disk.Load())
 	}
 }
 
-// What a process left that was killed while it made a file is removed at the next start.
+// The next start removes the files of a process that was killed while it created one.
 func TestTheSpoolIsCleanedAtStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -187,11 +187,11 @@ func TestTheSpoolIsCleanedAtStart(t *testing.T) {
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 || left[0].Name() != "other" {
-		t.Errorf("left are %v, %v; want what is not ours", left, err)
+		t.Errorf("the remaining files are %v, %v; want only those that are not ours", left, err)
 	}
 }
 
-// While a file is in use the folder shows none: a crash leaves nothing.
+// A file in use has no name in the folder, so a crash leaves no files.
 func TestFilesHaveNoName(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
@@ -204,9 +204,8 @@ func TestFilesHaveNoName(t *testing.T) {
 	}
 }
 
-// A fault of the memory that a file lies in is an error of the work, and not the end of
-// the process. Any other panic stays one.
-func TestAFaultOfTheDiskIsAnError(t *testing.T) {
+// A memory fault in a mapped file becomes an error and does not end the process. Any other panic continues.
+func TestDiskFaultIsAnError(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	c := b.content(t, 0)
@@ -217,7 +216,7 @@ func TestAFaultOfTheDiskIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.file.Truncate(0); err != nil { // what a disk does that loses a file
+	if err := c.file.Truncate(0); err != nil { // like a disk that loses a file
 		t.Fatal(err)
 	}
 	err = RecoverDiskFault(func() error {
@@ -231,7 +230,7 @@ func TestAFaultOfTheDiskIsAnError(t *testing.T) {
 	}
 	defer func() {
 		if problem := recover(); problem != "mine" {
-			t.Errorf("another panic came through as %v", problem)
+			t.Errorf("another panic was reported as %v", problem)
 		}
 	}()
 	RecoverDiskFault(func() error { panic("mine") }) // it panics
@@ -292,8 +291,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// What is declared holds nothing before it has come.
-func TestADeclaredSizeHoldsNothing(t *testing.T) {
+// A declared size reserves nothing before the bytes have arrived.
+func TestDeclaredSizeReservesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	content := b.content(t, 256<<10)
@@ -310,8 +309,8 @@ func TestADeclaredSizeHoldsNothing(t *testing.T) {
 	}
 }
 
-// Each 60 KB have their time; the time of the whole ends it too.
-func TestThePaceMovesWithTheOctets(t *testing.T) {
+// Each 60 KB has its own time limit, and so does the whole content.
+func TestDeadlineMovesWithTheBytes(t *testing.T) {
 	t.Parallel()
 	m := NewMeter(Rate{Bytes: 100, Period: 10 * time.Second})
 	for i, c := range []struct {
@@ -328,7 +327,7 @@ func TestThePaceMovesWithTheOctets(t *testing.T) {
 }
 
 // A client whose place others need is disconnected immediately, with a clear error.
-func TestAnArrivalIsCutForOthers(t *testing.T) {
+func TestSlowUploadIsCutForOtherClients(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Spool, c.Grace = 16<<20, 10*time.Millisecond })
 	for _, name := range []string{"b", "c", "d"} {
@@ -361,7 +360,7 @@ func TestAnArrivalIsCutForOthers(t *testing.T) {
 		t.Errorf("the newcomer: %v", err)
 	}
 	if err := <-ended; !errors.Is(err, ErrCut) {
-		t.Errorf("the client of the largest share was answered %v, want ErrCut", err)
+		t.Errorf("the client of the largest share got %v, want ErrCut", err)
 	}
 }
 

@@ -22,22 +22,21 @@
 //
 // # Requests and responses
 //
-// Every HTTP server wraps its handler in Budget.Bound, so no handler is outside the budget. A response of
-// more than 8 KB becomes a Content, which is sent after its handler has returned; a handler that flushes
+// Every HTTP server wraps its handler in Budget.LimitHandler, so no handler is outside the budget. A response
+// of more than 8 KB becomes a Content, which is sent after its handler has returned; a handler that flushes
 // streams it. Texts that are the same for all clients exist once and are not counted (WriteShared).
 //
 // # Shares
 //
-// Everything is held for an Owner: an account, or the network of an unauthenticated client (its /24 and
-// /16; for IPv6 its /56 and /48). No owner has more than a quarter of a part. A holder that finds no room
-// waits: the owner whose share holds least is next, and a full share delays no other. Addresses of this
-// machine and of private networks have only the limit of the /24, because one of them may be a proxy for
-// many clients.
+// Everything is held for a Tenant: an account, or the network of an unauthenticated client (its /24 and /16;
+// for IPv6 its /56 and /48). No owner has more than a quarter of a part. A holder that finds no room waits: the
+// owner whose share holds least is next, and a full share delays no other. Addresses of this machine and of
+// private networks have only the limit of the /24, because one of them may be a proxy for many clients.
 //
 // # Pace
 //
 // A client for which something is held must send or receive 60 KiB in every 30 seconds, or everything that
-// is left (Floor). Only the time during which the process waits for the client counts. A slower client is
+// is left (DefaultRate). Only the time during which the process waits for the client counts. A slower client is
 // ended: 408 over HTTP, 451 over SMTP. If a part is full and a newcomer has waited for a second, the
 // slowest client of the share that holds most is ended.
 //

@@ -22,6 +22,6 @@ func ExamplePool() {
 	// Output:
 	// ada: <nil>
 	// ada: <nil>
-	// ada: no room: too much is held at the moment
+	// ada: no room left in the budget
 	// bob: <nil>
 }

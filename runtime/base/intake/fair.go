@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// inShares reports whether the shares of the hold have room for n more: no share exceeds its part then, and
+// sharesHaveRoom reports whether the shares of the hold have room for n more: no share exceeds its part then, and
 // its other holders can still finish.
-func (p *Pool) inShares(h *hold, n int64) bool {
+func (p *Pool) sharesHaveRoom(h *hold, n int64) bool {
 	for _, s := range h.shares[:h.n] {
 		if s.held+n > p.each || !p.canAllFinish(s, h, n) {
 			return false
@@ -39,8 +39,8 @@ func (p *Pool) canAllFinish(s *share, h *hold, n int64) bool {
 	return true
 }
 
-// startTransfer records that the process waits for a client to send or receive, and how to end that. end is called
-// with the pool's mutex held, once at most and never after still has returned; it must not block.
+// startTransfer records that the process waits for a client to send or receive, and how to end that. end is
+// called with the pool's mutex held, at most once and never after endTransfer has returned; it must not block.
 func (h *hold) startTransfer(end func()) {
 	p := h.pool
 	p.mu.Lock()
@@ -68,7 +68,7 @@ func (h *hold) endTransfer() (ended bool) {
 	return h.ended
 }
 
-func (h *hold) wasEnded() bool {
+func (h *hold) isEnded() bool {
 	p := h.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (h *hold) wasEnded() bool {
 func (p *Pool) makeRoom(w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w.hold.waits != w || !p.inShares(w.hold, w.n) {
+	if w.hold.waits != w || !p.sharesHaveRoom(w.hold, w.n) {
 		return
 	}
 	lacking := p.used + w.n - p.size

@@ -64,8 +64,8 @@ type Slot struct {
 	since    time.Time // since when it is silent or idle
 }
 
-// Enter admits a connection, or returns ErrCrowded or ErrTooMany. end ends the connection when another
-// takes its place; it must not block, and is called once at most. With a zero address, call From later.
+// Enter admits a connection, or returns ErrOverloaded or ErrClientLimit. end ends the connection when another
+// takes its place; it must not block, and is called at most once. With a zero address, call SetOrigin later.
 func (g *Gate) Enter(from netip.Addr, end func()) (*Slot, error) {
 	return g.enterPlace(from, &Slot{counted: !isLocal(from)}, end)
 }

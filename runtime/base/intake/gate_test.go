@@ -26,7 +26,7 @@ func (g *guests) enter(from string) (*Slot, error) {
 	return p, err
 }
 
-func (g *guests) let(from string) *Slot {
+func (g *guests) mustEnter(from string) *Slot {
 	g.t.Helper()
 	p, err := g.enter(from)
 	if err != nil {
@@ -35,17 +35,17 @@ func (g *guests) let(from string) *Slot {
 	return p
 }
 
-func TestAClientHasItsPlaces(t *testing.T) {
+func TestPlacesOfAClientAreLimited(t *testing.T) {
 	t.Parallel()
 	g := &guests{Gate: NewGate(100, 2), t: t}
-	first := g.let("2001:db8::1")
-	g.let("2001:db8::2")
+	first := g.mustEnter("2001:db8::1")
+	g.mustEnter("2001:db8::2")
 	if _, err := g.enter("2001:db8::3"); !errors.Is(err, ErrClientLimit) {
-		t.Errorf("a third connection of a /64: %v, want ErrTooMany", err)
+		t.Errorf("a third connection of a /64: %v, want ErrClientLimit", err)
 	}
 	first.Leave()
 	first.Leave()
-	g.let("2001:db8::3")
+	g.mustEnter("2001:db8::3")
 }
 
 // A network with silent connections leaves places to other networks, and a new one is always admitted.
@@ -64,7 +64,7 @@ func TestSilentConnectionsOfOneNetworkLeaveRoom(t *testing.T) {
 			t.Errorf("%s: %d of 1000 places are taken, want half at most", name, all)
 		}
 		for i := range 990 { // each from a network of its own
-			g.let(fmt.Sprintf("%d.%d.7.1", 1+i%100, 50+i/100)).MarkBusy()
+			g.mustEnter(fmt.Sprintf("%d.%d.7.1", 1+i%100, 50+i/100)).MarkBusy()
 		}
 		if g.countPlaces() > 1000 {
 			t.Errorf("%s: %d connections are open", name, g.countPlaces())
@@ -72,82 +72,81 @@ func TestSilentConnectionsOfOneNetworkLeaveRoom(t *testing.T) {
 	}
 }
 
-// When all places are taken, the one that has said nothing for longest goes, of the
-// largest share.
-func TestTheSilentOldestOfTheLargestShareGoes(t *testing.T) {
+// When all places are taken, the connection of the largest share that has been silent for longest is ended.
+func TestOldestSilentConnectionOfTheLargestShareIsEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := &guests{Gate: NewGate(8, 0), t: t}
 		var crowd []*Slot
 		for i := range 4 {
-			crowd = append(crowd, g.let(fmt.Sprintf("203.0.%d.1", i)))
+			crowd = append(crowd, g.mustEnter(fmt.Sprintf("203.0.%d.1", i)))
 			time.Sleep(time.Millisecond)
 		}
-		crowd[0].MarkBusy() // spared, for it does something
+		crowd[0].MarkBusy() // not ended, because it is busy
 		crowd[1].MarkWaiting(true)
 		for i := range 4 {
-			g.let(fmt.Sprintf("198.%d.0.1", i))
+			g.mustEnter(fmt.Sprintf("198.%d.0.1", i))
 			time.Sleep(time.Millisecond)
 		}
-		g.let("192.0.2.1")
-		g.let("192.1.2.1")
+		g.mustEnter("192.0.2.1")
+		g.mustEnter("192.1.2.1")
 		if got := fmt.Sprint(g.ended); got != "[203.0.2.1 203.0.3.1]" {
-			t.Errorf("ended were %s, want the silent ones of the largest share, the oldest first", got)
+			t.Errorf("%s were ended, want the silent ones of the largest share, the oldest first", got)
 		}
-		g.let("192.2.2.1")
+		g.mustEnter("192.2.2.1")
 		if got := g.ended[len(g.ended)-1]; got != "203.0.1.1" {
-			t.Errorf("then %s, want the one of it that waits", got)
+			t.Errorf("then %s were ended, want the waiting one of that share", got)
 		}
 		if _, err := g.enter("192.3.2.1"); !errors.Is(err, ErrOverloaded) {
-			t.Errorf("among equals: %v, want ErrCrowded", err)
+			t.Errorf("among equal shares: %v, want ErrOverloaded", err)
 		}
 		time.Sleep(silentFor + time.Second)
-		g.let("192.3.2.1")
+		g.mustEnter("192.3.2.1")
 		if got := g.ended[len(g.ended)-1]; got != "198.0.0.1" {
-			t.Errorf("after %s of silence %s had to go, want the oldest of those", silentFor, got)
+			t.Errorf("after %s of silence, %s were ended, want the oldest", silentFor, got)
 		}
 	})
 }
 
-// A network over its part gets a new place for an old one of its own.
-func TestANetworkOverItsPartExchanges(t *testing.T) {
+// A network above its share gets a new place in exchange for one of its own.
+func TestNetworkAboveItsShareReplacesItsOwnConnection(t *testing.T) {
 	t.Parallel()
 	g := &guests{Gate: NewGate(80, 0), t: t}
 	for i := range 30 {
-		g.let(fmt.Sprintf("198.%d.0.1", i)).MarkBusy()
+		g.mustEnter(fmt.Sprintf("198.%d.0.1", i)).MarkBusy()
 	}
 	for range 10 {
-		g.let("203.0.113.1")
+		g.mustEnter("203.0.113.1")
 	}
-	g.let("203.0.113.2")
+	g.mustEnter("203.0.113.2")
 	if len(g.ended) != 1 || g.ended[0] != "203.0.113.1" {
-		t.Errorf("ended were %v, want one of the same network", g.ended)
+		t.Errorf("%v were ended, want one of the same network", g.ended)
 	}
 	for p := range g.places {
 		p.busy = true
 	}
 	if _, err := g.enter("203.0.113.3"); !errors.Is(err, ErrClientLimit) {
-		t.Errorf("where all of the network are at work: %v, want ErrTooMany", err)
+		t.Errorf("with all connections of the network busy: %v, want ErrClientLimit", err)
 	}
 }
 
 // Addresses of the operator's own network have no share, because they may be proxies.
-func TestOwnAddressesAreNoShares(t *testing.T) {
+func TestPrivateAddressesHaveNoShare(t *testing.T) {
 	t.Parallel()
 	g := &guests{Gate: NewGate(80, 0), t: t}
 	for range 80 {
-		g.let("10.1.2.3")
+		g.mustEnter("10.1.2.3")
 	}
 	if len(g.ended) != 0 {
-		t.Errorf("%d were ended", len(g.ended))
+		t.Errorf("%d connections were ended", len(g.ended))
 	}
 	if _, err := g.enter("10.1.2.3"); !errors.Is(err, ErrOverloaded) {
-		t.Errorf("with all places taken: %v, want ErrCrowded", err)
+		t.Errorf("with all places taken: %v, want ErrOverloaded", err)
 	}
 }
 
 // Behind a proxy, the address is known later.
-func TestTheAddressMayBeToldLater(t *testing.T) {
+func TestOriginMayBeSetLater(t *testing.T) {
 	t.Parallel()
 	g := NewGate(10, 1)
 	for i := range 2 {
@@ -166,12 +165,12 @@ func TestTheAddressMayBeToldLater(t *testing.T) {
 		}
 	}
 	if _, err := g.Enter(netip.Addr{}, func() {}); !errors.Is(err, ErrOverloaded) {
-		t.Errorf("one more: %v, want ErrCrowded", err)
+		t.Errorf("one more: %v, want ErrOverloaded", err)
 	}
 }
 
-// Whatever comes and goes, the counts are those of the connections that are open.
-func TestTheGateCountsWhatIsThere(t *testing.T) {
+// The counts always match the open connections.
+func TestGateCountsOpenConnections(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -237,8 +236,8 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 			end()
 		}
 		if len(g.places) != 0 || len(g.count) != 0 || g.leaving != 0 || g.more != 0 {
-			t.Errorf("seed %d: after all have left %d places, %v, %d leaving and %d requests more are counted", seed,
-				len(g.places), g.count, g.leaving, g.more)
+			t.Errorf("seed %d: after all have left, %d places, %v, %d leaving and %d additional requests are counted",
+				seed, len(g.places), g.count, g.leaving, g.more)
 		}
 	}
 }

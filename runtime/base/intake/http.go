@@ -65,8 +65,8 @@ type PacedWriter struct {
 	err        error
 }
 
-// NewWriter begins a response. The contents are what it is made of: they are given up if other clients need
-// the room and this client is the slowest.
+// NewWriter begins a response. contents are the sources of the response: they are released early if other
+// clients need the room and this client is the slowest.
 func (b *Budget) NewWriter(w http.ResponseWriter, made ...*Content) *PacedWriter {
 	if x := responseOf(w); x != nil {
 		x.startStreaming()

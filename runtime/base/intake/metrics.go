@@ -38,7 +38,7 @@ func (b *Budget) Register(reg prometheus.Registerer) error {
 	counter := func(reason string, of func() float64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "intake",
 			Name:        "ended_total",
-			Help:        "Bodies, messages and answers that were ended or refused, by reason.",
+			Help:        "Bodies, messages and responses that were ended or rejected, by reason.",
 			ConstLabels: prometheus.Labels{"reason": reason}}, of)
 	}
 	pools := map[string]*Pool{"arriving": b.arriving, "working": b.working, "spool": b.spool, "bodies": b.bodies,
@@ -51,14 +51,14 @@ func (b *Budget) Register(reg prometheus.Registerer) error {
 	for by := range ways {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "intake",
 			Name:        "large_responses_total",
-			Help:        "Responses of more than 8 KB, by how they left: held by the budget until the client had taken them, streamed, or from memory that all responses share.",
+			Help:        "Responses of more than 8 KB, by how they were sent: held by the budget until the client had received them, streamed, or from shared memory.",
 			ConstLabels: prometheus.Labels{"way": by.String()}}, func() float64 { return float64(b.large[by].Load()) }))
 	}
 	for name, p := range pools {
 		all = append(all,
 			gauge("held", "Usage of each part of the budget: bytes and places.", name,
 				func() float64 { return p.readLocked(func() float64 { return float64(p.used) }) }),
-			gauge("waiting", "How many wait for each part of the budget.", name,
+			gauge("waiting", "Waiters for each part of the budget.", name,
 				func() float64 { return p.readLocked(func() float64 { return float64(len(p.queue)) }) }))
 	}
 	return telemetry.Register(reg, all...)

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Rate is the minimum speed of a client for which something is held: each next Octets bytes, or all that is
-// left, must move Within a time.
+// Rate is the minimum speed of a client for which something is held: the next Bytes bytes, or all that are
+// left, must move within each Period.
 type Rate struct {
 	Bytes  int64
 	Period time.Duration
 }
 
-// Floor is 2 KB a second. A phone at 100 kbit/s is six times as fast, and may stall for 25 seconds. A
-// client must keep sending to keep its resources.
-var Floor = Rate{Bytes: 60 << 10, Period: 30 * time.Second}
+// DefaultRate is 2 KB a second. A phone at 100 kbit/s is six times as fast, and may stall for 25
+// seconds. A client must keep sending to keep its resources.
+var DefaultRate = Rate{Bytes: 60 << 10, Period: 30 * time.Second}
 
 // The errors of a client that sends something.
 var (
-	ErrSlow     = errors.New("the client is slower than the least speed")
-	ErrTooLarge = errors.New("more bytes than are accepted")
+	ErrSlow     = errors.New("the client is slower than the minimum rate")
+	ErrTooLarge = errors.New("the content is too large")
 )
 
 // Meter measures a client against a pace. It counts only the time spent waiting for the client. It is not

@@ -12,7 +12,7 @@ import (
 // The errors of holding something. The edges translate them.
 var (
 	// ErrFull means that there was no room within the time to wait for it.
-	ErrFull = errors.New("no room: too much is held at the moment")
+	ErrFull = errors.New("no room left in the budget")
 	// ErrCut means that a holder was ended to make room for others.
 	ErrCut = errors.New("ended to make room for others")
 )
@@ -190,7 +190,7 @@ func (h *hold) tryTake(n int64) bool {
 	p := h.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if h.ended || p.tight || !p.inShares(h, n) || p.used+n > p.size {
+	if h.ended || p.tight || !p.sharesHaveRoom(h, n) || p.used+n > p.size {
 		return false
 	}
 	p.addUnits(h, n)
@@ -263,7 +263,7 @@ func (p *Pool) serveWaiters() {
 	for _, w := range slices.Clone(p.queue) {
 		h := w.hold
 		behind := slices.ContainsFunc(h.shares[:h.n], func(s *share) bool { return slices.Contains(full, s) })
-		if behind || !p.inShares(h, w.n) {
+		if behind || !p.sharesHaveRoom(h, w.n) {
 			full = append(full, h.shares[:h.n]...)
 			continue
 		}

@@ -14,8 +14,8 @@ import (
 
 func account(name string) Tenant { return Tenant{Account: name} }
 
-// empty requires that a pool holds no units and remembers no owner.
-func empty(t *testing.T, p *Pool) {
+// checkEmpty requires that a pool holds no units and remembers no owner.
+func checkEmpty(t *testing.T, p *Pool) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -25,7 +25,7 @@ func empty(t *testing.T, p *Pool) {
 	}
 }
 
-func TestAShareHasAQuarter(t *testing.T) {
+func TestShareIsLimitedToAQuarter(t *testing.T) {
 	t.Parallel()
 	p := NewPool(400)
 	var releases []func()
@@ -47,11 +47,11 @@ func TestAShareHasAQuarter(t *testing.T) {
 	for _, r := range releases {
 		r()
 	}
-	empty(t, p)
+	checkEmpty(t, p)
 }
 
-// Strangers are counted by their network and by the wider one around it.
-func TestStrangersShareByTheirNetworks(t *testing.T) {
+// Unauthenticated clients are counted by their network and by the wider one around it.
+func TestUnauthenticatedClientsShareByNetwork(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		one, other string
@@ -76,7 +76,7 @@ func TestStrangersShareByTheirNetworks(t *testing.T) {
 }
 
 // A full share with waiters does not block other shares.
-func TestAShareThatWaitsHoldsUpNobody(t *testing.T) {
+func TestWaitingShareDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(400)
@@ -99,17 +99,16 @@ func TestAShareThatWaitsHoldsUpNobody(t *testing.T) {
 		release()
 		for range 20 {
 			if err := <-got; err != nil {
-				t.Errorf("one that waited for its share was answered %v when there was room", err)
+				t.Errorf("a caller that waited for its share got %v when there was room", err)
 			}
 		}
 		other()
-		empty(t, p)
+		checkEmpty(t, p)
 	})
 }
 
-// In a pool that is full the share that holds least is next, however many of another
-// came first.
-func TestTheShareThatHoldsLeastIsNext(t *testing.T) {
+// In a full pool, the share that holds least is next, however many waiters of other shares came first.
+func TestSmallestShareIsServedNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(400)
@@ -144,13 +143,13 @@ func TestTheShareThatHoldsLeastIsNext(t *testing.T) {
 		}
 		for range 2 {
 			if next := <-order; next != "a" {
-				t.Errorf("then it went to %s, want those who came first", next)
+				t.Errorf("then it went to %s, want the waiters in order of arrival", next)
 			}
 		}
 	})
 }
 
-func TestWaitingEndsWithPatienceAndWithTheCaller(t *testing.T) {
+func TestTakeEndsWithItsTimeoutOrContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(4)
@@ -164,13 +163,13 @@ func TestWaitingEndsWithPatienceAndWithTheCaller(t *testing.T) {
 			t.Errorf("after its context ended, Take returned %v, want context.DeadlineExceeded", err)
 		}
 		release()
-		empty(t, p)
+		checkEmpty(t, p)
 	})
 }
 
 // Twenty owners of one share that take units in steps finish one after the other; otherwise each could hold a
 // part and wait for the others forever.
-func TestHoldersInStepsDoNotWaitForEachOther(t *testing.T) {
+func TestHoldersInStepsDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(400)
@@ -185,18 +184,18 @@ func TestHoldersInStepsDoNotWaitForEachOther(t *testing.T) {
 						t.Errorf("holder %d, which has %d of 40: %v", i, h.held, err)
 						return
 					}
-					time.Sleep(time.Duration(1+rand.N(20)) * time.Millisecond) // the clock of the bubble
+					time.Sleep(time.Duration(1+rand.N(20)) * time.Millisecond) // the fake clock
 				}
 			})
 		}
 		all.Wait()
-		empty(t, p)
+		checkEmpty(t, p)
 	})
 }
 
 // When the pool is full, a share that has less than others gets room from the slowest
 // client of the largest share.
-func TestASlowClientOfTheLargestShareMakesRoom(t *testing.T) {
+func TestSlowestClientOfTheLargestShareIsEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(400)
@@ -227,7 +226,7 @@ func TestASlowClientOfTheLargestShareMakesRoom(t *testing.T) {
 			t.Fatalf("the newcomer waited %s and got %v", time.Since(began), err)
 		}
 		if !slow.ended || len(cut) != 0 {
-			t.Errorf("more than one client was ended for room that one has given")
+			t.Errorf("more than one client was ended, although the first freed enough room")
 		}
 		// An owner that holds as much as the others does not evict one.
 		if _, err := p.Take(t.Context(), account("honest"), 65, 10*time.Second); !errors.Is(err, ErrFull) ||
@@ -238,8 +237,7 @@ func TestASlowClientOfTheLargestShareMakesRoom(t *testing.T) {
 	})
 }
 
-// Random holders with random endings: no share and no pool is ever over its size, and
-// nothing is left.
+// Random holders end at random times. No share and no pool ever exceeds its size, and nothing remains held.
 func TestRandomHoldersLeaveNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -249,15 +247,15 @@ func TestRandomHoldersLeaveNothing(t *testing.T) {
 			p.grace = time.Millisecond
 			var all sync.WaitGroup
 			for i := range 64 {
-				all.Go(func() { wander(t, p, rand.New(rand.NewPCG(seed, uint64(i)))) })
+				all.Go(func() { holdAtRandom(t, p, rand.New(rand.NewPCG(seed, uint64(i)))) })
 			}
 			all.Wait()
-			empty(t, p)
+			checkEmpty(t, p)
 		})
 	}
 }
 
-func wander(t *testing.T, p *Pool, random *rand.Rand) {
+func holdAtRandom(t *testing.T, p *Pool, random *rand.Rand) {
 	for range 60 {
 		o := account(fmt.Sprint(random.IntN(7)))
 		if random.IntN(3) == 0 {
@@ -305,7 +303,7 @@ func (p *Pool) check(t *testing.T) {
 			sum += h.held
 		}
 		if s.held > p.each || s.held != sum {
-			t.Errorf("the share %v holds %d, its holders %d, it may have %d", l, s.held, sum, p.each)
+			t.Errorf("the share %v holds %d, its holders hold %d, and the limit is %d", l, s.held, sum, p.each)
 		}
 	}
 }

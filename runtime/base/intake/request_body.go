@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// requestBody is the body of a request under Bound, for handlers that read it themselves.
+// requestBody is the body of a request under LimitHandler, for handlers that read it themselves.
 type requestBody struct {
 	io.ReadCloser
 

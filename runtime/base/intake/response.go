@@ -62,7 +62,7 @@ func (b *Budget) LimitHandler(next http.Handler, owner func(*http.Request) Tenan
 	})
 }
 
-// response is the ResponseWriter of handlers under Bound.
+// response is the ResponseWriter of handlers under LimitHandler.
 type response struct {
 	http.ResponseWriter
 
@@ -265,7 +265,7 @@ func (x *response) release() {
 	}
 }
 
-// responseOf returns the response under Bound that w wraps, or nil.
+// responseOf returns the response of LimitHandler that w wraps, or nil.
 func responseOf(w http.ResponseWriter) *response {
 	for {
 		if x, is := w.(*response); is {

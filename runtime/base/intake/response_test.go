@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// bound serves a handler within a budget.
-func bound(t *testing.T, b *Budget, h http.HandlerFunc) *httptest.Server {
+// serveLimited serves a handler within a budget.
+func serveLimited(t *testing.T, b *Budget, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewServer(b.LimitHandler(h, func(*http.Request) Tenant { return account("a") },
 		func(w http.ResponseWriter) { http.Error(w, "no room", http.StatusServiceUnavailable) }))
@@ -43,14 +43,14 @@ func fetch(t *testing.T, srv *httptest.Server, method, body string) (*http.Respo
 }
 
 // Responses arrive as they were written, however the handler writes them.
-func TestResponsesArriveAsTheyWereWritten(t *testing.T) {
+func TestResponsesArriveUnchanged(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Arriving = 256 << 10 })
 	for _, size := range []int{0, 1, smallResponse - 1, smallResponse, smallResponse + 1, 100_000, 3 << 20} {
 		for _, piece := range []int{1000, smallResponse, 70_000, 4 << 20} {
 			for _, flushed := range []bool{false, true} {
 				want := sample(size)
-				a, got := fetch(t, bound(t, b, func(w http.ResponseWriter, _ *http.Request) {
+				a, got := fetch(t, serveLimited(t, b, func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Content-Type", "text/x")
 					w.WriteHeader(http.StatusTeapot)
 					for rest := want; len(rest) > 0; {
@@ -69,7 +69,7 @@ func TestResponsesArriveAsTheyWereWritten(t *testing.T) {
 					t.Errorf("%d bytes in pieces of %d, flushed %t: status %d and %d bytes came, want 418 and the same bytes", size, piece, flushed, a.StatusCode, len(got))
 				}
 				if !flushed && size > smallResponse && piece > smallResponse && a.ContentLength != int64(size) {
-					t.Errorf("%d bytes at once have the length %d", size, a.ContentLength)
+					t.Errorf("%d bytes written at once have the Content-Length %d", size, a.ContentLength)
 				}
 			}
 		}
@@ -84,7 +84,7 @@ func TestAResponseWithoutRoomIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Arriving, c.Spool, c.Patience = 4<<10, 4<<20, 50*time.Millisecond })
 	failed := make(chan error, 1)
-	a, got := fetch(t, bound(t, b, func(w http.ResponseWriter, _ *http.Request) {
+	a, got := fetch(t, serveLimited(t, b, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Set-Cookie", "secret")
 		_, err := w.Write(sample(2 << 20))
 		failed <- err
@@ -100,22 +100,22 @@ func TestAResponseWithoutRoomIsRefused(t *testing.T) {
 func TestAHandlerThatPanicsSendsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
-	srv := bound(t, b, func(w http.ResponseWriter, _ *http.Request) {
+	srv := serveLimited(t, b, func(w http.ResponseWriter, _ *http.Request) {
 		w.Write(sample(1 << 20))
 		panic(http.ErrAbortHandler)
 	})
 	if a, err := srv.Client().Get(srv.URL); err == nil {
 		a.Body.Close()
-		t.Errorf("a handler that panics answers %d, want the connection cut", a.StatusCode)
+		t.Errorf("a handler that panics returns the status %d, want the connection closed", a.StatusCode)
 	}
 }
 
 // A body that the handler reads directly takes a place, and memory for the bytes read.
-func TestABodyThatItsHandlerReadsIsCounted(t *testing.T) {
+func TestBodyReadByItsHandlerIsCounted(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	body := strings.Repeat("x", 100_000)
-	_, got := fetch(t, bound(t, b, func(w http.ResponseWriter, r *http.Request) {
+	_, got := fetch(t, serveLimited(t, b, func(w http.ResponseWriter, r *http.Request) {
 		first := make([]byte, 1000)
 		if _, err := io.ReadFull(r.Body, first); err != nil {
 			t.Errorf("reading failed: %v", err)
@@ -134,11 +134,11 @@ func TestABodyThatItsHandlerReadsIsCounted(t *testing.T) {
 }
 
 // The unread rest of a body is not parsed as the next request.
-func TestTheRestOfABodyIsNoRequest(t *testing.T) {
+func TestUnreadBodyIsNotARequest(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	served := make(chan string, 10)
-	srv := bound(t, b, func(w http.ResponseWriter, r *http.Request) {
+	srv := serveLimited(t, b, func(w http.ResponseWriter, r *http.Request) {
 		served <- r.URL.Path
 		w.WriteHeader(http.StatusUnauthorized)
 	})
@@ -147,9 +147,9 @@ func TestTheRestOfABodyIsNoRequest(t *testing.T) {
 		now, later string
 		kept       bool
 	}{
-		"it has come":          {smuggled, "", true},
-		"it comes later":       {"", smuggled, false},
-		"a part of it is late": {smuggled[:10], smuggled[10:], false},
+		"it has arrived":           {smuggled, "", true},
+		"it arrives later":         {"", smuggled, false},
+		"part of it arrives later": {smuggled[:10], smuggled[10:], false},
 	} {
 		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 		if err != nil {
@@ -182,7 +182,7 @@ func TestTheRestOfABodyIsNoRequest(t *testing.T) {
 // A client that still sends its body when it is refused reads the response and its end, not a reset.
 func TestARefusalReachesAClientThatStillSends(t *testing.T) {
 	t.Parallel()
-	srv := bound(t, newBudget(t), func(w http.ResponseWriter,
+	srv := serveLimited(t, newBudget(t), func(w http.ResponseWriter,
 		_ *http.Request) {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 	})

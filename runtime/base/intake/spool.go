@@ -80,7 +80,8 @@ func (b *Budget) diskHas(n int64) error {
 func (b *Budget) diskError(err error) error {
 	b.disk.Add(1)
 	if now, last := time.Now().Unix(), b.told.Load(); now-last >= 60 && b.told.CompareAndSwap(last, now) {
-		b.log.Error("the spool cannot be written: what is large is refused until it can", "folder", b.dir, "error", err)
+		b.log.Error("the spool cannot be written: large contents are rejected until it can", "folder", b.dir,
+			"error", err)
 	}
 	return fmt.Errorf("%w: %w", ErrFull, err)
 }
@@ -91,7 +92,7 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 
 // restFile asks the kernel to evict a mapping. It may refuse.
 func restFile(mapped []byte) {
-	unix.Madvise(mapped, unix.MADV_DONTNEED) //nolint:errcheck // then the memory is taken away when it is needed
+	unix.Madvise(mapped, unix.MADV_DONTNEED) //nolint:errcheck // then the kernel evicts it when it needs the memory
 }
 
 func unmapFile(mapped []byte) {

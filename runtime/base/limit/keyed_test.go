@@ -80,7 +80,7 @@ func TestBoundContextAcquiresItsKey(t *testing.T) {
 		t.Fatalf("a bound context got %v and holds %v, want one slot of its key", err, keyed.InUse())
 	}
 	if _, err := limit.AcquireBound(keyed.Bind(t.Context(), "a")); !errors.Is(err, limit.ErrFull) {
-		t.Errorf("a second one of the key got %v, want %v", err, limit.ErrFull)
+		t.Errorf("a second slot of the key got %v, want %v", err, limit.ErrFull)
 	}
 	release()
 	if len(keyed.InUse()) != 0 {

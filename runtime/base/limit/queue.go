@@ -45,7 +45,7 @@ type usage struct {
 
 type ticket struct {
 	owner Owner
-	done  chan struct{} // closed when the ticket is admitted or turned away
+	done  chan struct{} // closed when the ticket is admitted or rejected
 	in    bool
 }
 

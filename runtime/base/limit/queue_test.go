@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/limit"
 )
 
-// Password guessers from many networks retry immediately after each response. Users who come once are
+// Password guessers from many networks retry immediately after each response. Users who sign in once are
 // admitted soon.
-func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
+func TestRepeatingCallersDoNotStarveSingleOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const work, guessers, honest = 25 * time.Millisecond, 20, 30
@@ -57,7 +57,7 @@ func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
 }
 
 // Known callers go first, and get a place even if the queue is full of others.
-func TestThoseWhoAreKnownGoFirst(t *testing.T) {
+func TestKnownCallersGoFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		queue := limit.NewQueue(limit.Limits{Inside: 1, Waiting: 3, PerOwner: 2})
@@ -95,7 +95,7 @@ func TestThoseWhoAreKnownGoFirst(t *testing.T) {
 }
 
 // A wait ends with its context or after the maximum wait, and frees its place for the next caller.
-func TestAWaitInAQueueEnds(t *testing.T) {
+func TestQueueWaitEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		queue := limit.NewQueue(limit.Limits{Inside: 1, Waiting: 8, PerOwner: 1, Patience: 5 * time.Second})

@@ -20,15 +20,14 @@ const (
 	mostReasons = 512 // further reasons share one entry, to bound the memory
 )
 
-// Collapse returns a context for a log line that clients can cause at any rate. Of the lines with one
-// message, level and reason, the first is written immediately. Those of each following second are collapsed
-// into one line, which has the attributes of the last of them and their number. The reason must come from a
-// small set.
+// Collapse returns a context for a log line that clients can cause at any rate. The first line with a given
+// message, level and reason is written immediately. The lines of each following second are collapsed into one,
+// which has the attributes of the last one and their number. The reason must come from a small set.
 func Collapse(ctx context.Context, reason string) context.Context {
 	return CollapseAfter(ctx, 1, reason)
 }
 
-// CollapseAfter is Collapse with several lines a second written individually.
+// CollapseAfter is like Collapse, but writes the first few lines of each second individually.
 func CollapseAfter(ctx context.Context, lines int, reason string) context.Context {
 	return context.WithValue(ctx, markKey{}, mark{lines, reason})
 }
@@ -66,7 +65,7 @@ func (h handler) WithGroup(name string) slog.Handler {
 	return handler{h.Handler.WithGroup(name), h.limiter}
 }
 
-// entryKey is what lines must have in common to be collapsed.
+// entryKey contains the values that lines must have in common to be collapsed.
 type entryKey struct {
 	level   slog.Level
 	message string

@@ -52,7 +52,7 @@ func newLog() (*slog.Logger, *journal) {
 	return slog.New(loglimit.New(slog.NewJSONHandler(j, nil))), j
 }
 
-// A flood is one line per second and reason, and the counts add up to what came.
+// A flood becomes one line per second and reason, and the counts add up to the number of records.
 func TestAFloodIsOneLinePerSecondAndReason(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,14 +72,14 @@ func TestAFloodIsOneLinePerSecondAndReason(t *testing.T) {
 		}
 		for _, reason := range []string{"a", "b"} {
 			if lines[reason] > seconds+1 || told[reason] != perSecond*seconds {
-				t.Errorf("%d refusals in %d seconds for the reason %s are %d lines that count %d, want at most %d lines that count all", perSecond*seconds, seconds, reason, lines[reason], told[reason], seconds+1)
+				t.Errorf("%d rejections in %d seconds for the reason %s became %d lines that count %d, want at most %d lines that count all", perSecond*seconds, seconds, reason, lines[reason], told[reason], seconds+1)
 			}
 		}
 	})
 }
 
-// A line that comes alone is written immediately and as it is; the line of a flood has the last one's attributes.
-func TestSingleLinesStayAsTheyAre(t *testing.T) {
+// A single line is written immediately and unchanged. The line of a flood has the attributes of the last one.
+func TestSingleLinesAreUnchanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		log, j := newLog()
@@ -105,8 +105,8 @@ func TestSingleLinesStayAsTheyAre(t *testing.T) {
 	})
 }
 
-// A few lines a second may be written one by one where that was asked for.
-func TestAFewLinesASecondMayBeWritten(t *testing.T) {
+// CollapseAfter writes a few lines a second individually.
+func TestCollapseAfterWritesAFewLines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		log, j := newLog()
@@ -114,11 +114,11 @@ func TestAFewLinesASecondMayBeWritten(t *testing.T) {
 			log.InfoContext(loglimit.CollapseAfter(t.Context(), 20, "a"), "request", "n", i)
 		}
 		if got := len(j.lines(t)); got != 20 {
-			t.Errorf("of 50 lines %d are written immediately, want 20", got)
+			t.Errorf("of 50 lines, %d were written immediately, want 20", got)
 		}
 		time.Sleep(3 * time.Second)
 		if got := j.lines(t); len(got) != 21 || got[20].Count != 30 {
-			t.Errorf("of 50 lines %d are written in all, the last %+v; want 21, the last for 30", len(got),
+			t.Errorf("of 50 lines, %d were written in total, the last %+v; want 21, the last for 30", len(got),
 				got[len(got)-1])
 		}
 	})
@@ -139,7 +139,7 @@ func TestReasonsAreBounded(t *testing.T) {
 			told += max(l.Count, 1)
 		}
 		if len(lines) > 600 || told != 10_000 {
-			t.Errorf("10,000 reasons are %d lines that count %d, want at most 600 that count all", len(lines), told)
+			t.Errorf("10,000 reasons became %d lines that count %d, want at most 600 that count all", len(lines), told)
 		}
 	})
 }

@@ -43,7 +43,7 @@ func NewBox(keys ...Key) (*Box, error) {
 		}
 		id := binary.BigEndian.Uint32(deriveKey(key.material, "key id", 4))
 		if _, taken := box.ciphers[id]; taken {
-			return nil, fmt.Errorf("master key %d has the id of an earlier one; make another", i+1)
+			return nil, fmt.Errorf("master key %d has the id of an earlier one; create another", i+1)
 		}
 		cipher, err := aead.NewAESGCM(deriveKey(key.material, "seal", KeySize))
 		if err != nil {

@@ -23,7 +23,7 @@ func newBox(t testing.TB, keys ...secret.Key) *secret.Box {
 	return box
 }
 
-func TestBoxOpensOnlyWhatItSealedForTheSameRow(t *testing.T) {
+func TestBoxOpensValuesOfTheSameRowOnly(t *testing.T) {
 	t.Parallel()
 	box := newBox(t, secret.NewKey())
 	row := []byte("domains/dom_1")
@@ -36,7 +36,7 @@ func TestBoxOpensOnlyWhatItSealedForTheSameRow(t *testing.T) {
 			t.Fatalf("open = %q, %v", opened, err)
 		}
 		if again := box.Seal(plaintext, row); bytes.Equal(again, sealed) {
-			t.Error("two sealings are equal")
+			t.Error("sealing the same value twice returned the same bytes")
 		}
 		if _, err := box.Open(sealed, []byte("domains/dom_2")); !errors.Is(err, secret.ErrNotGenuine) {
 			t.Errorf("open for another row: %v", err)
@@ -45,7 +45,7 @@ func TestBoxOpensOnlyWhatItSealedForTheSameRow(t *testing.T) {
 			changed := slices.Clone(sealed)
 			changed[i] ^= 0x40
 			if _, err := box.Open(changed, row); err == nil {
-				t.Fatalf("byte %d changed, still opens", i)
+				t.Fatalf("the value opens although byte %d was changed", i)
 			}
 			if _, err := box.Open(sealed[:i], row); !errors.Is(err, secret.ErrNotGenuine) {
 				t.Fatalf("cut to %d bytes: %v", i, err)
@@ -88,8 +88,8 @@ func TestDerivedKeysDifferByPurposeAndMasterKey(t *testing.T) {
 	}
 }
 
-// A change here makes every stored secret unreadable.
-func TestSealedFormIsPinned(t *testing.T) {
+// A different format would make every stored secret unreadable.
+func TestSealedFormatIsStable(t *testing.T) {
 	t.Parallel()
 	keys, err := secret.ParseKeys(secret.New("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="))
 	if err != nil {
@@ -105,7 +105,7 @@ func TestSealedFormIsPinned(t *testing.T) {
 	}
 }
 
-func TestMasterKeySettingIsReadOrRefusedInWords(t *testing.T) {
+func TestParseKeysReportsEveryInvalidKey(t *testing.T) {
 	t.Parallel()
 	good, other := secret.NewKey().Setting().Reveal(), secret.NewKey().Setting().Reveal()
 	for setting, want := range map[string]int{
@@ -125,12 +125,12 @@ func TestMasterKeySettingIsReadOrRefusedInWords(t *testing.T) {
 		"not base64!":             "key 1 of 1 is not base64",
 		"c2hvcnQ=":                "key 1 of 1 has 5 bytes, want 32",
 		"c2hvcnQ=,*," + good:      "key 2 of 3 is not base64",
-		good + "," + good:         "key 2 is key 1 again",
+		good + "," + good:         "key 2 repeats key 1",
 		other + "," + good + "=x": "key 2 of 2 is not base64",
 	} {
 		_, err := secret.ParseKeys(secret.New(setting))
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("setting refused with %v, want %q", err, want)
+			t.Errorf("the setting was rejected with %v, want %q", err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), good) {
 			t.Errorf("the error shows a key: %v", err)
@@ -144,7 +144,7 @@ func TestMasterKeySettingIsReadOrRefusedInWords(t *testing.T) {
 	}
 }
 
-func TestKeyFileIsMadeOnceAndKept(t *testing.T) {
+func TestKeyFileIsCreatedOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
 	var wait sync.WaitGroup
@@ -161,7 +161,7 @@ func TestKeyFileIsMadeOnceAndKept(t *testing.T) {
 	wait.Wait()
 	for _, setting := range got {
 		if !setting.Equal(got[0]) {
-			t.Fatal("processes that start at once got different keys")
+			t.Fatal("processes that start concurrently got different keys")
 		}
 	}
 	if _, err := secret.ParseKeys(got[0]); err != nil {
@@ -178,7 +178,7 @@ func TestKeyFileIsMadeOnceAndKept(t *testing.T) {
 		t.Errorf("key file readable by all: %v", err)
 	}
 	if _, err := secret.KeyFile(filepath.Join(path, "below", "a-file")); err == nil {
-		t.Error("no error for a folder that is not there")
+		t.Error("no error for a missing folder")
 	}
 }
 
@@ -193,7 +193,7 @@ func FuzzOpen(f *testing.F) {
 		opened, err := box.Open(sealed, associatedData)
 		if err != nil {
 			if !errors.Is(err, secret.ErrUnknownKey) && !errors.Is(err, secret.ErrNotGenuine) {
-				t.Fatalf("unforeseen error %v", err)
+				t.Fatalf("unexpected error %v", err)
 			}
 			return
 		}

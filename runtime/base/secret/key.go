@@ -30,7 +30,7 @@ func (k Key) Setting() String {
 // the sealing key first. It reports every invalid key by its position and never by its text.
 func ParseKeys(setting String) ([]Key, error) {
 	if strings.TrimSpace(setting.Reveal()) == "" {
-		return nil, errors.New("no master key; make one with `openssl rand -base64 32`")
+		return nil, errors.New("no master key; create one with `openssl rand -base64 32`")
 	}
 	parts := strings.Split(setting.Reveal(), ",")
 	keys := make([]Key, 0, len(parts))
@@ -49,7 +49,7 @@ func ParseKeys(setting String) ([]Key, error) {
 	for i := range keys {
 		for j := range i {
 			if keys[i].material.Equal(keys[j].material) {
-				return nil, fmt.Errorf("key %d is key %d again", i+1, j+1)
+				return nil, fmt.Errorf("key %d repeats key %d", i+1, j+1)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func parseKey(text string) (Key, error) {
 	}
 	raw, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
-		return Key{}, errors.New("is not base64; make one with `openssl rand -base64 32`")
+		return Key{}, errors.New("is not base64; create one with `openssl rand -base64 32`")
 	}
 	if len(raw) != KeySize {
 		return Key{}, fmt.Errorf("has %d bytes, want %d; create one with `openssl rand -base64 32`", len(raw), KeySize)

@@ -17,7 +17,7 @@ func KeyFile(path string) (String, error) {
 		return setting, err
 	}
 	if err := createKeyFile(path, NewKey()); err != nil && !errors.Is(err, fs.ErrExist) {
-		return String{}, fmt.Errorf("make master key file: %w", err)
+		return String{}, fmt.Errorf("create master key file: %w", err)
 	}
 	return readKeyFile(path)
 }
@@ -28,8 +28,8 @@ func readKeyFile(path string) (String, error) {
 		return String{}, fmt.Errorf("master key file: %w", err)
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return String{}, fmt.Errorf("master key file %s may be read by others (mode %04o); chmod 600 it", path,
-			info.Mode().Perm())
+		return String{}, fmt.Errorf("master key file %s is readable by other users (mode %04o); run chmod 600 on it",
+			path, info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

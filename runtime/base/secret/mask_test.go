@@ -28,7 +28,7 @@ func TestURLsAreShownWithoutTheirSecrets(t *testing.T) {
 			t.Errorf("%s is shown as %s, want %s", text, got, want)
 		}
 		if again := secret.MaskURL(got); again != got {
-			t.Errorf("%s, masked again, is %s: want it as it is", got, again)
+			t.Errorf("%s, masked again, is %s, want it unchanged", got, again)
 		}
 		if back, whole := secret.UnmaskURL(got, text); back != text || !whole {
 			t.Errorf("%s is restored to %s (%t), want %s", got, back, whole, text)

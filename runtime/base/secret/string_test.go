@@ -20,7 +20,7 @@ type config struct {
 	inner secret.String
 }
 
-func TestSecretsArePrintedByNobody(t *testing.T) {
+func TestSecretsAreNeverPrinted(t *testing.T) {
 	t.Parallel()
 	s := secret.New(plain)
 	holder := config{Name: "n", Shown: s, inner: s}
@@ -58,7 +58,7 @@ func TestSecretsArePrintedByNobody(t *testing.T) {
 	}
 	for _, how := range []string{"value %v", "value %#v", "value %s", "json", "yaml", "slog"} {
 		if !strings.Contains(printed[how], secret.Redacted) {
-			t.Errorf("%s = %s, want it to say %s", how, printed[how], secret.Redacted)
+			t.Errorf("%s = %s, want it to contain %s", how, printed[how], secret.Redacted)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestSecretsAreReadAndCompared(t *testing.T) {
 	}
 }
 
-func TestTokensAreLongFreshAndHashed(t *testing.T) {
+func TestTokensAreRandomAndHashed(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 200 {
@@ -98,7 +98,7 @@ func TestTokensAreLongFreshAndHashed(t *testing.T) {
 			t.Fatalf("hash %x of %q", hash, text)
 		}
 		if seen[text] {
-			t.Fatalf("token %q came twice", text)
+			t.Fatalf("token %q was returned twice", text)
 		}
 		seen[text] = true
 	}

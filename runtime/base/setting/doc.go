@@ -7,7 +7,7 @@
 //		Help: "Limits per mailbox provider that replace or join the built-in ones.",
 //	})
 //
-// and read with LanesFile.Of(values). That is all: the flag, the key in the YAML file, the help,
+// and read with LanesFile.Get(values). That is all: the flag, the key in the YAML file, the help,
 // docs/settings.md, the log line with the configuration and the warning about unknown variables are derived
 // from the declarations. A test of package app writes the page with -update and fails while it is out of
 // date.

@@ -49,7 +49,7 @@ func Duration(least, most time.Duration) Syntax[time.Duration] {
 				d, err = time.Duration(seconds)*time.Second, nil
 			}
 			if err != nil || d < least || d > most {
-				return 0, fmt.Errorf("is %q; want a time from %s to %s, as 5s", text, formatDuration(least),
+				return 0, fmt.Errorf("is %q; want a duration from %s to %s, such as 5s", text, formatDuration(least),
 					formatDuration(most))
 			}
 			return d, nil
@@ -98,7 +98,7 @@ func HostPort() Syntax[string] {
 	return Syntax[string]{Placeholder: "HOST:PORT", Parse: func(text string) (string, error) {
 		host, port, err := net.SplitHostPort(text)
 		if err != nil {
-			return "", fmt.Errorf("is %q; want host:port, as 127.0.0.1:8080", text)
+			return "", fmt.Errorf("is %q; want host:port, such as 127.0.0.1:8080", text)
 		}
 		if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
 			return "", fmt.Errorf("has port %q; want a number from 0 to 65535", port)

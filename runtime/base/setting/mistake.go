@@ -17,9 +17,9 @@ type Mistakes []Mistake //nolint:errname,recvcheck // the name that its readers 
 func (m Mistakes) Error() string {
 	var text strings.Builder
 	if len(m) == 1 {
-		text.WriteString("1 setting is wrong:")
+		text.WriteString("1 setting is invalid:")
 	} else {
-		fmt.Fprintf(&text, "%d settings are wrong:", len(m))
+		fmt.Fprintf(&text, "%d settings are invalid:", len(m))
 	}
 	for _, mistake := range m {
 		fmt.Fprintf(&text, "\n  %s %s", mistake.Setting, mistake.Problem)

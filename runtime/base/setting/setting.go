@@ -25,7 +25,7 @@ type Setting[T any] struct {
 	// DefaultText is the default in words, for readers. It is required with From.
 	DefaultText string
 
-	// Required says which value production needs. Empty if the setting is optional.
+	// Required describes the value that production needs. It is empty if the setting is optional.
 	Required string
 	// Check reports whether the value fits the mode and the other settings. Its error continues a sentence
 	// that begins with the name: "is required with …".
@@ -42,9 +42,9 @@ type Setting[T any] struct {
 func Declare[T any](s Setting[T]) *Setting[T] {
 	switch {
 	case s.Name == "" || s.Group == "" || s.Help == "" || s.Form.Parse == nil:
-		panic("setting: " + s.Name + " needs a name, a group, a form and a help text")
+		panic("setting: " + s.Name + " requires a name, a group, a form and a help text")
 	case s.From != nil && s.DefaultText == "":
-		panic("setting: " + s.Name + " has a default that follows from others, and no DefaultText that says so")
+		panic("setting: " + s.Name + " has a From without a DefaultText")
 	case slices.ContainsFunc(declarations, func(other declaration) bool { return other.info().Name == s.Name }):
 		panic("setting: " + s.Name + " is declared twice")
 	}
@@ -52,8 +52,8 @@ func Declare[T any](s Setting[T]) *Setting[T] {
 	return &s
 }
 
-// Of returns the value.
-func (s *Setting[T]) Of(v Values) T {
+// Get returns the value.
+func (s *Setting[T]) Get(v Values) T {
 	if value, given := v.given[s.Name]; given {
 		return value.(T)
 	}
@@ -69,8 +69,8 @@ func (s *Setting[T]) IsSet(v Values) bool {
 	return given
 }
 
-// With returns a copy of v with another value of this setting.
-func (s *Setting[T]) With(v Values, value T) Values {
+// Override returns a copy of v with another value of this setting.
+func (s *Setting[T]) Override(v Values, value T) Values {
 	given := maps.Clone(v.given)
 	if given == nil {
 		given = map[string]any{}
@@ -152,17 +152,17 @@ func (s *Setting[T]) check(v Values) error {
 	if s.Check == nil {
 		return nil
 	}
-	return s.Check(v, s.Of(v))
+	return s.Check(v, s.Get(v))
 }
 
 func (s *Setting[T]) show(v Values) slog.Value {
 	switch {
 	case s.Show != nil:
-		return s.Show(s.Of(v))
+		return s.Show(s.Get(v))
 	case s.Secret && s.IsSet(v):
 		return slog.StringValue(secret.Redacted)
 	case s.Secret:
 		return slog.StringValue("")
 	}
-	return slog.AnyValue(s.Of(v))
+	return slog.AnyValue(s.Get(v))
 }

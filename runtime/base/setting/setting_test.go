@@ -38,14 +38,14 @@ var (
 		Help:     "A secret value.",
 		Required: "the test signs with it",
 		Check: func(v setting.Values, value string) error {
-			if value != "" && port.Of(v) == 1 {
+			if value != "" && port.Get(v) == 1 {
 				return errors.New("does not go with port 1")
 			}
 			return nil
 		},
 	})
 	_ = setting.Declare(setting.Setting[[]netip.Prefix]{
-		Name: "POSTRIDER_TEST_NEAR", Group: "Test", Form: setting.Ranges(), Help: "Who may come in.",
+		Name: "POSTRIDER_TEST_NEAR", Group: "Test", Form: setting.Ranges(), Help: "Addresses that may connect.",
 	})
 )
 
@@ -56,8 +56,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(port.Of(values), port.IsSet(values))
-	fmt.Println(patience.Of(values), patience.IsSet(values))
+	fmt.Println(port.Get(values), port.IsSet(values))
+	fmt.Println(patience.Get(values), patience.IsSet(values))
 	// Output:
 	// 2525 true
 	// 1s false
@@ -79,44 +79,44 @@ func ExampleRead_mistakes() {
 	//   POSTRIDER_TEST_NEAR has "10.0.0.0/99", which is not an address range; want 10.0.0.0/8
 }
 
-func TestADefaultMayFollowFromTheMode(t *testing.T) {
+func TestDefaultMayDependOnTheMode(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[setting.Mode]time.Duration{setting.Dev: time.Second, setting.Serve: time.Minute} {
-		if got := patience.Of(setting.Values{Mode: mode}); got != want {
+		if got := patience.Get(setting.Values{Mode: mode}); got != want {
 			t.Errorf("the default in mode %s is %s, want %s", mode, got, want)
 		}
 	}
-	if got := patience.Of(patience.With(setting.Values{Mode: setting.Serve}, time.Hour)); got != time.Hour {
-		t.Errorf("what was given is %s, want an hour: a default takes its place", got)
+	if got := patience.Get(patience.Override(setting.Values{Mode: setting.Serve}, time.Hour)); got != time.Hour {
+		t.Errorf("the given value is %s, want an hour: the default must not replace it", got)
 	}
 }
 
-func TestWithLeavesTheFormerValuesAsTheyWere(t *testing.T) {
+func TestWithDoesNotChangeTheOriginal(t *testing.T) {
 	t.Parallel()
-	before := port.With(setting.Values{}, 1)
-	after := port.With(before, 2)
-	if port.Of(before) != 1 || port.Of(after) != 2 {
-		t.Errorf("the values are %d before and %d after, want 1 and 2", port.Of(before), port.Of(after))
+	before := port.Override(setting.Values{}, 1)
+	after := port.Override(before, 2)
+	if port.Get(before) != 1 || port.Get(after) != 2 {
+		t.Errorf("the values are %d before and %d after, want 1 and 2", port.Get(before), port.Get(after))
 	}
 }
 
-func TestReadRefusesWhatIsWrong(t *testing.T) {
+func TestReadRejectsInvalidSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		mode  setting.Mode
 		given setting.RawValues
 		want  setting.Mistakes
 	}{
-		"nothing given":              {setting.Dev, nil, nil},
-		"an empty text is not given": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": ""}, nil},
-		"required in production":     {setting.Serve, nil, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "is required: the test signs with it"}}},
-		"no number": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": "smtp"},
+		"nothing set":                     {setting.Dev, nil, nil},
+		"an empty text counts as not set": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": ""}, nil},
+		"required in production":          {setting.Serve, nil, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "is required: the test signs with it"}}},
+		"not a number": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": "smtp"},
 			setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "smtp"; want a number from 1 to 65535`}}},
 		"a number out of bounds": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": "0"},
 			setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "0"; want a number from 1 to 65535`}}},
 		"a time out of bounds": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PATIENCE": "2h"},
-			setting.Mistakes{{"POSTRIDER_TEST_PATIENCE", `is "2h"; want a time from 1s to 1h0m0s, as 5s`}}},
-		"one that does not go with another": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_TOKEN": "x",
+			setting.Mistakes{{"POSTRIDER_TEST_PATIENCE", `is "2h"; want a duration from 1s to 1h0m0s, such as 5s`}}},
+		"a conflict with another setting": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_TOKEN": "x",
 			"POSTRIDER_TEST_PORT": "1"}, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "does not go with port 1"}}},
 		"unknown ones, in the order of the names": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_Z": "1",
 			"POSTRIDER_TEST_A": "1"}, setting.Mistakes{{"POSTRIDER_TEST_A", "is not a setting"}, {"POSTRIDER_TEST_Z", "is not a setting"}}},
@@ -133,7 +133,7 @@ func TestReadRefusesWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestFillTakesFromAFileWhatWasNotGiven(t *testing.T) {
+func TestFillAddsMissingValuesFromAFile(t *testing.T) {
 	t.Parallel()
 	texts := setting.RawValues{"POSTRIDER_TEST_PORT": "2525"}
 	wrong := texts.Fill("postrider.yaml", []byte("test_port: 25\ntest_near: [10.0.0.0/8, 192.0.2.1]\ntest_patience:\n"),
@@ -147,7 +147,7 @@ func TestFillTakesFromAFileWhatWasNotGiven(t *testing.T) {
 	}
 }
 
-func TestFillNamesThePlaceOfWhatIsWrong(t *testing.T) {
+func TestFillReportsThePositionOfMistakes(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		"":                                   "",
@@ -162,7 +162,7 @@ func TestFillNamesThePlaceOfWhatIsWrong(t *testing.T) {
 	} {
 		var got string
 		if wrong := (setting.RawValues{}).Fill("f", []byte(content), "POSTRIDER_TEST_PATIENCE"); wrong != nil {
-			got = strings.TrimPrefix(wrong.Error(), "1 setting is wrong:\n  ")
+			got = strings.TrimPrefix(wrong.Error(), "1 setting is invalid:\n  ")
 		}
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("the file %q has the mistake %q, want %q", content, got, want)
@@ -170,7 +170,7 @@ func TestFillNamesThePlaceOfWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestSecretsAreShownNowhere(t *testing.T) {
+func TestSecretsAreNeverShown(t *testing.T) {
 	t.Parallel()
 	values, err := setting.Read(setting.Dev, "host.example",
 		setting.RawValues{"POSTRIDER_TEST_TOKEN": "hunter2", "POSTRIDER_TEST_PORT": "77"})
@@ -188,7 +188,7 @@ func TestSecretsAreShownNowhere(t *testing.T) {
 	}
 }
 
-func TestFormsTakeWhatTheySay(t *testing.T) {
+func TestFormsParseTheirValues(t *testing.T) {
 	t.Parallel()
 	type parse func(string) (any, error)
 	number := func(text string) (any, error) { return setting.Number(1, 9).Parse(text) }
@@ -207,7 +207,7 @@ func TestFormsTakeWhatTheySay(t *testing.T) {
 	}{
 		{number, "9", 9, ""}, {number, "10", nil, `is "10"`}, {number, "1.5", nil, `is "1.5"`}, {number, "", nil, `is ""`},
 		{wait, "90s", 90 * time.Second, ""}, {wait, "30", 30 * time.Second, ""}, {wait, "0", time.Duration(0), ""},
-		{wait, "-1s", nil, `is "-1s"`}, {wait, "soon", nil, "want a time from 0 to 1h0m0s"},
+		{wait, "-1s", nil, `is "-1s"`}, {wait, "soon", nil, "want a duration from 0 to 1h0m0s"},
 		{turn, "On", true, ""}, {turn, "no", false, ""}, {turn, "maybe", nil, "want true or false"},
 		{word, "dev", setting.Dev, ""}, {word, "Dev", nil, "want dev or serve"},
 		{door, ":25", ":25", ""}, {door, "[::1]:25", "[::1]:25", ""}, {door, "mail.example:0", "mail.example:0", ""},
@@ -227,18 +227,18 @@ func TestFormsTakeWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestADeclarationThatCannotBeRightPanics(t *testing.T) {
+func TestInvalidDeclarationPanics(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]setting.Setting[string]{
 		"without a form": {Name: "POSTRIDER_TEST_X", Group: "Test", Help: "X."},
 		"twice":          {Name: "POSTRIDER_TEST_PORT", Group: "Test", Help: "X.", Form: setting.Text("X")},
-		"a default without a word": {Name: "POSTRIDER_TEST_Y", Group: "Test", Help: "X.", Form: setting.Text("X"),
+		"a computed default without a text": {Name: "POSTRIDER_TEST_Y", Group: "Test", Help: "X.", Form: setting.Text("X"),
 			From: func(setting.Values) string { return "" }},
 	} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s: the declaration is taken", name)
+					t.Errorf("%s: the declaration was accepted", name)
 				}
 			}()
 			setting.Declare(s)

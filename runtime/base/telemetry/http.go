@@ -53,14 +53,14 @@ type HTTPParams struct {
 func NewHTTP(p HTTPParams) (*HTTP, error) {
 	h := &HTTP{logger: p.Logger, tracing: p.Tracing, quiet: map[string]bool{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: Namespace, Name: "http_requests_total", Help: "HTTP requests answered.",
+			Namespace: Namespace, Name: "http_requests_total", Help: "HTTP requests completed.",
 		}, []string{"resource", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: Namespace, Name: "http_request_duration_seconds", Help: "Time to answer an HTTP request.",
+			Namespace: Namespace, Name: "http_request_duration_seconds", Help: "Duration of HTTP requests.",
 			Buckets: []float64{.005, .025, .1, .25, .5, 1, 2.5, 6, 30},
 		}, []string{"resource"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Namespace: Namespace, Name: "http_requests_in_flight", Help: "HTTP requests being answered.",
+			Namespace: Namespace, Name: "http_requests_in_flight", Help: "HTTP requests in progress.",
 		}),
 	}
 	for _, route := range p.Quiet {
@@ -203,8 +203,8 @@ func resourceOf(route string) string {
 	return first
 }
 
-// strangersBurst is how many answered requests of unauthenticated clients are logged individually, per
-// route and second.
+// strangersBurst is the number of requests of unauthenticated clients that are logged individually, per route
+// and second.
 const strangersBurst = 20 // lines
 
 // collapseRequest limits the log lines of requests that have no other limit: those of unauthenticated

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// Whatever happens to a message is in one trace, which its id finds, in whatever process.
+// All spans of a message are in one trace, which every process derives from its id.
 func TestAMessageHasOneTrace(t *testing.T) {
 	t.Parallel()
 	memory := tracetest.NewInMemoryExporter()
@@ -24,7 +24,7 @@ func TestAMessageHasOneTrace(t *testing.T) {
 
 	spans := memory.GetSpans()
 	if len(spans) != 4 {
-		t.Fatalf("%d spans came out, want that of the acceptance, of the request and of two attempts: %v",
+		t.Fatalf("%d spans were exported, want those of the acceptance, the request and two attempts: %v",
 			len(spans), spans)
 	}
 	accepted, asked, first, second := spans[0], spans[1], spans[2], spans[3]
@@ -57,16 +57,16 @@ func hasAttribute(all []attribute.KeyValue, key, value string) bool {
 	return false
 }
 
-// Off, nothing is made and nothing is allocated.
+// Tracing that is off creates no spans and allocates nothing.
 func TestTracingThatIsOffCostsNothing(t *testing.T) { //nolint:paralleltest // allocations are counted
 	var off *Tracing
 	ctx := context.Background()
 	if n := testing.AllocsPerRun(100, func() { off.RecordAcceptance(ctx, "msg_1", off.Now()) }); n != 0 ||
 		!off.Now().IsZero() {
-		t.Errorf("without tracing an accepted email costs %v allocations and the clock says %s, want none",
+		t.Errorf("without tracing, an accepted email costs %v allocations and Now returns %s, want none",
 			n, off.Now())
 	}
 	if got, span := off.Message(ctx, "msg_1", "smtp attempt", time.Time{}); got != ctx || span.IsRecording() {
-		t.Errorf("without tracing an attempt has the span %v", span)
+		t.Errorf("without tracing, an attempt has the span %v", span)
 	}
 }

@@ -21,7 +21,7 @@ const Namespace = "postrider"
 func NewRegistry(version string) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Namespace: Namespace, Name: "build_info", Help: "Always 1; the labels say what runs.",
+		Namespace: Namespace, Name: "build_info", Help: "Always 1; the labels describe the running program.",
 	}, []string{"version", "go_version"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
 	registry.MustRegister(build, collectors.NewGoCollector(),

@@ -91,8 +91,8 @@ func (b *bench) do(method, target string, header ...string) *http.Response {
 	return w.Result()
 }
 
-// another replaces the registry, for another observer.
-func (b *bench) another() *prometheus.Registry {
+// newRegistry replaces the registry, for another observer.
+func (b *bench) newRegistry() *prometheus.Registry {
 	b.registry = telemetry.NewRegistry("1.2.3")
 	return b.registry
 }
@@ -161,7 +161,7 @@ func TestMetricsHaveTheResourceAndNeverThePath(t *testing.T) {
 	}
 }
 
-func TestRequestIDIsTakenOverWhenSane(t *testing.T) {
+func TestValidRequestIDIsAdopted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, slog.LevelInfo, nil)
 	for given, taken := range map[string]bool{
@@ -170,7 +170,7 @@ func TestRequestIDIsTakenOverWhenSane(t *testing.T) {
 	} {
 		got := b.do("GET", "/healthz", "X-Request-Id", given).Header.Get("X-Request-Id")
 		if (got == given) != taken {
-			t.Errorf("given %q, answered %q", given, got)
+			t.Errorf("for %q, the response has %q", given, got)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestUnsupportedRequestIsNoError(t *testing.T) {
 	}
 }
 
-func TestPanicInMidAnswerCutsTheConnection(t *testing.T) {
+func TestPanicMidResponseCutsTheConnection(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, slog.LevelInfo, nil)
 	server := httptest.NewServer(b.handler)
@@ -231,7 +231,7 @@ func TestPanicInMidAnswerCutsTheConnection(t *testing.T) {
 	}
 	defer answer.Body.Close()
 	if body, err := io.ReadAll(answer.Body); err == nil {
-		t.Errorf("half an answer looks whole: %q", body)
+		t.Errorf("a partial response looks complete: %q", body)
 	}
 	server.Close()
 	lines := b.journal.lines(t)
@@ -257,7 +257,7 @@ func TestTracingSendsSpansToTheCollector(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		// OTLP is protobuf; names lie in it as they are.
+		// OTLP is protobuf, which contains names unchanged.
 		if strings.Contains(string(body), "POST /api/emails/{id}") && strings.Contains(string(body), "postrider") {
 			paths <- r.URL.Path
 		}
@@ -306,7 +306,7 @@ func TestTracingIsOffWithoutAnEndpoint(t *testing.T) {
 	}
 }
 
-func TestTextLogsAreForPeople(t *testing.T) {
+func TestTextLogs(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	telemetry.NewLogger(telemetry.Text, slog.LevelWarn, &out).With("a", 1).WithGroup("g").Warn("m", "b", 2)
@@ -320,8 +320,8 @@ func TestTextLogsAreForPeople(t *testing.T) {
 	}
 }
 
-// A flood of requests that are refused is one line per second and reason, however it is refused: wrong keys,
-// wrong passwords, malformed requests, too many of one account. Callers who are answered keep a line each.
+// A flood of rejected requests becomes one line per second and reason: wrong keys, wrong passwords, malformed
+// requests, too many of one account. Accepted requests have a line each.
 func TestAFloodOfRefusedRequestsIsFewLines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -367,7 +367,7 @@ func TestAFloodOfRefusedRequestsIsFewLines(t *testing.T) {
 		for path, flood := range paths {
 			if most := map[bool]int{true: seconds + 1, false: requests}[flood]; lines[path] > most ||
 				told[path] != requests {
-				t.Errorf("%d requests for %s in %d seconds are %d lines that count %d, want at most %d that count all",
+				t.Errorf("%d requests for %s in %d seconds became %d lines that count %d, want at most %d that count all",
 					requests, path, seconds, lines[path], told[path], most)
 			}
 		}

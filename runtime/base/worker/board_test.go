@@ -40,7 +40,7 @@ type board struct {
 	refuse              int           // a job whose result cannot be stored
 	settleTime          time.Duration // how long Settle takes
 	work                func(context.Context, int, *worker.Lease) string
-	lost                bool // Extend answers that the job is not ours
+	lost                bool // Extend reports that the job is not ours
 	results             map[int]string
 }
 
@@ -58,8 +58,8 @@ func (b *board) add(jobs ...int) {
 	b.due = append(b.due, jobs...)
 }
 
-// with reads or changes the board under its lock.
-func (b *board) with(f func()) {
+// update reads or changes the board under its lock.
+func (b *board) update(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f()

@@ -47,7 +47,7 @@
 //   - A job that has waited in this process for longer than half its lease is not started but handed back
 //     (Release). The lease is counted from before the claim was sent, so it never outlives the one in the
 //     database.
-//   - Lease.Valid, called right before the irreversible step, turns false a margin before the end. It uses
+//   - Lease.IsValid, called right before the irreversible step, turns false a margin before the end. It uses
 //     both the monotonic clock and the wall clock: the first does not advance while a machine is suspended.
 //   - With Extend, the leases of running jobs are extended in batches after a third of their time. Extend
 //     and Settle never overlap, so an Extend cannot touch a job that was just settled. Without Extend, a
@@ -60,7 +60,7 @@
 //
 // # What it does not guarantee
 //
-// Exactly-once effects outside the database. A process that is suspended (SIGSTOP, a frozen machine)
-// between Lease.Valid and the irreversible step can resume after another process has done the job. The
-// fencing number keeps its result out of the table, but nothing can undo its effect.
+// Exactly-once effects outside the database. A process that is suspended (SIGSTOP, a frozen machine) between
+// Lease.IsValid and the irreversible step can resume after another process has done the job. The fencing number
+// keeps its result out of the table, but nothing can undo its effect.
 package worker

@@ -10,14 +10,14 @@ func (w *Worker[J, R]) extendLoop() {
 	health := condition{log: w.log, step: "extend"}
 	tick := time.NewTicker(max(time.Millisecond, w.cfg.Lease/6))
 	defer tick.Stop()
-	for back := w.cfg.Process.Back(); ; {
+	for back := w.cfg.Process.RecoverySignal(); ; {
 		upTo := w.cfg.Lease*2/3 - w.cfg.Margin // of the remaining time
 		select {
 		case <-w.settled:
 			return
 		case <-tick.C:
 		case <-back: // leases claimed before the outage may be in doubt
-			upTo, back = w.cfg.Lease, w.cfg.Process.Back()
+			upTo, back = w.cfg.Lease, w.cfg.Process.RecoverySignal()
 		}
 		if err := w.extendLeases(upTo); err != nil {
 			w.metrics.extendErrors.Inc()
@@ -66,7 +66,7 @@ func (w *Worker[J, R]) callExtend(batch []*item[J]) (held []bool, err error) {
 	}
 	held, err = w.queue.Extend(w.writes, jobs, w.cfg.Lease)
 	if err == nil && len(held) != len(jobs) {
-		return nil, fmt.Errorf("extend answered for %d of %d jobs", len(held), len(jobs))
+		return nil, fmt.Errorf("extend returned results for %d of %d jobs", len(held), len(jobs))
 	}
 	return held, err
 }

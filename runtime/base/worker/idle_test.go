@@ -8,33 +8,32 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// A worker that finds nothing looks more seldom, up to five times; work, and a nudge, make it
-// look often again.
-func TestAWorkerWithNothingToDoLooksMoreSeldom(t *testing.T) {
+// An idle worker polls up to five times less often. A job or a nudge resets the interval.
+func TestIdleWorkerPollsLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(0)
 		w, stop := start(t, b.queue(), worker.Config{Poll: time.Second})
 		defer stop()
 		claims := func(within time.Duration) (n int) {
-			b.with(func() { n = len(b.claims) })
+			b.update(func() { n = len(b.claims) })
 			<-time.After(within)
-			b.with(func() { n = len(b.claims) - n })
+			b.update(func() { n = len(b.claims) - n })
 			return n
 		}
 		<-time.After(10 * time.Second)
 		if n := claims(100 * time.Second); n < 17 || n > 24 {
-			t.Errorf("at rest it looked %d times in 100 seconds, want about 20", n)
+			t.Errorf("an idle worker polled %d times in 100 seconds, want about 20", n)
 		}
 		w.Nudge()
-		<-time.After(time.Millisecond) // what the nudge leads to
+		<-time.After(time.Millisecond) // the claim after the nudge
 		if n := claims(1500 * time.Millisecond); n != 1 {
-			t.Errorf("within one and a half seconds after a nudge it looked %d times more, want once", n)
+			t.Errorf("within one and a half seconds after a nudge, it polled %d more times, want once", n)
 		}
 		<-time.After(10 * time.Second)
 		b.add(1)
 		<-time.After(5600 * time.Millisecond)
-		b.with(func() {
+		b.update(func() {
 			if b.settled[1] != 1 {
 				t.Error("work without a notification was not found within the longest wait")
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-func TestARunIsCutAtTheEndOfItsLease(t *testing.T) {
+func TestRunIsCanceledAtTheEndOfItsLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(1)
@@ -23,7 +23,7 @@ func TestARunIsCutAtTheEndOfItsLease(t *testing.T) {
 			}
 			<-ctx.Done()
 			if took := time.Since(began); took != 9*time.Second {
-				t.Errorf("cut after %v, want 9s: the lease less its margin", took)
+				t.Errorf("canceled after %v, want 9s: the lease less its margin", took)
 			}
 			if !errors.Is(context.Cause(ctx), worker.ErrLeaseOver) {
 				t.Errorf("cause %v", context.Cause(ctx))
@@ -37,7 +37,7 @@ func TestARunIsCutAtTheEndOfItsLease(t *testing.T) {
 		<-time.After(time.Minute)
 		stop()
 		if b.results[0] != "late" { // the fence decides whether it counts
-			t.Errorf("the late result was not offered to Settle: %v", b.results)
+			t.Errorf("the late result was not passed to Settle: %v", b.results)
 		}
 	})
 }
@@ -50,7 +50,7 @@ func TestALongRunKeepsItsLeaseByExtending(t *testing.T) {
 			select {
 			case <-time.After(5 * time.Minute):
 			case <-ctx.Done():
-				t.Errorf("cut: %v", context.Cause(ctx))
+				t.Errorf("canceled: %v", context.Cause(ctx))
 			}
 			if !lease.IsValid() {
 				t.Error("the lease ended during the run")
@@ -71,7 +71,7 @@ func TestALongRunKeepsItsLeaseByExtending(t *testing.T) {
 	})
 }
 
-func TestARunIsCutWhenItsJobBelongsToSomebodyElse(t *testing.T) {
+func TestRunIsCanceledWhenItsJobIsTaken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(1)
@@ -79,7 +79,7 @@ func TestARunIsCutWhenItsJobBelongsToSomebodyElse(t *testing.T) {
 		b.work = func(ctx context.Context, _ int, lease *worker.Lease) string {
 			<-ctx.Done()
 			if lease.IsValid() {
-				t.Error("the lease is valid though it was lost")
+				t.Error("the lease is valid although it was lost")
 			}
 			return "lost"
 		}
@@ -88,9 +88,10 @@ func TestARunIsCutWhenItsJobBelongsToSomebodyElse(t *testing.T) {
 		began := time.Now()
 		_, stop := start(t, q, worker.Config{Lease: 30 * time.Second})
 		<-time.After(16 * time.Second)
-		b.with(func() {
+		b.update(func() {
 			if b.results[0] != "lost" {
-				t.Errorf("not cut %v after the start, though Extend said that the job is lost", time.Since(began))
+				t.Errorf("not canceled %v after the start, although Extend reported that the job is lost",
+					time.Since(began))
 			}
 		})
 		stop()
@@ -110,7 +111,7 @@ func TestAJobThatWaitedTooLongIsHandedBack(t *testing.T) {
 		<-time.After(2 * time.Minute)
 		stop()
 		if diff := cmp.Diff([]int{0}, b.begun); diff != "" {
-			t.Errorf("begun (-want +got):\n%s", diff)
+			t.Errorf("started (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([]int{1}, b.released); diff != "" {
 			t.Errorf("handed back (-want +got):\n%s", diff)
@@ -133,7 +134,7 @@ func TestAClaimThatTookLongerThanItsLeaseStartsNothing(t *testing.T) {
 		<-time.After(30 * time.Second)
 		stop()
 		if len(b.begun) != 0 || len(b.released) != 1 {
-			t.Errorf("begun %v, handed back %v", b.begun, b.released)
+			t.Errorf("started %v, handed back %v", b.begun, b.released)
 		}
 	})
 }

@@ -97,7 +97,7 @@ func (c *condition) recordFailure(err error) {
 	c.failures++
 	if c.failures == 1 {
 		c.since = time.Now()
-		c.log.Warn("worker: "+c.step+" fails, trying again until it works", "error", err)
+		c.log.Warn("worker: "+c.step+" fails, retrying until it works", "error", err)
 	}
 }
 

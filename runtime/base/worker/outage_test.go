@@ -9,22 +9,21 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// After an outage that was longer than the leases, what ran before it is due in the
-// table. It is stored first, all of it, and only then is anything claimed: else the
-// claim takes what has been done, and does it again.
+// After an outage longer than the leases, the jobs that ran before it are due in the table. All their results
+// are stored before anything is claimed. Otherwise, a claim would run finished jobs again.
 func TestNothingIsClaimedUntilTheLastResultOfAnOutageIsStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const jobs = 8
 		b := newBoard(jobs)
 		b.work = func(_ context.Context, job int, _ *worker.Lease) string {
-			<-time.After(time.Duration(job+1) * 10 * time.Millisecond) // results come one by one
+			<-time.After(time.Duration(job+1) * 10 * time.Millisecond) // results arrive one by one
 			return "done"
 		}
 		q := b.queue()
 		claim, early := q.Claim, 0
 		q.Claim = func(ctx context.Context, limit int, lease time.Duration) ([]int, error) {
-			b.with(func() {
+			b.update(func() {
 				if len(b.begun) == jobs && len(b.settled) < jobs {
 					early++
 				}
@@ -35,9 +34,9 @@ func TestNothingIsClaimedUntilTheLastResultOfAnOutageIsStored(t *testing.T) {
 		_, stop := start(t, q, worker.Config{Concurrency: jobs, Batch: jobs, Poll: time.Millisecond, Lease: time.Hour})
 		defer stop()
 		<-time.After(time.Minute)
-		b.with(func() { early, b.settleErr, b.settleTime = 0, nil, 50*time.Millisecond })
+		b.update(func() { early, b.settleErr, b.settleTime = 0, nil, 50*time.Millisecond })
 		<-time.After(time.Minute)
-		b.with(func() {
+		b.update(func() {
 			if len(b.settled) != jobs {
 				t.Errorf("%d of %d are stored", len(b.settled), jobs)
 			}

@@ -25,8 +25,8 @@ type Process interface {
 	// Report reports the result of an operation on the database.
 	Report(err error)
 
-	// Back returns a channel that is closed when operations succeed again.
-	Back() <-chan struct{}
+	// RecoverySignal returns a channel that is closed when operations succeed again.
+	RecoverySignal() <-chan struct{}
 }
 
 // Standalone is a Process without other processes.
@@ -49,5 +49,5 @@ func (Standalone) Watch(func(time.Time) int) {}
 // Report does nothing.
 func (Standalone) Report(error) {}
 
-// Back returns a nil channel, which is never closed.
-func (Standalone) Back() <-chan struct{} { return nil }
+// RecoverySignal returns a nil channel, which is never closed.
+func (Standalone) RecoverySignal() <-chan struct{} { return nil }

@@ -13,13 +13,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// process is one whose standing the test sets.
+// process is a Process whose state the test sets.
 type process struct {
 	mu             sync.Mutex
 	claims, runs   chan struct{} // closed while it may
 	doubtfulBefore time.Time
 	back           chan struct{}
-	before         func(time.Time) int // what the worker has Watch know
+	before         func(time.Time) int // the function that the worker passed to Watch
 	reported       []bool
 }
 
@@ -59,22 +59,21 @@ func (p *process) Report(err error) {
 	p.reported = append(p.reported, err == nil)
 }
 
-func (p *process) Back() <-chan struct{} {
+func (p *process) RecoverySignal() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.back
 }
 
-// with changes it under its lock.
-func (p *process) with(f func()) {
+// update changes it under its lock.
+func (p *process) update(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f()
 }
 
-// While the process may not claim, nothing is claimed; while it may not begin, nothing
-// that it has claimed is begun.
-func TestAWorkerHeedsHowItsProcessStands(t *testing.T) {
+// While the process may not claim, nothing is claimed. While it may not start jobs, claimed jobs wait.
+func TestWorkerObeysItsProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, p := newBoard(1), newProcess()
@@ -82,21 +81,21 @@ func TestAWorkerHeedsHowItsProcessStands(t *testing.T) {
 		_, stop := start(t, b.queue(), worker.Config{Process: p, Lease: time.Hour, Poll: time.Second})
 		defer stop()
 		<-time.After(time.Minute)
-		b.with(func() {
+		b.update(func() {
 			if len(b.claims) > 0 {
 				t.Errorf("%d claims of a process that may not claim", len(b.claims))
 			}
 		})
 		close(p.claims)
 		<-time.After(time.Minute)
-		b.with(func() {
+		b.update(func() {
 			if len(b.due) != 0 || len(b.begun) != 0 {
-				t.Errorf("%d jobs left and %d begun, want the one claimed and not begun", len(b.due), len(b.begun))
+				t.Errorf("%d jobs left and %d started, want the job claimed and not started", len(b.due), len(b.begun))
 			}
 		})
 		close(p.runs)
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if diff := cmp.Diff(upTo(1), b.settled); diff != "" {
 				t.Errorf("settled (-want +got):\n%s", diff)
 			}
@@ -104,9 +103,8 @@ func TestAWorkerHeedsHowItsProcessStands(t *testing.T) {
 	})
 }
 
-// Results are offered again as soon as any operation of the process has found the
-// database back, and not when their own wait is over.
-func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
+// Results are stored again as soon as any operation of the process succeeds, before their own wait is over.
+func TestResultsAreStoredAsSoonAsTheDatabaseIsBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, p := newBoard(3), newProcess()
@@ -122,12 +120,12 @@ func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
 		if n := p.before(time.Now()); n != 3 {
 			t.Errorf("%d unsettled jobs were reported to the process, want 3", n)
 		}
-		b.with(func() { b.settleErr = nil })
+		b.update(func() { b.settleErr = nil })
 		back := p.back
-		p.with(func() { p.back = make(chan struct{}) })
+		p.update(func() { p.back = make(chan struct{}) })
 		close(back)
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if diff := cmp.Diff(upTo(3), b.settled); diff != "" {
 				t.Errorf("settled once the database was back (-want +got):\n%s", diff)
 			}
@@ -135,17 +133,17 @@ func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
 		if n := p.before(time.Now()); n != 0 {
 			t.Errorf("after all jobs were settled, %d unsettled jobs were reported to the process, want none", n)
 		}
-		p.with(func() {
+		p.update(func() {
 			if !slices.Contains(p.reported, false) || !p.reported[len(p.reported)-1] {
-				t.Errorf("reported %v, want failures and then that it works", p.reported)
+				t.Errorf("reported %v, want failures and then a success", p.reported)
 			}
 		})
 	})
 }
 
-// A lease from before a silence of the process is not valid, whatever time is left of
-// it, until it has been prolonged: others may have been given the job.
-func TestALeaseIsDoubtfulAfterASilenceUntilItIsProlonged(t *testing.T) {
+// A lease from before a silence of the process is invalid, however much time is left, until it is extended:
+// another process may have the job.
+func TestLeaseIsInvalidAfterASilenceUntilItIsExtended(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, p := newBoard(1), newProcess()
@@ -154,12 +152,12 @@ func TestALeaseIsDoubtfulAfterASilenceUntilItIsProlonged(t *testing.T) {
 			ask := func() { valid = append(valid, lease.IsValid()) }
 			ask()
 			<-time.After(time.Second)
-			p.with(func() { p.doubtfulBefore = time.Now() })
+			p.update(func() { p.doubtfulBefore = time.Now() })
 			ask()
 			back := p.back
-			p.with(func() { p.back = make(chan struct{}) })
+			p.update(func() { p.back = make(chan struct{}) })
 			close(back)
-			synctest.Wait() // prolonged
+			synctest.Wait() // extended
 			ask()
 			return "done"
 		}
@@ -169,7 +167,7 @@ func TestALeaseIsDoubtfulAfterASilenceUntilItIsProlonged(t *testing.T) {
 		<-time.After(time.Minute)
 		stop()
 		if diff := cmp.Diff([]bool{true, false, true}, valid); diff != "" {
-			t.Errorf("valid at first, after the silence, once prolonged (-want +got):\n%s", diff)
+			t.Errorf("valid at first, after the silence, and once extended (-want +got):\n%s", diff)
 		}
 	})
 }

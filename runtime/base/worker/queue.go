@@ -17,7 +17,7 @@ type Queue[J, R any] struct {
 	Claim func(ctx context.Context, limit int, lease time.Duration) ([]J, error)
 
 	// Run does the work. It is called from many goroutines and always returns a result, even if ctx was
-	// cancelled. It must check lease.Valid right before each irreversible step.
+	// cancelled. It must check lease.IsValid right before each irreversible step.
 	Run func(ctx context.Context, job J, lease *Lease) R
 
 	// Settle stores results in one transaction, each conditional on the fencing
@@ -44,11 +44,11 @@ type Config struct {
 	Concurrency int           // maximum number of concurrent jobs; default 16
 	Batch       int           // maximum number of jobs in one claim or settlement; default 100
 	Lease       time.Duration // duration of a claim; default 60 s
-	Margin      time.Duration // how long before the end Lease.Valid turns false; default a tenth of the lease
+	Margin      time.Duration // how long before the end Lease.IsValid turns false; default a tenth of the lease
 	Poll        time.Duration // interval of claims; up to five times longer while none finds a job; default 1 s
 	Stall       time.Duration // no new run while a settlement takes longer than this; default 1 s
 	Retry       Backoff       // pauses after database errors; default 100 ms to RetryMax
-	Process     Process       // the process that the worker runs in; default Alone
+	Process     Process       // the process that the worker runs in; default Standalone
 }
 
 // RetryMax is the longest pause between two attempts to store a result.

@@ -27,7 +27,7 @@ func TestReservedJobsRunWithoutAClaim(t *testing.T) {
 		r.Begin([]int{0, 1})
 		r.Begin([]int{2}) // has no effect
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if diff := cmp.Diff(upTo(2), b.settled); diff != "" {
 				t.Errorf("settled jobs differ (-want +got):\n%s", diff)
 			}
@@ -36,7 +36,7 @@ func TestReservedJobsRunWithoutAClaim(t *testing.T) {
 		<-time.After(40 * time.Second) // more than half a lease
 		late.Begin([]int{3})
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if !slices.Equal(b.released, []int{3}) {
 				t.Errorf("released %v, want the job whose transaction took too long", b.released)
 			}
@@ -74,7 +74,7 @@ func TestReservationsLeaveRoomForAClaim(t *testing.T) {
 		b.add(100, 101)
 		w.Nudge()
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if len(b.due) != 0 {
 				t.Errorf("jobs %v wait for reserved ones, want them claimed", b.due)
 			}
@@ -106,7 +106,7 @@ func TestNothingIsReservedWhileNothingMayRun(t *testing.T) {
 		if w.Reserve(1) != nil {
 			t.Error("a worker that cannot store results has a reservation")
 		}
-		b.with(func() { b.settleErr = nil })
+		b.update(func() { b.settleErr = nil })
 		<-time.After(worker.RetryMax + time.Second)
 		if r := w.Reserve(1); r == nil {
 			t.Error("a worker that can store results again has no reservation")
@@ -144,7 +144,7 @@ func TestStopHandsBackReservedJobs(t *testing.T) {
 		}
 		slices.Sort(b.released)
 		if !slices.Equal(b.released, []int{7, 8}) || len(b.begun) != 0 {
-			t.Errorf("released %v, begun %v; want both jobs released", b.released, b.begun)
+			t.Errorf("released %v, started %v; want both jobs released", b.released, b.begun)
 		}
 	})
 }

@@ -53,7 +53,7 @@ func (w *Worker[J, R]) collectOutcomes(first outcome[J, R]) (ran []outcome[J, R]
 // rejected is split, to isolate the bad results.
 func (w *Worker[J, R]) settleBatch(batch []outcome[J, R], health *condition) {
 	for try := 1; ; try++ {
-		back := w.cfg.Process.Back()
+		back := w.cfg.Process.RecoverySignal()
 		err := w.storeBatch(batch)
 		w.cfg.Process.Report(err)
 		if err == nil {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// stalls counts, from now on, how often the machine or the server takes longer than a while for a statement and a short
-// wait. Leases of that order end then, whatever a worker does.
-func (d table) stalls(t *testing.T, while time.Duration) (soFar func() int) {
+// countStalls counts, from now on, how often the machine or the server takes longer than the given time for a
+// statement and a short wait. During a stall, leases of about that length end, whatever the worker does.
+func (d table) countStalls(t *testing.T, while time.Duration) (soFar func() int) {
 	t.Helper()
 	var count atomic.Int32
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-func TestStopDrainsWhatRunsAndHandsBackTheRest(t *testing.T) {
+func TestStopDrainsRunningJobsAndHandsBackTheRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(100)
@@ -25,10 +25,10 @@ func TestStopDrainsWhatRunsAndHandsBackTheRest(t *testing.T) {
 		<-time.After(time.Second)
 		stop()
 		if len(b.begun) != 3 || len(b.settled) != 3 {
-			t.Errorf("begun %v, settled %v: want the three that ran, settled", b.begun, b.settled)
+			t.Errorf("started %v, settled %v: want the three that ran, settled", b.begun, b.settled)
 		}
 		if len(b.released) == 0 || len(b.begun)+len(b.released)+len(b.due) != 100 {
-			t.Errorf("begun %v, handed back %v, never claimed %d: want all accounted for", b.begun, b.released,
+			t.Errorf("started %v, handed back %v, never claimed %d: want all accounted for", b.begun, b.released,
 				len(b.due))
 		}
 		for _, job := range b.begun {
@@ -39,7 +39,7 @@ func TestStopDrainsWhatRunsAndHandsBackTheRest(t *testing.T) {
 	})
 }
 
-func TestStopCutsRunsWhenItsTimeIsOverAndStoresWhatTheyReturn(t *testing.T) {
+func TestStopCancelsRunsWhenItsTimeIsOverAndStoresTheirResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(2)
@@ -64,7 +64,7 @@ func TestStopCutsRunsWhenItsTimeIsOverAndStoresWhatTheyReturn(t *testing.T) {
 	})
 }
 
-func TestStopDoesNotWaitForADatabaseThatIsAway(t *testing.T) {
+func TestStopDoesNotWaitForAnUnavailableDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(2)
@@ -78,7 +78,7 @@ func TestStopDoesNotWaitForADatabaseThatIsAway(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		if err := w.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Stop() = %v, want an error that says that jobs were left", err)
+			t.Errorf("Stop() = %v, want an error about the jobs that are left", err)
 		}
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("Stop took %v", took)

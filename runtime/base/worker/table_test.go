@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// table is the shape that every real queue has: due_at, lease, fencing number.
+// table is a queue with the columns of every real one: due_at, lease, fencing number.
 type table struct{ *db.DB }
 
 type row struct {
@@ -69,7 +69,7 @@ func keys(jobs []row) (ids, fences any) {
 	return pq.Array(i), pq.Array(f)
 }
 
-// settle raises the fence: offered a second time, the results find nothing.
+// settle increments the fence, so results that are stored a second time match no row.
 func (d table) settle(ctx context.Context, results []worker.Result[row, string]) error {
 	var jobs []row
 	var outcomes []string
@@ -121,8 +121,8 @@ func (d table) queue(run func(context.Context, row, *worker.Lease) string) worke
 		Release: d.release}
 }
 
-// unreliable fails in the ways a database does: before the statement, and
-// after it was committed, when only the answer gets lost.
+// unreliable fails in the ways a database does: before the statement, or after its commit, when only the
+// response is lost.
 type unreliable struct{ worker.Queue[row, string] }
 
 var errCut = fmt.Errorf("connection cut: %w", errAway)
@@ -150,21 +150,21 @@ func (u unreliable) queue() worker.Queue[row, string] {
 	return u.Queue
 }
 
-// Many workers on one table, with failing statements, lost answers, panics,
-// retries, and owners that are stopped past their lease. Every job is settled
-// exactly once, and no irreversible step is taken on a lease that is over.
+// Many workers share one table, with failing statements, lost responses, panics, retries, and owners that are
+// suspended past their lease. Every job is settled exactly once, and no irreversible step is taken after the
+// end of a lease.
 func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 	t.Parallel()
 	const jobs, workers = 3000, 6
 	const lease = time.Second
 	const concurrency, batch = 16, 50
 	d := newTable(t, jobs)
-	stalls := d.stalls(t, lease/4)
+	stalls := d.countStalls(t, lease/4)
 	var steps sync.Map // id → *atomic.Int32, the irreversible ones
 	var late, again, panics atomic.Int32
 	run := func(ctx context.Context, job row, held *worker.Lease) string {
 		switch dice := rand.IntN(300); {
-		case dice < 3: // as by SIGSTOP: deaf to its context, back after the end of its lease
+		case dice < 3: // as if by SIGSTOP: ignores its context, and resumes after the end of its lease
 			late.Add(1)
 			<-time.After(lease * 3 / 2)
 		case dice < 5:
@@ -189,7 +189,7 @@ func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 	var group []*worker.Worker[row, string]
 	for range workers {
 		q := d.queue(run)
-		q.Extend = nil // the stopped owner's process would not extend either
+		q.Extend = nil // the suspended owner's process would not extend either
 		w := worker.New(unreliable{q}.queue(), worker.Config{Concurrency: concurrency, Batch: batch, Lease: lease,
 			Poll:  50 * time.Millisecond,
 			Retry: worker.Backoff{Min: time.Millisecond, Max: 20 * time.Millisecond}}, discard(), nil)
@@ -223,10 +223,10 @@ func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 		doubles += int(count.(*atomic.Int32).Load()) - 1
 		return true
 	})
-	// Steps are repeated only when the result of the first was not stored in
-	// the lease; here only the injected cuts, or a stalled machine, can cause that.
+	// Steps are repeated only if the result of the first was not stored within the lease, which only the
+	// injected faults or a stalled machine can cause here.
 	if n := stalls(); doubles > jobs/100+n*workers*(concurrency+batch) {
-		t.Errorf("%d irreversible steps were repeated, while the machine stood still %d times", doubles, n)
+		t.Errorf("%d irreversible steps were repeated, while the machine stalled %d times", doubles, n)
 	}
 	if late.Load() == 0 || again.Load() == 0 || panics.Load() == 0 {
 		t.Errorf("the faults did not happen: late %d, again %d, panics %d", late.Load(), again.Load(), panics.Load())
@@ -234,8 +234,8 @@ func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 	t.Logf("late %d, again %d, panics %d, repeated steps %d", late.Load(), again.Load(), panics.Load(), doubles)
 }
 
-// The case that the fencing number is for, step by step: an owner is stopped
-// past its lease, another one does the job, the first wakes up.
+// The case that the fencing number is for, step by step: an owner is suspended past its lease, another one does
+// the job, and the first one resumes.
 func TestAStoppedOwnerNeitherRepeatsTheStepNorStoresItsResult(t *testing.T) {
 	t.Parallel()
 	d := newTable(t, 1)
@@ -243,12 +243,12 @@ func TestAStoppedOwnerNeitherRepeatsTheStepNorStoresItsResult(t *testing.T) {
 	stopped, goOn := make(chan struct{}), make(chan struct{})
 	own := func(poll time.Duration, run func(context.Context, row, *worker.Lease) string) *worker.Worker[row, string] {
 		q := d.queue(run)
-		q.Extend = nil // a stopped process extends nothing
+		q.Extend = nil // a suspended process extends nothing
 		return worker.New(q, worker.Config{Lease: lease, Poll: poll}, discard(), nil)
 	}
 	var taken atomic.Bool
 	first := own(20*time.Millisecond, func(_ context.Context, _ row, held *worker.Lease) string {
-		if taken.Swap(true) { // the machine stood still, and the job was claimed twice
+		if taken.Swap(true) { // the machine stalled, and the job was claimed twice
 			return "again"
 		}
 		close(stopped)
@@ -295,7 +295,7 @@ func TestExtendedLeasesHoldOnTheTable(t *testing.T) {
 	const lease = 2 * time.Second
 	for range 10 {
 		d := newTable(t, 4)
-		stalls := d.stalls(t, lease/4)
+		stalls := d.countStalls(t, lease/4)
 		var runs atomic.Int32
 		run := func(ctx context.Context, _ row, _ *worker.Lease) string {
 			runs.Add(1)
@@ -327,13 +327,13 @@ func TestExtendedLeasesHoldOnTheTable(t *testing.T) {
 		if n := stalls(); n == 0 {
 			t.Fatalf("%d runs of 4 jobs", runs.Load())
 		}
-		t.Logf("%d runs of 4 jobs while the machine stood still, once more", runs.Load())
+		t.Logf("%d runs of 4 jobs while the machine stalled, retrying", runs.Load())
 	}
 	t.Fatal("in each of ten tries a stalled machine let leases expire")
 }
 
-// BenchmarkJobs counts jobs per second through claim, run and settle; the work
-// itself is nothing. (The server of dbtest does not flush to disk.)
+// BenchmarkJobs counts jobs per second through claim, run and settle; the jobs do nothing. (The server of
+// dbtest does not flush to disk.)
 func BenchmarkJobs(b *testing.B) {
 	d := newTable(b, b.N)
 	var left atomic.Int64

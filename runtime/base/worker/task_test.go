@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// since returns the seconds that have passed at each call of the first function.
-func since() (mark func(), marks func() []float64) {
+// recordSeconds returns the seconds that have passed at each call of the first function.
+func recordSeconds() (mark func(), marks func() []float64) {
 	began := time.Now()
 	var mu sync.Mutex
 	var list []float64
@@ -40,7 +40,7 @@ func TestEveryRunsAfterEachPeriodAndNeverAfterTheStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Every("sweep", 10*time.Second, func(context.Context) error { mark(); return nil }))
 		<-time.After(35 * time.Second)
 		tasks.Stop(t.Context())
@@ -51,11 +51,11 @@ func TestEveryRunsAfterEachPeriodAndNeverAfterTheStop(t *testing.T) {
 	})
 }
 
-func TestAStepThatFailsAtOnceIsNotRepeatedAtOnce(t *testing.T) {
+func TestFailingStepIsNotRepeatedImmediately(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Task{Name: "poll",
 			Step: func(context.Context) (time.Duration, error) {
 				mark()
@@ -65,32 +65,33 @@ func TestAStepThatFailsAtOnceIsNotRepeatedAtOnce(t *testing.T) {
 		<-time.After(450 * time.Millisecond)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{0, 0.1, 0.2, 0.3, 0.4}, marks()); diff != "" {
-			t.Errorf("a task that fails and asks for the next time at once ran at these seconds (-want +got):\n%s",
+			t.Errorf("a task that fails and returns no wait ran at these seconds (-want +got):\n%s",
 				diff)
 		}
 	})
 }
 
-func TestATaskMayBeginSoonerThanItsPeriod(t *testing.T) {
+func TestFirstDelayMayBeShorterThanThePeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Every("count", 10*time.Second, func(context.Context) error { mark(); return nil }).
 			WithFirstDelay(time.Second))
 		<-time.After(25 * time.Second)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{1, 11, 21}, marks()); diff != "" {
-			t.Errorf("a task with a period of 10 s that begins after 1 s ran at these seconds (-want +got):\n%s", diff)
+			t.Errorf("a task with a period of 10 s and a first delay of 1 s ran at these seconds (-want +got):\n%s",
+				diff)
 		}
 	})
 }
 
-func TestAStepSaysHowLongToWait(t *testing.T) {
+func TestStepReturnsItsNextWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		waits := []time.Duration{0, 3 * time.Second, 5 * time.Second, worker.UntilWoken}
 		tasks.Start(worker.Task{Name: "release", First: 2 * time.Second,
 			Step: func(context.Context) (time.Duration, error) {
@@ -100,7 +101,7 @@ func TestAStepSaysHowLongToWait(t *testing.T) {
 		<-time.After(time.Hour)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{2, 2, 5, 10}, marks()); diff != "" {
-			t.Errorf("a task whose steps asked to wait for %v ran at these seconds (-want +got):\n%s", waits, diff)
+			t.Errorf("a task whose steps returned the waits %v ran at these seconds (-want +got):\n%s", waits, diff)
 		}
 	})
 }
@@ -120,7 +121,7 @@ func TestOnWakeRunsOncePerWakeAndUnsubscribesAtTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
 		signals := &channels{woken: make(chan struct{}, 1)}
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		signals.woken <- struct{}{}
 		heard := worker.OnWake("revocations", signals, "revoked", func(context.Context) error { mark(); return nil })
 		tasks.Start(heard)
@@ -147,7 +148,7 @@ func TestAWakeEndsAWaitEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
 		woken := make(chan struct{}, 1)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		reread := worker.Every("reread", 10*time.Second, func(context.Context) error { mark(); return nil })
 		reread.Woken = woken
 		tasks.Start(reread)
@@ -162,13 +163,13 @@ func TestAWakeEndsAWaitEarly(t *testing.T) {
 	})
 }
 
-func TestATaskThatFailsOrPanicsGoesOn(t *testing.T) {
+func TestTaskContinuesAfterFailuresAndPanics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		registry := prometheus.NewRegistry()
 		tasks := worker.NewTasks(slog.New(slog.NewTextHandler(&log, nil)), worker.NewMetrics(registry))
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Every("sweep of keys", 10*time.Second, func(context.Context) error {
 			mark()
 			switch len(marks()) {
@@ -185,15 +186,15 @@ func TestATaskThatFailsOrPanicsGoesOn(t *testing.T) {
 		if diff := cmp.Diff([]float64{10, 20, 30, 40, 50}, marks()); diff != "" {
 			t.Errorf("a task that failed twice and then panicked ran at these seconds (-want +got):\n%s", diff)
 		}
-		for text, want := range map[string]int{"sweep of keys fails, trying again": 1, "sweep of keys works again": 1,
+		for text, want := range map[string]int{"sweep of keys fails, retrying": 1, "sweep of keys works again": 1,
 			"a task panicked": 1} {
 			if got := strings.Count(log.String(), text); got != want {
-				t.Errorf("the log says %q %d times, want %d:\n%s", text, got, want, log.String())
+				t.Errorf("the log contains %q %d times, want %d:\n%s", text, got, want, log.String())
 			}
 		}
 		want := map[string]float64{"done": 2, "failed": 2, "panicked": 1}
 		if diff := cmp.Diff(want, stepsByEnd(t, registry)); diff != "" {
-			t.Errorf("a task that failed twice and panicked once is counted so (-want +got):\n%s", diff)
+			t.Errorf("a task that failed twice and panicked once has the counts (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -225,7 +226,7 @@ func TestATaskThatPanicsWithoutAWaitDoesNotSpin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(slog.New(slog.DiscardHandler), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Task{Name: "broken",
 			Step: func(context.Context) (time.Duration, error) { mark(); panic("a defect") }})
 		<-time.After(2500 * time.Millisecond)
@@ -240,7 +241,7 @@ func TestRetrySpacesFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(slog.New(slog.DiscardHandler), nil)
-		mark, marks := since()
+		mark, marks := recordSeconds()
 		tasks.Start(worker.Task{Name: "read", Retry: worker.Backoff{Min: time.Second, Max: 4 * time.Second},
 			Step: func(context.Context) (time.Duration, error) { mark(); return time.Hour, errors.New("away") }})
 		<-time.After(time.Minute)
@@ -251,17 +252,17 @@ func TestRetrySpacesFailures(t *testing.T) {
 	})
 }
 
-func TestStopCutsAStepOrLetsItDrain(t *testing.T) {
+func TestStopCancelsAStepOrLetsItDrain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		drain   bool
-		lasts   time.Duration // the step, unless it is cut
+		lasts   time.Duration // the step, unless it is canceled
 		patient time.Duration // the stop
 		want    time.Duration // until Stop returns
 	}{
-		"cut at once":                   {false, time.Minute, 5 * time.Second, 0},
-		"finished while there was time": {true, 3 * time.Second, 5 * time.Second, 3 * time.Second},
-		"cut when the time was over":    {true, time.Minute, 5 * time.Second, 5 * time.Second},
+		"canceled immediately":            {false, time.Minute, 5 * time.Second, 0},
+		"finished while there was time":   {true, 3 * time.Second, 5 * time.Second, 3 * time.Second},
+		"canceled when the time was over": {true, time.Minute, 5 * time.Second, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -301,7 +302,7 @@ func TestNothingStartsAfterTheStop(t *testing.T) {
 	signals := &channels{woken: make(chan struct{}, 1)}
 	signals.woken <- struct{}{}
 	tasks.Start(worker.OnWake("late", signals, "late", func(context.Context) error {
-		t.Error("a task ran that was started after the stop")
+		t.Error("a task that was started after the stop ran")
 		return nil
 	}))
 	if got := signals.ended.Load(); got != 1 {

@@ -48,7 +48,7 @@ func NewTasks(log *slog.Logger, metrics *Metrics) *Tasks {
 func (t *Tasks) Start(tasks ...Task) {
 	for _, task := range tasks {
 		if task.Name == "" || task.Step == nil {
-			panic(fmt.Sprintf("worker: task %q needs a name and a step", task.Name))
+			panic(fmt.Sprintf("worker: task %q requires a name and a step", task.Name))
 		}
 		if !t.startTask(task) && task.After != nil {
 			task.After()

@@ -60,7 +60,7 @@ type outcome[J, R any] struct {
 // (for values from settings see Config.Validate). metrics may be nil.
 func New[J, R any](q Queue[J, R], cfg Config, log *slog.Logger, metrics *Metrics) *Worker[J, R] {
 	if q.Name == "" || q.Claim == nil || q.Run == nil || q.Settle == nil {
-		panic(fmt.Sprintf("worker: queue %q needs a name, Claim, Run and Settle", q.Name))
+		panic(fmt.Sprintf("worker: queue %q requires a name, Claim, Run and Settle", q.Name))
 	}
 	if err := cfg.Validate(); err != nil {
 		panic(fmt.Sprintf("worker: queue %q: %v", q.Name, err))
@@ -143,7 +143,7 @@ func (w *Worker[J, R]) Stop(ctx context.Context) error {
 		return nil
 	case <-finish.Done():
 	}
-	w.log.Warn("worker: no time left to drain, cutting what runs", "jobs", w.held.size())
+	w.log.Warn("worker: no time left to drain, canceling running jobs", "jobs", w.held.size())
 	w.cutRuns(ErrStopping)
 	select {
 	case <-w.done:

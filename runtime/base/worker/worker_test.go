@@ -34,7 +34,7 @@ func TestEveryJobRunsAndIsSettledOnce(t *testing.T) {
 		_, stop := start(t, b.queue(), worker.Config{Concurrency: 8, Batch: 20})
 		defer stop()
 		<-time.After(time.Second)
-		b.with(func() {
+		b.update(func() {
 			if diff := cmp.Diff(upTo(1000), b.settled); diff != "" {
 				t.Errorf("settled (-want +got):\n%s", diff)
 			}
@@ -42,7 +42,7 @@ func TestEveryJobRunsAndIsSettledOnce(t *testing.T) {
 	})
 }
 
-func TestNudgeWakesAtOnceAndPollFindsTheRest(t *testing.T) {
+func TestNudgeWakesImmediatelyAndPollFindsTheRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(0)
@@ -51,14 +51,14 @@ func TestNudgeWakesAtOnceAndPollFindsTheRest(t *testing.T) {
 		synctest.Wait()
 		b.add(1)
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if len(b.begun) != 0 {
 				t.Error("a job ran without a nudge or a poll")
 			}
 		})
 		w.Nudge()
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if !slices.Equal(b.begun, []int{1}) {
 				t.Errorf("after the nudge ran %v, want [1]", b.begun)
 			}
@@ -66,7 +66,7 @@ func TestNudgeWakesAtOnceAndPollFindsTheRest(t *testing.T) {
 		<-time.After(time.Second) // let the claim that follows a claim come back empty
 		b.add(2)
 		<-time.After(70 * time.Minute)
-		b.with(func() {
+		b.update(func() {
 			if !slices.Equal(b.begun, []int{1, 2}) {
 				t.Errorf("after the poll ran %v, want [1 2]", b.begun)
 			}
@@ -74,7 +74,7 @@ func TestNudgeWakesAtOnceAndPollFindsTheRest(t *testing.T) {
 	})
 }
 
-func TestANudgeDuringAClaimIsNotForgotten(t *testing.T) {
+func TestNudgeDuringAClaimIsNotLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(0)
@@ -98,7 +98,7 @@ func TestANudgeDuringAClaimIsNotForgotten(t *testing.T) {
 		w.Nudge()
 		close(goOn)
 		synctest.Wait()
-		b.with(func() {
+		b.update(func() {
 			if len(b.begun) != 1 {
 				t.Error("the nudge got lost")
 			}
@@ -121,10 +121,10 @@ func TestConcurrencyStaysFullWhileSlowJobsRun(t *testing.T) {
 		_, stop := start(t, b.queue(), worker.Config{Concurrency: 5, Batch: 3, Poll: time.Hour})
 		defer stop()
 		<-time.After(10*time.Second - time.Millisecond)
-		b.with(func() {
+		b.update(func() {
 			// 4 free runners x 10 started seconds + the slow one, less what the claim spacing costs
 			if len(b.begun) < 40 {
-				t.Errorf("%d jobs began in 10 s, want at least 40", len(b.begun))
+				t.Errorf("%d jobs started in 10 s, want at least 40", len(b.begun))
 			}
 		})
 		<-time.After(20 * time.Second)
@@ -148,7 +148,7 @@ func TestWaitingResultsShareACommit(t *testing.T) {
 	})
 }
 
-func TestWhileResultsCannotBeStoredNoRunBegins(t *testing.T) {
+func TestNoRunStartsWhileResultsCannotBeStored(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(*board){
 		"the database is away":   func(b *board) { b.settleErr = errAway },
@@ -165,28 +165,28 @@ func TestWhileResultsCannotBeStoredNoRunBegins(t *testing.T) {
 				w, stop := start(t, b.queue(), worker.Config{Concurrency: 4, Batch: 10, Stall: time.Second,
 					Lease: 24 * time.Hour})
 				defer stop()
-				b.with(func() { fail(b) })
+				b.update(func() { fail(b) })
 				b.add(0)
 				w.Nudge()
 				<-time.After(3 * time.Second)
 				var begun, claims int
-				b.with(func() { begun, claims = len(b.begun), len(b.claims) })
+				b.update(func() { begun, claims = len(b.begun), len(b.claims) })
 				for i := range 100 {
 					b.add(i + 1)
 				}
 				w.Nudge()
 				<-time.After(30 * time.Minute)
-				b.with(func() {
+				b.update(func() {
 					if len(b.begun) != begun {
-						t.Errorf("%d runs began while results could not be stored", len(b.begun)-begun)
+						t.Errorf("%d runs started while results could not be stored", len(b.begun)-begun)
 					}
-					if len(b.claims) > claims+1 { // one may have been on its way
+					if len(b.claims) > claims+1 { // one may have been in progress
 						t.Errorf("%d claims while results could not be stored", len(b.claims)-claims)
 					}
 					b.settleErr, b.settleTime = nil, 0
 				})
-				<-time.After(2 * time.Hour) // the frozen call comes back
-				b.with(func() {
+				<-time.After(2 * time.Hour) // the frozen call returns
+				b.update(func() {
 					if diff := cmp.Diff(upTo(101), b.settled); diff != "" {
 						t.Errorf("settled after recovery (-want +got):\n%s", diff)
 					}
@@ -196,7 +196,7 @@ func TestWhileResultsCannotBeStoredNoRunBegins(t *testing.T) {
 	}
 }
 
-func TestNoRunBeginsWhileClaimsFail(t *testing.T) {
+func TestNoRunStartsWhileClaimsFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(5) // 4 run, 1 waits in the process, and there is room to look for more
@@ -206,11 +206,11 @@ func TestNoRunBeginsWhileClaimsFail(t *testing.T) {
 		}
 		_, stop := start(t, b.queue(), worker.Config{Concurrency: 4, Batch: 4, Lease: time.Hour, Poll: time.Second})
 		<-time.After(time.Second)
-		b.with(func() { b.claimErr = errAway })
+		b.update(func() { b.claimErr = errAway })
 		<-time.After(5 * time.Minute)
-		b.with(func() {
+		b.update(func() {
 			if len(b.begun) != 4 {
-				t.Errorf("%d runs began, want the 4 before the outage", len(b.begun))
+				t.Errorf("%d runs started, want the 4 before the outage", len(b.begun))
 			}
 			b.claimErr = nil
 		})
@@ -237,9 +237,9 @@ func TestAnOutageIsLoggedOnceAndLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second)
-		b.with(func() { b.due = nil; b.claimErr, b.settleErr = errAway, errAway })
+		b.update(func() { b.due = nil; b.claimErr, b.settleErr = errAway, errAway })
 		<-time.After(5 * time.Minute)
-		b.with(func() {
+		b.update(func() {
 			if len(b.begun) > 6 {
 				t.Errorf("%d runs, want at most 6", len(b.begun))
 			}
@@ -272,7 +272,7 @@ func TestClaimErrorsAreLoggedOncePerOutage(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(time.Hour)
-		b.with(func() { b.claimErr = nil })
+		b.update(func() { b.claimErr = nil })
 		<-time.After(10 * time.Second) // Retry.Max is 5 s
 		if err := w.Stop(t.Context()); err != nil {
 			t.Error(err)
@@ -286,7 +286,7 @@ func TestClaimErrorsAreLoggedOncePerOutage(t *testing.T) {
 	})
 }
 
-func TestABadResultIsAbandonedAndHoldsUpNobody(t *testing.T) {
+func TestBadResultIsAbandonedWithoutDelayingOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(50)
@@ -303,7 +303,7 @@ func TestABadResultIsAbandonedAndHoldsUpNobody(t *testing.T) {
 	})
 }
 
-func TestAPanicCostsOnlyItsJob(t *testing.T) {
+func TestPanicAffectsOnlyItsJob(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(10)
@@ -338,6 +338,6 @@ func TestConfigNamesEveryWrongField(t *testing.T) {
 		}
 	}
 	if err := (worker.Config{}).Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
+		t.Errorf("the defaults are rejected: %v", err)
 	}
 }

@@ -94,7 +94,7 @@ func TestParseAccepts(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWithAReason(t *testing.T) {
+func TestParseRejectsWithAReason(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"":                                     "is empty",
@@ -204,7 +204,7 @@ func TestParseKeepsTheLongestAddress(t *testing.T) {
 	}
 }
 
-func TestNewTakesTheNameLiterally(t *testing.T) {
+func TestNewUsesTheNameLiterally(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "Ann", "=?UTF-8?B?SsO2cmc=?=", `a "b" <c@d.co>`, "Lee, Ann (HR)", "x  y"} {
 		a, err := address.New(name, "a@b.co")

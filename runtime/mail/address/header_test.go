@@ -32,7 +32,7 @@ func TestValidateHeaderAccepts(t *testing.T) {
 	}
 }
 
-func TestValidateHeaderRefusesReservedNames(t *testing.T) {
+func TestValidateHeaderRejectsReservedNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"From", "To", "Cc", "Bcc", "Sender", "Reply-To", "Date", "Subject", "Message-ID",
 		"Return-Path", "Received",
@@ -53,7 +53,7 @@ func TestValidateHeaderRefusesReservedNames(t *testing.T) {
 	}
 }
 
-func TestValidateHeaderRefusesWithAReason(t *testing.T) {
+func TestValidateHeaderRejectsWithAReason(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, value, want string }{
 		{"", "x", "header name is empty"},

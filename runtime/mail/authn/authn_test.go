@@ -75,8 +75,8 @@ func verifier(t *testing.T, s *dnsxtest.Server, timeout time.Duration) *authn.Ve
 
 const head = "To: bob@example.net\r\nSubject: Hi\r\nDate: Sun, 22 Nov 2026 08:00:00 +0000\r\nMessage-ID: <1@example.com>\r\n\r\nHello\r\n"
 
-// signed returns a message from an author, signed by domains ("ed example.com").
-func signed(t *testing.T, from string, by ...string) string {
+// signMessage returns a message from an author, signed by domains ("ed example.com").
+func signMessage(t *testing.T, from string, by ...string) string {
 	t.Helper()
 	message := "From: " + from + "\r\n" + head
 	var signers []dkim.Signer
@@ -104,28 +104,28 @@ func client(ip, hello, mailFrom string) authn.Client {
 
 var own = client("192.0.2.1", "mx.example.com", "ann@example.com")
 
-// good is the result of own and a signature of example.com.
-func good() shape.Authentication {
+// passingResult returns the result for own and a signature of example.com.
+func passingResult() shape.Authentication {
 	return shape.Authentication{
 		SPF: "pass", DKIM: "pass", DMARC: "pass", IPRev: "pass", SPFDomain: "example.com",
 		DKIMDomains: []string{"example.com"}, DMARCPolicy: "reject", ReverseName: "mx.example.com",
 	}
 }
 
-func but(change func(*shape.Authentication)) shape.Authentication {
-	a := good()
+func resultWith(change func(*shape.Authentication)) shape.Authentication {
+	a := passingResult()
 	change(&a)
 	return a
 }
 
-// nobody is an address without any authentication.
-func nobody(a *shape.Authentication) {
+// clearSPF sets the results of an address without any authentication.
+func clearSPF(a *shape.Authentication) {
 	a.SPF, a.IPRev, a.ReverseName = "fail", "permerror", ""
 }
 
-func unsigned(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "none", nil }
+func clearDKIM(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "none", nil }
 
-func TestWhoSentAMessage(t *testing.T) {
+func TestVerifyReportsTheResultsOfAMessage(t *testing.T) {
 	t.Parallel()
 	stranger := client("203.0.113.9", "x.example.org", "ann@example.com")
 	for name, c := range map[string]struct {
@@ -133,64 +133,68 @@ func TestWhoSentAMessage(t *testing.T) {
 		message string
 		want    shape.Authentication
 	}{
-		"all is well":           {own, signed(t, "Ann <ann@example.com>", "rsa example.com"), good()},
-		"two signatures of one": {own, signed(t, "ann@example.com", "rsa example.com", "ed example.com"), good()},
+		"all is well":           {own, signMessage(t, "Ann <ann@example.com>", "rsa example.com"), passingResult()},
+		"two signatures of one": {own, signMessage(t, "ann@example.com", "rsa example.com", "ed example.com"), passingResult()},
 		"over IPv6": {client("2001:db8::1", "mx.example.com", "ann@example.com"),
-			signed(t, "ann@example.com", "ed example.com"), good()},
+			signMessage(t, "ann@example.com", "ed example.com"), passingResult()},
 		"an IPv4 address in IPv6 clothing": {client("::ffff:192.0.2.1", "mx.example.com", "ann@example.com"),
-			signed(t, "ann@example.com", "ed example.com"), good()},
-		"a body that was changed": {own, strings.Replace(signed(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1),
-			but(func(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "fail", nil })},
-		"a body that was changed, from elsewhere": {stranger, strings.Replace(signed(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1),
-			but(func(a *shape.Authentication) { nobody(a); a.DKIM, a.DKIMDomains, a.DMARC = "fail", nil, "fail" })},
-		"a subject that was changed": {stranger, strings.Replace(signed(t, "ann@example.com", "rsa example.com"), "Hi", "Ho", 1),
-			but(func(a *shape.Authentication) { nobody(a); a.DKIM, a.DKIMDomains, a.DMARC = "fail", nil, "fail" })},
-		"one signature of two holds": {own, strings.Replace(signed(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1)[:0] +
+			signMessage(t, "ann@example.com", "ed example.com"), passingResult()},
+		"a body that was changed": {own, strings.Replace(signMessage(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1),
+			resultWith(func(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "fail", nil })},
+		"a body that was changed, from elsewhere": {stranger, strings.Replace(signMessage(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1),
+			resultWith(func(a *shape.Authentication) {
+				clearSPF(a)
+				a.DKIM, a.DKIMDomains, a.DMARC = "fail", nil, "fail"
+			})},
+		"a subject that was changed": {stranger, strings.Replace(signMessage(t, "ann@example.com", "rsa example.com"), "Hi", "Ho", 1),
+			resultWith(func(a *shape.Authentication) { clearSPF(a); a.DKIM, a.DKIMDomains, a.DMARC = "fail", nil, "fail" })},
+		"one signature of two holds": {own, strings.Replace(signMessage(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1)[:0] +
 			"DKIM-Signature: v=1; a=rsa-sha256; d=example.com; s=none; h=from; bh=eQ==; b=eQ==\r\n" +
-			signed(t, "ann@example.com", "rsa example.com"), good()},
-		"forwarded": {stranger, signed(t, "ann@example.com", "ed example.com"), but(nobody)},
-		"forged":    {stranger, signed(t, "ann@example.com"), but(func(a *shape.Authentication) { nobody(a); unsigned(a); a.DMARC = "fail" })},
-		"aligned by SPF only, relaxed": {client("192.0.2.1", "mx.example.com", "b@bounce.example.com"), signed(t, "ann@example.com"),
-			but(func(a *shape.Authentication) { unsigned(a); a.SPFDomain = "bounce.example.com" })},
-		"softfail": {client("203.0.113.9", "x", "b@bounce.example.com"), signed(t, "ann@example.com"),
-			but(func(a *shape.Authentication) {
-				nobody(a)
-				unsigned(a)
+			signMessage(t, "ann@example.com", "rsa example.com"), passingResult()},
+		"forwarded": {stranger, signMessage(t, "ann@example.com", "ed example.com"), resultWith(clearSPF)},
+		"forged":    {stranger, signMessage(t, "ann@example.com"), resultWith(func(a *shape.Authentication) { clearSPF(a); clearDKIM(a); a.DMARC = "fail" })},
+		"aligned by SPF only, relaxed": {client("192.0.2.1", "mx.example.com", "b@bounce.example.com"), signMessage(t, "ann@example.com"),
+			resultWith(func(a *shape.Authentication) { clearDKIM(a); a.SPFDomain = "bounce.example.com" })},
+		"softfail": {client("203.0.113.9", "x", "b@bounce.example.com"), signMessage(t, "ann@example.com"),
+			resultWith(func(a *shape.Authentication) {
+				clearSPF(a)
+				clearDKIM(a)
 				a.SPF, a.SPFDomain, a.DMARC = "softfail", "bounce.example.com", "fail"
 			})},
-		"aligned with no domain": {client("192.0.2.1", "mx.example.com", "x@elsewhere.net"), signed(t, "ann@example.com", "rsa elsewhere.net"),
-			but(func(a *shape.Authentication) {
+		"aligned with no domain": {client("192.0.2.1", "mx.example.com", "x@elsewhere.net"), signMessage(t, "ann@example.com", "rsa elsewhere.net"),
+			resultWith(func(a *shape.Authentication) {
 				a.SPFDomain, a.DKIMDomains, a.DMARC = "elsewhere.net", []string{"elsewhere.net"}, "fail"
 			})},
-		"the author's own signature comes first": {own, signed(t, "ann@example.com", "ed elsewhere.net", "ed news.example.com", "ed example.com"),
-			but(func(a *shape.Authentication) {
+		"the author's own signature comes first": {own, signMessage(t, "ann@example.com", "ed elsewhere.net", "ed news.example.com", "ed example.com"),
+			resultWith(func(a *shape.Authentication) {
 				a.DKIMDomains = []string{"example.com", "news.example.com", "elsewhere.net"}
 			})},
-		"a subdomain has the policy for subdomains": {stranger, signed(t, "ann@shop.example.com"),
-			but(func(a *shape.Authentication) {
-				nobody(a)
-				unsigned(a)
+		"a subdomain has the policy for subdomains": {stranger, signMessage(t, "ann@shop.example.com"),
+			resultWith(func(a *shape.Authentication) {
+				clearSPF(a)
+				clearDKIM(a)
 				a.DMARC, a.DMARCPolicy = "fail", "quarantine"
 			})},
-		"no record anywhere": {client("203.0.113.9", "x.example.org", "a@example.org"), signed(t, "a@example.org"),
+		"no record anywhere": {client("203.0.113.9", "x.example.org", "a@example.org"), signMessage(t, "a@example.org"),
 			shape.Authentication{SPF: "none", DKIM: "none", DMARC: "none", IPRev: "permerror",
 				SPFDomain: "example.org"}},
-		"the null sender counts by its EHLO name": {client("192.0.2.1", "mx.example.com", ""), signed(t, "postmaster@example.com"),
-			but(func(a *shape.Authentication) { unsigned(a); a.SPFDomain = "mx.example.com" })},
-		"the null sender with a literal": {client("192.0.2.1", "[192.0.2.1]", ""), signed(t, "postmaster@example.com", "ed example.com"),
-			but(func(a *shape.Authentication) { a.SPF, a.SPFDomain = "none", "" })},
-		"a sender that is not an address": {client("192.0.2.1", "mx.example.com", "nonsense"), signed(t, "ann@example.com", "ed example.com"),
-			but(func(a *shape.Authentication) { a.SPF, a.SPFDomain = "none", "" })},
-		"a reverse name that leads elsewhere": {client("198.51.100.66", "mx.example.com", "ann@example.com"), signed(t, "ann@example.com", "ed example.com"),
-			but(func(a *shape.Authentication) { a.SPF, a.IPRev, a.ReverseName = "fail", "fail", "" })},
-		"no From": {own, head, but(func(a *shape.Authentication) { unsigned(a); a.DMARC, a.DMARCPolicy = "permerror", "" })},
-		"a second From without authentication": {own, "From: boss@bank.example\r\n" + signed(t, "ann@example.com"),
-			but(func(a *shape.Authentication) { unsigned(a); a.DMARC, a.DMARCPolicy = "none", "" })},
-		"two authors, one is forged": {client("192.0.2.1", "mx.example.com", "x@elsewhere.net"), signed(t, "x@elsewhere.net, ann@example.com"),
-			but(func(a *shape.Authentication) { unsigned(a); a.SPFDomain, a.DMARC = "elsewhere.net", "fail" })},
-		"an author that cannot be read": {own, signed(t, "ann@example.com, boss@@bank"),
-			but(func(a *shape.Authentication) { unsigned(a); a.DMARC, a.DMARCPolicy = "permerror", "" })},
-		"no message at all": {own, "", but(func(a *shape.Authentication) {
+		"the null sender counts by its EHLO name": {client("192.0.2.1", "mx.example.com", ""), signMessage(t, "postmaster@example.com"),
+			resultWith(func(a *shape.Authentication) { clearDKIM(a); a.SPFDomain = "mx.example.com" })},
+		"the null sender with a literal": {client("192.0.2.1", "[192.0.2.1]", ""), signMessage(t, "postmaster@example.com", "ed example.com"),
+			resultWith(func(a *shape.Authentication) { a.SPF, a.SPFDomain = "none", "" })},
+		"a sender that is not an address": {client("192.0.2.1", "mx.example.com", "nonsense"), signMessage(t, "ann@example.com", "ed example.com"),
+			resultWith(func(a *shape.Authentication) { a.SPF, a.SPFDomain = "none", "" })},
+		"a reverse name that leads elsewhere": {client("198.51.100.66", "mx.example.com", "ann@example.com"),
+			signMessage(t, "ann@example.com", "ed example.com"),
+			resultWith(func(a *shape.Authentication) { a.SPF, a.IPRev, a.ReverseName = "fail", "fail", "" })},
+		"no From": {own, head, resultWith(func(a *shape.Authentication) { clearDKIM(a); a.DMARC, a.DMARCPolicy = "permerror", "" })},
+		"a second From without authentication": {own, "From: boss@bank.example\r\n" + signMessage(t, "ann@example.com"),
+			resultWith(func(a *shape.Authentication) { clearDKIM(a); a.DMARC, a.DMARCPolicy = "none", "" })},
+		"two authors, one is forged": {client("192.0.2.1", "mx.example.com", "x@elsewhere.net"), signMessage(t, "x@elsewhere.net, ann@example.com"),
+			resultWith(func(a *shape.Authentication) { clearDKIM(a); a.SPFDomain, a.DMARC = "elsewhere.net", "fail" })},
+		"an author that cannot be read": {own, signMessage(t, "ann@example.com, boss@@bank"),
+			resultWith(func(a *shape.Authentication) { clearDKIM(a); a.DMARC, a.DMARCPolicy = "permerror", "" })},
+		"no message at all": {own, "", resultWith(func(a *shape.Authentication) {
 			a.DKIM, a.DKIMDomains, a.DMARC, a.DMARCPolicy = "permerror", nil, "permerror", ""
 		})},
 	} {
@@ -222,7 +226,7 @@ func TestPoliciesOfTheAuthor(t *testing.T) {
 			t.Parallel()
 			s := newZone(t)
 			s.Set(t, "_dmarc.example.com.", fmt.Sprintf("_dmarc.example.com. 300 IN TXT %q", record))
-			message := signed(t, "ann@example.com", "ed news.example.com")
+			message := signMessage(t, "ann@example.com", "ed news.example.com")
 			got := verifier(t, s, 0).Verify(t.Context(), client("203.0.113.9", "x", "x@example.org"),
 				strings.NewReader(message), int64(len(message)))
 			if got.DMARC != want[0] || got.DMARCPolicy != want[1] || got.DKIM != "pass" {
@@ -232,10 +236,10 @@ func TestPoliciesOfTheAuthor(t *testing.T) {
 	}
 }
 
-// TestNoAnswerIsNoFailure checks that an unresponsive DNS results in temperror, in time.
-func TestNoAnswerIsNoFailure(t *testing.T) {
+// TestUnresponsiveDNSIsTemporary checks that an unresponsive DNS results in temperror, in time.
+func TestUnresponsiveDNSIsTemporary(t *testing.T) {
 	t.Parallel()
-	message := signed(t, "ann@example.com", "rsa example.com")
+	message := signMessage(t, "ann@example.com", "rsa example.com")
 	everything := shape.Authentication{SPF: "temperror", DKIM: "temperror", DMARC: "temperror", IPRev: "temperror",
 		SPFDomain: "example.com"}
 	for name, c := range map[string]struct {
@@ -246,13 +250,13 @@ func TestNoAnswerIsNoFailure(t *testing.T) {
 		"silence": {dnsxtest.Timeout, []string{"example.com.", "_dmarc.example.com.", "rsa._domainkey.example.com.", "1.2.0.192.in-addr.arpa."}, everything},
 		"failure": {dnsxtest.ServFail, []string{"example.com.", "_dmarc.example.com.", "rsa._domainkey.example.com.", "1.2.0.192.in-addr.arpa."}, everything},
 		"of the key and of SPF": {dnsxtest.ServFail, []string{"example.com.", "rsa._domainkey.example.com."},
-			but(func(a *shape.Authentication) {
+			resultWith(func(a *shape.Authentication) {
 				a.SPF, a.DKIM, a.DKIMDomains, a.DMARC = "temperror", "temperror", nil, "temperror"
 			})},
 		"of the key alone": {dnsxtest.ServFail, []string{"rsa._domainkey.example.com."},
-			but(func(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "temperror", nil })},
+			resultWith(func(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "temperror", nil })},
 		"of the reverse name": {dnsxtest.Timeout, []string{"1.2.0.192.in-addr.arpa."},
-			but(func(a *shape.Authentication) { a.IPRev, a.ReverseName = "temperror", "" })},
+			resultWith(func(a *shape.Authentication) { a.IPRev, a.ReverseName = "temperror", "" })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,8 +37,8 @@ func canonicalHost(name string) string {
 	return name
 }
 
-// parseServiceID returns the authserv-id of an Authentication-Results value: its first token or quoted string, after
-// white space and comments. It is empty if there is none.
+// parseServiceID returns the authserv-id of an Authentication-Results value: its first token or quoted string,
+// after white space and comments. It is empty if the value has none.
 func parseServiceID(value string) string {
 	value = skipComments(value)
 	if !strings.HasPrefix(value, `"`) {

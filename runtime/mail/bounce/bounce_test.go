@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestReplies reads what receivers say.
+// TestReplies classifies replies of real receivers.
 func TestReplies(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/replies.txt")
@@ -29,7 +29,7 @@ func TestReplies(t *testing.T) {
 			t.Errorf("%s is %s by row %q, want %s", strings.TrimSpace(line), class, row, fields[0])
 		}
 		if Classify(Reply{Code: code, Enhanced: reply.Enhanced, Text: strings.ToUpper(reply.Text)}) != class {
-			t.Errorf("%s: capitals change the class", strings.TrimSpace(line))
+			t.Errorf("%s: upper case changes the class", strings.TrimSpace(line))
 		}
 		seen[class]++
 	}
@@ -40,7 +40,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestEveryRowDecides finds rows that another one hides, or that are there twice.
+// TestEveryRowDecides finds duplicate rows and rows that are hidden by another one.
 func TestEveryRowDecides(t *testing.T) {
 	t.Parallel()
 	check := func(r Reply, class Class, row string) {
@@ -64,7 +64,7 @@ func TestEveryRowDecides(t *testing.T) {
 		code := strings.Replace(e.code, "*", "99", 1)
 		permanent, temporary := 550, 450
 		if e.code == "0.*" || e.code == "3.0" {
-			permanent, temporary = 0, 0 // the reply code says more
+			permanent, temporary = 0, 0 // the reply code is more specific
 		}
 		check(Reply{Code: permanent, Enhanced: "5." + code}, e.class, e.code)
 		check(Reply{Code: temporary, Enhanced: "4." + code, Text: "450 4." + code + " no"}, e.class, e.code)
@@ -86,7 +86,7 @@ func TestEveryRowDecides(t *testing.T) {
 	}
 }
 
-func TestRowsStandOnceAndAsTheyAreLookedUp(t *testing.T) {
+func TestRowsAreUniqueAndNormalized(t *testing.T) {
 	t.Parallel()
 	var all []string
 	for _, p := range phrases {
@@ -108,12 +108,12 @@ func TestRowsStandOnceAndAsTheyAreLookedUp(t *testing.T) {
 		}
 		seen[row] = true
 		if row != strings.ToLower(row) || strings.Contains(row, "  ") {
-			t.Errorf("%q can never be found", row)
+			t.Errorf("%q can never match", row)
 		}
 	}
 }
 
-func TestWhatFollowsFromAClass(t *testing.T) {
+func TestClassesDecideBouncesAndThrottling(t *testing.T) {
 	t.Parallel()
 	type follows struct{ bounces, throttles, hard, soft bool }
 	for class, want := range map[Class]follows{
@@ -138,7 +138,7 @@ func TestWhatFollowsFromAClass(t *testing.T) {
 }
 
 // Replies about an address, a mailbox or a host are bounces, and so are unclassifiable replies.
-func TestWhatBounces(t *testing.T) {
+func TestJudgeReportsBounces(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		reply Reply

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/bounce"
 )
 
-// Classify says what a refusal is about.
+// Classify returns the subject of a rejection.
 func ExampleClassify() {
 	fmt.Println(bounce.Classify(bounce.Reply{Code: 550, Enhanced: "5.1.1", Text: "No such user here"}))
 	fmt.Println(bounce.Classify(bounce.Reply{Code: 452, Enhanced: "4.2.2", Text: "The mailbox is full"}))

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The tables of docs/bounces.md are what the code decides. If they differ, copy the printed one to the page.
+// The tables of docs/bounces.md must match the decisions of the code. If they differ, copy the printed table to
+// the page.
 func TestManualHasTheTablesOfDecisions(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/bounces.md")
@@ -84,7 +85,7 @@ func phaseTable() string {
 	return b.String()
 }
 
-// A reply without a known reason is never taken for one about the address, whatever the phase.
+// A reply without a known reason is never classified as being about the address, in any phase.
 func TestUnknownIsNeverABadAddress(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{500, 501, 550, 552, 553, 554, 599} {

@@ -1,6 +1,6 @@
 package bounce
 
-// word decides if no enhanced code says more.
+// word decides if no enhanced code is more specific.
 type word struct {
 	class Class
 	text  string // lower case, one space between words

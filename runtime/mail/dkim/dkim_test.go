@@ -82,7 +82,7 @@ func oddMessages() map[string]string {
 	}
 }
 
-func TestSignaturesHoldForOtherVerifiers(t *testing.T) {
+func TestOtherVerifiersAcceptSignatures(t *testing.T) {
 	t.Parallel()
 	resolver := moxdns.MockResolver{TXT: map[string][]string{
 		"s1._domainkey.example.com.": {dkim.PublicRecord(testKey())}, "e1._domainkey.example.com.": {dkim.PublicRecord(testEdKey)}}}
@@ -117,7 +117,7 @@ func TestSignaturesHoldForOtherVerifiers(t *testing.T) {
 	}
 }
 
-func TestSignaturesOfSeveralStandAlone(t *testing.T) {
+func TestEachSignatureVerifiesAlone(t *testing.T) {
 	t.Parallel()
 	message := []byte(oddMessages()["folded fields"])
 	both, err := dkim.Fields(message, testSigner(), secondSigner())
@@ -125,7 +125,7 @@ func TestSignaturesOfSeveralStandAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var apart []byte
-	for _, s := range []dkim.Signer{testSigner(), secondSigner()} { // both algorithms sign alike each time
+	for _, s := range []dkim.Signer{testSigner(), secondSigner()} { // signatures of both algorithms are deterministic
 		field, err := dkim.Fields(message, s)
 		if err != nil {
 			t.Fatal(err)
@@ -215,7 +215,7 @@ func TestAddedOrChangedFieldsBreakTheSignature(t *testing.T) {
 	}
 }
 
-func TestSignRefuses(t *testing.T) {
+func TestSignRejectsInvalidInput(t *testing.T) {
 	t.Parallel()
 	for name, message := range map[string]string{
 		"bare LF in header": "From: a@b.co\nTo: x\r\n\r\nx\r\n", "bare CR in header": "From: a@b.co\rTo: x\r\n\r\nx\r\n",
@@ -252,7 +252,7 @@ func TestSignRefuses(t *testing.T) {
 	}
 }
 
-func TestVerifyTellsAnUnreachableKeyFromABadSignature(t *testing.T) {
+func TestVerifyDistinguishesUnreachableKeysFromBadSignatures(t *testing.T) {
 	t.Parallel()
 	signed, err := dkim.Sign([]byte("From: a@example.com\r\n\r\nx\r\n"), testSigner())
 	if err != nil {

@@ -52,7 +52,7 @@ func TestKeysSurviveStorage(t *testing.T) {
 	}
 }
 
-func TestPublicRecordReadsAsTheKey(t *testing.T) {
+func TestPublicRecordContainsTheKey(t *testing.T) {
 	t.Parallel()
 	for _, key := range []crypto.Signer{testKey(), testEdKey} {
 		record, isDKIM, err := moxdkim.ParseRecord(dkim.PublicRecord(key))

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-func TestLookupCNAMETellsTheFirstLinkOnly(t *testing.T) {
+func TestLookupCNAMEReturnsTheFirstLink(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t, "rp.example.test. 300 IN CNAME Return.Postrider.test.",
 		"return.postrider.test. 300 IN CNAME elsewhere.test.",

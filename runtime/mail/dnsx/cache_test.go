@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-func TestAnswersAreKeptForTheirTTL(t *testing.T) {
+func TestAnswersAreCachedForTheirTTL(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t, "kept.test. 300 IN MX 10 mx.test.", "once.test. 0 IN MX 10 mx.test.")
 	s.Fault("broken.test", dnsxtest.ServFail)
@@ -25,12 +25,12 @@ func TestAnswersAreKeptForTheirTTL(t *testing.T) {
 	}
 	for name, want := range map[string]int{"kept.test": 1, "once.test": 3, "missing.test": 1, "broken.test": 3} {
 		if got := s.Count(name, "MX"); got != want {
-			t.Errorf("%s was asked for %d times, want %d", name, got, want)
+			t.Errorf("%s was queried %d times, want %d", name, got, want)
 		}
 	}
 }
 
-func TestUncachedSeesAnEditAtOnce(t *testing.T) {
+func TestUncachedSeesAnEditImmediately(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t)
 	r := resolver(t, s)
@@ -59,14 +59,14 @@ func TestLongTTLsAreCutDown(t *testing.T) {
 		}
 	}
 	if n := s.Count("long.test", "MX"); n != 2 {
-		t.Errorf("asked %d times, want 2", n)
+		t.Errorf("queried %d times, want 2", n)
 	}
 	if n := s.Count("none.test", "MX"); n != 2 {
-		t.Errorf("negative: asked %d times, want 2", n)
+		t.Errorf("a negative answer was queried %d times, want 2", n)
 	}
 }
 
-// The bound holds at every moment: of more names than fit, none that has been pushed out is still known.
+// The bound holds at every moment: if more names are looked up than fit, evicted ones are queried again.
 func TestTheCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	const kept, names = 10, 200
@@ -83,19 +83,19 @@ func TestTheCacheIsBounded(t *testing.T) {
 		}
 	}
 	if n := len(s.Queries()); n != 2*names {
-		t.Errorf("%d queries for %d names in turn, twice; want %d: more than %d answers were kept", n, names,
+		t.Errorf("%d queries for %d names in turn, twice; want %d: more than %d answers were cached", n, names,
 			2*names, kept)
 	}
 	for i := names - kept; i < names; i++ {
 		look(i)
 	}
 	if n := len(s.Queries()); n != 2*names {
-		t.Errorf("%d queries after the last %d names were looked up once more, want %d: they were not kept", n,
+		t.Errorf("%d queries after the last %d names were looked up once more, want %d: they were not cached", n,
 			kept, 2*names)
 	}
 }
 
-func TestAnAnswerIsForgottenAfterItsTTL(t *testing.T) {
+func TestAnswerIsRemovedAfterItsTTL(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t, "short.test. 1 IN MX 10 mx.test.")
 	r := resolver(t, s)

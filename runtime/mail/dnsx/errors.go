@@ -7,7 +7,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// ErrNotFound means that there are no such records, which is an answer.
+// ErrNotFound means that no such records exist, which is an answer.
 var ErrNotFound = errors.New("no such dns record")
 
 // ErrTemporary means that there was no answer.

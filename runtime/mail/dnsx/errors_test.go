@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-func TestAnswersAndFailuresAreToldApart(t *testing.T) {
+func TestAnswersAndFailuresAreDistinguished(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t, "here.test. 300 IN A 192.0.2.1", "deep.empty.test. 300 IN A 192.0.2.1",
 		"gone.test. 300 IN MX 10 here.test.", "broken.test. 300 IN MX 10 here.test.",
@@ -65,7 +65,7 @@ func TestOneFamilyFailingDoesNotHideTheOther(t *testing.T) {
 	}
 }
 
-func TestSilenceIsTemporaryAndTriedAgain(t *testing.T) {
+func TestSilenceIsTemporaryAndRetried(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t, "silent.test. 300 IN A 192.0.2.1")
 	s.Fault("silent.test", dnsxtest.Timeout)
@@ -75,11 +75,11 @@ func TestSilenceIsTemporaryAndTriedAgain(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if n := s.Count("silent.test", "TXT"); n != 3 {
-		t.Errorf("asked %d times, want 3", n)
+		t.Errorf("queried %d times, want 3", n)
 	}
 }
 
-func TestNobodyListeningIsTemporary(t *testing.T) {
+func TestMissingServerIsTemporary(t *testing.T) {
 	t.Parallel()
 	r, err := dnsx.New(dnsx.Config{Server: "127.0.0.1:1", Timeout: time.Second})
 	if err != nil {
@@ -90,7 +90,7 @@ func TestNobodyListeningIsTemporary(t *testing.T) {
 	}
 }
 
-func TestCancellingEndsALookupAtOnce(t *testing.T) {
+func TestCancellingEndsALookupImmediately(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t)
 	s.Fault("silent.test", dnsxtest.Timeout)

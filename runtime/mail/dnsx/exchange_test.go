@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-func TestTruncatedRepliesAreAskedForAgainOverTCP(t *testing.T) {
+func TestTruncatedRepliesAreRetriedOverTCP(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t, `forced.test. 300 IN TXT "v=spf1 -all"`)
 	s.Fault("forced.test", dnsxtest.Truncate)
@@ -25,12 +25,12 @@ func TestTruncatedRepliesAreAskedForAgainOverTCP(t *testing.T) {
 			overTCP = overTCP || q.TCP && q.Name == name+"."
 		}
 		if !overTCP {
-			t.Errorf("%s: never asked over TCP", name)
+			t.Errorf("%s: never queried over TCP", name)
 		}
 	}
 }
 
-func TestServersWithoutEDNSAreAskedWithout(t *testing.T) {
+func TestServersWithoutEDNSAreQueriedWithoutIt(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t, "old.test. 300 IN MX 10 mx.old.test.")
 	s.Fault("old.test", dnsxtest.NoEDNS)

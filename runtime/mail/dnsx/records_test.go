@@ -47,7 +47,7 @@ func TestTXTStringsAreJoinedAndUnescaped(t *testing.T) {
 	}
 }
 
-func TestMXComeInOrderOfPreference(t *testing.T) {
+func TestMXAreSortedByPreference(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t,
 		"example.test. 300 IN MX 20 B.example.test.", "example.test. 300 IN MX 10 a.example.test.",

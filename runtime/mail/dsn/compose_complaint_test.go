@@ -24,7 +24,7 @@ func complaint(t testing.TB) dsn.ComplaintReport {
 			ReportedDomains: []string{"example.net"}, Incidents: 1}}
 }
 
-func TestParseReadsTheComplaintThatComposeWrote(t *testing.T) {
+func TestComposedComplaintsParseBack(t *testing.T) {
 	t.Parallel()
 	c := complaint(t)
 	raw, err := dsn.ComposeComplaint(c)
@@ -47,7 +47,7 @@ func TestParseReadsTheComplaintThatComposeWrote(t *testing.T) {
 	}
 }
 
-func TestComplaintsThatSayTooLittleAreNotWritten(t *testing.T) {
+func TestIncompleteComplaintsAreRejected(t *testing.T) {
 	t.Parallel()
 	for what, spoil := range map[string]func(*dsn.ComplaintReport){
 		"type":       func(c *dsn.ComplaintReport) { c.Feedback.Type = "" },
@@ -63,7 +63,7 @@ func TestComplaintsThatSayTooLittleAreNotWritten(t *testing.T) {
 	}
 }
 
-// Untrusted text adds no line to the report.
+// Untrusted text cannot add a line to the report.
 func TestComplaintFieldsStayOnTheirLines(t *testing.T) {
 	t.Parallel()
 	c := complaint(t)

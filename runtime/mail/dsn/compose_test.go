@@ -38,8 +38,8 @@ func notification(t testing.TB) dsn.Notification {
 	}
 }
 
-// TestParseReadsWhatComposeWrote also checks that every mail server accepts the bytes.
-func TestParseReadsWhatComposeWrote(t *testing.T) {
+// TestComposedReportsParseBack also checks that every mail server accepts the bytes.
+func TestComposedReportsParseBack(t *testing.T) {
 	t.Parallel()
 	n := notification(t)
 	raw, err := dsn.Compose(n)
@@ -70,7 +70,7 @@ func TestParseReadsWhatComposeWrote(t *testing.T) {
 	}
 }
 
-func TestComposeRefusesWhatItCannotReport(t *testing.T) {
+func TestComposeRejectsInvalidReports(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*dsn.Notification){
 		"no recipient": func(n *dsn.Notification) { n.Recipients = nil },
@@ -88,8 +88,8 @@ func TestComposeRefusesWhatItCannotReport(t *testing.T) {
 	}
 }
 
-// TestComposeLetsNothingOut: line ends in untrusted text create no fields.
-func TestComposeLetsNothingOut(t *testing.T) {
+// TestComposeEscapesUntrustedText: line ends in untrusted text create no fields.
+func TestComposeEscapesUntrustedText(t *testing.T) {
 	t.Parallel()
 	n := notification(t)
 	n.Recipients[0].Diagnostic = "550 no\r\nAction: delivered\r\n\r\n--=_delivery_status--"

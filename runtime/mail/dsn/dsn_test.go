@@ -16,7 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dsn"
 )
 
-// corpus is testdata: reports in the style of the systems in their names, with invented hosts and addresses.
+// corpus returns testdata: reports in the style of the systems in their names, with invented hosts and
+// addresses.
 func corpus(t testing.TB) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/*.eml")
@@ -150,7 +151,7 @@ func TestParseReportsTheReadersError(t *testing.T) {
 	}
 }
 
-func TestNothingIsOrdinary(t *testing.T) {
+func TestEmptyMessagesAreNotReports(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"", "\r\n", "x", "\x00", "Subject: Undelivered Mail Returned to Sender"} {
 		if r := parse(t, raw); r.Kind != dsn.Ordinary && r.Kind != dsn.Failed {
@@ -159,8 +160,8 @@ func TestNothingIsOrdinary(t *testing.T) {
 	}
 }
 
-// TestTextNamesAnAddressAgain: lists first, transcripts later, with many addresses.
-func TestTextNamesAnAddressAgain(t *testing.T) {
+// TestTextRepeatsAddresses: lists first, transcripts later, with many addresses.
+func TestTextRepeatsAddresses(t *testing.T) {
 	t.Parallel()
 	var list, transcript strings.Builder
 	for i := range 20 {

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dsn"
 )
 
-// hostile inputs take other parsers minutes and gigabytes.
-func hostile() map[string]string {
+// hostileInputs returns inputs that take other parsers minutes and gigabytes.
+func hostileInputs() map[string]string {
 	repeat := strings.Repeat
 	var numbered, nested strings.Builder
 	for i := range 20000 {
@@ -83,7 +83,7 @@ func manyList(n int) string {
 
 // TestHostileMessagesAreCheap is not parallel: it measures memory.
 func TestHostileMessagesAreCheap(t *testing.T) {
-	for name, raw := range hostile() {
+	for name, raw := range hostileInputs() {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var r dsn.Report

@@ -16,7 +16,7 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := registry(t, 256, "google 5 7 100 5m - google.com")
 		if n := r.Capacity("", "Example.TEST."); n != 5 {
-			t.Errorf("room %d of a stranger", n)
+			t.Errorf("room %d of an unknown destination", n)
 		}
 		ticket, _ := r.Reserve("", "example.test")
 		google := lane.NewSet("aspmx.l.google.com")
@@ -28,7 +28,7 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 			p.Leave(lane.Feedback{})
 		}
 		if a, b := r.Capacity("", "0.example.test"), r.Capacity("", "1.example.test"); a != 8 || b != 8 {
-			t.Errorf("room %d and %d, want that of google's profile", a, b)
+			t.Errorf("room %d and %d, want the room of Google's profile", a, b)
 		}
 		if ticket, ok := r.Reserve("", "0.example.test"); !ok || r.Capacity("", "1.example.test") != 7 {
 			t.Error("two destinations of one MX set do not share its lane")
@@ -36,13 +36,13 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 			ticket.End()
 		}
 		if n := r.Capacity("192.0.2.1", "0.example.test"); n != 5 {
-			t.Errorf("room %d by another way", n)
+			t.Errorf("room %d for another way", n)
 		}
 		ticket.End()
 		ticket.End()
 		for _, s := range r.Snapshot() {
 			if s.Active != 0 || s.Reserved != 0 || s.Provisional == (s.Provider == "google") {
-				t.Errorf("after all have left a lane is %+v, want nothing active or reserved, and only the lane of Google not provisional", s)
+				t.Errorf("after all have left, a lane is %+v, want nothing active or reserved, and only the lane of Google not provisional", s)
 			}
 		}
 		time.Sleep(time.Hour)
@@ -52,8 +52,8 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 	})
 }
 
-// Half as many again as there are connections can be reserved, and the excess is marked as such.
-func TestReservationsAreTheWindowAndHalfAndOnRoomTellsOfMore(t *testing.T) {
+// One and a half times as many deliveries as connections can be reserved. The excess is marked as such.
+func TestReservationsExceedTheWindowByHalfAndOnRoomReportsMore(t *testing.T) {
 	t.Parallel()
 	r := registry(t, 256, "default 4 4 100 10m -")
 	calls, ahead := 0, 0
@@ -75,7 +75,7 @@ func TestReservationsAreTheWindowAndHalfAndOnRoomTellsOfMore(t *testing.T) {
 	}
 }
 
-func TestEnterWaitsItsTurnTwoSeconds(t *testing.T) {
+func TestEnterWaitsTwoSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := registry(t, 256, "default 1 1 100 10m -")
@@ -99,7 +99,7 @@ func TestEnterWaitsItsTurnTwoSeconds(t *testing.T) {
 		if !errors.Is(err, lane.ErrNoRoom) || time.Since(began) != 2*time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
-		// A delivery that has waited in vain may not wait again.
+		// A delivery that has waited without success may not wait again.
 		if n := r.Capacity("", domain); n != 0 {
 			t.Errorf("room %d while the only connection hangs", n)
 		}
@@ -110,7 +110,7 @@ func TestEnterWaitsItsTurnTwoSeconds(t *testing.T) {
 	})
 }
 
-func TestAPauseSendsAwayWhoWaits(t *testing.T) {
+func TestPauseRejectsWaitingCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := registry(t, 256, "default 1 1 100 10m -")
@@ -139,7 +139,7 @@ func TestEnterEndsWithItsContext(t *testing.T) {
 		}
 		held.Leave(lane.Feedback{})
 		if s := state(t, r); s.Active != 0 {
-			t.Errorf("after all have left the lane is %+v, want nothing active", s)
+			t.Errorf("after all have left, the lane is %+v, want nothing active", s)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestDeadDestinationsLeaveHalfToTheOthers(t *testing.T) {
 			}
 		}
 		if len(tickets) != 5 || len(passes) != 5 {
-			t.Errorf("%d reservations, %d passes of strangers", len(tickets), len(passes))
+			t.Errorf("%d reservations, %d passes of unproven lanes", len(tickets), len(passes))
 		}
 		if n := r.Capacity("", domain); n != 3 {
 			t.Errorf("room %d of a lane that is known to work", n)
@@ -177,7 +177,7 @@ func TestDeadDestinationsLeaveHalfToTheOthers(t *testing.T) {
 	})
 }
 
-func TestASmarthostIsOneLaneForEverybody(t *testing.T) {
+func TestSmarthostIsOneLaneForAllMail(t *testing.T) {
 	t.Parallel()
 	r := lane.New(lane.Config{Connections: 10,
 		Smarthost: &lane.Set{Name: "relay.test:587", Hosts: []string{"relay.test"}, Own: true}})

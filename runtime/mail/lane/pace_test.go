@@ -38,7 +38,7 @@ func pass(t *testing.T, r *lane.Registry, f lane.Feedback) {
 	enter(t, r).Leave(f)
 }
 
-// state is the lane of the mail hosts.
+// state returns the lane of the mail hosts.
 func state(t *testing.T, r *lane.Registry) lane.Snapshot {
 	t.Helper()
 	for _, s := range r.Snapshot() {
@@ -87,7 +87,7 @@ func TestThrottlingHalvesTheWindowOncePerEventAndPausesShortly(t *testing.T) {
 		}
 		pass(t, r, lane.Feedback{Throttled: true}) // again immediately: longer
 		if s := state(t, r); s.Window != 2 || time.Until(s.PausedUntil) != 10*time.Second {
-			t.Errorf("throttled again the lane is %+v, want a window of 2 and a pause of 10s", s)
+			t.Errorf("after being throttled again, the lane is %+v, want a window of 2 and a pause of 10s", s)
 		}
 		time.Sleep(10 * time.Second)
 		for range 9 { // recovers slowly
@@ -119,7 +119,7 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 		}
 		for _, want := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute,
 			8 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
-			late.Leave(dead) // what began before the pause does not make it longer
+			late.Leave(dead) // connections from before the pause do not extend it
 			until, reason, paused := r.PausedUntil("", domain)
 			if got := time.Until(until); !paused || got != want || reason != dead.Reason {
 				t.Fatalf("paused %v for %v, want %v: %s", paused, got, want, reason)
@@ -154,16 +154,16 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 	})
 }
 
-func TestRefusalsOfRecipientsNeverPause(t *testing.T) {
+func TestRejectionsOfRecipientsNeverPause(t *testing.T) {
 	t.Parallel()
 	r := registry(t, 256, "default 4 8 100 10m -")
 	for range 100 {
 		pass(t, r, lane.Feedback{Refused: true})
 		pass(t, r, lane.Feedback{Unreachable: true})
-		pass(t, r, lane.Feedback{}) // given up on this side: says nothing
+		pass(t, r, lane.Feedback{}) // abandoned on this side: no information
 	}
 	if s := state(t, r); !s.PausedUntil.IsZero() || s.Active != 0 || s.Unreachable != 100 {
-		t.Errorf("after refusals of recipients the lane is %+v, want no pause, nothing active and 100 unreachable", s)
+		t.Errorf("after rejections of recipients, the lane is %+v, want no pause, nothing active and 100 unreachable", s)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestTheRateBoundsMessagesAndAdapts(t *testing.T) {
 	})
 }
 
-// An empty bucket refuses immediately in Room, and after two seconds in Enter.
+// An empty bucket has no room for Capacity, and rejects Enter after two seconds.
 func TestWithoutRateThereIsNoRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -90,7 +90,7 @@ func parseProfiles(base *Profiles, r io.Reader) (*Profiles, error) {
 		}
 		row, wrong := parseRow(fields)
 		if first, twice := rows[row.Provider]; twice {
-			wrong = append(wrong, fmt.Errorf("provider %s is in line %d already", row.Provider, first))
+			wrong = append(wrong, fmt.Errorf("provider %s is already in line %d", row.Provider, first))
 		}
 		for _, m := range wrong {
 			mistakes = append(mistakes, fmt.Errorf("line %d: %w", n, m))
@@ -121,7 +121,7 @@ func (p *Profiles) indexRows(rows map[string]int) (mistakes []error) {
 			other, taken := p.bySuffix[s]
 			switch {
 			case taken && rows[name] > 0 && rows[other] > 0:
-				mistakes = append(mistakes, fmt.Errorf("line %d: %s is in line %d already",
+				mistakes = append(mistakes, fmt.Errorf("line %d: %s is already in line %d",
 					max(rows[name], rows[other]), s, min(rows[name], rows[other])))
 			case !taken || rows[name] > 0:
 				p.bySuffix[s] = name
@@ -156,7 +156,7 @@ func parseRow(fields []string) (row ProviderLimits, mistakes []error) {
 		row.Rate = float64(number("rate", fields[5], 1_000_000))
 	}
 	if row.Start > row.Connections {
-		mistakes = append(mistakes, fmt.Errorf("start %d is more than connections %d", row.Start, row.Connections))
+		mistakes = append(mistakes, fmt.Errorf("start %d must be at most connections %d", row.Start, row.Connections))
 	}
 	for _, s := range fields[6:] {
 		s = canonicalHost(strings.TrimPrefix(s, "."))

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
-func TestProvidersAreKnownByTheirMailHosts(t *testing.T) {
+func TestProvidersAreRecognizedByTheirMailHosts(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"gmail-smtp-in.l.google.com":              "google",
@@ -40,11 +40,11 @@ func TestProvidersAreKnownByTheirMailHosts(t *testing.T) {
 	}
 	if got := lane.BuiltIn().
 		Find([]string{"mx.own.test", "mx0a.pphosted.com", "aspmx.l.google.com"}); got.Provider != "proofpoint" {
-		t.Errorf("%s, want that of the first host that belongs to one", got.Provider)
+		t.Errorf("%s, want the provider of the first host that belongs to one", got.Provider)
 	}
 }
 
-func TestAnOperatorsRowsReplaceAndJoin(t *testing.T) {
+func TestOperatorRowsReplaceAndExtendTheBuiltInOnes(t *testing.T) {
 	t.Parallel()
 	p, err := lane.BuiltIn().Extend(strings.NewReader(`# ours
 google   1 2 3 4m 5  google.com # fewer
@@ -69,7 +69,7 @@ partner  9 9 9 9m -  .Relay.partner.test mx.l.google.com
 	}
 }
 
-func TestMistakesInRowsAreReportedAllAtOnce(t *testing.T) {
+func TestAllMistakesInRowsAreReported(t *testing.T) {
 	t.Parallel()
 	_, err := lane.BuiltIn().Extend(strings.NewReader(`default 3 20 100 10m - example.test
 short 1 2
@@ -87,11 +87,11 @@ line 4: connections "0" is not a number from 1 to 10000
 line 4: messages "-1" is not a number from 1 to 1000000
 line 4: age "soon" is not a duration from 1s to 24h
 line 4: rate "fast" is not a number from 1 to 1000000
-line 5: start 5 is more than connections 2
+line 5: start 5 must be at most connections 2
 line 5: provider gone has no suffix of a host name
 line 6: "*.star.test" is not a suffix of a host name
-line 7: provider google is in line 4 already
-line 8: double.test is in line 7 already`
+line 7: provider google is already in line 4
+line 8: double.test is already in line 7`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v", err)
 	}

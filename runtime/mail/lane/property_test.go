@@ -17,7 +17,7 @@ const (
 	destinations = 6
 )
 
-// world drives a registry with random events and checks after each what must hold.
+// world drives a registry with random events and checks its invariants after each.
 type world struct {
 	t       *testing.T
 	rand    *rand.Rand
@@ -79,7 +79,7 @@ func (w *world) step() {
 	w.settle()
 }
 
-// settle waits for what the step set off, and for a timer that is due by rounding only.
+// settle waits for the effects of the step, and for a timer that is due only by rounding.
 func (w *world) settle() {
 	time.Sleep(10 * time.Microsecond)
 	synctest.Wait()
@@ -147,7 +147,7 @@ func (w *world) check() {
 }
 
 // After random events, a lane never exceeds its window, and no delivery waits while there is room.
-func TestWhateverHappensTheLimitsHoldAndNobodyIsForgotten(t *testing.T) {
+func TestLimitsHoldAndNoWaiterIsForgotten(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {

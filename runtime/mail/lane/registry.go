@@ -161,13 +161,13 @@ func (r *Registry) removeUnused(now time.Time) {
 	}
 }
 
-// unprovenLimit returns what unproven lanes may use together.
+// unprovenLimit returns how many connections unproven lanes may use together.
 func (r *Registry) unprovenLimit() int { return max(1, r.cfg.Connections/2) }
 
 // newRoom returns the room that unproven lanes have left.
 func (r *Registry) newRoom() int { return r.unprovenLimit() - max(r.newHeld, r.newActive) }
 
-// countUse changes what a lane uses.
+// countUse changes the usage of a lane.
 func (r *Registry) countUse(l *lane, active, reserved int) {
 	l.active += active
 	l.reserved += reserved

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Processes that leave from one address divide connections and rate of a provider; each keeps
-// at least one. An operator's own server is not divided.
-func TestAProvidersLimitsAreDivided(t *testing.T) {
+// Processes that send from one address divide the connections and the rate of a provider; each keeps at least
+// one. An operator's own server is not divided.
+func TestProviderLimitsAreDivided(t *testing.T) {
 	t.Parallel()
 	profiles, err := BuiltIn().
 		Extend(strings.NewReader("default 2 20 10 1m -\nbig 10 20 10 1m 600 big.test\nsmall 1 2 10 1m 2 small.test\n"))

@@ -14,14 +14,14 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// expectation is what Python's email package reads, see testdata/expected.py.
+// expectation is the result of Python's email package, see testdata/expected.py.
 type expectation struct {
 	Subject string   `json:"subject"`
 	Files   []string `json:"files"`
 	Failed  string   `json:"failed"`
 }
 
-// publicMessages are those of testdata/messages.zip, by name.
+// publicMessages returns the messages of testdata/messages.zip, by name.
 func publicMessages(t testing.TB) map[string][]byte {
 	t.Helper()
 	archive, err := zip.OpenReader("testdata/messages.zip")
@@ -44,7 +44,7 @@ func publicMessages(t testing.TB) map[string][]byte {
 	return messages
 }
 
-func TestPublicMessagesReadAsPythonReadsThem(t *testing.T) {
+func TestPublicMessagesAreReadLikePythonReadsThem(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/expected.json")
 	if err != nil {
@@ -65,7 +65,7 @@ func TestPublicMessagesReadAsPythonReadsThem(t *testing.T) {
 		want, known := expected[name]
 		switch {
 		case !known:
-			t.Errorf("%s: expected.json does not know it", name)
+			t.Errorf("%s: missing in expected.json", name)
 			continue
 		case want.Failed != "":
 			continue
@@ -111,7 +111,7 @@ func checkMessage(t testing.TB, name string, raw []byte, m *message.Message) {
 		var data bytes.Buffer
 		file, err := message.ReadFile(bytes.NewReader(raw), n, &data)
 		if err != nil || file != want || int64(data.Len()) != file.Size {
-			t.Errorf("%s: file %d: %v, %+v of %d bytes, should be %+v", name, n, err, file, data.Len(), want)
+			t.Errorf("%s: file %d: %v, %+v of %d bytes, want %+v", name, n, err, file, data.Len(), want)
 		}
 		if !utf8.ValidString(file.Filename+file.ContentType+file.ContentID) ||
 			strings.ContainsAny(file.Filename+file.ContentType+file.ContentID, "\x00\r\n") {

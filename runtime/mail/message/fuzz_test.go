@@ -26,7 +26,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func FuzzReadWhole(f *testing.F) {
+func FuzzReadFull(f *testing.F) {
 	seeds(f, func(raw []byte) { f.Add(raw) })
 	f.Add([]byte("Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/html; charset=utf-16\r\nContent-Transfer-Encoding: base64\r\n\r\nAAA\r\n--b\r\nbroken"))
 	f.Add([]byte("From: \xff\x00<>\nTo: (((\nContent-Disposition: attachment; filename*0*=utf-8''%; filename*1=x\n\n=\x00"))
@@ -48,7 +48,7 @@ func FuzzReadFile(f *testing.F) {
 		var data bytes.Buffer
 		file, err := message.ReadFile(bytes.NewReader(raw), n, &data)
 		if err == nil && file.Size != int64(data.Len()) {
-			t.Errorf("%d bytes, should be %d", data.Len(), file.Size)
+			t.Errorf("%d bytes, want %d", data.Len(), file.Size)
 		}
 		if err != nil && data.Len() > 0 {
 			t.Errorf("%v, and %d bytes", err, data.Len())
@@ -62,7 +62,7 @@ func seeds(f *testing.F, add func([]byte)) {
 			add(raw)
 		}
 	}
-	for _, h := range hostiles()[:4] {
+	for _, h := range hostileMessages()[:4] {
 		raw, err := io.ReadAll(io.LimitReader(h.make(), 4<<10))
 		if err != nil {
 			f.Fatal(err)

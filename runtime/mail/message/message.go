@@ -12,9 +12,9 @@
 // All strings are valid UTF-8 without NUL; those of the header are one line without control characters.
 // File names have no folders. The strings are not safe in any other respect: HTML may contain scripts.
 //
-// The message is read once, line by line, whatever its nesting, so the work is proportional to its bytes
-// and the memory is limited by the constants below, not by its size. ReadWhole also keeps the files in
-// memory; it is for reports and for messages of the platform itself.
+// The message is read once, line by line, whatever its nesting, so the work is proportional to its bytes and
+// the memory is limited by the constants below, not by its size. ReadFull also keeps the files in memory; it is
+// for reports and for messages of the platform itself.
 package message
 
 import (

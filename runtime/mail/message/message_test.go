@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// crlf writes a message as it is on the wire.
+// crlf returns a message in wire format.
 func crlf(lines ...string) string {
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\r\n")
 }
@@ -26,7 +26,7 @@ func read(t *testing.T, raw string) *message.Message {
 	return m
 }
 
-func TestReadTakesAMessageApart(t *testing.T) {
+func TestReadSplitsAMessage(t *testing.T) {
 	t.Parallel()
 	raw := crlf(
 		`Received: from a by b; Sun, 22 Nov 2026 10:00:00 +0000`,

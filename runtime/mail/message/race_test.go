@@ -2,6 +2,6 @@
 
 package message_test
 
-// scale divides the large messages: the race detector makes reading ten times slower,
-// and whether the work is proportional shows in smaller ones too.
+// scale divides the large messages: the race detector makes reading ten times slower, and smaller messages show
+// as well whether the work is proportional.
 const scale = 8

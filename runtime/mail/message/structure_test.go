@@ -25,7 +25,7 @@ func outline(raw string, p *message.Part) string {
 	return p.Boundary + "[" + strings.Join(inner, "|") + "]" + closed
 }
 
-func TestStructureFindsWhereThePartsStand(t *testing.T) {
+func TestStructureFindsThePositionsOfParts(t *testing.T) {
 	t.Parallel()
 	const mixed = "Content-Type: multipart/mixed; boundary=a\r\n\r\npreamble\r\n"
 	for raw, want := range map[string]string{
@@ -47,12 +47,12 @@ func TestStructureFindsWhereThePartsStand(t *testing.T) {
 			t.Errorf("the structure of %q, complete %v, is (-want +got):\n%s", raw, complete, diff)
 		}
 		if root.Header != 0 || root.End != len(raw) {
-			t.Errorf("the message %q is said to go from %d to %d, want all of it", raw, root.Header, root.End)
+			t.Errorf("the message %q has the range %d to %d, want all of it", raw, root.Header, root.End)
 		}
 	}
 }
 
-func TestStructureSaysWhenThereIsMore(t *testing.T) {
+func TestStructureReportsIncompleteResults(t *testing.T) {
 	t.Parallel()
 	many := "Content-Type: multipart/mixed; boundary=a\r\n\r\n" + strings.Repeat("--a\r\n\r\nx\r\n", 600) + "--a--\r\n"
 	if root, complete := message.Structure([]byte(many)); complete || len(root.Parts) != 500 {
@@ -64,7 +64,7 @@ func TestStructureSaysWhenThereIsMore(t *testing.T) {
 	}
 }
 
-func TestNextFieldKeepsOctets(t *testing.T) {
+func TestNextFieldKeepsBytes(t *testing.T) {
 	t.Parallel()
 	for block, want := range map[string][]string{
 		"A: b\r\nC: d\r\n\r\nbody\r\n":  {"A: b\r\n", "C: d\r\n", "\r\n"},

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-func TestHeaderTextIsDecodedWhateverItLooksLike(t *testing.T) {
+func TestHeaderTextIsDecodedInAnyForm(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		"plain":                                     "plain",
@@ -38,7 +38,7 @@ func TestHeaderTextIsDecodedWhateverItLooksLike(t *testing.T) {
 		"a\r\n\tb":                                  "a\tb",
 	} {
 		if got := read(t, "Subject: "+value+"\r\n\r\n").Subject; got != strings.TrimSpace(want) && got != want {
-			t.Errorf("%q: %q, should be %q", value, got, want)
+			t.Errorf("%q: %q, want %q", value, got, want)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestFileNamesAreReadAsProgramsWriteThem(t *testing.T) {
 	} {
 		m := read(t, field+"\r\n\r\ncontent")
 		if len(m.Files) != 1 || m.Files[0].Filename != want || m.Files[0].Size != 7 {
-			t.Errorf("%s: %+v, should be %q", field, m.Files, want)
+			t.Errorf("%s: %+v, want %q", field, m.Files, want)
 		}
 	}
 }
@@ -103,11 +103,11 @@ func TestAddressesAreReadAsPeopleWriteThem(t *testing.T) {
 		"<>":                                   {"<>", ""},
 		"undisclosed:;":                        {"undisclosed:;", ""},
 		"A <a b@c.co>":                         {"A <a b@c.co>", ""},
-		"=?utf-8?q?A_=3Ca=40bank.example=3E?=": {"A <a@bank.example>", ""}, // what looks like an address is a name
+		"=?utf-8?q?A_=3Ca=40bank.example=3E?=": {"A <a@bank.example>", ""}, // the text that looks like an address is a name
 	} {
 		m := read(t, "From: "+value+"\r\n\r\n")
 		if got := [2]string{m.From, m.FromAddress}; got != want {
-			t.Errorf("%s: %q, should be %q", value, got, want)
+			t.Errorf("%s: %q, want %q", value, got, want)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestEveryAuthorIsFound(t *testing.T) {
 	}
 }
 
-func TestAnsweringMachinesAreRecognised(t *testing.T) {
+func TestAutomaticMessagesAreRecognized(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]bool{
 		"Auto-Submitted: auto-replied":                       true,
@@ -140,9 +140,9 @@ func TestAnsweringMachinesAreRecognised(t *testing.T) {
 	}
 }
 
-// TestBrokenStructureKeepsWhatThereIs has the message, then text, html, names or types of
-// files, and what a defect says.
-func TestBrokenStructureKeepsWhatThereIs(t *testing.T) {
+// TestBrokenStructureKeepsTheReadableParts lists messages with their text, html, names or types of files, and the
+// text of a defect.
+func TestBrokenStructureKeepsTheReadableParts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		raw, text, html string
@@ -199,15 +199,15 @@ func TestBrokenStructureKeepsWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestAReaderThatFailsIsTheOnlyError(t *testing.T) {
+func TestReaderErrorIsTheOnlyError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk on fire")
 	raw := "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nfirst\r\n--b\r\nContent-Type: image/png\r\n\r\nhalf"
 	failing := func() io.Reader { return io.MultiReader(strings.NewReader(raw), iotest.ErrReader(broken)) }
 	m, err := message.Read(failing())
 	if !errors.Is(err, broken) || m == nil || m.Subject != "x" || m.Text != "first" {
-		t.Errorf("Read with a broken reader returned %v and %+v, want the reader's error and the parts read before", err,
-			m)
+		t.Errorf("Read with a broken reader returned %v and %+v, want the reader's error and the parts read before",
+			err, m)
 	}
 	if _, err := message.ReadFile(failing(), 0, io.Discard); !errors.Is(err, broken) {
 		t.Errorf("read file: %v", err)
@@ -225,7 +225,7 @@ func TestAReaderThatFailsIsTheOnlyError(t *testing.T) {
 	}
 }
 
-// TestPiecesOfAnySize holds that nothing depends on where a read ends.
+// TestPiecesOfAnySize checks that the result does not depend on the sizes of reads.
 func TestPiecesOfAnySize(t *testing.T) {
 	t.Parallel()
 	for name, raw := range publicMessages(t) {

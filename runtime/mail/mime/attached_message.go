@@ -11,9 +11,10 @@ import (
 // messageType is the type of a message inside a message. It cannot be base64 (RFC 2046 section 5.2.1).
 const messageType = "message/rfc822"
 
-// attachMessage returns a file of messageType as a part that mail clients open as a message. 8-bit bodies in it are
-// encoded, since not every server on the way accepts 8BITMIME. A file that still is not 7-bit lines, because its
-// 8-bit content is signed or outside of bodies, is sent as application/octet-stream instead.
+// attachMessage returns the part for a file of messageType, which mail clients open as a message. 8-bit bodies
+// in it are encoded, since not every server on the way accepts 8BITMIME. A file that cannot be converted to
+// 7-bit lines, because its 8-bit content is signed or outside a body, is sent as application/octet-stream
+// instead.
 func attachMessage(file entity, seed [sha256.Size]byte) (entity, error) {
 	fits, changes, length, lineEnds := false, false, 0, 0
 	check := func(data []byte) {
@@ -32,7 +33,7 @@ func attachMessage(file entity, seed [sha256.Size]byte) (entity, error) {
 		file.contentType = "application/octet-stream"
 		return file, nil
 	}
-	if changes { // again for each use, to keep no second copy of the file
+	if changes { // converted again for each use, so that no second copy of the file stays in memory
 		file.data, file.length = nil, length
 		file.read = func(use func(data []byte)) error {
 			return read(func(data []byte) {
@@ -70,8 +71,8 @@ func isSevenBit(data []byte) bool {
 	return !bytes.ContainsFunc(data, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// fitsAsMessage reports whether the data begins with a header, consists of lines that any mail server accepts, and
-// contains no boundary of the message around it.
+// fitsAsMessage reports whether the data begins with a header, consists of lines that any mail server accepts,
+// and contains no boundary of the enclosing message.
 func fitsAsMessage(data []byte, boundary string) bool {
 	name, _, found := bytes.Cut(data, []byte{':'})
 	if !found || len(name) == 0 || bytes.ContainsAny(name, " \t\r\n") || bytes.Contains(data, []byte(boundary)) {
@@ -86,7 +87,8 @@ func fitsAsMessage(data []byte, boundary string) bool {
 	return true
 }
 
-// writeLines writes lines with CRLF. The last one keeps what it has: the boundary begins with a line end of its own.
+// writeLines writes lines with CRLF. The last line is not terminated, because the boundary begins with a line
+// end.
 func writeLines(b *bytes.Buffer, data []byte) {
 	for line := range bytes.Lines(data) {
 		text, ended := bytes.CutSuffix(line, []byte{'\n'})

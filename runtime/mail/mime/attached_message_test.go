@@ -36,7 +36,7 @@ func TestAttachedMessageIsSentAsAMessage(t *testing.T) {
 		if !strings.Contains(raw, "Content-Type: message/rfc822; name=minutes.eml\r\n"+
 			"Content-Transfer-Encoding: 7bit\r\n") ||
 			!strings.Contains(raw, "\r\n\r\n"+strings.ReplaceAll(inner, "\n", "\r\n")+"\r\n") {
-			t.Errorf("the message is not attached as it is (read: %v):\n%s", read, raw)
+			t.Errorf("the message was not attached unchanged (read: %v):\n%s", read, raw)
 		}
 	}
 	_, boundary, _ := strings.Cut(compose(inner, false), "=_mixed_")
@@ -44,7 +44,8 @@ func TestAttachedMessageIsSentAsAMessage(t *testing.T) {
 	for name, data := range map[string]string{"an 8-bit header": "Subject: Grüße\n\nx\n", "empty": "",
 		"no header": "just words\n", "a long field": "Subject: " + strings.Repeat("x", 999) + "\n\nx\n",
 		"signed 8-bit content": "Content-Type: multipart/signed; boundary=b\n\n--b\n\nGrüße\n--b\n" +
-			"Content-Type: application/pgp-signature\n\nx\n--b--\n", "a boundary": "Subject: s\n\n--=_mixed_" + boundary + "\n",
+			"Content-Type: application/pgp-signature\n\nx\n--b--\n", "a boundary": "Subject: s\n\n--=_mixed_" +
+			boundary + "\n",
 		"a bare CR": "Subject: s\n\na\rb\n", "a control character": "Subject: s\n\n\x00\n"} {
 		raw := compose(data, false)
 		if strings.Contains(raw, "message/rfc822") || !strings.Contains(raw, "application/octet-stream") {
@@ -62,8 +63,10 @@ func TestAttachedMessageIsSentAsAMessage(t *testing.T) {
 		for _, read := range []bool{false, true} {
 			raw := compose(test.data, read)
 			if !strings.Contains(raw, "Content-Type: message/rfc822; name=minutes.eml\r\n"+
-				"Content-Transfer-Encoding: 7bit\r\n") || !strings.Contains(raw, test.want) || !isSevenBit([]byte(raw)) {
-				t.Errorf("%s is not attached as a 7-bit message that contains %q (read: %v):\n%q", name, test.want, read, raw)
+				"Content-Transfer-Encoding: 7bit\r\n") || !strings.Contains(raw, test.want) ||
+				!isSevenBit([]byte(raw)) {
+				t.Errorf("%s is not attached as a 7-bit message that contains %q (read: %v):\n%q", name,
+					test.want, read, raw)
 			}
 		}
 	}

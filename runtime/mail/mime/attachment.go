@@ -167,8 +167,8 @@ func percentEncode(s string) string {
 	return string(b)
 }
 
-// TypeByName returns the media type for a file name. It uses its own table, because that of the standard
-// library depends on the machine.
+// TypeByName returns the media type for a file name. It uses its own table, because the standard library's
+// depends on the machine.
 func TypeByName(name string) string {
 	if contentType, ok := types[strings.ToLower(path.Ext(name))]; ok {
 		return contentType

@@ -16,13 +16,15 @@ var (
 	foldedLine     = regexp.MustCompile(`\r?\n[ \t]`) // RFC 5545 section 3.1
 )
 
-// byteOrderMark begins the files of some programs. In the alternative of a message it hides the calendar.
+// byteOrderMark starts the files of some calendar programs. Within an alternative, it would hide the calendar
+// from mail clients.
 var byteOrderMark = []byte("\uFEFF")
 
-// invitation completes a calendar file (RFC 6047 section 2.4): its type names the method and the charset. The second
-// entity repeats an invitation for the alternatives of the message, where mail clients look for it; ok is false if the
-// file has no method. Files of type application/ics, as calendar programs attach them, keep their type.
-func invitation(file entity) (attached, alternative entity, ok bool) {
+// completeInvitation completes a calendar file (RFC 6047 section 2.4): its type names the method and the charset. The
+// second entity is a copy for the alternatives of the message, where mail clients look for invitations. ok is
+// false if the file has no method. Files of type application/ics, which calendar programs attach, keep their
+// type.
+func completeInvitation(file entity) (attached, alternative entity, ok bool) {
 	isCalendar := file.contentType == "text/calendar"
 	if !isCalendar && file.contentType != "application/ics" || file.length > maxInvitation {
 		return file, entity{}, false
@@ -63,7 +65,7 @@ func paramOf(params []param, name string) string {
 	return ""
 }
 
-// withParam adds a parameter, if it is missing, without changing the list of the caller.
+// withParam adds a parameter if it is missing. It does not change the caller's list.
 func withParam(params []param, name, value string) []param {
 	if paramOf(params, name) != "" {
 		return params

@@ -18,7 +18,7 @@ func TestInvitationsAreAlternatives(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		file        mime.Attachment
-		alternative string // Content-Type of the alternative; empty if there is none
+		alternative string // Content-Type of the alternative; empty if none is expected
 		attached    string // Content-Type of the file
 	}{
 		"method in the file": {mime.Attachment{Name: "invite.ics", Data: []byte(invite)},
@@ -29,7 +29,8 @@ func TestInvitationsAreAlternatives(t *testing.T) {
 			"text/calendar; charset=utf-8; method=CANCEL",
 			`text/calendar; method=CANCEL; charset=utf-8; name=invite.ics`},
 		"read later": {mime.Attachment{Name: "invite.ics", Size: len(invite), Read: func(use func([]byte)) error { use([]byte(invite)); return nil }},
-			"text/calendar; charset=utf-8; method=REQUEST", `text/calendar; charset=utf-8; method=REQUEST; name=invite.ics`},
+			"text/calendar; charset=utf-8; method=REQUEST",
+			`text/calendar; charset=utf-8; method=REQUEST; name=invite.ics`},
 		"folded method": {mime.Attachment{Name: "a.ics", Data: []byte("BEGIN:VCALENDAR\r\nMETHOD:REQ\r\n UEST\r\nEND:VCALENDAR\r\n")},
 			"text/calendar; charset=utf-8; method=REQUEST", "text/calendar; charset=utf-8; method=REQUEST; name=a.ics"},
 		"method with parameters": {mime.Attachment{Name: "a.ics", Data: []byte("METHOD;X-A=b:CANCEL\n")},
@@ -39,7 +40,8 @@ func TestInvitationsAreAlternatives(t *testing.T) {
 		"not UTF-8": {mime.Attachment{Name: "a.ics", Data: []byte("METHOD:REQUEST\r\n\xff")}, "",
 			"text/calendar; method=REQUEST; name=a.ics"},
 		"Latin-1": {mime.Attachment{Name: "a.ics", ContentType: "text/calendar; charset=iso-8859-1",
-			Data: []byte("METHOD:CANCEL\nSUMMARY:Gr\xfc\xdfe\n")}, "", "text/calendar; charset=iso-8859-1; method=CANCEL; name=a.ics"},
+			Data: []byte("METHOD:CANCEL\nSUMMARY:Gr\xfc\xdfe\n")}, "",
+			"text/calendar; charset=iso-8859-1; method=CANCEL; name=a.ics"},
 		"a file of a calendar program": {mime.Attachment{Name: "invite.ics", ContentType: "application/ics", Data: []byte(invite)},
 			"text/calendar; charset=utf-8; method=REQUEST", "application/ics; name=invite.ics"},
 		"method in lower case": {mime.Attachment{Name: "a.ics", ContentType: "Text/Calendar; Method=reply", Data: []byte(invite)},

@@ -10,20 +10,20 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// written are the fields that Compose writes. A second one would be false or ambiguous.
-var written = map[string]bool{
+// composedFields are the fields that Compose writes itself. A duplicate would be wrong or ambiguous.
+var composedFields = map[string]bool{
 	"from": true, "to": true, "cc": true, "bcc": true, "reply-to": true, "subject": true, "date": true, "message-id": true,
 	"mime-version": true, "dkim-signature": true, "return-path": true,
 }
 
 // checkCustom validates an additional field against the grammar. address.ValidateHeader decides which names
-// clients may use; fields of Postrider itself (Feedback-ID) pass here too.
+// clients may use; Postrider's own fields (Feedback-ID) are allowed here too.
 func checkCustom(h Header) error {
 	if err := address.CheckFieldName(h.Name); err != nil {
 		return err
 	}
 	lower := strings.ToLower(h.Name)
-	if written[lower] || strings.HasPrefix(lower, "content-") {
+	if composedFields[lower] || strings.HasPrefix(lower, "content-") {
 		return errors.New("is reserved: Compose writes it")
 	}
 	return address.CheckFieldValue(h.Name, h.Value)

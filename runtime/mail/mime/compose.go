@@ -13,14 +13,14 @@ import (
 )
 
 // Compose writes a message. An error means that the message must not be sent. The validators of this package
-// and of package address detect all such problems at accept.
+// and of package address detect all such problems when the email is accepted.
 func Compose(m Message) ([]byte, error) {
 	return ComposeInto(m, 0, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
 }
 
-// ComposeInto writes a message into the buffer that buffer returns for an approximate number of bytes, and
-// returns the error of buffer as its own. The message begins at the offset room, which leaves space for a
-// field that is computed from the message. So a large message is never copied.
+// ComposeInto writes a message into the memory that buffer returns for an approximate size. An error of buffer
+// is returned unchanged. The message begins at the offset room, which leaves space for a field computed from
+// the message, so a large message is never copied.
 func ComposeInto(m Message, room int, buffer func(size int) ([]byte, error)) ([]byte, error) {
 	top, err := buildStructure(m)
 	if err != nil {
@@ -144,7 +144,7 @@ func buildStructure(m Message) (entity, error) {
 	for i, file := range attached {
 		var event entity
 		var ok bool
-		if attached[i], event, ok = invitation(file); ok && !invited {
+		if attached[i], event, ok = completeInvitation(file); ok && !invited {
 			alternatives, invited = append(alternatives, event), true
 		}
 	}
@@ -209,7 +209,7 @@ func textEntity(contentType, text string) entity {
 		length: len(data), escapes: escapes}
 }
 
-// boundaryText is what all boundaries of a message end in.
+// boundaryText returns the text that ends every boundary of a message.
 func boundaryText(seed [sha256.Size]byte) string { return hex.EncodeToString(seed[:10]) }
 
 // newMultipart derives the boundary from the message id. It cannot occur in a part: "=_" is impossible in
@@ -220,8 +220,8 @@ func newMultipart(kind string, seed [sha256.Size]byte, children []entity, params
 		params: append([]param{{"boundary", boundary}}, params...)}
 }
 
-// maxSize returns the maximum size of the encoded entity, except in rare cases: a buffer that must grow for
-// the last byte temporarily uses three times as much.
+// maxSize estimates the maximum size of the encoded entity. It is rarely too low: a buffer that has to grow for
+// the last byte temporarily uses three times as much memory.
 func (e entity) maxSize() int {
 	n := 500 + 8*len(e.name)
 	switch e.encoding {
@@ -243,8 +243,8 @@ func (e entity) maxSize() int {
 // the message.
 func (w *writer) writeEntity(e entity) error {
 	w.beginField("Content-Type").writeWord(" ", e.contentType).writeParams(e.params)
-	// RFC 2183 requires file names in Content-Disposition; this copy is for readers that check only here, as
-	// far as the name is plain ASCII.
+	// RFC 2183 requires file names in Content-Disposition; this copy is for programs that read only
+	// Content-Type, and is omitted if the name is not plain ASCII.
 	if e.name != "" && plainParam(e.name) {
 		w.writeParams([]param{{"name", e.name}})
 	}
@@ -284,7 +284,7 @@ func (w *writer) writeEntity(e entity) error {
 	return nil
 }
 
-// writer collects the message. names are the fields of the header proper, for the final check.
+// writer collects the message. names are the fields of the message header, for the final check.
 type writer struct {
 	b      bytes.Buffer
 	column int

@@ -151,7 +151,7 @@ func TestComposeIsPure(t *testing.T) {
 	}
 }
 
-func TestOnlySMTPUTF8MessagesHoldRawUTF8(t *testing.T) {
+func TestOnlySMTPUTF8MessagesContainRawUTF8(t *testing.T) {
 	t.Parallel()
 	for name, m := range goldenMessages(t) {
 		raw, err := mime.Compose(m)
@@ -169,7 +169,7 @@ func TestOnlySMTPUTF8MessagesHoldRawUTF8(t *testing.T) {
 	}
 }
 
-func TestComposeRefuses(t *testing.T) {
+func TestComposeRejectsInvalidMessages(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*mime.Message){
 		"no from":              func(m *mime.Message) { m.From = address.Address{} },
@@ -269,7 +269,7 @@ func BenchmarkCompose10M(b *testing.B) {
 	}
 }
 
-func TestFilesReadWhenTheirTurnComesMakeTheSameMessage(t *testing.T) {
+func TestFilesReadOnDemandComposeTheSameMessage(t *testing.T) {
 	t.Parallel()
 	file := bytes.Repeat([]byte("0123456789"), 300_000)
 	held := message(t, func(m *mime.Message) {
@@ -299,6 +299,6 @@ func TestFilesReadWhenTheirTurnComesMakeTheSameMessage(t *testing.T) {
 	gone := errors.New("gone")
 	later.Attachments[1].Read = func(func([]byte)) error { return gone }
 	if _, err := mime.Compose(later); !errors.Is(err, gone) {
-		t.Errorf("a file that cannot be read: %v", err)
+		t.Errorf("an unreadable file: %v", err)
 	}
 }

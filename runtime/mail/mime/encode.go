@@ -62,8 +62,8 @@ func canonicalText(text string) []byte {
 	return b
 }
 
-// textEncoding uses quoted-printable if that is readable and shorter than base64, and returns how many bytes
-// it would encode.
+// textEncoding selects quoted-printable if it is readable and shorter than base64. It also returns how many
+// bytes quoted-printable would encode.
 func textEncoding(text []byte) (encoding string, special int) {
 	for _, c := range text {
 		if c > '~' || c == '=' || c < ' ' && c != '\r' && c != '\n' && c != '\t' {

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
-// FuzzCompose checks that all input that the validators accept is composed, and is parsed back unchanged.
+// FuzzCompose checks that every input the validators accept can be composed and is parsed back unchanged.
 func FuzzCompose(f *testing.F) {
 	f.Add("Ann <a@b.co>", "Subject", "X-Test", "value", "text", "<p>html</p>", "file.txt", "cid")
 	f.Add(`"=?utf-8?q?x?=" <"a b"@münchen.de>`, " \t 😀 \x7f", "X-N", "a  ü\t b  ", "\x00\r\r\n", "", `q"\u.ü`, "")

@@ -23,7 +23,7 @@ func asMailboxes(list []address.Address) []reader.Mailbox {
 	return all
 }
 
-func displayed(list []address.Address) []string {
+func displayNames(list []address.Address) []string {
 	var all []string
 	for _, a := range list {
 		all = append(all, a.String())
@@ -31,9 +31,9 @@ func displayed(list []address.Address) []string {
 	return all
 }
 
-// TestReaderReadsWhatComposeWrote compares composing and parsing for every golden message: each field, each
+// TestComposedMessagesParseBack compares composing and parsing for every golden message: each field, each
 // byte of each attachment.
-func TestReaderReadsWhatComposeWrote(t *testing.T) {
+func TestComposedMessagesParseBack(t *testing.T) {
 	t.Parallel()
 	for name, m := range goldenMessages(t) {
 		raw, err := mime.Compose(m)
@@ -63,8 +63,9 @@ func TestReaderReadsWhatComposeWrote(t *testing.T) {
 				t.Errorf("%s: %s was read back as (-want +got):\n%s", name, field, diff)
 			}
 		}
-		for field, pair := range map[string][2][]string{"to": {displayed(m.To), p.To}, "cc": {displayed(m.CC), p.CC},
-			"reply-to": {displayed(m.ReplyTo), p.ReplyTo}} {
+		for field, pair := range map[string][2][]string{"to": {displayNames(m.To), p.To},
+			"cc":       {displayNames(m.CC), p.CC},
+			"reply-to": {displayNames(m.ReplyTo), p.ReplyTo}} {
 			if diff := cmp.Diff(pair[0], pair[1], cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s: %s was read back for display as (-want +got):\n%s", name, field, diff)
 			}

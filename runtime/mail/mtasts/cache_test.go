@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 )
 
-func TestANewIDBringsTheNewPolicy(t *testing.T) {
+func TestNewIDFetchesTheNewPolicy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -20,12 +20,12 @@ func TestANewIDBringsTheNewPolicy(t *testing.T) {
 	w.find(t, "enforce", "")
 	w.announce(t, "2")
 	w.find(t, "testing", "")
-	w.fetched(t, 2)
+	w.expectFetches(t, 2)
 }
 
-// An attacker would remove the record or break the DNS or the web server: the policy remains valid until it
+// An attacker could remove the record, or break DNS or the web server, so the policy remains valid until it
 // expires.
-func TestAPolicyOutlivesItsSource(t *testing.T) {
+func TestPolicyStaysValidWithoutItsSource(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -37,35 +37,35 @@ func TestAPolicyOutlivesItsSource(t *testing.T) {
 	w.dns.Fault("_mta-sts."+domain, dnsxtest.ServFail)
 	w.find(t, "enforce", "")
 	w.dns.Fault("_mta-sts."+domain, 0)
-	w.serve(broken)
+	w.serve(respondUnavailable)
 	w.announce(t, "2")
 	w.find(t, "enforce", mtasts.FetchError)
 	w.find(t, "enforce", mtasts.FetchError)
-	w.fetched(t, 2)
+	w.expectFetches(t, 2)
 
 	w.pass(7 * 24 * time.Hour) // max_age
 	w.find(t, "none", mtasts.FetchError)
 }
 
-func TestAFailedFetchIsRepeatedAfterAWhileOrForANewID(t *testing.T) {
+func TestFailedFetchIsRetriedLaterOrForANewID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
-	w.serve(broken)
+	w.serve(respondUnavailable)
 	w.find(t, "none", mtasts.FetchError)
 	w.pass(5*time.Minute - time.Second)
 	w.find(t, "none", mtasts.FetchError)
-	w.fetched(t, 1)
+	w.expectFetches(t, 1)
 	w.pass(time.Second)
 	w.find(t, "none", mtasts.FetchError)
-	w.fetched(t, 2)
+	w.expectFetches(t, 2)
 	w.serve(enforce)
 	w.announce(t, "2")
 	w.find(t, "enforce", "")
-	w.fetched(t, 3)
+	w.expectFetches(t, 3)
 }
 
-func TestAPolicyIsFetchedAnewEveryDayAndAtItsEnd(t *testing.T) {
+func TestPolicyIsFetchedDailyAndAtExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -73,28 +73,28 @@ func TestAPolicyIsFetchedAnewEveryDayAndAtItsEnd(t *testing.T) {
 	w.find(t, "enforce", "")
 	w.pass(24*time.Hour - time.Second)
 	w.find(t, "enforce", "")
-	w.fetched(t, 1)
+	w.expectFetches(t, 1)
 	w.pass(time.Second)
 	w.find(t, "enforce", "")
-	w.fetched(t, 2)
-	w.serve(broken)
+	w.expectFetches(t, 2)
+	w.serve(respondUnavailable)
 	w.pass(24 * time.Hour)
 	w.find(t, "enforce", mtasts.FetchError) // still valid
 	w.pass(6 * 24 * time.Hour)
 	w.find(t, "none", mtasts.FetchError)
 }
 
-func TestAPolicyOfNoAgeHoldsForOnce(t *testing.T) {
+func TestPolicyWithZeroMaxAgeIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
 	w.serve(servePolicy("mode: enforce", "mx: mx1.example.com", "max_age: 0"))
 	w.find(t, "enforce", "")
-	w.serve(broken)
+	w.serve(respondUnavailable)
 	w.find(t, "none", mtasts.FetchError)
 }
 
-func TestManyWhoAskAtOnceFetchOnce(t *testing.T) {
+func TestConcurrentLookupsFetchOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -111,10 +111,10 @@ func TestManyWhoAskAtOnceFetchOnce(t *testing.T) {
 	<-arrived
 	close(answer)
 	all.Wait()
-	w.fetched(t, 1)
+	w.expectFetches(t, 1)
 }
 
-func TestAFinderNeedsItsParts(t *testing.T) {
+func TestNewRequiresResolverAndClient(t *testing.T) {
 	t.Parallel()
 	if _, err := mtasts.New(mtasts.Config{}); err == nil {
 		t.Error("New accepted an empty Config")

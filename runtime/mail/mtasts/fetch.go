@@ -19,7 +19,7 @@ import (
 const maxPolicy = 64 << 10
 
 // fetchPolicy fetches the policy of a domain (RFC 8461, 3.3). Its error is a *FetchFailure, unless ctx has
-// ended, which says nothing about the domain.
+// ended: then nothing is known about the domain.
 func (f *Finder) fetchPolicy(ctx context.Context, domain string) (*mox.Policy, error) {
 	limited, cancel := context.WithTimeout(ctx, f.cfg.FetchTimeout)
 	defer cancel()

@@ -7,8 +7,8 @@ import (
 	mox "github.com/mjl-/mox/mtasts"
 )
 
-// Any served policy or published record is parsed or rejected, and a parsed policy allows exactly the hosts
-// that it names.
+// Every policy and record is either parsed or rejected, and a parsed policy allows exactly the hosts that it
+// names.
 func FuzzPolicy(f *testing.F) {
 	for _, text := range []string{
 		"version: STSv1\nmode: enforce\nmx: mx1.example.com\nmx: *.example.net\nmax_age: 604800\n",

@@ -1,14 +1,14 @@
 // Package mtasts finds the MTA-STS policies of receiving domains (RFC 8461): over HTTPS, a domain publishes
 // which mail hosts it uses and whether they must have a verified certificate.
 //
-// A domain announces its policy by a TXT record whose id changes with the policy. The record is looked up
-// each time (the resolver caches it). The policy is kept for its max_age in a bounded cache of this process,
-// and fetched again after the id changes or after a day. While a policy is valid, neither a missing record
-// nor a failed fetch removes it: an attacker could cause both (RFC 8461, 3.3). A failed fetch is not
-// repeated for retryAfter.
+// A domain announces its policy by a TXT record whose id changes with the policy. The record is looked up each
+// time (the resolver caches it). The policy is kept for its max_age in a bounded cache of this process, and
+// fetched again after the id changes or after a day. While a policy is valid, neither a missing record nor a
+// failed fetch removes it: an attacker could cause both (RFC 8461, 3.3). A failed fetch is not repeated until
+// retryAfter has passed.
 //
-// A domain whose policy was never fetched and cannot be found is treated as having none: RFC 8461, 3.1 and
-// 3.3 leave no other choice, and mail is delivered as without MTA-STS.
+// A domain whose policy was never fetched and cannot be found is treated as having no policy: RFC 8461, 3.1 and
+// 3.3 leave no other choice. Its mail is delivered without MTA-STS.
 package mtasts
 
 import (
@@ -50,7 +50,7 @@ func (p *Policy) Allows(host string) bool {
 // FailureReason is why an announced policy could not be used, as a result type of TLS-RPT (RFC 8460, 4.3.2.2).
 type FailureReason string
 
-// The problems.
+// The reasons for a failure.
 const (
 	PolicyInvalid FailureReason = "sts-policy-invalid"     // fetched, but not a valid policy
 	WebPKIInvalid FailureReason = "sts-webpki-invalid"     // the HTTPS certificate does not verify
@@ -103,7 +103,7 @@ type Finder struct {
 
 // entry is the cached state of a domain. It is replaced, never changed.
 type entry struct {
-	policy  *Policy // nil if none was ever fetched, or if it is "none"
+	policy  *Policy // nil if no policy was ever fetched, or its mode is "none"
 	id      string  // of the record of the last successful fetch
 	size    int
 	fetched time.Time

@@ -114,7 +114,9 @@ func servePolicy(lines ...string) http.HandlerFunc {
 	}
 }
 
-func broken(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+func respondUnavailable(w http.ResponseWriter, _ *http.Request) {
+	w.WriteHeader(http.StatusServiceUnavailable)
+}
 
 var enforce = servePolicy("mode: enforce", "mx: mx1.example.com", "mx: *.mail.example.com", "max_age: 604800")
 
@@ -141,14 +143,14 @@ func (w *world) find(t *testing.T, mode string, problem mtasts.FailureReason) *m
 	return p
 }
 
-func (w *world) fetched(t *testing.T, times int32) {
+func (w *world) expectFetches(t *testing.T, times int32) {
 	t.Helper()
 	if n := w.asked.Load(); n != times {
 		t.Errorf("fetched %d times, want %d", n, times)
 	}
 }
 
-func TestAPolicyIsFoundAndKept(t *testing.T) {
+func TestPolicyIsFoundAndCached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "20261121")
@@ -169,10 +171,10 @@ func TestAPolicyIsFoundAndKept(t *testing.T) {
 			}
 		}
 	}
-	w.fetched(t, 1)
+	w.expectFetches(t, 1)
 }
 
-func TestADomainWithoutARecordIsNotAskedForAPolicy(t *testing.T) {
+func TestNoPolicyIsFetchedWithoutARecord(t *testing.T) {
 	t.Parallel()
 	for name, records := range map[string][]string{
 		"none":    nil,
@@ -189,12 +191,12 @@ func TestADomainWithoutARecordIsNotAskedForAPolicy(t *testing.T) {
 			w.serve(enforce)
 			w.dns.Add(t, records...)
 			w.find(t, "none", "")
-			w.fetched(t, 0)
+			w.expectFetches(t, 0)
 		})
 	}
 }
 
-func TestARecordBesideOthersAndBehindAnAliasCounts(t *testing.T) {
+func TestRecordIsFoundAmongOthersAndThroughCNAME(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.serve(enforce)
@@ -203,7 +205,7 @@ func TestARecordBesideOthersAndBehindAnAliasCounts(t *testing.T) {
 	w.find(t, "enforce", "")
 }
 
-func TestTestingAndNone(t *testing.T) {
+func TestModesTestingAndNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -213,10 +215,10 @@ func TestTestingAndNone(t *testing.T) {
 	w.serve(servePolicy("mode: none", "max_age: 86400"))
 	w.find(t, "none", "")
 	w.find(t, "none", "")
-	w.fetched(t, 2)
+	w.expectFetches(t, 2)
 }
 
-func TestWhatIsServedMustBeAPolicy(t *testing.T) {
+func TestInvalidPoliciesAreRejected(t *testing.T) {
 	t.Parallel()
 	text := func(kind, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -230,7 +232,7 @@ func TestWhatIsServedMustBeAPolicy(t *testing.T) {
 		problem mtasts.FailureReason
 	}{
 		"404":           {http.NotFound, mtasts.FetchError},
-		"503":           {broken, mtasts.FetchError},
+		"503":           {respondUnavailable, mtasts.FetchError},
 		"redirect":      {http.RedirectHandler("/elsewhere", http.StatusFound).ServeHTTP, mtasts.FetchError},
 		"html":          {text("text/html", good), mtasts.PolicyInvalid},
 		"no type":       {text("", good), mtasts.PolicyInvalid},
@@ -248,33 +250,33 @@ func TestWhatIsServedMustBeAPolicy(t *testing.T) {
 			w.serve(c.answer)
 			w.find(t, "none", c.problem)
 			w.find(t, "none", c.problem)
-			w.fetched(t, 1) // not repeated immediately
+			w.expectFetches(t, 1) // not repeated immediately
 		})
 	}
 }
 
-func TestTheServerMustProveItsName(t *testing.T) {
+func TestPolicyServerCertificateMustMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *egress.ClientConfig, _ *mtasts.Config) { c.RootCAs = x509.NewCertPool() })
 	w.announce(t, "1")
 	w.serve(enforce)
 	w.find(t, "none", mtasts.WebPKIInvalid)
-	w.fetched(t, 0)
+	w.expectFetches(t, 0)
 }
 
-func TestAPolicyServerOnAPrivateAddressIsNotAsked(t *testing.T) {
+func TestPolicyServerOnAPrivateAddressIsRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *egress.ClientConfig, _ *mtasts.Config) { c.Guard = egress.NewGuard(nil) })
 	w.announce(t, "1")
 	w.serve(enforce)
 	w.find(t, "none", mtasts.FetchError)
-	w.fetched(t, 0)
+	w.expectFetches(t, 0)
 	if _, err := w.Policy(t.Context(), domain); !errors.Is(err, egress.ErrRefused) {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestAPolicyHostWithoutAddressIsAFailedFetch(t *testing.T) {
+func TestPolicyHostWithoutAddressFailsTheFetch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
@@ -282,7 +284,7 @@ func TestAPolicyHostWithoutAddressIsAFailedFetch(t *testing.T) {
 	w.find(t, "none", mtasts.FetchError)
 }
 
-func TestAServerThatGoesSilentIsLeft(t *testing.T) {
+func TestSilentPolicyServerTimesOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *egress.ClientConfig, c *mtasts.Config) { c.FetchTimeout = 100 * time.Millisecond })
 	w.announce(t, "1")
@@ -290,8 +292,8 @@ func TestAServerThatGoesSilentIsLeft(t *testing.T) {
 	w.find(t, "none", mtasts.FetchError)
 }
 
-// A delivery that is canceled while it waits proves nothing about the domain.
-func TestAStoppedFetchIsNotRemembered(t *testing.T) {
+// A delivery that is canceled while it waits says nothing about the domain.
+func TestCanceledFetchIsNotCached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// HTML as programs write it, and the text part that is made from it.
+// HTML as mail programs write it, and the text part created from it.
 func TestTextOfDocuments(t *testing.T) {
 	t.Parallel()
 	expect.GoldenCases(t, "html", func(_ *testing.T, input []byte) string {

@@ -68,7 +68,7 @@ type writer struct {
 	inStyle bool
 	sheet   sheet
 	frames  frames
-	unseen  bool   // the frames hide the text
+	unseen  bool   // whether the frames hide the text
 	href    string // of the open link
 	label   strings.Builder
 	pre     int
@@ -88,8 +88,8 @@ func (w *writer) startElement(t html.Token) {
 		w.hidden = t.DataAtom
 		return
 	}
-	w.frames = w.frames.open(t, w.sheet)
-	if w.unseen = w.frames.hides(); w.unseen || w.hidesItself(t) {
+	w.frames = w.frames.openElement(t, w.sheet)
+	if w.unseen = w.frames.hidesText(); w.unseen || w.hidesItself(t) {
 		return
 	}
 	w.breaks = max(w.breaks, gap[t.DataAtom])
@@ -124,8 +124,8 @@ func (w *writer) endElement(name atom.Atom) {
 		return
 	}
 	before := w.unseen
-	w.frames = w.frames.end(name)
-	if w.unseen = w.frames.hides(); before {
+	w.frames = w.frames.closeElement(name)
+	if w.unseen = w.frames.hidesText(); before {
 		return
 	}
 	switch name {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// sheet has the names of classes (.x) and ids (#x) that the style sheets of a document hide.
+// sheet contains the classes (.x) and ids (#x) that the style sheets of a document hide.
 type sheet map[string]bool //nolint:recvcheck // read replaces the map
 
 // maxHidden bounds the names that a document can hide.
@@ -49,7 +49,7 @@ func (s *sheet) read(css string) {
 	}
 }
 
-// skipBlock returns what follows the end of an open block.
+// skipBlock returns the text after the end of an open block.
 func skipBlock(css string) string {
 	depth := 1
 	for i := range len(css) {
@@ -65,8 +65,8 @@ func skipBlock(css string) string {
 	return ""
 }
 
-// hides reports whether a class or the id of an element is hidden, and its own style does not show it.
-func (s sheet) hides(t html.Token) bool {
+// hidesElement reports whether a class or the id of an element is hidden, and its own style does not show it.
+func (s sheet) hidesElement(t html.Token) bool {
 	if len(s) == 0 {
 		return false
 	}

@@ -25,7 +25,7 @@ func Snippet(text, source string, most int) string {
 	return line.out.String()
 }
 
-// isTextual reports whether a character belongs to words or pictures, as opposed to line drawing.
+// isTextual reports whether a character is part of a word or an emoji, as opposed to line drawing.
 func isTextual(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.Is(unicode.So, c) && !('\u2500' <= c && c <= '\u259f')
 }
@@ -36,7 +36,7 @@ type line struct {
 	n     int // characters
 	most  int
 	space bool // wanted before the next character
-	joint rune // likewise, if there is no space
+	joint rune // likewise, if no space is pending
 }
 
 func (l *line) isFull() bool { return l.n >= l.most }
@@ -98,7 +98,7 @@ func (l *line) writeText(s string) {
 // writeVisible writes a character after the pending space or joiner.
 func (l *line) writeVisible(c rune) {
 	if before := l.pendingRune(); before != 0 && l.n > 0 {
-		if l.n++; l.isFull() { // no room after it
+		if l.n++; l.isFull() { // the line is full after it
 			return
 		}
 		l.out.WriteRune(before)

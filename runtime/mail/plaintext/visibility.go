@@ -24,8 +24,8 @@ const maxFrames = 100
 // frames are the open elements that change whether text is shown, outermost first.
 type frames []frame
 
-// open adds a start tag.
-func (f frames) open(t html.Token, s sheet) frames {
+// openElement adds a start tag.
+func (f frames) openElement(t html.Token, s sheet) frames {
 	if n := len(f); n > 0 && f[n-1].name == atom.P && gap[t.DataAtom] > 0 {
 		f = f[:n-1] // a block ends a paragraph
 	}
@@ -36,15 +36,15 @@ func (f frames) open(t html.Token, s sheet) frames {
 	if (next.hidden || next.sized) && len(f) < maxFrames {
 		return append(f, next)
 	}
-	if i := f.innermost(t.DataAtom); i >= 0 {
+	if i := f.findInnermost(t.DataAtom); i >= 0 {
 		f[i].nested++
 	}
 	return f
 }
 
-// end removes what an end tag closes.
-func (f frames) end(name atom.Atom) frames {
-	i := f.innermost(name)
+// closeElement removes the frames that an end tag closes.
+func (f frames) closeElement(name atom.Atom) frames {
+	i := f.findInnermost(name)
 	switch {
 	case i < 0:
 		return f
@@ -55,7 +55,7 @@ func (f frames) end(name atom.Atom) frames {
 	return f[:i]
 }
 
-func (f frames) innermost(name atom.Atom) int {
+func (f frames) findInnermost(name atom.Atom) int {
 	for i := len(f) - 1; i >= 0; i-- {
 		if f[i].name == name {
 			return i
@@ -64,8 +64,8 @@ func (f frames) innermost(name atom.Atom) int {
 	return -1
 }
 
-// hides reports whether text is not shown.
-func (f frames) hides() bool {
+// hidesText reports whether text is not shown.
+func (f frames) hidesText() bool {
 	zero := false
 	for _, frame := range f {
 		if frame.hidden {
@@ -90,9 +90,9 @@ var (
 	zeroSize    = regexp.MustCompile(`^(?:0*\.?0*(?:px|em|rem|pt|%)?|0*\.[0-9]+(?:px|pt))(?:!important)?$`)
 )
 
-// frameOf returns what a start tag does to its text. React Email marks its preview text with data-skip-in-text.
+// frameOf returns how a start tag affects its text. React Email marks its preview text with data-skip-in-text.
 func frameOf(t html.Token, s sheet) frame {
-	f := frame{name: t.DataAtom, hidden: s.hides(t)}
+	f := frame{name: t.DataAtom, hidden: s.hidesElement(t)}
 	for _, a := range t.Attr {
 		switch a.Key {
 		case "hidden":
@@ -136,8 +136,9 @@ func compactStyle(style string) string {
 	return strings.ToLower(strings.Join(strings.Fields(style[:min(len(style), maxStyle)]), ""))
 }
 
-// trimPadding removes the characters that take no room from a word of nothing else, and a run of them from its end.
-// Templates pad their preview text with them. One or two at the end of a word may belong to its script.
+// trimPadding removes zero-width characters from the end of a word, or the whole word if it consists of them.
+// Templates pad their preview text with such characters. One or two are kept, because some scripts end words
+// with them.
 func trimPadding(word string) string {
 	const most = 2
 	trimmed := strings.TrimRightFunc(word, isInvisible)
@@ -147,7 +148,7 @@ func trimPadding(word string) string {
 	return word
 }
 
-// isInvisible reports whether a character takes no room.
+// isInvisible reports whether a character has no width.
 func isInvisible(r rune) bool {
 	return r == 0xAD || r == 0x34F || r == 0x61C || r == 0x180E || r >= 0x200B && r <= 0x200F ||
 		r >= 0x2060 && r <= 0x2064 || r == 0xFEFF

@@ -3,15 +3,15 @@
 //
 //	bounce+<token>@rp.<domain>
 //
-// A token says for which email and recipient it was created and on which day, and is authenticated together
-// with the sender's domain: without the key, tokens cannot be created, modified or used for another
-// domain. It is not a secret. Every recipient of the message has it, so a valid token proves only that the
-// reporter has seen the message.
+// A token identifies the email, the recipient and the day of issue, and is authenticated together with the
+// sender's domain: without the key, tokens cannot be created, modified or used for another domain. It is not a
+// secret. Every recipient of the message has it, so a valid token proves only that the reporter has seen the
+// message.
 //
 // Tokens are valid for Lifetime after the day of issue. The local part has at most 64 bytes (RFC 5321,
-// 4.5.3.1.1) of letters and digits, and ignores case, because receivers may change it. The same recipient
-// of the same message has the same sender for a whole day, and the caller keeps the day across all
-// attempts, because greylisting servers remember the sender of a first attempt.
+// 4.5.3.1.1) of letters and digits, and ignores case, because receivers may change it. A message has the same
+// envelope sender for a recipient all day, and the caller keeps the day across all attempts, because
+// greylisting servers remember the sender of the first attempt.
 //
 // Layout, before base 32: version (4 bits), day (12 bits, counted from 2026, wrapping after 4096), the
 // email id's UUID (16 bytes), the recipient id (1 to 7 bytes, no leading zero), HMAC-SHA256 truncated to 80
@@ -44,17 +44,17 @@ const (
 
 // The errors of Parse.
 var (
-	ErrNotReturnPath = errors.New("not a return path address") // not in the form of our addresses
+	ErrNotReturnPath = errors.New("not a return path address") // not in the format of our addresses
 	ErrForged        = errors.New("return path token is not genuine")
 	ErrExpired       = errors.New("return path token has expired")
 )
 
 const (
 	version    = 1
-	days       = 1 << 12 // of the day counter
+	days       = 1 << 12 // range of the day counter
 	dateSize   = 2
 	uuidSize   = 16
-	numberSize = 7 // at most
+	numberSize = 7 // maximum
 	macSize    = 10
 	emailID    = "msg"
 )
@@ -80,7 +80,7 @@ type Signer struct {
 // the tokens created with it have expired.
 func New(keys ...[]byte) (*Signer, error) {
 	if len(keys) == 0 {
-		return nil, errors.New("return path: a key is needed")
+		return nil, errors.New("return path: at least one key is required")
 	}
 	for i, key := range keys {
 		if len(key) < sha256.Size {
@@ -158,7 +158,7 @@ func encodeMark(m Mark, issued time.Time) ([]byte, error) {
 	return append(body, number...), nil
 }
 
-// decodeMark parses an authenticated body; it fails only for a later version.
+// decodeMark parses an authenticated body; it fails only for an unknown version.
 func decodeMark(body []byte, now time.Time) (Mark, error) {
 	head, number := binary.BigEndian.Uint16(body), body[dateSize+uuidSize:]
 	if head>>12 != version || len(number) > numberSize || number[0] == 0 {

@@ -41,7 +41,7 @@ func address(t testing.TB, s *returnpath.Signer, m returnpath.Mark, domain strin
 	return a
 }
 
-func TestAnAddressComesBackAsWhatItWasMadeFor(t *testing.T) {
+func TestParseReturnsTheMarkOfAnAddress(t *testing.T) {
 	t.Parallel()
 	s := signer(t, key)
 	for _, number := range []int64{1, 255, 256, 1 << 31, 1<<40 + 5, 1<<56 - 1} {
@@ -63,8 +63,8 @@ func TestAnAddressComesBackAsWhatItWasMadeFor(t *testing.T) {
 	}
 }
 
-// A change here makes the bounces of all mail under way meaningless.
-func TestTheFormIsPinned(t *testing.T) {
+// A different format would make the bounces of all mail in transit unreadable.
+func TestAddressFormatIsStable(t *testing.T) {
 	t.Parallel()
 	const want = "bounce+cfcadguxil5og4bvwfyn6tepqi2kykr3yh5uwsc6d546qqq@rp.dev.test"
 	if got := address(t, signer(t, key), mark, "dev.test", now); got != want {
@@ -72,7 +72,7 @@ func TestTheFormIsPinned(t *testing.T) {
 	}
 }
 
-func TestOneRecipientHasOneAddressForADay(t *testing.T) {
+func TestAddressIsStableForADay(t *testing.T) {
 	t.Parallel()
 	s := signer(t, key)
 	first := address(t, s, mark, "dev.test", today)
@@ -85,7 +85,7 @@ func TestOneRecipientHasOneAddressForADay(t *testing.T) {
 	}
 }
 
-func TestNothingChangedIsBelieved(t *testing.T) {
+func TestModifiedAddressesAreForged(t *testing.T) {
 	t.Parallel()
 	s := signer(t, key)
 	a := address(t, s, mark, "dev.test", now)
@@ -120,7 +120,7 @@ func TestATokenOfAnotherDomainOrKeyIsForged(t *testing.T) {
 	}
 }
 
-func TestAnOlderKeyIsBelievedAndNotUsed(t *testing.T) {
+func TestOlderKeyIsAcceptedButNotUsed(t *testing.T) {
 	t.Parallel()
 	before, during, after := signer(t, key), signer(t, other, key), signer(t, other)
 	if _, err := during.Parse(address(t, before, mark, "dev.test", now), now); err != nil {
@@ -146,11 +146,11 @@ func TestTokensExpire(t *testing.T) {
 	turned := time.Date(2037, 3, 25, 12, 0, 0, 0, time.UTC) // days after the counter has wrapped around
 	got, err := s.Parse(address(t, s, mark, "dev.test", turned.Add(-10*day)), turned)
 	if err != nil || !got.Issued.Equal(turned.Add(-10*day).Truncate(day)) {
-		t.Errorf("over the turn of the counter: %v, issued %s", err, got.Issued)
+		t.Errorf("across the wrap-around of the day counter: %v, issued %s", err, got.Issued)
 	}
 }
 
-func TestOtherAddressesAreNotOurs(t *testing.T) {
+func TestOtherAddressesAreNotReturnPaths(t *testing.T) {
 	t.Parallel()
 	s := signer(t, key)
 	for _, a := range []string{"", "@", "bounce+@rp.dev.test", "bounce@rp.dev.test", "ada@dev.test", "bounce+aaaa",
@@ -161,7 +161,7 @@ func TestOtherAddressesAreNotOurs(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
+func TestInvalidMarksAreRejected(t *testing.T) {
 	t.Parallel()
 	s := signer(t, key)
 	for _, m := range []returnpath.Mark{
@@ -169,7 +169,7 @@ func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
 		{EmailID: "msg_1", RecipientID: 1}, {EmailID: "dom_01kabm5yq3e0tv2w6z9j7r4d5c", RecipientID: 1},
 	} {
 		if a, err := s.Address(m, "dev.test", now); err == nil {
-			t.Errorf("%+v became %s", m, a)
+			t.Errorf("%+v was encoded as %s, want an error", m, a)
 		}
 	}
 	if _, err := returnpath.New(); err == nil {
@@ -190,7 +190,7 @@ func FuzzParse(f *testing.F) {
 		got, err := s.Parse(a, now)
 		if err == nil && (got.EmailID != mark.EmailID || got.RecipientID != mark.RecipientID ||
 			!strings.EqualFold(strings.TrimSuffix(a, "."), genuine)) {
-			t.Errorf("%q passed as %+v", a, got)
+			t.Errorf("%q was accepted as %+v", a, got)
 		}
 	})
 }

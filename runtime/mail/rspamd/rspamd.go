@@ -34,7 +34,7 @@ const (
 // Verdict is the result of rspamd.
 type Verdict struct {
 	Status   Classification
-	Score    float64 // on rspamd's own scale; more is worse
+	Score    float64 // on rspamd's own scale; higher is worse
 	HasScore bool
 }
 
@@ -44,7 +44,7 @@ type Config struct {
 	Timeout time.Duration // for one message, default 10 s
 }
 
-// Envelope is what the SMTP session knows. Empty fields are not sent.
+// Envelope is the data of the SMTP session. Empty fields are not sent.
 type Envelope struct {
 	IP      string
 	Hello   string
@@ -65,11 +65,11 @@ func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(cfg.URL)
 	if err != nil {
 		// the cause quotes the URL, which may contain a password
-		return nil, errors.New("rspamd: the URL cannot be read")
+		return nil, errors.New("rspamd: the URL is invalid")
 	}
 	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" ||
 		base.Fragment != "" {
-		return nil, errors.New("rspamd: the URL is not of the form http://host:11333")
+		return nil, errors.New("rspamd: the URL must have the form http://host:11333")
 	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 10 * time.Second
@@ -105,7 +105,7 @@ func (c *Client) Check(ctx context.Context, e Envelope, raw io.ReaderAt, size in
 	defer cancel()
 	said, err := c.checkMessage(ctx, e, raw, size)
 	if err != nil {
-		return Verdict{Status: Unknown}, fmt.Errorf("ask rspamd: %w", err)
+		return Verdict{Status: Unknown}, fmt.Errorf("check with rspamd: %w", err)
 	}
 	return verdictOf(said), nil
 }
@@ -117,7 +117,7 @@ func (c *Client) checkMessage(ctx context.Context, e Envelope, raw io.ReaderAt, 
 		return said, err
 	}
 	request.ContentLength, request.Header = size, e.requestHeader()
-	// to retry on a connection that had been closed
+	// to retry if a reused connection was closed
 	request.GetBody = func() (io.ReadCloser, error) { return whole(), nil }
 	if size == 0 {
 		request.Body = http.NoBody
@@ -130,17 +130,17 @@ func (c *Client) checkMessage(ctx context.Context, e Envelope, raw io.ReaderAt, 
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return said, fmt.Errorf("read its answer: %w", err)
+		return said, fmt.Errorf("read the response: %w", err)
 	case response.StatusCode != http.StatusOK:
-		return said, fmt.Errorf("it answered %d", response.StatusCode)
+		return said, fmt.Errorf("unexpected status %d", response.StatusCode)
 	case len(body) > maxAnswer:
-		return said, fmt.Errorf("its response is longer than %d bytes", maxAnswer)
+		return said, fmt.Errorf("the response is longer than %d bytes", maxAnswer)
 	}
 	if err := json.Unmarshal(body, &said); err != nil {
-		return said, fmt.Errorf("read its answer: %w", err)
+		return said, fmt.Errorf("read the response: %w", err)
 	}
 	if said.Action == "" && !said.Skipped {
-		return said, errors.New("its answer has no action")
+		return said, errors.New("the response has no action")
 	}
 	return said, nil
 }
@@ -176,8 +176,8 @@ func stripControls(s string) string {
 // verdictOf maps rspamd's actions. Greylist and soft reject ask to retry later, which says little about the
 // message; a custom action of the operator has no meaning here.
 //
-// A message that rspamd does not scan is skipped with "no action". It is also skipped if the result was
-// certain before the scan (GTUBE, a list of the operator), and that counts.
+// A message that rspamd does not scan is skipped with "no action". It is also skipped if the result was certain
+// before the scan (GTUBE, a list of the operator); that result counts.
 func verdictOf(said answer) Verdict {
 	v := Verdict{Status: Unknown}
 	if said.Skipped && (said.Action == "" || said.Action == "no action") {

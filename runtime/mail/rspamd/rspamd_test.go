@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/rspamd"
 )
 
-// server answers like an rspamd, with a body.
+// server starts an HTTP server in place of rspamd and returns its URL.
 func server(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(handler)
@@ -24,7 +24,7 @@ func server(t *testing.T, handler http.HandlerFunc) string {
 	return s.URL
 }
 
-func says(body string) http.HandlerFunc {
+func respondWith(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
 }
 
@@ -41,7 +41,7 @@ func TestActionsBecomeVerdicts(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]rspamd.Verdict{
 		`{"is_skipped":false,"score":15.1,"required_score":15,"action":"reject","symbols":{"GTUBE":{}}}`: {Status: rspamd.Spam, Score: 15.1, HasScore: true},
-		// rspamd 3.4 about GTUBE, word for word:
+		// the response of rspamd 3.4 to GTUBE, verbatim:
 		`{"is_skipped":true,"score":15.0,"required_score":15.0,"action":"reject","symbols":{"GTUBE":{"name":"GTUBE","score":0.0,"metric_score":0.0}},"messages":{"smtp_message":"Gtube pattern"},"message-id":"undef","time_real":0.000319}`: {Status: rspamd.Spam, Score: 15, HasScore: true},
 		`{"is_skipped":true}`:                                {Status: rspamd.Unknown},
 		`{"score":6.5,"action":"add header"}`:                {Status: rspamd.Spam, Score: 6.5, HasScore: true},
@@ -54,15 +54,15 @@ func TestActionsBecomeVerdicts(t *testing.T) {
 		`{"is_skipped":true,"score":0,"action":"no action"}`: {Status: rspamd.Unknown},
 		`{"score":3,"action":"our own"}`:                     {Status: rspamd.Unknown, Score: 3, HasScore: true},
 	} {
-		got, err := client(t, rspamd.Config{URL: server(t, says(body))}).
+		got, err := client(t, rspamd.Config{URL: server(t, respondWith(body))}).
 			Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
 		if err != nil || got != want {
-			t.Errorf("%s: %+v %v, should be %+v", body, got, err, want)
+			t.Errorf("%s: got %+v, %v, want %+v", body, got, err, want)
 		}
 	}
 }
 
-func TestRspamdIsToldOfTheEnvelope(t *testing.T) {
+func TestCheckSendsTheEnvelope(t *testing.T) {
 	t.Parallel()
 	raw := "Subject: x\r\n\r\n\x00\xff\r\n"
 	for name, c := range map[string]struct {
@@ -75,7 +75,7 @@ func TestRspamdIsToldOfTheEnvelope(t *testing.T) {
 			map[string][]string{"Ip": {"2001:db8::1"}, "Helo": {"mx.example.com"}, "From": {"ann@example.com"},
 				"Rcpt": {"bob@example.net", "cär@example.net"}, "Queue-Id": {"inb_1"}},
 		},
-		"a null sender, and a client that is rude": {
+		"a null sender and control characters in EHLO": {
 			rspamd.Envelope{Hello: "a\r\nRcpt: x\x00\xff"},
 			map[string][]string{"Helo": {"aRcpt: x?"}, "From": {"<>"}, "Ip": nil, "Rcpt": nil, "Queue-Id": nil},
 		},
@@ -84,11 +84,11 @@ func TestRspamdIsToldOfTheEnvelope(t *testing.T) {
 		url := server(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil || string(body) != raw || r.Method != http.MethodPost || r.URL.Path != "/under/checkv2" {
-				t.Errorf("the filter was asked %s %s with %q, %v, want POST /under/checkv2 with the message", r.Method,
+				t.Errorf("rspamd received %s %s with %q, %v, want POST /under/checkv2 with the message", r.Method,
 					r.URL, body, err)
 			}
 			asked <- r
-			says(`{"action":"no action","score":0}`)(w, r)
+			respondWith(`{"action":"no action","score":0}`)(w, r)
 		})
 		if _, err := client(t, rspamd.Config{URL: url + "/under/"}).
 			Check(t.Context(), c.envelope, strings.NewReader(raw), int64(len(raw))); err != nil {
@@ -97,15 +97,17 @@ func TestRspamdIsToldOfTheEnvelope(t *testing.T) {
 		header := (<-asked).Header
 		for field, want := range c.want {
 			if got := header.Values(field); !cmp.Equal(got, want) {
-				t.Errorf("%s: %s %q, should be %q", name, field, got, want)
+				t.Errorf("%s: %s is %q, want %q", name, field, got, want)
 			}
 		}
 	}
 }
 
-func TestRspamdThatIsOfNoUseIsAnErrorAndNoVerdict(t *testing.T) {
+func TestFailedCheckReturnsAnErrorAndNoVerdict(t *testing.T) {
 	t.Parallel()
-	elsewhere := server(t, func(http.ResponseWriter, *http.Request) { t.Error("the message went elsewhere") })
+	elsewhere := server(t, func(http.ResponseWriter, *http.Request) {
+		t.Error("the message was sent to another server")
+	})
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -113,22 +115,22 @@ func TestRspamdThatIsOfNoUseIsAnErrorAndNoVerdict(t *testing.T) {
 	closed.Close()
 	done := make(chan struct{})
 	for name, url := range map[string]string{
-		"not there": "http://" + closed.Addr().String(),
-		"an error":  server(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }),
+		"unreachable": "http://" + closed.Addr().String(),
+		"an error":    server(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }),
 		"a redirect": server(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
 		}),
-		"no JSON":      server(t, says("<html>")),
-		"another JSON": server(t, says(`{"error":"no"}`)),
-		"a list":       server(t, says(`[]`)),
-		"nothing":      server(t, says("")),
-		"an endless answer": server(t, func(w http.ResponseWriter, _ *http.Request) {
+		"not JSON":        server(t, respondWith("<html>")),
+		"unexpected JSON": server(t, respondWith(`{"error":"no"}`)),
+		"a list":          server(t, respondWith(`[]`)),
+		"nothing":         server(t, respondWith("")),
+		"an endless response": server(t, func(w http.ResponseWriter, _ *http.Request) {
 			for _, err := w.Write([]byte(`{"symbols":"`)); err == nil; _, err = w.Write(make([]byte, 64<<10)) {
 			}
 		}),
 		"silence": server(t, func(_ http.ResponseWriter, r *http.Request) { wait(r.Context(), done) }),
-		"half an answer": server(t, func(w http.ResponseWriter, r *http.Request) {
-			says(`{"action":`)(w, r)
+		"half a response": server(t, func(w http.ResponseWriter, r *http.Request) {
+			respondWith(`{"action":`)(w, r)
 			http.NewResponseController(w).Flush()
 			wait(r.Context(), done)
 		}),
@@ -158,7 +160,7 @@ func wait(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-func TestOnlyAURLOfAServerWillDo(t *testing.T) {
+func TestNewRejectsInvalidURLs(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"", "127.0.0.1:11333", "ftp://host", "http://", "http://user:geheim@ho st/",
 		"http://host/?a=b", "unix:/run/rspamd"} {

@@ -9,6 +9,6 @@
 // Load returns a key in the form that the engine uses. Key material stays in this process. libcrypto's copy
 // of a key is wiped and freed when the last reference to the key is gone.
 //
-// libcrypto is called without cgo, through purego. Such a program is dynamically linked to the C library.
+// libcrypto is called without cgo, through purego. This makes the program dynamically linked to the C library.
 // The build tag nolibcrypto excludes libcrypto: for musl, and for images that contain only the program.
 package signer

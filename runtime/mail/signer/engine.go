@@ -44,12 +44,12 @@ type handle interface {
 	signDigest(digest []byte, size int) ([]byte, error)
 }
 
-// Open returns the engine for a mode. With Libcrypto it fails if libcrypto is not found or disagrees with
-// Go. With Auto it then falls back to Go, and Reason says why.
+// Open returns the engine for a mode. With Libcrypto it fails if libcrypto is not found or disagrees with Go.
+// With Auto it falls back to Go, and Reason returns why.
 func Open(mode EngineMode) (*Engine, error) {
 	switch mode {
 	case Go:
-		return &Engine{why: "the setting says go"}, nil
+		return &Engine{why: "POSTRIDER_SIGNER is go"}, nil
 	case Auto, Libcrypto:
 	default:
 		return nil, fmt.Errorf("signer %q must be one of auto, go, libcrypto", mode)
@@ -89,7 +89,7 @@ func (e *Engine) Load(key crypto.Signer) (crypto.Signer, error) {
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
-		return nil, errors.New("load signing key: it has no PKCS #8 form")
+		return nil, errors.New("load signing key: the key has no PKCS #8 form")
 	}
 	defer clear(der)
 	held, err := e.native.load(der)
@@ -126,8 +126,8 @@ var tested = sync.OnceValues(func() (*native, error) {
 	return found, err
 })
 
-// selfTestKey is an RSA-2048 key in PKCS #8 that signs nothing but the self-test: making one
-// again takes up to half a second of each start.
+// selfTestKey is an RSA-2048 key in PKCS #8 that signs nothing but the self-test: generating a key would take
+// up to half a second at each start.
 //
 //go:embed selftest.der
 var selfTestKey []byte
@@ -156,7 +156,7 @@ func selfTest(n *native) error {
 		return err
 	}
 	if !bytes.Equal(got, want) {
-		return fmt.Errorf("%s makes another signature than Go", n.name)
+		return fmt.Errorf("%s and Go produce different signatures", n.name)
 	}
 	return nil
 }

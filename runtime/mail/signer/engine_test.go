@@ -24,8 +24,8 @@ func newKey(bits int) *rsa.PrivateKey {
 	return key
 }
 
-// opened is an engine by libcrypto, which the test skips where the machine has none.
-func opened(t testing.TB) *Engine {
+// openLibcryptoEngine returns an engine that uses libcrypto. It skips the test on a machine without libcrypto.
+func openLibcryptoEngine(t testing.TB) *Engine {
 	t.Helper()
 	engine, err := Open(Libcrypto)
 	if err != nil {
@@ -34,11 +34,11 @@ func opened(t testing.TB) *Engine {
 	return engine
 }
 
-func load(t testing.TB, engine *Engine, key crypto.Signer) crypto.Signer {
+func loadKey(t testing.TB, engine *Engine, key crypto.Signer) crypto.Signer {
 	t.Helper()
 	held, err := engine.Load(key)
 	if err != nil {
-		t.Fatalf("loading a key gave %s, want none", err)
+		t.Fatalf("loading a key returned the error %s, want none", err)
 	}
 	return held
 }
@@ -48,17 +48,17 @@ func signature(t testing.TB, key crypto.Signer, text string) []byte {
 	digest := sha256.Sum256([]byte(text))
 	made, err := key.Sign(rand.Reader, digest[:], crypto.SHA256)
 	if err != nil {
-		t.Fatalf("signing %q gave %s, want none", text, err)
+		t.Fatalf("signing %q returned the error %s, want none", text, err)
 	}
 	return made
 }
 
-func TestBothEnginesMakeTheSameSignature(t *testing.T) {
+func TestEnginesProduceTheSameSignature(t *testing.T) {
 	t.Parallel()
-	engine := opened(t)
+	engine := openLibcryptoEngine(t)
 	for _, bits := range []int{1024, 2048, 3072, 4096} {
 		key := newKey(bits)
-		held := load(t, engine, key)
+		held := loadKey(t, engine, key)
 		if _, native := held.(*nativeKey); !native {
 			t.Fatalf("an RSA key of %d bits was loaded as %T, want libcrypto's", bits, held)
 		}
@@ -71,40 +71,41 @@ func TestBothEnginesMakeTheSameSignature(t *testing.T) {
 	}
 }
 
-func TestGoSignsWhatLibcryptoDoesNot(t *testing.T) {
+func TestGoSignsWhereLibcryptoCannot(t *testing.T) {
 	t.Parallel()
 	key := testKey()
-	held := load(t, opened(t), key)
+	held := loadKey(t, openLibcryptoEngine(t), key)
 	digest := sha512.Sum512([]byte("x"))
 	made, err := held.Sign(rand.Reader, digest[:], crypto.SHA512)
 	if err != nil || rsa.VerifyPKCS1v15(&key.PublicKey, crypto.SHA512, digest[:], made) != nil {
-		t.Errorf("signing with SHA-512 gave %v, want a signature that verifies", err)
+		t.Errorf("signing with SHA-512 returned %v, want a signature that verifies", err)
 	}
 	short := sha256.Sum256([]byte("x"))
 	made, err = held.Sign(rand.Reader, short[:], &rsa.PSSOptions{Hash: crypto.SHA256})
 	if err != nil || rsa.VerifyPSS(&key.PublicKey, crypto.SHA256, short[:], made, nil) != nil {
-		t.Errorf("signing with PSS gave %v, want a signature that verifies", err)
+		t.Errorf("signing with PSS returned %v, want a signature that verifies", err)
 	}
 	if _, err := held.Sign(rand.Reader, short[:5], crypto.SHA256); err == nil {
 		t.Error("a digest of 5 bytes was signed, want an error")
 	}
 }
 
-func TestOtherKeysStayAsTheyAre(t *testing.T) {
+func TestOtherKeysAreUnchanged(t *testing.T) {
 	t.Parallel()
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := load(t, opened(t), ed); !ed.Equal(got) {
+	if got := loadKey(t, openLibcryptoEngine(t), ed); !ed.Equal(got) {
 		t.Errorf("an Ed25519 key was loaded as %T, want itself", got)
 	}
 	for name, engine := range map[string]*Engine{"no engine": nil, "go": mustOpen(t, Go)} {
-		if got := load(t, engine, testKey()); got != crypto.Signer(testKey()) {
+		if got := loadKey(t, engine, testKey()); got != crypto.Signer(testKey()) {
 			t.Errorf("%s: an RSA key was loaded as %T, want itself", name, got)
 		}
 		if engine.Name() != "Go" || engine.Reason() == "" {
-			t.Errorf("%s: signs %q because %q, want Go and a reason", name, engine.Name(), engine.Reason())
+			t.Errorf("%s: the engine is %q and the reason %q, want Go and a reason", name, engine.Name(),
+				engine.Reason())
 		}
 	}
 }
@@ -113,7 +114,7 @@ func mustOpen(t *testing.T, mode EngineMode) *Engine {
 	t.Helper()
 	engine, err := Open(mode)
 	if err != nil {
-		t.Fatalf("opening %q gave %s, want an engine", mode, err)
+		t.Fatalf("Open(%q) returned the error %s, want an engine", mode, err)
 	}
 	return engine
 }
@@ -122,15 +123,15 @@ func TestAutoAlwaysOpens(t *testing.T) {
 	t.Parallel()
 	engine := mustOpen(t, Auto)
 	if (engine.Name() == "Go") != (engine.Reason() != "") {
-		t.Errorf("%q signs and the reason why not libcrypto is %q: exactly one of both must speak of Go", engine.Name(),
+		t.Errorf("the engine is %q and the reason %q, want a reason exactly if Go signs", engine.Name(),
 			engine.Reason())
 	}
 	if _, err := Open("openssl"); err == nil || !strings.Contains(err.Error(), "auto, go, libcrypto") {
-		t.Errorf("opening the mode openssl gave %v, want an error that lists the modes", err)
+		t.Errorf("opening the mode openssl returned %v, want an error that lists the modes", err)
 	}
 }
 
-// broken is a native implementation that lies or refuses.
+// broken is a native implementation that returns a wrong signature or an error.
 type broken struct {
 	signature []byte
 	err       error
@@ -138,7 +139,7 @@ type broken struct {
 
 func (b broken) signDigest([]byte, int) ([]byte, error) { return b.signature, b.err }
 
-func TestSelfTestRefusesAnEngineThatDisagrees(t *testing.T) {
+func TestSelfTestRejectsAnEngineThatDisagrees(t *testing.T) {
 	t.Parallel()
 	refuses := errors.New("out of order")
 	for name, n := range map[string]*native{
@@ -152,25 +153,25 @@ func TestSelfTestRefusesAnEngineThatDisagrees(t *testing.T) {
 	}
 }
 
-func TestGoSignsWhenTheEngineRefuses(t *testing.T) {
+func TestGoSignsWhenTheEngineFails(t *testing.T) {
 	t.Parallel()
 	engine := &Engine{native: &native{load: func([]byte) (handle,
 		error) {
 		return broken{err: errors.New("out of order")}, nil
 	}}}
-	if got, want := signature(t, load(t, engine, testKey()), "hello"), signature(t, testKey(),
+	if got, want := signature(t, loadKey(t, engine, testKey()), "hello"), signature(t, testKey(),
 		"hello"); !bytes.Equal(got, want) {
-		t.Errorf("an engine that refuses led to the signature %x, want Go's %x", got, want)
+		t.Errorf("the signature of a failing engine is %x, want Go's %x", got, want)
 	}
 }
 
-// TestRotationUnderLoad signs with keys that others load and drop at the same time.
+// TestRotationUnderLoad signs with keys that other goroutines load and drop.
 func TestRotationUnderLoad(t *testing.T) {
 	t.Parallel()
-	engine, key := opened(t), testKey()
+	engine, key := openLibcryptoEngine(t), testKey()
 	want := signature(t, key, "hello")
 	var current sync.Map
-	current.Store("key", load(t, engine, key))
+	current.Store("key", loadKey(t, engine, key))
 	var signers sync.WaitGroup
 	for range 4 {
 		signers.Go(func() {
@@ -179,7 +180,7 @@ func TestRotationUnderLoad(t *testing.T) {
 				digest := sha256.Sum256([]byte("hello"))
 				got, err := held.(crypto.Signer).Sign(nil, digest[:], crypto.SHA256)
 				if err != nil || !bytes.Equal(got, want) {
-					t.Errorf("signing while keys rotate gave %x (%v), want %x", got, err, want)
+					t.Errorf("signing while keys rotate returned %x (%v), want %x", got, err, want)
 					return
 				}
 			}
@@ -189,7 +190,7 @@ func TestRotationUnderLoad(t *testing.T) {
 		for range 200 {
 			held, err := engine.Load(key)
 			if err != nil {
-				t.Errorf("loading while others sign gave %s, want none", err)
+				t.Errorf("loading while others sign returned the error %s, want none", err)
 				return
 			}
 			current.Store("key", held)
@@ -199,9 +200,9 @@ func TestRotationUnderLoad(t *testing.T) {
 }
 
 func FuzzEnginesAgree(f *testing.F) {
-	engine := opened(f)
+	engine := openLibcryptoEngine(f)
 	key := testKey()
-	held := load(f, engine, key)
+	held := loadKey(f, engine, key)
 	f.Add([]byte("hello"))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -219,7 +220,7 @@ func BenchmarkSign(b *testing.B) {
 			if err != nil {
 				b.Skip(err)
 			}
-			key := load(b, engine, testKey())
+			key := loadKey(b, engine, testKey())
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := key.Sign(nil, digest[:], crypto.SHA256); err != nil {

@@ -32,7 +32,7 @@ type libcrypto struct {
 	held atomic.Int64 // loaded keys that are not freed yet
 }
 
-// openLibcrypto opens the machine's libcrypto. The error says what was looked for.
+// openLibcrypto opens the machine's libcrypto. The error lists the names that were tried.
 func openLibcrypto() (*native, error) {
 	var failed []error
 	for _, name := range sonames {
@@ -126,8 +126,8 @@ func (l *libcrypto) signWith(key uintptr, digest []byte, size int) ([]byte, erro
 		return nil, errors.New("libcrypto does not sign with PKCS #1 v1.5 and SHA-256")
 	}
 	signature, length := make([]byte, size), uint(size)
-	if l.sign(ctx, unsafe.SliceData(signature), &length, unsafe.SliceData(digest), uint(len(digest))) <= 0 { //nolint:gosec // both live through the call, and have the lengths given
-		return nil, errors.New("libcrypto refuses to sign")
+	if l.sign(ctx, unsafe.SliceData(signature), &length, unsafe.SliceData(digest), uint(len(digest))) <= 0 { //nolint:gosec // both outlive the call and have the lengths passed
+		return nil, errors.New("libcrypto failed to sign")
 	}
 	if length != uint(size) {
 		return nil, fmt.Errorf("libcrypto made a signature of %d bytes, want %d", length, size)

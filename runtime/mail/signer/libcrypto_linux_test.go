@@ -13,11 +13,11 @@ import (
 // TestKeysAreFreed drops loaded keys and counts what libcrypto still holds.
 func TestKeysAreFreed(t *testing.T) {
 	t.Parallel()
-	opened(t)
-	lib := bound(t)
+	openLibcryptoEngine(t)
+	lib := bindTestLibrary(t)
 	engine := &Engine{native: lib.newNative()}
 	for range 50 {
-		if got := signature(t, load(t, engine, testKey()), "x"); len(got) != 256 {
+		if got := signature(t, loadKey(t, engine, testKey()), "x"); len(got) != 256 {
 			t.Fatalf("the signature has %d bytes, want 256", len(got))
 		}
 	}
@@ -33,8 +33,8 @@ func TestKeysAreFreed(t *testing.T) {
 
 func TestDamagedKeysAreRefused(t *testing.T) {
 	t.Parallel()
-	opened(t)
-	lib := bound(t)
+	openLibcryptoEngine(t)
+	lib := bindTestLibrary(t)
 	for name, der := range map[string][]byte{"no bytes": {}, "noise": []byte("not a key"),
 		"cut": {0x30, 0x82, 0x04, 0xbd}} {
 		if _, err := lib.loadKey(der); err == nil {
@@ -46,7 +46,7 @@ func TestDamagedKeysAreRefused(t *testing.T) {
 	}
 }
 
-func bound(t *testing.T) *libcrypto {
+func bindTestLibrary(t *testing.T) *libcrypto {
 	t.Helper()
 	for _, name := range sonames {
 		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
@@ -55,10 +55,10 @@ func bound(t *testing.T) *libcrypto {
 		}
 		lib, err := bindLibrary(handle)
 		if err != nil {
-			t.Fatalf("%s was opened and lacks a function: %s", name, err)
+			t.Fatalf("%s was opened but lacks a function: %s", name, err)
 		}
 		return lib
 	}
-	t.Fatal("libcrypto was opened before and is not found now")
+	t.Fatal("libcrypto was opened before but is not found now")
 	return nil
 }

@@ -17,14 +17,14 @@ import (
 func BenchmarkDeliver(b *testing.B) {
 	msg := []byte(message + strings.Repeat("A line of some length to make it four kilobytes in all.\r\n", 70))
 	b.Run("smtptest", func(b *testing.B) {
-		server, w := one(b, smtptest.Config{Discard: true})
+		server, w := newOneHost(b, smtptest.Config{Discard: true})
 		deliverAll(b, w.Transport, msg)
 		if n := server.Stats().Accepted; n != b.N {
 			b.Errorf("%d of %d arrived", n, b.N)
 		}
 	})
 	b.Run("smtptest-tls", func(b *testing.B) {
-		_, w := one(b, smtptest.Config{Discard: true, TLS: smtptest.StartTLS})
+		_, w := newOneHost(b, smtptest.Config{Discard: true, TLS: smtptest.StartTLS})
 		deliverAll(b, w.Transport, msg)
 	})
 	sink, err := exec.LookPath("/usr/sbin/smtp-sink")

@@ -17,9 +17,9 @@ type Config struct {
 	Hostname string         // EHLO name; required
 	Resolver *dnsx.Resolver // required
 
-	// Control checks the address of every mail host before it is dialled, as a net.Dialer.Control. Its
-	// refusal ends as Failed with reason policy. Required without a smarthost. It is not used for
-	// smarthosts, which belong to the operator.
+	// Control checks the address of every mail host before it is dialled, as a net.Dialer.Control. If it
+	// rejects the address, the attempt ends as Failed with reason policy. Required without a smarthost. It is
+	// not used for smarthosts, which belong to the operator.
 	Control func(network, address string, c syscall.RawConn) error
 
 	MXPort    int            // default 25
@@ -46,7 +46,7 @@ type Timeouts struct {
 	Data     time.Duration // the 354; default 2 min
 	Block    time.Duration // each write of the body; default 3 min
 	Dot      time.Duration // the reply to the final dot; default 10 min
-	Quit     time.Duration // default 5 s: the goodbye is not important
+	Quit     time.Duration // default 5 s: the reply to QUIT is not important
 }
 
 func (t Timeouts) withDefaults() Timeouts {
@@ -94,14 +94,14 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	var mistakes []error
 	if c.Hostname == "" || strings.ContainsFunc(c.Hostname, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		mistakes = append(mistakes, errors.New("smtp transport: a host name for EHLO is needed"))
+		mistakes = append(mistakes, errors.New("smtp transport: a host name for EHLO is required"))
 	}
 	if c.Resolver == nil {
-		mistakes = append(mistakes, errors.New("smtp transport: a resolver is needed"))
+		mistakes = append(mistakes, errors.New("smtp transport: a resolver is required"))
 	}
 	if c.Smarthost == nil && c.Control == nil {
 		mistakes = append(mistakes,
-			errors.New("smtp transport: a control over target addresses is needed to deliver to mail hosts"))
+			errors.New("smtp transport: Control is required to deliver to mail hosts"))
 	}
 	if c.MXPort > 65535 {
 		mistakes = append(mistakes, errors.New("smtp transport: the MX port must be at most 65535"))

@@ -22,12 +22,12 @@ func tlsa(usage int, c *x509.Certificate) string {
 	return fmt.Sprintf("%s 300 IN TLSA %d 1 1 %x", tlsaName, usage, sha256.Sum256(c.RawSubjectPublicKeyInfo))
 }
 
-// signed is a mail host in a zone whose answers are authenticated; no public
-// authority vouches for its certificate.
-func signed(t *testing.T, server smtptest.TLS, records ...string) (*smtptest.Server, world, *recorder) {
+// newSignedHost starts a mail host in a zone whose answers are authenticated. Its certificate is not from a public
+// authority.
+func newSignedHost(t *testing.T, server smtptest.TLS, records ...string) (*smtptest.Server, world, *recorder) {
 	t.Helper()
 	reports := &recorder{}
-	s, w := one(t, smtptest.Config{TLS: server}, func(c *smtpclient.Config) {
+	s, w := newOneHost(t, smtptest.Config{TLS: server}, func(c *smtpclient.Config) {
 		c.RootCAs, c.Reports = x509.NewCertPool(), reports
 	})
 	w.dns.SetAuthentic(true)
@@ -35,16 +35,16 @@ func signed(t *testing.T, server smtptest.TLS, records ...string) (*smtptest.Ser
 	return s, w, reports
 }
 
-func session(policy smtpclient.TLSPolicy, result string) smtpclient.TLSReport {
+func newReport(policy smtpclient.TLSPolicy, result string) smtpclient.TLSReport {
 	return smtpclient.TLSReport{Domain: "example.test", Host: "mx1.example.test", Policy: policy, Result: result}
 }
 
-func TestDANEDeliversToTheKeyThatTheHostPublishes(t *testing.T) {
+func TestDANEDeliversToThePublishedKey(t *testing.T) {
 	t.Parallel()
 	for name, usage := range map[string]int{"of its own (DANE-EE)": 3, "of its authority (DANE-TA)": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, w, reports := signed(t, smtptest.StartTLS)
+			s, w, reports := newSignedHost(t, smtptest.StartTLS)
 			leaf, authority := s.Certificates()
 			w.dns.Add(t, tlsa(usage, map[int]*x509.Certificate{3: leaf, 2: authority}[usage]))
 			for range 2 {
@@ -55,28 +55,28 @@ func TestDANEDeliversToTheKeyThatTheHostPublishes(t *testing.T) {
 			if n := s.Stats().Connections; n != 1 {
 				t.Errorf("%d connections", n)
 			}
-			reports.expect(t, session(smtpclient.PolicyDANE, ""))
+			reports.expect(t, newReport(smtpclient.PolicyDANE, ""))
 		})
 	}
 }
 
-func TestDANEAsksForTheNameWhereAnAuthorityIsPublished(t *testing.T) {
+func TestDANEChecksTheNameForAPublishedAuthority(t *testing.T) {
 	t.Parallel()
-	s, w, _ := signed(t, smtptest.WrongName) // RFC 7672, 3.1.2
+	s, w, _ := newSignedHost(t, smtptest.WrongName) // RFC 7672, 3.1.2
 	_, authority := s.Certificates()
 	w.dns.Add(t, tlsa(2, authority))
 	expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseStartTLS)
 }
 
-func TestDANEIgnoresNamesForTheHostsOwnKey(t *testing.T) {
+func TestDANEIgnoresTheNameForThePublishedKey(t *testing.T) {
 	t.Parallel()
-	s, w, _ := signed(t, smtptest.WrongName) // RFC 7672, 3.1.1
+	s, w, _ := newSignedHost(t, smtptest.WrongName) // RFC 7672, 3.1.1
 	leaf, _ := s.Certificates()
 	w.dns.Add(t, tlsa(3, leaf))
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 }
 
-func TestDANERefusesWhatDoesNotMatch(t *testing.T) {
+func TestDANERejectsOtherKeys(t *testing.T) {
 	t.Parallel()
 	other := fmt.Sprintf("%s 300 IN TLSA 3 1 1 %x", tlsaName, sha256.Sum256([]byte("another key")))
 	for name, c := range map[string]struct {
@@ -89,25 +89,25 @@ func TestDANERefusesWhatDoesNotMatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, w, reports := signed(t, c.tls, other)
+			s, w, reports := newSignedHost(t, c.tls, other)
 			got := w.send(t)
 			expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseStartTLS)
 			expectPolicy(t, got, smtpclient.PolicyDANE, "mx1.example.test")
 			if len(s.Messages()) != 0 || strings.Contains(s.Transcript(), "MAIL") {
 				t.Error("the message was offered")
 			}
-			reports.expect(t, session(smtpclient.PolicyDANE, c.result))
+			reports.expect(t, newReport(smtpclient.PolicyDANE, c.result))
 			expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed,
 				smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
 		})
 	}
 }
 
-// A matching record satisfies a sender who enforces TLS: the certificate is proven,
-// although no public authority knows it.
+// A matching record satisfies an envelope that enforces TLS: it authenticates the certificate, although no
+// public authority issued it.
 func TestDANESatisfiesEnforcedTLS(t *testing.T) {
 	t.Parallel()
-	s, w, _ := signed(t, smtptest.StartTLS)
+	s, w, _ := newSignedHost(t, smtptest.StartTLS)
 	expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed, smtpclient.ReasonTLSRequired,
 		smtpclient.PhaseStartTLS)
 	leaf, _ := s.Certificates()
@@ -121,32 +121,32 @@ func TestDANESatisfiesEnforcedTLS(t *testing.T) {
 }
 
 // Records from unauthenticated answers could be an attacker's.
-func TestTLSARecordsWithoutDNSSECMeanNothing(t *testing.T) {
+func TestTLSARecordsWithoutDNSSECAreIgnored(t *testing.T) {
 	t.Parallel()
 	other := fmt.Sprintf("%s 300 IN TLSA 3 1 1 %x", tlsaName, sha256.Sum256([]byte("another key")))
-	_, w, reports := signed(t, smtptest.StartTLS, other)
+	_, w, reports := newSignedHost(t, smtptest.StartTLS, other)
 	w.dns.SetAuthentic(false)
 	got := w.send(t)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	expectPolicy(t, got, smtpclient.PolicyOpportunistic, "mx1.example.test")
-	reports.expect(t, session(smtpclient.PolicyOpportunistic, ""))
+	reports.expect(t, newReport(smtpclient.PolicyOpportunistic, ""))
 	if n := w.dns.Count(tlsaName, ""); n != 0 {
-		t.Errorf("TLSA records were asked for %d times in an unsigned zone", n)
+		t.Errorf("TLSA records were looked up %d times in an unsigned zone", n)
 	}
 }
 
 func TestASignedHostWithoutTLSARecordsIsOpportunistic(t *testing.T) {
 	t.Parallel()
-	_, w, _ := signed(t, smtptest.NoTLS)
+	_, w, _ := newSignedHost(t, smtptest.NoTLS)
 	got := w.send(t)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	expectPolicy(t, got, smtpclient.PolicyOpportunistic, "mx1.example.test")
 }
 
-// Not knowing whether there are records is not knowing that there are none.
-func TestAFailedTLSALookupRulesTheHostOut(t *testing.T) {
+// A failed lookup does not prove that there are no records.
+func TestFailedTLSALookupSkipsTheHost(t *testing.T) {
 	t.Parallel()
-	s, w, reports := signed(t, smtptest.StartTLS)
+	s, w, reports := newSignedHost(t, smtptest.StartTLS)
 	w.dns.Fault(tlsaName, dnsxtest.ServFail)
 	got := w.send(t)
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseDNS)
@@ -154,11 +154,11 @@ func TestAFailedTLSALookupRulesTheHostOut(t *testing.T) {
 	if !errors.Is(got.Err, dnsx.ErrTemporary) || s.Stats().Connections != 0 {
 		t.Errorf("error %v, %d connections", got.Err, s.Stats().Connections)
 	}
-	reports.expect(t, session(smtpclient.PolicyDANE, "tlsa-invalid"))
+	reports.expect(t, newReport(smtpclient.PolicyDANE, "tlsa-invalid"))
 }
 
 // Usage 1 (PKIX-EE) is not usable with SMTP: TLS is required, with any certificate (RFC 7672, 2.2).
-func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
+func TestUnusableTLSARecordsRequireOnlyTLS(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		tls  smtptest.TLS
@@ -166,21 +166,21 @@ func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
 	}{"offered": {smtptest.WrongName, smtpclient.Delivered}, "not offered": {smtptest.NoTLS, smtpclient.Temporary}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, w, _ := signed(t, c.tls, fmt.Sprintf("%s 300 IN TLSA 1 1 1 %x", tlsaName, sha256.Sum256(nil)))
+			_, w, _ := newSignedHost(t, c.tls, fmt.Sprintf("%s 300 IN TLSA 1 1 1 %x", tlsaName, sha256.Sum256(nil)))
 			if got := w.send(t); got.Kind != c.kind || got.TLSPolicy != smtpclient.PolicyDANE {
 				t.Errorf("got %+v", got)
 			}
-			// Who demands more, gets it.
+			// A stricter requirement still applies.
 			expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed,
 				smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
 		})
 	}
 }
 
-// A connection from before the records came is not used after.
-func TestAKeptConnectionMeetsNewTLSARecords(t *testing.T) {
+// A connection that was opened before the records were published is not reused.
+func TestIdleConnectionIsNotReusedAfterNewTLSARecords(t *testing.T) {
 	t.Parallel()
-	s, w := one(t, smtptest.Config{TLS: smtptest.StartTLS},
+	s, w := newOneHost(t, smtptest.Config{TLS: smtptest.StartTLS},
 		func(c *smtpclient.Config) { c.Resolver = c.Resolver.WithoutCache() })
 	w.dns.SetAuthentic(true)
 	expectPolicy(t, w.send(t), smtpclient.PolicyOpportunistic, "mx1.example.test")

@@ -34,13 +34,13 @@
 // with tls_required; a policy of the receiver is Temporary, because the receiver may repair it, or be under
 // attack.
 //
-// A message is sent by a Way: from the machine's own address, from a source address, or through a
-// smarthost. The lane (package lane) of a set of mail hosts and a way limits the number of connections,
-// their duration and their messages. Deliver enters the lane when the hosts are known, and reports the
-// result to it. If the lane has no room nothing is attempted, and Outcome.Err is lane.ErrNoRoom; if this
-// machine does not have the source address it is ErrAddressGone. Connections are kept for a short time per
-// route (lane, TLS requirement, credentials). A kept connection that turns out to be dead before the server
-// has accepted anything is replaced without counting as an attempt.
+// A message is sent by a Way: from the machine's own address, from a source address, or through a smarthost.
+// The lane (package lane) of a set of mail hosts and a way limits the number of connections, their duration and
+// their messages. Deliver enters the lane when the hosts are known, and reports the result to it. If the lane
+// has no room, nothing is attempted, and Outcome.Err is lane.ErrNoRoom; if this machine does not have the
+// source address it is ErrAddressGone. Connections are kept for a short time per route (lane, TLS requirement,
+// credentials). A kept connection that turns out to be dead before the server has accepted anything is replaced
+// without counting as an attempt.
 //
 // Sessions are opened by mox's smtpclient (greeting, EHLO, STARTTLS, certificates, AUTH). The transaction
 // is our own, because the library's allows 30 s for the reply to the final dot where RFC 5321 requires ten

@@ -39,9 +39,9 @@ type mailRequest struct {
 	sevenBit func() ([]byte, error)
 }
 
-// newConsignment rejects anything that must never be sent. Addresses are parsed and written again: an unparsed one
+// newMailRequest rejects anything that must never be sent. Addresses are parsed and written again: an unparsed one
 // could contain parameters or commands.
-func newConsignment(env Envelope, msg []byte) (mailRequest, error) {
+func newMailRequest(env Envelope, msg []byte) (mailRequest, error) {
 	c := mailRequest{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced, way: env.Way,
 		sevenBit: env.SevenBit}
 	switch env.TLSMode {
@@ -71,8 +71,8 @@ func newConsignment(env Envelope, msg []byte) (mailRequest, error) {
 	return c, err
 }
 
-// inSevenBit returns the consignment without 8-bit content (RFC 6152, 3), if possible.
-func (c mailRequest) inSevenBit() mailRequest {
+// convertToSevenBit returns the request without 8-bit content (RFC 6152, 3), if possible.
+func (c mailRequest) convertToSevenBit() mailRequest {
 	msg, err := c.sevenBit()
 	if err != nil {
 		return c

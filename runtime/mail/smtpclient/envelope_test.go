@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-func TestEnvelopesThatWouldSayMoreAreRefused(t *testing.T) {
+func TestInjectedEnvelopeAddressesAreRejected(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	bad := []string{"", "bob", "@example.test", "bob@", "bob@example.test\r\nRCPT TO:<eve@example.test>",
 		"bob@example.test> SIZE=1", "a b@example.test",
 		"bob@exa mple.test", "bob@example.test\x00", "<bob@example.test>", "bob@[127.0.0.1]", "\"a\r\n\"@example.test",
@@ -19,7 +19,7 @@ func TestEnvelopesThatWouldSayMoreAreRefused(t *testing.T) {
 		got := w.Deliver(t.Context(), smtpclient.Envelope{From: "a@sender.test", To: address}, []byte(message), nil)
 		expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
 		if address == "" {
-			continue // the null sender is one
+			continue // the null sender is valid
 		}
 		got = w.Deliver(t.Context(), smtpclient.Envelope{From: address, To: "bob@example.test"}, []byte(message), nil)
 		expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
@@ -28,13 +28,13 @@ func TestEnvelopesThatWouldSayMoreAreRefused(t *testing.T) {
 		nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
 	if server.Stats().Connections != 0 {
-		t.Error("a server was bothered")
+		t.Error("a server was contacted")
 	}
 }
 
 func TestQuotedLocalPartsStayQuoted(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	got := w.Deliver(t.Context(), smtpclient.Envelope{From: envelope.From, To: `"a> SIZE=1"@example.test`},
 		[]byte(message), nil)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -43,22 +43,22 @@ func TestQuotedLocalPartsStayQuoted(t *testing.T) {
 	}
 }
 
-func TestMessagesThatAreNotAsSignedAreRefused(t *testing.T) {
+func TestMessagesWithInvalidLineEndsAreRejected(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	for _, msg := range []string{"", "no end", "ends in\n", "bare\nlf\r\n", "bare\rcr\r\n", "cr\r\r\n", "\n",
 		"a\r\n.\n\r\n"} {
 		got := w.Deliver(t.Context(), envelope, []byte(msg), nil)
 		expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
 	}
 	if server.Stats().Connections != 0 {
-		t.Error("a server was bothered")
+		t.Error("a server was contacted")
 	}
 }
 
-func TestMessagesAboveTheAnnouncedSizeAreNotOffered(t *testing.T) {
+func TestMessagesAboveTheAnnouncedSizeAreNotSent(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{MaxSize: 1000})
+	server, w := newOneHost(t, smtptest.Config{MaxSize: 1000})
 	got := w.Deliver(t.Context(), envelope, []byte(strings.Repeat("x", 1000)+"\r\n"), nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonMessageTooLarge, smtpclient.PhaseMail)
 	if !strings.Contains(got.Diagnostic(), "1002 bytes, mx1.example.test accepts at most 1000") {
@@ -73,7 +73,7 @@ func TestMessagesAboveTheAnnouncedSizeAreNotOffered(t *testing.T) {
 
 func TestInternationalAddresses(t *testing.T) {
 	t.Parallel()
-	plain, w := one(t, smtptest.Config{})
+	plain, w := newOneHost(t, smtptest.Config{})
 	jose := smtpclient.Envelope{From: envelope.From, To: "josé@example.test"}
 	got := w.Deliver(t.Context(), jose, []byte(message), nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonSMTPUTF8Required, smtpclient.PhaseMail)
@@ -83,7 +83,7 @@ func TestInternationalAddresses(t *testing.T) {
 	if plain.Stats().Messages != 0 {
 		t.Error("a message arrived")
 	}
-	able, w := one(t, smtptest.Config{SMTPUTF8: true})
+	able, w := newOneHost(t, smtptest.Config{SMTPUTF8: true})
 	expect(t, w.Deliver(t.Context(), jose, []byte(message), nil), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	if m := able.Messages(); len(m) != 1 || !m[0].SMTPUTF8 || m[0].To[0] != "josé@example.test" {
 		t.Errorf("arrived: %+v", m)
@@ -98,7 +98,7 @@ func TestInternationalAddresses(t *testing.T) {
 
 func TestEightBitContentIsDeclared(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	got := w.Deliver(t.Context(), envelope, []byte("Subject: x\r\n\r\nGrüße\r\n"), nil)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	if !strings.Contains(server.Transcript(), " BODY=8BITMIME\r\n") {

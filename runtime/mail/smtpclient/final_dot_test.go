@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-func TestALostReplyToTheDotIsAmbiguous(t *testing.T) {
+func TestLostReplyToTheFinalDotIsAmbiguous(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Dot, "", smtptest.Disconnect())
 	got := w.send(t)
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseDot)
@@ -25,11 +25,11 @@ func TestALostReplyToTheDotIsAmbiguous(t *testing.T) {
 	}
 }
 
-// The whole body is with the network when the question comes, and only the dot is missing.
-func TestBeforeFinalDotIsAskedAfterTheBody(t *testing.T) {
+// When beforeFinalDot is called, the whole body has been written and only the dot is missing.
+func TestBeforeFinalDotIsCalledAfterTheBody(t *testing.T) {
 	t.Parallel()
 	for _, tls := range []smtptest.TLS{smtptest.NoTLS, smtptest.StartTLS} {
-		server, w := one(t, smtptest.Config{TLS: tls})
+		server, w := newOneHost(t, smtptest.Config{TLS: tls})
 		asked := 0
 		got := w.Deliver(t.Context(), envelope, []byte(message), func() error {
 			asked++
@@ -43,7 +43,7 @@ func TestBeforeFinalDotIsAskedAfterTheBody(t *testing.T) {
 		})
 		expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 		if asked != 1 {
-			t.Errorf("asked %d times", asked)
+			t.Errorf("beforeFinalDot was called %d times", asked)
 		}
 	}
 }
@@ -52,13 +52,13 @@ func TestHeldBackMessagesAreNeverCompleted(t *testing.T) {
 	t.Parallel()
 	leaseLost := errors.New("lease lost")
 	for _, tls := range []smtptest.TLS{smtptest.NoTLS, smtptest.StartTLS} {
-		first, second, w := two(t, smtptest.Config{TLS: tls})
+		first, second, w := newTwoHosts(t, smtptest.Config{TLS: tls})
 		got := w.Deliver(t.Context(), envelope, []byte(message), func() error { return leaseLost })
 		expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseDot)
 		if got.Ambiguous || !errors.Is(got.Err, leaseLost) || !errors.Is(got.Err, smtpclient.ErrHeldBack) {
 			t.Errorf("got %+v", got)
 		}
-		first.Wait(t, "the body to break off",
+		first.Wait(t, "the truncated body",
 			func(now smtptest.Stats) bool { return now.Aborted == 1 && now.Open == 0 })
 		if len(first.Messages()) != 0 || second.Stats().Connections != 0 {
 			t.Errorf("%d messages; second host %+v", len(first.Messages()), second.Stats())
@@ -66,9 +66,9 @@ func TestHeldBackMessagesAreNeverCompleted(t *testing.T) {
 	}
 }
 
-func TestTheQuestionIsNotAskedOfRefusedMessages(t *testing.T) {
+func TestBeforeFinalDotIsNotCalledForRejectedMessages(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Rcpt, "", smtptest.Reply(550, "5.1.1", "unknown"))
 	got := w.Deliver(t.Context(), envelope, []byte(message), func() error {
 		t.Error("asked")
@@ -79,7 +79,7 @@ func TestTheQuestionIsNotAskedOfRefusedMessages(t *testing.T) {
 
 func TestCancellingAfterTheDotIsAmbiguous(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Dot, "", smtptest.Stall())
 	lost := errors.New("lease ended")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -94,10 +94,10 @@ func TestCancellingAfterTheDotIsAmbiguous(t *testing.T) {
 	}
 }
 
-// Nothing of a message may follow a cancellation that came before the dot.
-func TestCancellingWhileTheQuestionIsAnsweredSendsNoDot(t *testing.T) {
+// After a cancellation before the dot, no more of the message may be sent.
+func TestCancellingDuringBeforeFinalDotSendsNoDot(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	got := w.Deliver(ctx, envelope, []byte(message), func() error {
 		cancel()
@@ -117,7 +117,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 	deadline := time.Now().Add(2 * time.Minute)
 	for tick := time.NewTicker(time.Millisecond); !done(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }

@@ -58,8 +58,8 @@ func (w world) hosts(t testing.TB, domain string, addrs ...string) {
 	}
 }
 
-// lanes configures a transport with lanes that have the profiles of these rows.
-func lanes(t testing.TB, rows ...string) func(*smtpclient.Config) {
+// withLanes configures a transport whose lanes have the profiles of these rows.
+func withLanes(t testing.TB, rows ...string) func(*smtpclient.Config) {
 	t.Helper()
 	profiles, err := lane.BuiltIn().Extend(strings.NewReader(strings.Join(rows, "\n")))
 	if err != nil {
@@ -68,8 +68,8 @@ func lanes(t testing.TB, rows ...string) func(*smtpclient.Config) {
 	return func(c *smtpclient.Config) { c.Lanes = lane.New(lane.Config{Profiles: profiles}) }
 }
 
-// one is a server that is the mail host of example.test, and a transport that finds it.
-func one(t testing.TB, cfg smtptest.Config, shape ...func(*smtpclient.Config)) (*smtptest.Server, world) {
+// newOneHost starts a server that is the mail host of example.test, and a transport that finds it.
+func newOneHost(t testing.TB, cfg smtptest.Config, shape ...func(*smtpclient.Config)) (*smtptest.Server, world) {
 	t.Helper()
 	cfg.Hostname = "mx1.example.test"
 	server := smtptest.New(t, cfg)
@@ -79,10 +79,10 @@ func one(t testing.TB, cfg smtptest.Config, shape ...func(*smtpclient.Config)) (
 	return server, w
 }
 
-// two are servers on one port and two addresses: first and second mail host.
-func two(t testing.TB, cfg smtptest.Config) (first, second *smtptest.Server, w world) {
+// newTwoHosts starts two servers on one port and two addresses: the first and the second mail host.
+func newTwoHosts(t testing.TB, cfg smtptest.Config) (first, second *smtptest.Server, w world) {
 	t.Helper()
-	first, w = one(t, cfg)
+	first, w = newOneHost(t, cfg)
 	cfg.Addr = fmt.Sprintf("127.0.0.2:%d", first.Port())
 	cfg.Hostname = "mx2.example.test"
 	second = smtptest.New(t, cfg)
@@ -95,7 +95,7 @@ func (w world) send(t testing.TB) smtpclient.Outcome {
 	return w.Deliver(t.Context(), envelope, []byte(message), nil)
 }
 
-// expect compares what callers branch on.
+// expect compares the fields that callers branch on.
 func expect(t testing.TB, got smtpclient.Outcome, kind smtpclient.OutcomeKind, reason smtpclient.FailureReason,
 	phase smtpclient.Phase) {
 	t.Helper()

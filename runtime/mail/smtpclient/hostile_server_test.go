@@ -8,36 +8,36 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// RFC 5321, 3.4: 251 accepts the recipient. mox's client takes it for a refusal and,
-// when pipelining, completes an empty message.
+// RFC 5321, 3.4: 251 accepts the recipient. mox's client treats it as a rejection and, when pipelining,
+// completes an empty message.
 func TestUserNotLocalIsAnAcceptance(t *testing.T) {
 	t.Parallel()
 	for _, ehlo := range []string{pipelining, "250 peer.test\r\n"} {
 		p := newPeer(t, "220 peer.test\r\n",
 			map[string]string{"EHLO": ehlo, "RCPT": "251 User not local; will forward\r\n", "DATA": "354 go\r\n"})
 		expect(t, p.world(t).send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
-		if !strings.Contains(p.said(), "\nHello.\n.\n") {
-			t.Errorf("said %q", p.said())
+		if !strings.Contains(p.transcript(), "\nHello.\n.\n") {
+			t.Errorf("said %q", p.transcript())
 		}
 	}
 }
 
 // RFC 2920, 3.1: such servers exist; a dot here would deliver an empty message.
-func TestNoDotAfterAnInvitationWithoutRecipients(t *testing.T) {
+func TestNoDotAfter354WithoutRecipients(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": pipelining, "RCPT": "550 5.1.1 unknown\r\n",
 		"DATA": "354 go\r\n"})
 	w := p.world(t)
-	for range 2 { // the server takes for a message whatever this connection says next
+	for range 2 { // the server reads everything that this connection sends next as a message
 		expect(t, w.send(t), smtpclient.Permanent, "", smtpclient.PhaseRcpt)
 	}
-	if strings.Contains(p.said(), "\n.\n") || strings.Contains(p.said(), "RSET") ||
-		strings.Count(p.said(), "EHLO") != 2 {
-		t.Errorf("said %q", p.said())
+	if strings.Contains(p.transcript(), "\n.\n") || strings.Contains(p.transcript(), "RSET") ||
+		strings.Count(p.transcript(), "EHLO") != 2 {
+		t.Errorf("said %q", p.transcript())
 	}
 }
 
-func TestServersThatSpeakNoSMTP(t *testing.T) {
+func TestServersThatDoNotSpeakSMTP(t *testing.T) {
 	t.Parallel()
 	for what, greeting := range map[string]string{
 		"http":          "HTTP/1.1 400 Bad Request\r\n\r\n",
@@ -47,14 +47,14 @@ func TestServersThatSpeakNoSMTP(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{})
+			server, w := newOneHost(t, smtptest.Config{})
 			server.Always(smtptest.Greeting, "", smtptest.Raw(greeting))
 			expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseGreeting)
 		})
 	}
 }
 
-func TestNonsenseInTheMiddle(t *testing.T) {
+func TestInvalidRepliesDuringATransaction(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
 		verb, answer string
@@ -84,7 +84,7 @@ func TestNonsenseInTheMiddle(t *testing.T) {
 	}
 }
 
-func TestAServerThatTalksOutOfTurnIsNotKept(t *testing.T) {
+func TestConnectionWithUnexpectedDataIsNotReused(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": "250 peer.test\r\n", "DATA": "354 go\r\n",
 		".": "250 first\r\n550 and a word for the next\r\n"})
@@ -92,7 +92,7 @@ func TestAServerThatTalksOutOfTurnIsNotKept(t *testing.T) {
 	for range 2 {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	}
-	if n := strings.Count(p.said(), "EHLO"); n != 2 {
+	if n := strings.Count(p.transcript(), "EHLO"); n != 2 {
 		t.Errorf("%d sessions, want 2", n)
 	}
 }
@@ -101,7 +101,7 @@ func TestServersWithoutEHLOAreGreetedWithHELO(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": "502 not here\r\n", "DATA": "354 go\r\n"})
 	expect(t, p.world(t).send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
-	if !strings.Contains(p.said(), "HELO client.test\nMAIL FROM:<bounce@sender.test>\n") {
-		t.Errorf("said %q", p.said())
+	if !strings.Contains(p.transcript(), "HELO client.test\nMAIL FROM:<bounce@sender.test>\n") {
+		t.Errorf("said %q", p.transcript())
 	}
 }

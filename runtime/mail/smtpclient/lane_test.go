@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// watched configures a transport with lanes that the test can inspect.
-func watched(r **lane.Registry) func(*smtpclient.Config) {
+// withRegistry configures a transport with lanes that the test can inspect.
+func withRegistry(r **lane.Registry) func(*smtpclient.Config) {
 	*r = lane.New(lane.Config{})
 	return func(c *smtpclient.Config) { c.Lanes = *r }
 }
 
-func TestWhatALaneLearnsFromAnAttempt(t *testing.T) {
+func TestAttemptsReportFeedbackToTheLane(t *testing.T) {
 	t.Parallel()
 	const delivered, refused, throttled, unreachable = "delivered", "refused", "throttled", "unreachable"
 	for name, c := range map[string]struct {
@@ -26,32 +26,32 @@ func TestWhatALaneLearnsFromAnAttempt(t *testing.T) {
 		action smtptest.Action
 		want   string
 	}{
-		"250":                    {smtptest.Dot, smtptest.Reply(250, "2.0.0", "ok"), delivered},
-		"greylisting":            {smtptest.Rcpt, smtptest.Reply(450, "4.2.0", "Greylisted, try again later"), refused},
-		"unknown user":           {smtptest.Rcpt, smtptest.Reply(550, "5.1.1", "unknown"), refused},
-		"a bad name, one time":   {smtptest.Mail, smtptest.Reply(554, "5.7.1", "blocked using zen.spamhaus.org"), refused},
-		"421 at the greeting":    {smtptest.Greeting, smtptest.Reply(421, "4.7.0", "too busy"), throttled},
-		"450 at the greeting":    {smtptest.Greeting, smtptest.Reply(450, "4.3.2", "later"), throttled},
-		"a bad name altogether":  {smtptest.Greeting, smtptest.Reply(554, "5.7.1", "blocked using zen.spamhaus.org"), throttled},
-		"421 at MAIL":            {smtptest.Mail, smtptest.Reply(421, "4.7.0", "closing"), throttled},
-		"too many messages":      {smtptest.Rcpt, smtptest.Reply(451, "4.7.1", "too many messages, slow down"), throttled},
-		"hang-up at once":        {smtptest.Greeting, smtptest.Disconnect(), unreachable},
-		"hang-up at MAIL":        {smtptest.Mail, smtptest.Disconnect(), refused},
-		"454 instead of the TLS": {smtptest.Starttls, smtptest.Reply(454, "4.7.0", "not now"), delivered},
+		"250":                         {smtptest.Dot, smtptest.Reply(250, "2.0.0", "ok"), delivered},
+		"greylisting":                 {smtptest.Rcpt, smtptest.Reply(450, "4.2.0", "Greylisted, try again later"), refused},
+		"unknown user":                {smtptest.Rcpt, smtptest.Reply(550, "5.1.1", "unknown"), refused},
+		"bad reputation, one message": {smtptest.Mail, smtptest.Reply(554, "5.7.1", "blocked using zen.spamhaus.org"), refused},
+		"421 at the greeting":         {smtptest.Greeting, smtptest.Reply(421, "4.7.0", "too busy"), throttled},
+		"450 at the greeting":         {smtptest.Greeting, smtptest.Reply(450, "4.3.2", "later"), throttled},
+		"bad reputation, greeting":    {smtptest.Greeting, smtptest.Reply(554, "5.7.1", "blocked using zen.spamhaus.org"), throttled},
+		"421 at MAIL":                 {smtptest.Mail, smtptest.Reply(421, "4.7.0", "closing"), throttled},
+		"too many messages":           {smtptest.Rcpt, smtptest.Reply(451, "4.7.1", "too many messages, slow down"), throttled},
+		"immediate disconnect":        {smtptest.Greeting, smtptest.Disconnect(), unreachable},
+		"disconnect at MAIL":          {smtptest.Mail, smtptest.Disconnect(), refused},
+		"454 instead of the TLS":      {smtptest.Starttls, smtptest.Reply(454, "4.7.0", "not now"), delivered},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var registry *lane.Registry
-			server, w := one(t, smtptest.Config{TLS: smtptest.StartTLS}, watched(&registry))
+			server, w := newOneHost(t, smtptest.Config{TLS: smtptest.StartTLS}, withRegistry(&registry))
 			server.On(c.at, "", c.action)
 			if c.at == smtptest.Greeting || c.at == smtptest.Mail || c.at == smtptest.Rcpt {
-				server, w = one(t, smtptest.Config{}, watched(&registry))
+				server, w = newOneHost(t, smtptest.Config{}, withRegistry(&registry))
 				server.Always(c.at, "", c.action)
 			}
 			w.send(t)
 			s := registry.Snapshot()
 			if len(s) != 1 || s[0].Name != "mx1.example.test" || s[0].Active != 0 {
-				t.Fatalf("after the attempt the lanes are %+v, want one of mx1.example.test with nothing active", s)
+				t.Fatalf("after the attempt the lanes are %+v, want one for mx1.example.test without active connections", s)
 			}
 			got := map[string]uint64{delivered: s[0].Delivered, refused: s[0].Refused, throttled: s[0].Throttled,
 				unreachable: s[0].Unreachable}
@@ -64,10 +64,10 @@ func TestWhatALaneLearnsFromAnAttempt(t *testing.T) {
 	}
 }
 
-func TestADestinationThatCannotBeReachedIsLeftAlone(t *testing.T) {
+func TestUnreachableDestinationIsPaused(t *testing.T) {
 	t.Parallel()
 	var registry *lane.Registry
-	w := newWorld(t, 1, watched(&registry)) // no server listens there
+	w := newWorld(t, 1, withRegistry(&registry)) // no server listens there
 	w.hosts(t, "example.test", "127.0.0.1")
 	begin := time.Now()
 	for range 3 {
@@ -85,10 +85,10 @@ func TestADestinationThatCannotBeReachedIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestADeadHostBesideALivingOneIsNoFailureOfTheLane(t *testing.T) {
+func TestDeadHostNextToAWorkingOneDoesNotPauseTheLane(t *testing.T) {
 	t.Parallel()
 	var registry *lane.Registry
-	server, w := one(t, smtptest.Config{}, watched(&registry),
+	server, w := newOneHost(t, smtptest.Config{}, withRegistry(&registry),
 		func(c *smtpclient.Config) { c.IdleAge = time.Nanosecond })
 	w.dns.Add(t, "example.test. 300 IN MX 5 dead.test.", "dead.test. 300 IN A 127.0.0.9")
 	for range 5 {
@@ -103,7 +103,7 @@ func TestADeadHostBesideALivingOneIsNoFailureOfTheLane(t *testing.T) {
 
 func TestAThrottledLaneKeepsNoIdleConnections(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Dot, "", smtptest.Stall())
 	stalled := make(chan smtpclient.Outcome, 1)
 	go func() { stalled <- w.send(t) }()
@@ -121,8 +121,8 @@ func TestAThrottledLaneKeepsNoIdleConnections(t *testing.T) {
 
 func TestHostsOfEqualPreferenceShareTheLoad(t *testing.T) {
 	t.Parallel()
-	first, second, w := two(t, smtptest.Config{}) // the transport of this world is not used
-	shared := newWorld(t, first.Port(), lanes(t, "default 3 3 1 10m -"))
+	first, second, w := newTwoHosts(t, smtptest.Config{}) // the transport of this world is not used
+	shared := newWorld(t, first.Port(), withLanes(t, "default 3 3 1 10m -"))
 	shared.dns.Add(t, "example.test. 300 IN MX 10 mx1.example.test.", "example.test. 300 IN MX 10 mx2.example.test.",
 		"mx1.example.test. 300 IN A 127.0.0.1", "mx2.example.test. 300 IN A 127.0.0.2")
 	for i := range 40 {
@@ -139,16 +139,16 @@ func TestHostsOfEqualPreferenceShareTheLoad(t *testing.T) {
 	w.Close()
 }
 
-func TestAnAttemptHasALimitOfItsOwn(t *testing.T) {
+func TestAttemptHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	for at, phase := range map[smtptest.Phase]smtpclient.Phase{smtptest.Greeting: smtpclient.PhaseGreeting,
 		smtptest.Mail: smtpclient.PhaseMail, smtptest.Dot: smtpclient.PhaseDot} {
 		var got smtpclient.Outcome
-		// it has to come so far
+		// the attempt must get this far
 		for _, longest := range []time.Duration{150 * time.Millisecond, 1500 * time.Millisecond, 15 * time.Second} {
-			server, w := one(t, smtptest.Config{}, func(c *smtpclient.Config) { c.Longest = longest })
+			server, w := newOneHost(t, smtptest.Config{}, func(c *smtpclient.Config) { c.Longest = longest })
 			server.On(at, "", smtptest.Stall())
-			if got = w.send(t); got.Phase == phase { // the time-outs of the phases are minutes
+			if got = w.send(t); got.Phase == phase { // the timeouts of the phases are minutes
 				break
 			}
 		}

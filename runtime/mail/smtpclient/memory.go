@@ -68,7 +68,7 @@ type familyKey struct {
 	local netip.Addr
 }
 
-var errNoLocal = errors.New("the way out has no address of that family")
+var errNoLocal = errors.New("the source has no address of that family")
 
 var errNoRoute = errors.New("this machine has no route to addresses of that family")
 

@@ -14,7 +14,7 @@ import (
 
 func TestThePreferredHostIsUsed(t *testing.T) {
 	t.Parallel()
-	first, second, w := two(t, smtptest.Config{})
+	first, second, w := newTwoHosts(t, smtptest.Config{})
 	for range 3 {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	}
@@ -29,18 +29,18 @@ func TestTheNextHostIsTriedAfterATemporaryFailure(t *testing.T) {
 		phase  smtptest.Phase
 		action smtptest.Action
 	}{
-		"hangs up at once":  {smtptest.Greeting, smtptest.Disconnect()},
-		"greets with 421":   {smtptest.Greeting, smtptest.Reply(421, "4.3.2", "too busy")},
-		"greets with 554":   {smtptest.Greeting, smtptest.Reply(554, "5.7.1", "go away")},
-		"refuses EHLO":      {smtptest.EHLO, smtptest.Reply(550, "5.7.1", "no")},
-		"hangs up at MAIL":  {smtptest.Mail, smtptest.Disconnect()},
-		"greylists":         {smtptest.Rcpt, smtptest.Reply(450, "4.2.0", "later")},
-		"451 at DATA":       {smtptest.Data, smtptest.Reply(451, "4.3.0", "later")},
-		"451 after the dot": {smtptest.Dot, smtptest.Reply(451, "4.3.0", "later")},
+		"disconnects immediately": {smtptest.Greeting, smtptest.Disconnect()},
+		"greets with 421":         {smtptest.Greeting, smtptest.Reply(421, "4.3.2", "too busy")},
+		"greets with 554":         {smtptest.Greeting, smtptest.Reply(554, "5.7.1", "go away")},
+		"refuses EHLO":            {smtptest.EHLO, smtptest.Reply(550, "5.7.1", "no")},
+		"disconnects at MAIL":     {smtptest.Mail, smtptest.Disconnect()},
+		"greylists":               {smtptest.Rcpt, smtptest.Reply(450, "4.2.0", "later")},
+		"451 at DATA":             {smtptest.Data, smtptest.Reply(451, "4.3.0", "later")},
+		"451 after the dot":       {smtptest.Dot, smtptest.Reply(451, "4.3.0", "later")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first, second, w := two(t, smtptest.Config{})
+			first, second, w := newTwoHosts(t, smtptest.Config{})
 			first.Always(script.phase, "", script.action)
 			got := w.send(t)
 			expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -51,9 +51,9 @@ func TestTheNextHostIsTriedAfterATemporaryFailure(t *testing.T) {
 	}
 }
 
-func TestTheNextHostIsTriedWhenTheBodyBreaksOff(t *testing.T) {
+func TestTheNextHostIsTriedWhenTheBodyIsCutOff(t *testing.T) {
 	t.Parallel()
-	first, _, w := two(t, smtptest.Config{})
+	first, _, w := newTwoHosts(t, smtptest.Config{})
 	first.On(smtptest.Body, "", smtptest.Disconnect())
 	large := strings.Repeat("more than the sockets hold\r\n", 150_000)
 	got := w.Deliver(t.Context(), envelope, []byte(large), nil)
@@ -63,7 +63,7 @@ func TestTheNextHostIsTriedWhenTheBodyBreaksOff(t *testing.T) {
 	}
 }
 
-func TestNoOtherHostIsAskedAfterAVerdict(t *testing.T) {
+func TestNoOtherHostIsTriedAfterAFinalReply(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]struct {
 		phase  smtptest.Phase
@@ -75,21 +75,21 @@ func TestNoOtherHostIsAskedAfterAVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first, second, w := two(t, smtptest.Config{})
+			first, second, w := newTwoHosts(t, smtptest.Config{})
 			first.On(script.phase, "", script.action)
 			if got := w.send(t); got.Kind == smtpclient.Delivered || got.RemoteHost != "mx1.example.test" {
 				t.Errorf("got %+v", got)
 			}
 			if n := second.Stats().Connections; n != 0 {
-				t.Errorf("the second host was asked %d times", n)
+				t.Errorf("the second host was contacted %d times", n)
 			}
 		})
 	}
 }
 
-func TestWhenAllHostsFailTheMostTellingOutcomeIsKept(t *testing.T) {
+func TestMostInformativeOutcomeIsReturnedWhenAllHostsFail(t *testing.T) {
 	t.Parallel()
-	first, second, w := two(t, smtptest.Config{})
+	first, second, w := newTwoHosts(t, smtptest.Config{})
 	first.On(smtptest.Rcpt, "", smtptest.Reply(450, "4.2.0", "greylisted"))
 	second.On(smtptest.Greeting, "", smtptest.Disconnect())
 	got := w.send(t)
@@ -100,17 +100,17 @@ func TestWhenAllHostsFailTheMostTellingOutcomeIsKept(t *testing.T) {
 	}
 }
 
-func TestAHostWithADeadAddressIsReachedAtTheOther(t *testing.T) {
+func TestHostIsReachedAtItsSecondAddress(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	w.dns.Set(t, "mx1.example.test", "mx1.example.test. 300 IN A 127.0.0.9", "mx1.example.test. 300 IN A "+
 		server.Host())
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 }
 
-func TestTheDomainItselfIsTheHostWithoutMX(t *testing.T) {
+func TestDomainWithoutMXIsItsOwnHost(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	w.dns.Add(t, "plain.test. 300 IN A "+server.Host(), "alias.test. 300 IN CNAME example.test.")
 	for domain, host := range map[string]string{"plain.test": "plain.test", "alias.test": "mx1.example.test"} {
 		got := w.Deliver(t.Context(), smtpclient.Envelope{To: "bob@" + domain}, []byte(message), nil)
@@ -121,10 +121,10 @@ func TestTheDomainItselfIsTheHostWithoutMX(t *testing.T) {
 	}
 }
 
-// RFC 5321 section 5.1 wants no alias there; there are some, and they are followed.
+// RFC 5321 section 5.1 forbids an alias there, but some domains have one, so it is followed.
 func TestAnAliasInTheMXIsFollowed(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	w.dns.Add(t, "customer.test. 300 IN MX 10 mail.customer.test.",
 		"mail.customer.test. 300 IN CNAME mx1.example.test.",
 		"dangling.test. 300 IN MX 10 mail.dangling.test.", "mail.dangling.test. 300 IN CNAME nowhere.test.")
@@ -132,13 +132,13 @@ func TestAnAliasInTheMXIsFollowed(t *testing.T) {
 	e.To = "bob@customer.test"
 	expect(t, w.Deliver(t.Context(), e, []byte(message), nil), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	if got := server.Messages(); len(got) != 1 || len(got[0].To) != 1 || got[0].To[0] != e.To {
-		t.Errorf("came in: %+v", got)
+		t.Errorf("arrived: %+v", got)
 	}
 	e.To = "bob@dangling.test"
 	expect(t, w.Deliver(t.Context(), e, []byte(message), nil), smtpclient.Temporary, "", smtpclient.PhaseDNS)
 }
 
-func TestDomainsThatTakeNoMail(t *testing.T) {
+func TestDomainsThatAcceptNoMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 25)
 	w.dns.Add(t, "null.test. 300 IN MX 0 .", `texts.test. 300 IN TXT "no address here"`,
@@ -166,10 +166,10 @@ func TestDomainsThatTakeNoMail(t *testing.T) {
 	}
 }
 
-func TestPrivateAddressesAreRefused(t *testing.T) {
+func TestPrivateAddressesAreRejected(t *testing.T) {
 	t.Parallel()
 	public := func(c *smtpclient.Config) { c.Control = egress.NewGuard(nil).Control }
-	server, w := one(t, smtptest.Config{}, public)
+	server, w := newOneHost(t, smtptest.Config{}, public)
 	got := w.send(t)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseConnect)
 	if !errors.Is(got.Err, egress.ErrRefused) ||
@@ -181,7 +181,7 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	}
 }
 
-func TestAPrivateHostBesideADeadOneIsTriedAgainLater(t *testing.T) {
+func TestPrivateHostNextToADeadOneIsRetriedLater(t *testing.T) {
 	t.Parallel()
 	server := smtptest.New(t, smtptest.Config{})
 	guard := egress.NewGuard(nil)

@@ -18,7 +18,7 @@ const (
 	Failed    OutcomeKind = "failed"
 )
 
-// FailureReason says why a Failed attempt could not succeed.
+// FailureReason explains why a Failed attempt could not succeed.
 type FailureReason string
 
 // The reasons.
@@ -28,7 +28,7 @@ const (
 	ReasonTLSRequired      FailureReason = "tls_required"
 	ReasonMessageTooLarge  FailureReason = "message_too_large"
 	ReasonSMTPUTF8Required FailureReason = "smtputf8_required"
-	ReasonPolicy           FailureReason = "policy" // rejected on our side; Err says why
+	ReasonPolicy           FailureReason = "policy" // rejected by this side; Err says why
 )
 
 // Phase is how far an attempt got.
@@ -70,7 +70,7 @@ type Outcome struct {
 	Kind         OutcomeKind
 	Reason       FailureReason // Failed only
 	Phase        Phase         // where it ended
-	Code         int           // of the deciding reply; 0 if there was none
+	Code         int           // of the deciding reply; 0 without a reply
 	EnhancedCode string        // "5.1.1", or empty
 	Reply        string        // the deciding reply on one line, including its codes: "250 2.0.0 Ok: queued as 4XyZ"
 	RemoteHost   string        // the mail host's name
@@ -82,8 +82,8 @@ type Outcome struct {
 	Err          error // nil when delivered
 }
 
-// Diagnostic returns the deciding reply, or what happened instead. A rejected STARTTLS decides only because
-// of a requirement, which is then included.
+// Diagnostic returns the deciding reply, or the error if there was no reply. A rejected STARTTLS decides only
+// because of a requirement, which is then included.
 func (o Outcome) Diagnostic() string {
 	if o.Reply != "" && (o.Phase != PhaseStartTLS || o.Err == nil) {
 		return o.Reply
@@ -121,8 +121,8 @@ func (o Outcome) withHost(host target, addr string) Outcome {
 	return o
 }
 
-// orEarlier selects what to report if several hosts were tried in vain: a retryable outcome over others, a
-// server's reply over our own errors, the later over the earlier.
+// orEarlier selects the outcome to report if several hosts failed: a retryable outcome over others, a server's
+// reply over our own errors, the later over the earlier.
 func (o Outcome) orEarlier(earlier *Outcome) Outcome {
 	switch {
 	case earlier == nil:

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// peer is a server of a few lines, for what go-smtp would never say: it answers
-// each command by its verb, and the final dot as ".".
+// peer is a minimal server for replies that go-smtp would never send. It looks up its reply to a command by the
+// verb, and to the final dot by ".".
 type peer struct {
 	port int
 
 	mu    sync.Mutex
-	lines []string // commands and body lines as they came
+	lines []string // commands and body lines as received
 }
 
 func newPeer(t *testing.T, greeting string, answers map[string]string) *peer {
@@ -68,7 +68,7 @@ func (p *peer) serve(conn net.Conn, greeting string, answers map[string]string) 
 	}
 }
 
-func (p *peer) said() string {
+func (p *peer) transcript() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strings.Join(p.lines, "\n") + "\n"

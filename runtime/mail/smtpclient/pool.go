@@ -23,14 +23,14 @@ type pool struct {
 	mu      sync.Mutex
 	idle    map[laneKey][]*session // the longest unused first
 	closed  bool
-	closers sync.WaitGroup // of connections saying goodbye
+	closers sync.WaitGroup // connections that are sending QUIT
 }
 
 func newPool(idleAge time.Duration, quit func(*session)) *pool {
 	return &pool{idleAge: idleAge, quit: quit, idle: map[laneKey][]*session{}}
 }
 
-// takeIdle returns the most recently used idle connection of a route, if there is one.
+// takeIdle returns the most recently used idle connection of a route, if any.
 func (p *pool) takeIdle(l laneKey, key routeKey) *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +48,7 @@ func (p *pool) removeIdle(l laneKey, i int) {
 	p.idle[l][i].expiry.Stop()
 	p.idle[l] = slices.Delete(p.idle[l], i, i+1)
 	if len(p.idle[l]) == 0 {
-		delete(p.idle, l) // there are as many lanes as domains in the world
+		delete(p.idle, l) // there can be as many lanes as receiving domains
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func TestAConnectionServesManyMessagesWithoutRSET(t *testing.T) {
 	t.Parallel()
 	for _, noPipelining := range []bool{false, true} {
-		server, w := one(t, smtptest.Config{NoPipelining: noPipelining})
+		server, w := newOneHost(t, smtptest.Config{NoPipelining: noPipelining})
 		for range 10 {
 			expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 		}
@@ -29,9 +29,9 @@ func TestAConnectionServesManyMessagesWithoutRSET(t *testing.T) {
 	}
 }
 
-func TestAfterARefusalTheConnectionIsResetFirst(t *testing.T) {
+func TestConnectionIsResetAfterARejection(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Rcpt, "", smtptest.Reply(550, "5.1.1", "unknown"))
 	w.send(t)
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -42,7 +42,7 @@ func TestAfterARefusalTheConnectionIsResetFirst(t *testing.T) {
 
 func TestMessagesPerConnectionAreLimited(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, lanes(t, "default 20 20 3 10m -"))
+	server, w := newOneHost(t, smtptest.Config{}, withLanes(t, "default 20 20 3 10m -"))
 	for range 7 {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	}
@@ -53,17 +53,17 @@ func TestMessagesPerConnectionAreLimited(t *testing.T) {
 	if perConnection[1] != 3 || perConnection[2] != 3 || perConnection[3] != 1 {
 		t.Errorf("messages per connection: %v", perConnection)
 	}
-	server.Wait(t, "two goodbyes", func(now smtptest.Stats) bool { return now.Open == 1 })
+	server.Wait(t, "two QUIT commands", func(now smtptest.Stats) bool { return now.Open == 1 })
 	if n := strings.Count(server.Transcript(), "QUIT\r\n"); n != 2 {
-		t.Errorf("%d goodbyes", n)
+		t.Errorf("%d QUIT commands", n)
 	}
 }
 
-func TestIdleConnectionsEndByThemselves(t *testing.T) {
+func TestIdleConnectionsExpire(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, func(c *smtpclient.Config) { c.IdleAge = 50 * time.Millisecond })
+	server, w := newOneHost(t, smtptest.Config{}, func(c *smtpclient.Config) { c.IdleAge = 50 * time.Millisecond })
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
-	server.Wait(t, "the goodbye", func(now smtptest.Stats) bool { return now.Open == 0 })
+	server.Wait(t, "QUIT", func(now smtptest.Stats) bool { return now.Open == 0 })
 	if !strings.HasSuffix(server.Transcript(), "QUIT\r\n") {
 		t.Errorf("said %q", server.Transcript())
 	}
@@ -71,7 +71,7 @@ func TestIdleConnectionsEndByThemselves(t *testing.T) {
 
 func TestConnectionsPerRouteAreLimited(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, lanes(t, "default 3 3 100 10m -"))
+	server, w := newOneHost(t, smtptest.Config{}, withLanes(t, "default 3 3 100 10m -"))
 	other := "other.test"
 	w.hosts(t, other, server.Host())
 	var mu sync.Mutex
@@ -97,7 +97,7 @@ func TestConnectionsPerRouteAreLimited(t *testing.T) {
 
 func TestWaitingForAConnectionEndsWithTheContext(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, lanes(t, "default 1 1 100 10m -"))
+	server, w := newOneHost(t, smtptest.Config{}, withLanes(t, "default 1 1 100 10m -"))
 	server.On(smtptest.Dot, "", smtptest.Stall())
 	first := make(chan smtpclient.Outcome, 1)
 	go func() { first <- w.Deliver(t.Context(), envelope, []byte(message), nil) }()
@@ -113,7 +113,7 @@ func TestWaitingForAConnectionEndsWithTheContext(t *testing.T) {
 	<-first
 }
 
-func TestADeadKeptConnectionIsReplacedWithoutAnAttempt(t *testing.T) {
+func TestDeadIdleConnectionIsReplacedWithoutAnAttempt(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]smtptest.Action{
 		"hangs up":       smtptest.Disconnect(),
@@ -122,12 +122,13 @@ func TestADeadKeptConnectionIsReplacedWithoutAnAttempt(t *testing.T) {
 		for _, noPipelining := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				server, w := one(t, smtptest.Config{NoPipelining: noPipelining})
+				server, w := newOneHost(t, smtptest.Config{NoPipelining: noPipelining})
 				expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 				server.On(smtptest.Mail, "", action)
 				expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 				if s := server.Stats(); s.Connections != 2 || s.Accepted != 2 {
-					t.Errorf("after a kept connection died the server counts %+v, want 2 connections and 2 messages", s)
+					t.Errorf("after an idle connection died, the server counts %+v, want 2 connections and 2 messages",
+						s)
 				}
 			})
 		}
@@ -142,15 +143,15 @@ func TestAConnectionDeadAtResetIsReplaced(t *testing.T) {
 	for range 2 {
 		expect(t, w.send(t), smtpclient.Permanent, "", smtpclient.PhaseRcpt)
 	}
-	if n := strings.Count(p.said(), "EHLO"); n != 2 {
-		t.Errorf("said %q", p.said())
+	if n := strings.Count(p.transcript(), "EHLO"); n != 2 {
+		t.Errorf("said %q", p.transcript())
 	}
 }
 
 // A fresh connection that dies is an attempt: no endless redialling.
 func TestAFreshConnectionThatDiesIsAnAttempt(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.Always(smtptest.Mail, "", smtptest.Disconnect())
 	expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseMail)
 	if n := server.Stats().Connections; n != 1 {
@@ -158,9 +159,9 @@ func TestAFreshConnectionThatDiesIsAnAttempt(t *testing.T) {
 	}
 }
 
-func TestAKeptConnectionThatDiesLaterIsAnAttempt(t *testing.T) {
+func TestReusedConnectionThatDiesLaterIsAnAttempt(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{NoPipelining: true})
+	server, w := newOneHost(t, smtptest.Config{NoPipelining: true})
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	server.On(smtptest.Rcpt, "", smtptest.Disconnect())
 	expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseRcpt)
@@ -168,7 +169,7 @@ func TestAKeptConnectionThatDiesLaterIsAnAttempt(t *testing.T) {
 
 func TestDomainsWithTheSameHostsShareConnections(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	w.dns.Add(t, "second.test. 300 IN MX 5 MX1.example.test.", "third.test. 300 IN A "+server.Host())
 	for _, to := range []string{"a@example.test", "b@second.test", "c@third.test"} {
 		got := w.Deliver(t.Context(), smtpclient.Envelope{To: to}, []byte(message), nil)
@@ -182,7 +183,7 @@ func TestDomainsWithTheSameHostsShareConnections(t *testing.T) {
 
 func TestCloseEndsEverything(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	server.On(smtptest.Dot, "carol@example.test", smtptest.Stall())
 	stalled := make(chan smtpclient.Outcome, 1)
@@ -193,12 +194,12 @@ func TestCloseEndsEverything(t *testing.T) {
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot) // on a second connection, now idle
 	w.Close()
 	if got := <-stalled; !got.Ambiguous || !errors.Is(got.Err, smtpclient.ErrClosed) {
-		t.Errorf("under way: %+v", got)
+		t.Errorf("in progress: %+v", got)
 	}
 	got := w.send(t)
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseWait)
 	if !errors.Is(got.Err, smtpclient.ErrClosed) {
-		t.Errorf("afterwards: %v", got.Err)
+		t.Errorf("after Close: %v", got.Err)
 	}
 	server.Release()
 	server.Wait(t, "all connections to end", func(now smtptest.Stats) bool { return now.Open == 0 })

@@ -36,7 +36,7 @@ func TestReadReply(t *testing.T) {
 	}
 }
 
-func TestReadReplyRefusesWhatIsNone(t *testing.T) {
+func TestReadReplyRejectsInvalidReplies(t *testing.T) {
 	t.Parallel()
 	for what, wire := range map[string]string{
 		"nonsense": "HTTP/1.1 400 Bad Request\r\n", "two digits": "25 ok\r\n", "code out of range": "999 ok\r\n", "no digits": "abc\r\n",
@@ -49,7 +49,7 @@ func TestReadReplyRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
-func TestLongRepliesAreCut(t *testing.T) {
+func TestLongRepliesAreTruncated(t *testing.T) {
 	t.Parallel()
 	got, err := read("550-" + strings.Repeat("é", 900) + "\r\n550 " + strings.Repeat("é", 900) + "\r\n")
 	if err != nil || len(got.text) > maxReplyText+len("…") || !utf8.ValidString(got.text) {
@@ -67,7 +67,7 @@ func FuzzReadReply(f *testing.F) {
 		}
 		if got.code < 200 || got.code > 599 || strings.ContainsAny(got.text, "\r\n\x00") ||
 			!utf8.ValidString(got.text) {
-			t.Errorf("%q became %+v", wire, got)
+			t.Errorf("%q was parsed as %+v", wire, got)
 		}
 	})
 }

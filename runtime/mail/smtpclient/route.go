@@ -89,7 +89,7 @@ func (t *Transport) smarthostRoute(c mailRequest, way Way) route {
 	// mox verifies no address in a certificate, and a smarthost may be configured by its address.
 	demand.config = &tls.Config{
 		ServerName: h.Host, RootCAs: t.cfg.RootCAs, MinVersion: tls.VersionTLS12,
-		InsecureSkipVerify: !demand.verify, //nolint:gosec // opportunistic TLS, RFC 7435: unverified is better than in clear
+		InsecureSkipVerify: !demand.verify, //nolint:gosec // opportunistic TLS, RFC 7435: unverified is better than plaintext
 	}
 	rt := route{hosts: []target{{name: h.Host, port: h.Port}}, set: h.Set(), way: way, smarthost: h, tls: demand}
 	rt.key = keyOf("smarthost", rt)
@@ -143,7 +143,7 @@ func (t *Transport) isNullMX(ctx context.Context, domain string) bool {
 	return err == nil && len(mx) == 1 && mx[0].Host == "."
 }
 
-// addresses are the addresses of a host, and whether they are authenticated.
+// addresses contains the addresses of a host, and whether they are authenticated.
 type addresses struct {
 	ips               []netip.Addr
 	expanded          moxdns.Domain // the target if the host's name is an alias

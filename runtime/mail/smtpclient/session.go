@@ -86,13 +86,13 @@ func (t *Transport) dialAddress(ctx context.Context, rt route, addr netip.AddrPo
 }
 
 // openSession dials and opens a session. If opportunistic TLS fails, it retries once in plaintext on a new
-// connection. The next connection tries TLS again: one handshake may fail for reasons of the moment, and an
-// attacker who can break it must not turn TLS off for longer.
+// connection. The next connection tries TLS again: a handshake may fail for a temporary reason, and an attacker
+// who can break it must not turn TLS off for longer.
 func (t *Transport) openSession(ctx context.Context, rt route, host target, addr netip.AddrPort,
 	demand tlsDemand) (*session, *Outcome) {
 	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, demand)
 	if tlsFailed && demand.clearAllowed && ctx.Err() == nil {
-		t.cfg.Logger.DebugContext(ctx, "smtp: tls failed, once more in the clear",
+		t.cfg.Logger.DebugContext(ctx, "smtp: TLS failed, retrying in plaintext",
 			slog.String("host", host.name), slog.String("addr", addr.String()), slog.Any("error", out.Err))
 		inTheClear := demand
 		inTheClear.mode = mox.TLSSkip
@@ -197,7 +197,7 @@ func (d tlsDemand) openFailure(ctx context.Context, err error, w *wire, ear *tap
 	case PolicySTS, PolicyDANE: // retry later, because the receiver can repair it
 		out.Err = fmt.Errorf("the receiver's %s policy is not met: %w", d.policy, err)
 	case PolicyEnforced:
-		out.Err = fmt.Errorf("verified TLS is enforced and could not be had: %w", err)
+		out.Err = fmt.Errorf("verified TLS is enforced but not available: %w", err)
 	}
 	// A network error or a 4xx means "not now"; anything else means that this host has no TLS, or no
 	// certificate for its name.

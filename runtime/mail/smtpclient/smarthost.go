@@ -45,21 +45,21 @@ func ParseSmarthost(setting string) (*Smarthost, error) {
 	case "smtps":
 		s.Implicit, s.Port = true, 465
 	default:
-		return nil, fmt.Errorf("smarthost: scheme %q, want smtp or smtps", u.Scheme)
+		return nil, fmt.Errorf("smarthost: scheme %q must be smtp or smtps", u.Scheme)
 	}
 	if s.Host == "" || u.Path != "" && u.Path != "/" || u.Fragment != "" {
-		return nil, errors.New("smarthost: want smtp://user:pass@host:port and nothing after it")
+		return nil, errors.New("smarthost: must be smtp://user:pass@host:port without a path")
 	}
 	if u.Port() != "" {
 		if s.Port, err = strconv.Atoi(u.Port()); err != nil || s.Port < 1 || s.Port > 65535 {
-			return nil, fmt.Errorf("smarthost: %q is not a port", u.Port())
+			return nil, fmt.Errorf("smarthost: %q is not a port number", u.Port())
 		}
 	}
 	if u.User != nil {
 		s.Username = u.User.Username()
 		s.Password, _ = u.User.Password()
 		if s.Username == "" || s.Password == "" {
-			return nil, errors.New("smarthost: user and password are needed both, or neither")
+			return nil, errors.New("smarthost: requires both user and password, or neither")
 		}
 	}
 	switch query := u.Query(); {

@@ -23,7 +23,7 @@ func relay(t *testing.T, cfg smtptest.Config, userinfo string) (*smtptest.Server
 
 var users = map[string]string{"mailer": "s3cret"}
 
-func TestSmarthostTakesAllMail(t *testing.T) {
+func TestSmarthostAcceptsAllMail(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		cfg  smtptest.Config
@@ -31,14 +31,14 @@ func TestSmarthostTakesAllMail(t *testing.T) {
 		tls  bool
 		mode string
 	}{
-		"in the clear":                     {smtptest.Config{}, "", false, ""},
-		"starttls":                         {smtptest.Config{TLS: smtptest.StartTLS}, "", true, ""},
-		"starttls enforced":                {smtptest.Config{TLS: smtptest.StartTLS}, "", true, smtpclient.TLSEnforced},
-		"smtps":                            {smtptest.Config{TLS: smtptest.Implicit}, "", true, ""},
-		"smtps enforced":                   {smtptest.Config{TLS: smtptest.Implicit}, "", true, smtpclient.TLSEnforced},
-		"credentials over starttls":        {smtptest.Config{TLS: smtptest.StartTLS, Auth: users}, "mailer:s3cret", true, ""},
-		"credentials over smtps":           {smtptest.Config{TLS: smtptest.Implicit, Auth: users}, "mailer:s3cret", true, ""},
-		"credentials to this very machine": {smtptest.Config{Auth: users, AuthInTheClear: true}, "mailer:s3cret", false, ""},
+		"in the clear":                {smtptest.Config{}, "", false, ""},
+		"starttls":                    {smtptest.Config{TLS: smtptest.StartTLS}, "", true, ""},
+		"starttls enforced":           {smtptest.Config{TLS: smtptest.StartTLS}, "", true, smtpclient.TLSEnforced},
+		"smtps":                       {smtptest.Config{TLS: smtptest.Implicit}, "", true, ""},
+		"smtps enforced":              {smtptest.Config{TLS: smtptest.Implicit}, "", true, smtpclient.TLSEnforced},
+		"credentials over starttls":   {smtptest.Config{TLS: smtptest.StartTLS, Auth: users}, "mailer:s3cret", true, ""},
+		"credentials over smtps":      {smtptest.Config{TLS: smtptest.Implicit, Auth: users}, "mailer:s3cret", true, ""},
+		"credentials to this machine": {smtptest.Config{Auth: users, AuthInTheClear: true}, "mailer:s3cret", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,22 +60,22 @@ func TestSmarthostTakesAllMail(t *testing.T) {
 				t.Errorf("%d connections: one route for all recipients", n)
 			}
 			if len(w.dns.Queries()) != 0 {
-				t.Errorf("asked the DNS: %v", w.dns.Queries())
+				t.Errorf("DNS was queried: %v", w.dns.Queries())
 			}
 		})
 	}
 }
 
-func TestSmarthostThatDoesNotLikeUsIsNotTheRecipientsFault(t *testing.T) {
+func TestSmarthostAuthFailuresAreTemporary(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		cfg   smtptest.Config
 		user  string
 		phase smtpclient.Phase
 	}{
-		"wrong password":     {smtptest.Config{TLS: smtptest.StartTLS, Auth: users}, "mailer:wrong", smtpclient.PhaseAuth},
-		"credentials needed": {smtptest.Config{TLS: smtptest.StartTLS, Auth: users}, "", smtpclient.PhaseMail},
-		"no AUTH offered":    {smtptest.Config{TLS: smtptest.StartTLS}, "mailer:s3cret", smtpclient.PhaseAuth},
+		"wrong password":       {smtptest.Config{TLS: smtptest.StartTLS, Auth: users}, "mailer:wrong", smtpclient.PhaseAuth},
+		"credentials required": {smtptest.Config{TLS: smtptest.StartTLS, Auth: users}, "", smtpclient.PhaseMail},
+		"no AUTH offered":      {smtptest.Config{TLS: smtptest.StartTLS}, "mailer:s3cret", smtpclient.PhaseAuth},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,8 +89,8 @@ func TestSmarthostThatDoesNotLikeUsIsNotTheRecipientsFault(t *testing.T) {
 	}
 }
 
-// smarthost.test is 127.0.0.1, but nothing about its name says so.
-func TestCredentialsNeverTravelInTheClear(t *testing.T) {
+// smarthost.test is 127.0.0.1, but its name does not show it.
+func TestCredentialsAreNeverSentInPlaintext(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]smtptest.Config{
 		"no TLS offered":         {Auth: users, AuthInTheClear: true},
@@ -176,7 +176,7 @@ func TestParseSmarthost(t *testing.T) {
 	}
 }
 
-func TestTheInboxInTheProcessTakesEnforcedMail(t *testing.T) {
+func TestInProcessInboxAcceptsEnforcedMail(t *testing.T) {
 	t.Parallel()
 	server := smtptest.New(t, smtptest.Config{})
 	for inProcess, want := range map[bool]smtpclient.OutcomeKind{true: smtpclient.Delivered, false: smtpclient.Failed} {
@@ -189,7 +189,7 @@ func TestTheInboxInTheProcessTakesEnforcedMail(t *testing.T) {
 			c.Smarthost = host
 		})
 		if got := w.Deliver(t.Context(), enforced, []byte(message), nil); got.Kind != want {
-			t.Errorf("in the process %v: %+v", inProcess, got)
+			t.Errorf("in process %v: %+v", inProcess, got)
 		}
 	}
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// recorder keeps reports.
+// recorder records reports.
 type recorder struct {
 	mu  sync.Mutex
 	got []smtpclient.TLSReport
@@ -60,7 +60,7 @@ const stsDomain = "example.com"
 
 var stsEnvelope = smtpclient.Envelope{From: "bounce@sender.test", To: "bob@" + stsDomain}
 
-// policyLines are what a receiver serves.
+// policyLines returns the policy that a receiver serves.
 func policyLines(mode string, hosts ...string) string {
 	return "version: STSv1\nmode: " + mode + "\nmx: " + strings.Join(hosts, "\nmx: ") + "\nmax_age: 604800\n"
 }
@@ -143,7 +143,7 @@ func TestSTSEnforceDeliversToAVerifiedHost(t *testing.T) {
 	r.reports.expect(t, smtpclient.TLSReport{Domain: stsDomain, Host: "mx1.example.com", Policy: smtpclient.PolicySTS})
 }
 
-func TestSTSEnforceLeavesAHostThatDoesNotProveItself(t *testing.T) {
+func TestSTSEnforceSkipsAnUnverifiedHost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		tls    smtptest.TLS
@@ -169,7 +169,7 @@ func TestSTSEnforceLeavesAHostThatDoesNotProveItself(t *testing.T) {
 	}
 }
 
-func TestSTSEnforceWaitsWhenNoHostProvesItself(t *testing.T) {
+func TestSTSEnforceIsTemporaryIfNoHostIsVerified(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, policyLines("enforce", "*.example.com"), smtptest.NoTLS, smtptest.WrongName)
 	got := r.send(t, "")
@@ -178,7 +178,7 @@ func TestSTSEnforceWaitsWhenNoHostProvesItself(t *testing.T) {
 		len(r.first.Messages())+len(r.second.Messages()) != 0 {
 		t.Errorf("error %v", got.Err)
 	}
-	// The receiver takes its policy back: a new id, and mail flows (RFC 8461, 5.1).
+	// The receiver withdraws its policy under a new id, and mail is delivered (RFC 8461, 5.1).
 	r.policy.Store("version: STSv1\nmode: none\nmax_age: 60\n")
 	r.dns.Set(t, "_mta-sts.example.com", `_mta-sts.example.com. 0 IN TXT "v=STSv1; id=2"`)
 	expect(t, r.send(t, ""), smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -198,7 +198,7 @@ func TestSTSEnforceSkipsHostsThatThePolicyDoesNotName(t *testing.T) {
 		smtpclient.TLSReport{Domain: stsDomain, Host: "mx2.example.com", Policy: smtpclient.PolicySTS})
 }
 
-func TestSTSEnforceWaitsWhenThePolicyNamesNoHost(t *testing.T) {
+func TestSTSEnforceIsTemporaryIfThePolicyNamesNoHost(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, policyLines("enforce", "mx.elsewhere.test"), smtptest.StartTLS, smtptest.StartTLS)
 	got := r.send(t, "")
@@ -213,7 +213,7 @@ func TestSTSEnforceWaitsWhenThePolicyNamesNoHost(t *testing.T) {
 	}
 }
 
-func TestSTSTestingDeliversAndCounts(t *testing.T) {
+func TestSTSTestingDeliversAndReports(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		tls    smtptest.TLS
@@ -242,9 +242,9 @@ func TestSTSTestingDeliversAndCounts(t *testing.T) {
 	}
 }
 
-// A connection that was opened without demands must not carry a message whose
-// receiver demands a certificate, nor one to a host that its policy does not name.
-func TestSTSDoesNotShareConnectionsWithLess(t *testing.T) {
+// A connection that was opened without requirements must not carry a message whose receiver requires a
+// certificate, nor a message whose policy does not name the host.
+func TestSTSDoesNotShareConnectionsOfWeakerPolicies(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, policyLines("enforce", "mx1.example.com"), smtptest.WrongName, smtptest.NoTLS)
 	r.dns.Add(t, "plain.test. 300 IN MX 10 mx1.example.com.", "plain.test. 300 IN MX 20 mx2.example.com.")
@@ -256,17 +256,18 @@ func TestSTSDoesNotShareConnectionsWithLess(t *testing.T) {
 	}
 }
 
-// A kept connection to a host that a newer policy does not name is of no use.
-func TestSTSLeavesAKeptConnectionWhenThePolicyChanges(t *testing.T) {
+// An idle connection is not reused if a newer policy does not name its host.
+func TestSTSDropsIdleConnectionsWhenThePolicyChanges(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t, policyLines("enforce", "mx1.example.com", "mx2.example.com"), smtptest.StartTLS, smtptest.StartTLS)
+	r := newReceiver(t, policyLines("enforce", "mx1.example.com", "mx2.example.com"), smtptest.StartTLS,
+		smtptest.StartTLS)
 	expectPolicy(t, r.send(t, ""), smtpclient.PolicySTS, "mx1.example.com")
 	r.policy.Store(policyLines("enforce", "mx2.example.com"))
 	r.dns.Set(t, "_mta-sts.example.com", `_mta-sts.example.com. 0 IN TXT "v=STSv1; id=2"`)
 	expectPolicy(t, r.send(t, ""), smtpclient.PolicySTS, "mx2.example.com")
 }
 
-func TestTheSendersDemandComesBeforeThePolicy(t *testing.T) {
+func TestEnvelopeRequirementTakesPrecedenceOverThePolicy(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, policyLines("enforce", "*.example.com"), smtptest.NoTLS, smtptest.NoTLS)
 	got := r.send(t, smtpclient.TLSEnforced)
@@ -274,7 +275,7 @@ func TestTheSendersDemandComesBeforeThePolicy(t *testing.T) {
 	expectPolicy(t, got, smtpclient.PolicyEnforced, "mx2.example.com")
 }
 
-func TestAPolicyThatCannotBeFetchedDemandsNothingAndIsCounted(t *testing.T) {
+func TestUnfetchablePolicyIsReportedButNotEnforced(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, "no policy", smtptest.StartTLS, smtptest.StartTLS)
 	got := r.send(t, "")
@@ -293,14 +294,14 @@ func TestThePolicyIsThatOfTheRecipientsDomain(t *testing.T) {
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 }
 
-// away is a finder that fails as one does whose caller has gone.
+// away is a finder that fails with the error of a canceled caller.
 type away struct{}
 
 func (away) Policy(_ context.Context, _ string) (*mtasts.Policy, error) {
 	return nil, errors.New("away")
 }
 
-func TestASmarthostIsNotAskedForPolicies(t *testing.T) {
+func TestPoliciesAreNotUsedWithASmarthost(t *testing.T) {
 	t.Parallel()
 	reports := &recorder{}
 	server := smtptest.New(t, smtptest.Config{})

@@ -36,14 +36,14 @@ func stalledMessage(phase smtpclient.Phase) []byte {
 	return []byte(message)
 }
 
-// Each phase has its own time-out: only the one of the stalled phase is short.
+// Each phase has its own timeout. In this test, only the timeout of the stalled phase is short.
 func TestEachPhaseHasItsTimeout(t *testing.T) {
 	t.Parallel()
 	for name, c := range stalls {
 		for _, noPipelining := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				server, w := one(t, smtptest.Config{NoPipelining: noPipelining},
+				server, w := newOneHost(t, smtptest.Config{NoPipelining: noPipelining},
 					func(cfg *smtpclient.Config) { c.short(&cfg.Timeouts, 150*time.Millisecond) })
 				server.On(c.at, "", smtptest.Stall())
 				got := w.Deliver(t.Context(), envelope, stalledMessage(c.phase), nil)
@@ -51,18 +51,19 @@ func TestEachPhaseHasItsTimeout(t *testing.T) {
 				if !errors.Is(got.Err, os.ErrDeadlineExceeded) || got.Ambiguous != (c.phase == smtpclient.PhaseDot) {
 					t.Errorf("got %+v", got)
 				}
-				server.Wait(t, "our end to close", func(now smtptest.Stats) bool { return now.Stalled == 1 })
+				server.Wait(t, "our side to close", func(now smtptest.Stats) bool { return now.Stalled == 1 })
 			})
 		}
 	}
 }
 
-func TestCancellingEndsEveryPhaseAtOnce(t *testing.T) {
+func TestCancellingEndsEveryPhaseImmediately(t *testing.T) {
 	t.Parallel()
 	for name, c := range stalls {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{NoPipelining: true}) // one reply at a time: the phase is certain
+			// one reply at a time, so that the phase is known
+			server, w := newOneHost(t, smtptest.Config{NoPipelining: true})
 			server.On(c.at, "", smtptest.Stall())
 			lost := errors.New("lease ended")
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -71,8 +72,8 @@ func TestCancellingEndsEveryPhaseAtOnce(t *testing.T) {
 			go func() { done <- w.Deliver(ctx, envelope, stalledMessage(c.phase), nil) }()
 			server.Wait(t, "the stall", func(now smtptest.Stats) bool { return now.Stalled == 1 })
 			cancel(lost)
-			got := <-done // the default time-outs are minutes
-			// The server may stall before we have heard of its last step.
+			got := <-done // the default timeouts are minutes
+			// The server may stall before we have read the reply of the previous step.
 			if got.Phase == smtpclient.PhaseConnect && c.at == smtptest.Greeting || got.Phase == smtpclient.PhaseData &&
 				c.at == smtptest.Body {
 				got.Phase = c.phase
@@ -85,7 +86,7 @@ func TestCancellingEndsEveryPhaseAtOnce(t *testing.T) {
 	}
 }
 
-func TestConnectingIsBounded(t *testing.T) {
+func TestConnectingHasATimeout(t *testing.T) {
 	t.Parallel()
 	server := smtptest.New(t, smtptest.Config{})
 	w := newWorld(t, server.Port(), func(c *smtpclient.Config) { c.Timeouts.Connect = time.Nanosecond })

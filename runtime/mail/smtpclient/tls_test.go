@@ -18,14 +18,15 @@ func TestOpportunisticTLS(t *testing.T) {
 		tls    smtptest.TLS
 		secure bool
 	}{
-		"offered":             {smtptest.StartTLS, true},
-		"not offered":         {smtptest.NoTLS, false},
-		"for another name":    {smtptest.WrongName, true},
-		"broken, so in clear": {smtptest.BrokenTLS, false},
+		"offered":              {smtptest.StartTLS, true},
+		"not offered":          {smtptest.NoTLS, false},
+		"for another name":     {smtptest.WrongName, true},
+		"broken, so plaintext": {smtptest.BrokenTLS, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{TLS: c.tls}, stranger) // no certificate is trusted, none need be
+			// no certificate is trusted, and none has to be
+			server, w := newOneHost(t, smtptest.Config{TLS: c.tls}, stranger)
 			got := w.send(t)
 			expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 			if (got.TLS != "") != c.secure || c.secure && got.TLS != "TLS 1.3" {
@@ -38,14 +39,14 @@ func TestOpportunisticTLS(t *testing.T) {
 	}
 }
 
-func TestARefusedSTARTTLSIsFollowedByTheClear(t *testing.T) {
+func TestRejectedSTARTTLSFallsBackToPlaintext(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]smtptest.Action{
 		"454": smtptest.Reply(454, "4.7.0", "TLS not available"), "garbage": smtptest.Raw("220 go\r\nnot a handshake\r\n"), "hang-up": smtptest.Disconnect(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{TLS: smtptest.StartTLS})
+			server, w := newOneHost(t, smtptest.Config{TLS: smtptest.StartTLS})
 			server.On(smtptest.Starttls, "", action)
 			expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 			if n := server.Stats().Connections; n != 2 {
@@ -55,9 +56,9 @@ func TestARefusedSTARTTLSIsFollowedByTheClear(t *testing.T) {
 	}
 }
 
-func TestTheClearIsTriedOnceOnly(t *testing.T) {
+func TestPlaintextIsTriedOnce(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{TLS: smtptest.BrokenTLS})
+	server, w := newOneHost(t, smtptest.Config{TLS: smtptest.BrokenTLS})
 	server.Always(smtptest.Mail, "", smtptest.Disconnect())
 	expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseMail)
 	if n := server.Stats().Connections; n != 2 {
@@ -67,7 +68,7 @@ func TestTheClearIsTriedOnceOnly(t *testing.T) {
 
 func TestEnforcedTLS(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{TLS: smtptest.StartTLS})
+	server, w := newOneHost(t, smtptest.Config{TLS: smtptest.StartTLS})
 	got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	if m := server.Messages(); len(m) != 1 || !m[0].TLS || got.TLS != "TLS 1.3" {
@@ -75,7 +76,7 @@ func TestEnforcedTLS(t *testing.T) {
 	}
 }
 
-func TestEnforcedTLSRefusesLess(t *testing.T) {
+func TestEnforcedTLSRejectsUnverifiedTLS(t *testing.T) {
 	t.Parallel()
 	stranger := func(c *smtpclient.Config) { c.RootCAs = x509.NewCertPool() }
 	for name, c := range map[string]struct {
@@ -90,7 +91,7 @@ func TestEnforcedTLSRefusesLess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{TLS: c.tls}, c.shape...)
+			server, w := newOneHost(t, smtptest.Config{TLS: c.tls}, c.shape...)
 			got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 			expect(t, got, smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
 			if !strings.Contains(got.Err.Error(), c.text) || got.RemoteHost != "mx1.example.test" {
@@ -103,14 +104,14 @@ func TestEnforcedTLSRefusesLess(t *testing.T) {
 	}
 }
 
-// "Not now" is not "never": a network error or a 4xx leaves hope.
-func TestEnforcedTLSTriesAgainLaterAfterANetworkError(t *testing.T) {
+// A network error or a 4xx may be temporary, so the message is retried.
+func TestEnforcedTLSIsRetriedAfterANetworkError(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]smtptest.Action{"hang-up": smtptest.Disconnect(),
 		"454": smtptest.Reply(454, "4.7.0", "not now")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, w := one(t, smtptest.Config{TLS: smtptest.StartTLS})
+			server, w := newOneHost(t, smtptest.Config{TLS: smtptest.StartTLS})
 			server.On(smtptest.Starttls, "", action)
 			got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 			expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseStartTLS)
@@ -118,7 +119,7 @@ func TestEnforcedTLSTriesAgainLaterAfterANetworkError(t *testing.T) {
 	}
 }
 
-func TestEnforcedTLSGoesOnToAHostThatHasIt(t *testing.T) {
+func TestEnforcedTLSTriesTheNextHost(t *testing.T) {
 	t.Parallel()
 	first := smtptest.New(t, smtptest.Config{})
 	second := smtptest.New(t, smtptest.Config{TLS: smtptest.StartTLS, Hostname: "mx2.example.test",
@@ -132,10 +133,10 @@ func TestEnforcedTLSGoesOnToAHostThatHasIt(t *testing.T) {
 	}
 }
 
-// A connection in the clear must never carry a message that enforces TLS.
-func TestTheModesDoNotShareConnections(t *testing.T) {
+// A plaintext connection must never carry a message that enforces TLS.
+func TestTLSModesDoNotShareConnections(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{TLS: smtptest.WrongName})
+	server, w := newOneHost(t, smtptest.Config{TLS: smtptest.WrongName})
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)

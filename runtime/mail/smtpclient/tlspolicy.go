@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 )
 
-// TLSPolicy says which requirement decided about TLS with a mail host.
+// TLSPolicy is the requirement that determined the use of TLS with a mail host.
 type TLSPolicy string
 
 // The policies. If several apply, the later in this list decides.
@@ -25,8 +25,8 @@ const (
 	PolicyDANE          TLSPolicy = "dane"          // the mail host's TLSA records (RFC 7672)
 )
 
-// STSPolicies returns the MTA-STS policy of a domain, or nil. An error says why a newer one could not be
-// fetched, and forbids nothing.
+// STSPolicies returns the MTA-STS policy of a domain, or nil. An error explains why a newer one could not be
+// fetched. It does not prevent delivery.
 type STSPolicies interface {
 	Policy(ctx context.Context, domain string) (*mtasts.Policy, error)
 }

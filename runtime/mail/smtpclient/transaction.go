@@ -25,7 +25,7 @@ type progress struct {
 // deliverMessage runs one transaction. The session can be used again unless broken is set.
 func (s *session) deliverMessage(c mailRequest, beforeFinalDot func() error) (Outcome, progress) {
 	if c.eightBit && !s.ext.eightBit && c.sevenBit != nil {
-		c = c.inSevenBit()
+		c = c.convertToSevenBit()
 	}
 	if out := s.findUnsupported(c); out != nil {
 		return s.withLocation(*out), progress{}
@@ -38,7 +38,7 @@ func (s *session) deliverMessage(c mailRequest, beforeFinalDot func() error) (Ou
 		return s.withLocation(*out), p
 	}
 	if err := s.writeBody(c.msg); err != nil {
-		return s.withLocation(s.bodyFailed(err)), p
+		return s.withLocation(s.handleFailedBody(err)), p
 	}
 	if beforeFinalDot != nil {
 		if err := beforeFinalDot(); err != nil {
@@ -49,7 +49,7 @@ func (s *session) deliverMessage(c mailRequest, beforeFinalDot func() error) (Ou
 	return s.withLocation(s.sendFinalDot()), p
 }
 
-// findUnsupported reports what this server cannot accept, before sending anything.
+// findUnsupported returns an outcome if this server cannot accept the message, before anything is sent.
 func (s *session) findUnsupported(c mailRequest) *Outcome {
 	var out Outcome
 	switch {
@@ -60,7 +60,7 @@ func (s *session) findUnsupported(c mailRequest) *Outcome {
 		out = newFailure(PhaseMail, ReasonMessageTooLarge, "message of %d bytes, %s accepts at most %d", len(c.msg),
 			s.host.name, s.ext.maxSize)
 	case c.eightBit && !s.ext.eightBit: // RFC 6152, 3
-		out = newFailure(PhaseMail, ReasonPolicy, "message with 8-bit content, %s takes 7-bit only", s.host.name)
+		out = newFailure(PhaseMail, ReasonPolicy, "message with 8-bit content, %s accepts only 7-bit", s.host.name)
 	default:
 		return nil
 	}
@@ -101,7 +101,7 @@ func (s *session) sendEnvelope(commands []command) (*Outcome, progress) {
 				batch = commands
 			}
 			if err := s.sendCommands(batch); err != nil {
-				out := s.hungUp(cmd, err)
+				out := s.handleFailedWrite(cmd, err)
 				return &out, p
 			}
 		}
@@ -155,17 +155,17 @@ func (s *session) sendCommands(commands []command) error {
 	return s.w.Flush()
 }
 
-// hungUp handles a failed write. A server that ends connections often sends the reason first.
-func (s *session) hungUp(cmd command, err error) Outcome {
+// handleFailedWrite handles a failed write. A server that ends connections often sends the reason first.
+func (s *session) handleFailedWrite(cmd command, err error) Outcome {
 	s.broken = true
-	if r, ok := s.lastWords(); ok {
+	if r, ok := s.readPendingRejection(); ok {
 		return interpretRefusal(cmd.phase, r)
 	}
 	return newTemporary(cmd.phase, err)
 }
 
-// lastWords reads a rejection that arrived before the connection broke.
-func (s *session) lastWords() (reply, bool) {
+// readPendingRejection reads a rejection that arrived before the connection broke.
+func (s *session) readPendingRejection() (reply, bool) {
 	s.wire.limitTo(time.Second)
 	r, err := readReply(s.r)
 	return r, err == nil && r.code >= 400
@@ -174,8 +174,8 @@ func (s *session) lastWords() (reply, bool) {
 // blockSize is how much of a body has the timeout of one block.
 const blockSize = 64 << 10
 
-// writeBody sends the body and waits until the network has taken it. It doubles dots at the start of lines
-// (RFC 5321, 4.5.2).
+// writeBody sends the body and waits until it has been written to the network. It doubles dots at the start of
+// lines (RFC 5321, 4.5.2).
 func (s *session) writeBody(msg []byte) error {
 	if msg[0] == '.' {
 		if err := s.w.WriteByte('.'); err != nil {
@@ -201,9 +201,9 @@ func (s *session) writeBody(msg []byte) error {
 	return s.w.Flush()
 }
 
-func (s *session) bodyFailed(err error) Outcome {
+func (s *session) handleFailedBody(err error) Outcome {
 	s.broken = true
-	if r, ok := s.lastWords(); ok {
+	if r, ok := s.readPendingRejection(); ok {
 		return interpretRefusal(PhaseBody, r)
 	}
 	return newTemporary(PhaseBody, err)
@@ -213,10 +213,10 @@ func (s *session) bodyFailed(err error) Outcome {
 // was delivered.
 func (s *session) sendFinalDot() Outcome {
 	if _, err := s.w.WriteString(".\r\n"); err != nil {
-		return s.bodyFailed(err)
+		return s.handleFailedBody(err)
 	}
 	if err := s.w.Flush(); err != nil {
-		return s.bodyFailed(err) // a partially sent dot does not count
+		return s.handleFailedBody(err) // a partially sent dot does not count
 	}
 	s.wire.limitTo(s.timeouts.Dot)
 	r, err := readReply(s.r)

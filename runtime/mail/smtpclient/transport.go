@@ -59,7 +59,7 @@ func (t *Transport) Deliver(ctx context.Context, env Envelope, msg []byte, befor
 		return newTemporary(PhaseWait, err)
 	}
 	defer end()
-	c, err := newConsignment(env, msg)
+	c, err := newMailRequest(env, msg)
 	if err != nil {
 		return newFailure(PhaseEnvelope, ReasonPolicy, "%w", err)
 	}

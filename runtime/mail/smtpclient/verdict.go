@@ -38,7 +38,7 @@ func (o Outcome) withReply(r reply) Outcome {
 
 // interpretRefusal interprets a reply that is not the expected one (RFC 5321, 4.2.1).
 func interpretRefusal(phase Phase, r reply) Outcome {
-	out := Outcome{Kind: Temporary, Phase: phase, Err: fmt.Errorf("the server answered %s", r.text)}
+	out := Outcome{Kind: Temporary, Phase: phase, Err: fmt.Errorf("the server replied %s", r.text)}
 	switch {
 	case r.code/100 != 5 || phase == PhaseReset:
 		// 4xx, an unknown reply, or one that is not about this message: retry.

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
-// Way is how a message is sent. Its zero value is the one in Config.
+// Way is how a message is sent. The zero value uses Config.
 type Way struct {
 	Label      string       // name of the way in lanes and records; for a smarthost it is lane.SmarthostWay
 	LocalAddrs []netip.Addr // to send from, one per family; targets of a family without one are skipped
@@ -38,8 +38,8 @@ func (w Way) wayKey() string {
 	return b.String()
 }
 
-// localAddr returns the address to send from to a target; ok is false if there is none of its family. The zero
-// address leaves the choice to the system.
+// localAddr returns the address to send from to a target; ok is false if the way has no address of that family.
+// The zero address leaves the choice to the system.
 func (w Way) localAddr(target netip.Addr) (addr netip.Addr, ok bool) {
 	if len(w.LocalAddrs) == 0 {
 		return netip.Addr{}, true

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-func by(way smtpclient.Way) smtpclient.Envelope {
+func envelopeFor(way smtpclient.Way) smtpclient.Envelope {
 	e := envelope
 	e.Way = way
 	return e
@@ -22,7 +22,7 @@ func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
 func TestAWayHasItsAddressAndItsHostname(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	ways := []smtpclient.Way{
 		{},
 		{Label: "127.0.0.2", LocalAddrs: []netip.Addr{addr("2001:db8::2"), addr("127.0.0.2")}, Hostname: "out2.test"},
@@ -31,7 +31,7 @@ func TestAWayHasItsAddressAndItsHostname(t *testing.T) {
 	for i, want := range []struct{ local, helo string }{{"127.0.0.1", "client.test"}, {"127.0.0.2", "out2.test"},
 		{"127.0.0.3", "out3.test"}} {
 		for range 2 { // on one connection
-			got := w.Deliver(t.Context(), by(ways[i]), []byte(message), nil)
+			got := w.Deliver(t.Context(), envelopeFor(ways[i]), []byte(message), nil)
 			expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 			if !strings.HasPrefix(got.LocalAddr, want.local+":") {
 				t.Errorf("from %s, want %s", got.LocalAddr, want.local)
@@ -43,15 +43,15 @@ func TestAWayHasItsAddressAndItsHostname(t *testing.T) {
 	}
 }
 
-func TestTargetsOfAFamilyThatTheWayHasNotArePassedOver(t *testing.T) {
+func TestTargetsOfAFamilyWithoutSourceAddressAreSkipped(t *testing.T) {
 	t.Parallel()
-	_, w := one(t, smtptest.Config{})
+	_, w := newOneHost(t, smtptest.Config{})
 	w.dns.Add(t, "example.test. 300 IN MX 5 six.test.", "six.test. 300 IN AAAA 2001:db8::1",
 		"only.test. 300 IN MX 5 six.test.")
 	way := smtpclient.Way{Label: "127.0.0.2", LocalAddrs: []netip.Addr{addr("127.0.0.2")}}
-	got := w.Deliver(t.Context(), by(way), []byte(message), nil)
+	got := w.Deliver(t.Context(), envelopeFor(way), []byte(message), nil)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
-	e := by(way)
+	e := envelopeFor(way)
 	e.To = "bob@only.test"
 	got = w.Deliver(t.Context(), e, []byte(message), nil)
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseConnect)
@@ -60,8 +60,8 @@ func TestTargetsOfAFamilyThatTheWayHasNotArePassedOver(t *testing.T) {
 	}
 }
 
-// A source address that this machine does not have fails every target of its family at
-// once; it is not tried again with each message. Control sees every attempt.
+// A source address that this machine does not have fails immediately for every target of its family, and is not
+// retried with each message. Control counts the attempts.
 func TestAFamilyWithoutARouteIsNotDialledForAWhile(t *testing.T) {
 	t.Parallel()
 	var dialled atomic.Int64
@@ -71,7 +71,7 @@ func TestAFamilyWithoutARouteIsNotDialledForAWhile(t *testing.T) {
 	w.hosts(t, "example.test", "203.0.113.1", "203.0.113.2")
 	way := smtpclient.Way{Label: "192.0.2.99", LocalAddrs: []netip.Addr{addr("192.0.2.99")}}
 	for range 2 {
-		got := w.Deliver(t.Context(), by(way), []byte(message), nil)
+		got := w.Deliver(t.Context(), envelopeFor(way), []byte(message), nil)
 		expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseConnect)
 		if !strings.Contains(got.Diagnostic(), "no route") {
 			t.Errorf("diagnostic %q", got.Diagnostic())
@@ -84,11 +84,11 @@ func TestAFamilyWithoutARouteIsNotDialledForAWhile(t *testing.T) {
 
 func TestAWayMayBeASmarthost(t *testing.T) {
 	t.Parallel()
-	direct, w := one(t, smtptest.Config{})
+	direct, w := newOneHost(t, smtptest.Config{})
 	relay := smtptest.New(t, smtptest.Config{Auth: map[string]string{"a": "pa", "b": "pb"}, AuthInTheClear: true})
 	for i, user := range []string{"a", "b", "a"} {
 		host := &smtpclient.Smarthost{Host: relay.Host(), Port: relay.Port(), Username: user, Password: "p" + user}
-		got := w.Deliver(t.Context(), by(smtpclient.Way{Smarthost: host}), []byte(message), nil)
+		got := w.Deliver(t.Context(), envelopeFor(smtpclient.Way{Smarthost: host}), []byte(message), nil)
 		expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 		// One customer's mail never goes out under another's name.
 		if m := relay.Messages()[i]; m.User != user {
@@ -104,13 +104,13 @@ func TestAWayMayBeASmarthost(t *testing.T) {
 	}
 }
 
-func TestTheWayOfASmarthostIsItsLane(t *testing.T) {
+func TestSmarthostHasItsOwnLane(t *testing.T) {
 	t.Parallel()
 	registry := lane.New(lane.Config{Connections: 9})
 	relay := smtptest.New(t, smtptest.Config{})
 	w := newWorld(t, 25, func(c *smtpclient.Config) { c.Lanes = registry })
 	host := &smtpclient.Smarthost{Host: relay.Host(), Port: relay.Port()}
-	got := w.Deliver(t.Context(), by(smtpclient.Way{Smarthost: host}), []byte(message), nil)
+	got := w.Deliver(t.Context(), envelopeFor(smtpclient.Way{Smarthost: host}), []byte(message), nil)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	states := registry.Snapshot()
 	if len(states) != 1 || states[0].Way != lane.SmarthostWay(relay.Addr()) || states[0].Window != 9 ||
@@ -121,9 +121,9 @@ func TestTheWayOfASmarthostIsItsLane(t *testing.T) {
 
 // A mail host with only an IPv6 address, which this machine may be unable to reach, is skipped if another host
 // has an IPv4 address, regardless of preference.
-func TestAHostOfIPv6OnlyThatCannotBeReachedIsPassedOver(t *testing.T) {
+func TestUnreachableIPv6OnlyHostIsSkipped(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	w.dns.Add(t, "six.test. 300 IN AAAA 2001:db8::1", "mixed.test. 300 IN MX 5 six.test.",
 		"mixed.test. 300 IN MX 10 mx1.example.test.",
 		"equal.test. 300 IN MX 10 six.test.", "equal.test. 300 IN MX 10 mx1.example.test.")
@@ -137,6 +137,6 @@ func TestAHostOfIPv6OnlyThatCannotBeReachedIsPassedOver(t *testing.T) {
 		}
 	}
 	if n := server.Stats().Accepted; n != 2 {
-		t.Errorf("%d messages came in", n)
+		t.Errorf("%d messages arrived", n)
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// maxRead is how much a server may send while a session is opened, and again in each transaction.
+// maxRead is how many bytes a server may send while a session is opened, and again in each transaction.
 const maxRead = 256 << 10
 
 var errNotOffered = errors.New("the server does not offer STARTTLS")
 
-var errFlood = errors.New("the server sends without end")
+var errFlood = errors.New("the server sent too much data")
 
 // wire is the TCP connection under a session. It ignores deadlines from above (mox sets 30 s per read, and
-// keeps an old write deadline under STARTTLS); within sets them, once per phase.
+// keeps an old write deadline under STARTTLS); limitTo sets them, once per phase.
 type wire struct {
 	net.Conn
 	left   int   // bytes that may still be read

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func pair(t *testing.T) (*wire, net.Conn) {
+func newWirePair(t *testing.T) (*wire, net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -30,11 +30,11 @@ func pair(t *testing.T) (*wire, net.Conn) {
 	return &wire{Conn: near, left: maxRead}, far
 }
 
-// Pins the way round mox's 30 s per reply, and round the write deadline that it
-// leaves standing under STARTTLS: its deadlines must not reach the connection.
-func TestDeadlinesFromAboveAreIgnored(t *testing.T) {
+// mox limits each reply to 30 s and keeps a write deadline under STARTTLS. Neither deadline must reach the
+// connection.
+func TestDeadlinesOfMoxAreIgnored(t *testing.T) {
 	t.Parallel()
-	w, far := pair(t)
+	w, far := newWirePair(t)
 	past := time.Now().Add(-time.Hour)
 	if err := errors.Join(w.SetDeadline(past), w.SetReadDeadline(past), w.SetWriteDeadline(past)); err != nil {
 		t.Fatal(err)
@@ -55,9 +55,9 @@ func TestDeadlinesFromAboveAreIgnored(t *testing.T) {
 	}
 }
 
-func TestWhatAServerMaySendIsBounded(t *testing.T) {
+func TestServerDataIsBounded(t *testing.T) {
 	t.Parallel()
-	w, far := pair(t)
+	w, far := newWirePair(t)
 	go func() {
 		defer far.Close()
 		for range 10 {
@@ -72,15 +72,15 @@ func TestWhatAServerMaySendIsBounded(t *testing.T) {
 	}
 }
 
-// The session is opened with TLS demanded; this is the second lock on the same door.
-func TestAuthenticateWantsTLSOrThisMachine(t *testing.T) {
+// The session was opened with TLS required; this is a second check.
+func TestAuthenticateRequiresTLSOrLoopback(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{"mail.example": false, "192.0.2.1": false, "127.0.0.1.example": false,
 		"localhost": true, "127.0.0.1": true, "::1": true} {
 		s := &Smarthost{Host: host, Username: "u", Password: "p"}
 		client, err := s.chooseMechanism([]string{"PLAIN"}, nil)
 		if got := err == nil && client != nil; got != want {
-			t.Errorf("%s in the clear: %v, %v", host, client, err)
+			t.Errorf("%s in plaintext: %v, %v", host, client, err)
 		}
 		if _, err := s.chooseMechanism([]string{"LOGIN"}, &tls.ConnectionState{}); err != nil {
 			t.Errorf("%s over TLS: %v", host, err)

@@ -30,13 +30,13 @@ func (w *wire) knownRemote() netip.Addr {
 	return addressOf(w.base.RemoteAddr())
 }
 
-// displaceConnection ends a connection whose place another gets. It has no work in progress: it has sent nothing, or
-// waits for a command.
+// displaceConnection ends an idle connection to make room for another one. The client has sent nothing yet, or
+// the server is waiting for a command.
 func (w *wire) displaceConnection() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.displaced = true; !w.body {
-		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone says so when it is read
+		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // the next read reports a closed connection
 	}
 }
 

@@ -116,7 +116,7 @@ func (w *wire) admissionRefusal() *Reply {
 		}
 		return nil
 	}
-	return w.earlyTalk()
+	return w.detectEarlyTalk()
 }
 
 // refuseQuietly ends a connection without a plaintext reply if TLS was to come first.
@@ -130,8 +130,8 @@ func (w *wire) refuseQuietly(r *Reply) *Reply {
 	return r
 }
 
-// earlyTalk waits a moment for clients that do not wait for the greeting (RFC 5321, 4.3.1).
-func (w *wire) earlyTalk() *Reply {
+// detectEarlyTalk waits a moment for clients that do not wait for the greeting (RFC 5321, 4.3.1).
+func (w *wire) detectEarlyTalk() *Reply {
 	pause := w.server.config.GreetPause
 	if pause <= 0 {
 		return nil

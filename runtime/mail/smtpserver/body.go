@@ -7,8 +7,8 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// body is a message being received. Only at its end is it known whether the message is complete, not too
-// large, and made of lines that end with CRLF.
+// body is a message being received. Whether it is complete, not too large, and made of lines that end with CRLF
+// is known only at its end.
 type body struct {
 	from io.Reader
 	wire *wire
@@ -34,9 +34,9 @@ func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case err == nil:
 		return n, nil
-	case errors.Is(err, io.EOF) && b.wire.isOver(): // the last line was not a proper end
+	case errors.Is(err, io.EOF) && b.wire.isOver(): // the connection ended before the body
 		b.err = b.wire.incompleteReply()
-	case errors.Is(err, io.EOF) && (b.bare || b.lastCR || b.wire.sawBare()):
+	case errors.Is(err, io.EOF) && (b.bare || b.lastCR || b.wire.hasBareNewline()):
 		b.err = replyBareNewline
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF
@@ -48,8 +48,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// Cut aborts a body that was passed to a session, from another goroutine: its next read fails, the reply
-// answers the message, and the connection ends.
+// Cut aborts a body that was passed to a session, from another goroutine: its next read fails, the client gets
+// the reply, and the connection ends.
 func Cut(given io.Reader, r *Reply) {
 	if b, ok := given.(*body); ok {
 		b.wire.abortMessage(r)

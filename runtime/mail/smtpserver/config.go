@@ -37,26 +37,26 @@ type Config struct {
 	TLS          *tls.Config    // enables STARTTLS; nil: not offered
 	ImplicitTLS  bool           // TLS from the first byte
 	SMTPUTF8     bool           // advertised
-	ProxyTrusted []netip.Prefix // the PROXY protocol is required from these and refused from others
+	ProxyTrusted []netip.Prefix // the PROXY protocol is required from these and rejected from others
 }
 
-// Defaults are the default limits.
+// Defaults contains the default limits.
 var Defaults = Config{
 	MaxMessageBytes: 40 << 20, MaxRecipients: 100, Connections: 1000, PerAddress: 20, MaxErrors: 20, MaxAuthFailures: 5,
 	MaxCommands: 500,
 	Idle:        5 * time.Minute, BodyRead: 3 * time.Minute, MessageTime: 30 * time.Minute,
 	ConnectionTime: 2 * time.Hour,
 	WriteTime:      time.Minute,
-	Pace:           intake.Floor,
+	Pace:           intake.DefaultRate,
 }
 
 func (c Config) withDefaults() (Config, error) {
 	var wrong error
 	if c.Handler == nil || c.Logger == nil || c.Name == "" || c.Hostname == "" {
-		wrong = errors.New("smtp server: name, host name, handler and logger are needed")
+		wrong = errors.New("smtp server: name, host name, handler and logger are required")
 	}
 	if c.ImplicitTLS && c.TLS == nil {
-		wrong = errors.Join(wrong, errors.New("smtp server: TLS from the start needs a certificate"))
+		wrong = errors.Join(wrong, errors.New("smtp server: implicit TLS requires a certificate"))
 	}
 	d := Defaults
 	orElse(&c.MaxMessageBytes, d.MaxMessageBytes)

@@ -16,13 +16,13 @@
 //   - The wire starts TLS, so the rules also apply inside it. A failed handshake ends the connection, and
 //     so does any plaintext after STARTTLS.
 //
-// Sessions are called one method at a time. An error that is a *Reply is sent as the reply; any other error
-// is logged and answered with 451 4.3.0, "try again later": while the database is away nothing is rejected
-// permanently and nothing is lost. Data must read the body to its end before it stores anything: only then
-// is it known to be complete.
+// Sessions are called one method at a time. An error that is a *Reply is sent as the reply; any other error is
+// logged and answered with 451 4.3.0, "try again later": while the database is unavailable, nothing is rejected
+// permanently and nothing is lost. Data must read the body to its end before it stores anything: the message is
+// known to be complete only then.
 //
 // Stop accepts no new connections, sends 421 to those that wait for a command, and lets messages in
 // progress finish.
 //
-// Known and tolerated: a DATA sent without waiting for 354 is served.
+// Known and tolerated: a message sent without waiting for 354 is accepted.
 package smtpserver

@@ -28,16 +28,16 @@ func FuzzSession(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		c := s.dial(t)
 		if _, err := c.Write(raw); err == nil {
-			c.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the server may have gone
+			c.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the server may have closed it
 		}
-		said, _ := io.ReadAll(c.r) // it may reset who talks nonsense
+		said, _ := io.ReadAll(c.r) // it may reset a client that sends garbage
 		for line := range strings.SplitSeq(strings.TrimRight(string(said), "\r\n"), "\r\n") {
 			if line != "" && (len(line) < 4 || line[0] < '2' || line[0] > '5' || line[3] != ' ' && line[3] != '-' ||
 				strings.ContainsAny(line, "\r\n\x00")) {
 				t.Errorf("answered %q", line)
 			}
 		}
-		for _, m := range k.kept() {
+		for _, m := range k.storedMessages() {
 			if len(m) > 2000 || strings.Count(m, "\n") != strings.Count(m, "\r\n") ||
 				strings.Count(m, "\r") != strings.Count(m, "\r\n") {
 				t.Errorf("kept %q", m)

@@ -26,12 +26,12 @@ func (w *wire) scanLines() {
 		text := strings.TrimRight(string(line), "\r\n \t")
 		switch verb := strings.ToUpper(text[:min(len(text), 4)]); {
 		case strings.EqualFold(text, "STARTTLS") && w.server.config.TLS != nil && w.state == nil:
-			if len(w.ready) == 0 { // otherwise earlier commands are answered first
+			if len(w.ready) == 0 { // otherwise earlier commands get their replies first
 				w.startTLS(w.held[end+1:])
 			}
 			return
 		case verb == "DATA" || verb == "BDAT":
-			// Also individually: go-smtp waiting for another command would end the mode.
+			// These are passed on alone too: if go-smtp waited for another command, the mode would end.
 			if len(w.ready) == 0 {
 				w.passData(verb, end+1)
 			}
@@ -42,7 +42,7 @@ func (w *wire) scanLines() {
 			// RFC 5321, 4.5.1: the only address without a domain. go-smtp requires one.
 			line = []byte("RCPT TO:<postmaster@" + w.server.config.Hostname + ">\r\n")
 		case verb == "RCPT" && !isDotString(text):
-			line = []byte("RCPT TO:<@>\r\n") // go-smtp takes nearly any local part, but not this
+			line = []byte("RCPT TO:<@>\r\n") // go-smtp accepts nearly any local part, but not this
 		case verb == "MAIL":
 			line = hugeSize.ReplaceAll(line, []byte("${1}4294967295"))
 		}
@@ -96,9 +96,9 @@ func (w *wire) watchLineEnds(b []byte) {
 	}
 }
 
-func (w *wire) sawBare() bool { return w.readLocked(func() bool { return w.bare }) }
+func (w *wire) hasBareNewline() bool { return w.readLocked(func() bool { return w.bare }) }
 
-var errDisplaced = errors.New("another connection has its place")
+var errDisplaced = errors.New("displaced by another connection")
 
 // handshakeTime is the time limit of a TLS handshake.
 const handshakeTime = 30 * time.Second

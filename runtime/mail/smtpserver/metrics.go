@@ -17,8 +17,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	m := &Metrics{
 		connections: counter("connections_total", "SMTP connections that were accepted."),
-		messages:    counter("messages_total", "Messages that were taken with 250."),
-		refusals:    counter("refusals_total", "What was refused.", "reason"),
+		messages:    counter("messages_total", "Messages accepted with 250."),
+		refusals:    counter("refusals_total", "Rejected connections, commands and messages.", "reason"),
 		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "smtp",
 			Name: "open_connections",
 			Help: "SMTP connections that are open now."}, []string{"listener"}),

@@ -57,7 +57,7 @@ func New(c Config) (*Server, error) {
 // maxLine is the maximum length of a command line in bytes. AUTH has the longest (RFC 4954, 4: 12,288).
 const maxLine = 65536
 
-// Serve accepts connections from l until Stop, which closes l. The error is nil then.
+// Serve accepts connections from l until Stop, which closes l. It then returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	if s.isDraining() {
 		return l.Close()
@@ -69,7 +69,7 @@ func (s *Server) Serve(l net.Listener) error {
 }
 
 // Stop accepts no new connections, sends 421 to those that wait for a command, and waits for messages in
-// progress. When ctx ends they are cut, and Stop returns the error of ctx.
+// progress. When ctx ends, they are cut, and Stop returns the error of ctx.
 func (s *Server) Stop(ctx context.Context) error {
 	wires := s.drainConnections()
 	for _, w := range wires {

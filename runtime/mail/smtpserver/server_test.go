@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// keeper takes every message and keeps it.
+// keeper accepts and stores every message.
 type keeper struct {
 	mu       sync.Mutex
 	messages []string
@@ -32,7 +32,7 @@ func (k *keeper) NewSession(context.Context, smtpserver.Peer) (smtpserver.Sessio
 	return &visit{keeper: k}, nil
 }
 
-func (k *keeper) kept() []string {
+func (k *keeper) storedMessages() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return append([]string{}, k.messages...)
@@ -125,10 +125,10 @@ func (s *running) dial(t testing.TB) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	return talk(t, c)
+	return newClient(t, c)
 }
 
-func talk(t testing.TB, c net.Conn) *client {
+func newClient(t testing.TB, c net.Conn) *client {
 	t.Helper()
 	if err := c.SetReadDeadline(time.Now().Add(expect.Patience)); err != nil {
 		t.Fatal(err)
@@ -143,8 +143,8 @@ func (c *client) send(format string, args ...any) {
 	}
 }
 
-// line is the next answer with all its lines; empty when the connection has ended.
-func (c *client) line() string {
+// readReply returns the next reply with all its lines, or "" after the connection has ended.
+func (c *client) readReply() string {
 	c.t.Helper()
 	var all strings.Builder
 	for {
@@ -156,25 +156,25 @@ func (c *client) line() string {
 	}
 }
 
-// expect reads answers and compares their beginnings.
+// expect reads replies and compares their prefixes.
 func (c *client) expect(prefixes ...string) {
 	c.t.Helper()
 	for _, want := range prefixes {
-		if got := c.line(); !strings.HasPrefix(got, want) {
-			c.t.Fatalf("answered %q, want %s", got, want)
+		if got := c.readReply(); !strings.HasPrefix(got, want) {
+			c.t.Fatalf("got the reply %q, want %s", got, want)
 		}
 	}
 }
 
-// end wants the connection to end, with nothing more said.
-func (c *client) end() {
+// expectClose expects the connection to close without another reply.
+func (c *client) expectClose() {
 	c.t.Helper()
 	if rest, err := io.ReadAll(c.r); err != nil && errors.Is(err, context.DeadlineExceeded) || len(rest) > 0 {
-		c.t.Fatalf("%q and %v, want the end", rest, err)
+		c.t.Fatalf("got %q, %v, want the connection to close", rest, err)
 	}
 }
 
-func (c *client) hello() *client {
+func (c *client) sendHello() *client {
 	c.t.Helper()
 	c.expect("220 mx.test")
 	c.send("EHLO client.test\r\n")
@@ -182,81 +182,82 @@ func (c *client) hello() *client {
 	return c
 }
 
-// transaction begins one up to DATA.
-func (c *client) transaction() *client {
+// startTransaction sends a transaction up to DATA.
+func (c *client) startTransaction() *client {
 	c.t.Helper()
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n")
 	c.expect("250 ", "250 ", "354 ")
 	return c
 }
 
-func TestAMessageIsTaken(t *testing.T) {
+func TestMessageIsAccepted(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	c := start(t, k, nil).dial(t).hello().transaction()
+	c := start(t, k, nil).dial(t).sendHello().startTransaction()
 	c.send("Subject: x\r\n\r\n..dot\r\n.\r\nQUIT\r\n")
 	c.expect("250 2.0.0", "221 ")
-	c.end()
-	if got := k.kept(); len(got) != 1 || got[0] != "Subject: x\r\n\r\n.dot\r\n" {
+	c.expectClose()
+	if got := k.storedMessages(); len(got) != 1 || got[0] != "Subject: x\r\n\r\n.dot\r\n" {
 		t.Errorf("kept %q", got)
 	}
 }
 
-// A body that stalls past its time must not be gone on with as commands: on an
-// authenticated connection the second message would be sent under the account.
-func TestWhatFollowsABodyThatStalledIsNeverACommand(t *testing.T) {
+// Data after a stalled body must not be read as commands: on an authenticated connection, a second message
+// would be sent as the account.
+func TestDataAfterAStalledBodyIsNeverACommand(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello().transaction()
+	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).sendHello().
+		startTransaction()
 	c.send("Subject: first\r\n\r\nbegins\r\n")
 	// its time is over
 	c.expect("451 4.4.2")
-	fmt.Fprint(c, "RSET\r\nMAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n.\r\n") // it may be gone already
-	c.end()
-	if got := k.kept(); len(got) != 0 {
+	fmt.Fprint(c, "RSET\r\nMAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n.\r\n") // the connection may already be closed
+	c.expectClose()
+	if got := k.storedMessages(); len(got) != 0 {
 		t.Errorf("kept %q", got)
 	}
 }
 
-func TestWhatFollowsAChunkThatStalledIsNeverACommand(t *testing.T) {
+func TestDataAfterAStalledChunkIsNeverACommand(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello()
+	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).sendHello()
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\nSubject")
 	c.expect("250 ", "250 ", "451 4.4.2")
-	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n\r\n.\r\n") // it may be gone already
-	c.end()
-	if got := k.kept(); len(got) != 0 {
+	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n\r\n.\r\n") // the connection may already be closed
+	c.expectClose()
+	if got := k.storedMessages(); len(got) != 0 {
 		t.Errorf("kept %q", got)
 	}
 }
 
-// go-smtp takes the last chunk for whole when the connection ends inside it.
-func TestAChunkThatIsCutIsNoMessage(t *testing.T) {
+// go-smtp treats the last chunk as complete if the connection ends inside it.
+func TestTruncatedChunkIsNotAMessage(t *testing.T) {
 	t.Parallel()
 	k := &keeper{inside: make(chan struct{}, 1)}
 	s := start(t, k, nil)
 	for _, cut := range []string{"", "Subject: x\r\n"} {
-		c := s.dial(t).hello()
+		c := s.dial(t).sendHello()
 		c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\n%s", cut)
 		c.expect("250 ", "250 ")
 		<-k.inside
-		c.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the answer tells
+		c.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the reply shows it
 		c.expect("451 4.4.2")
 	}
-	if got := k.kept(); len(got) != 0 {
+	if got := k.storedMessages(); len(got) != 0 {
 		t.Errorf("kept %q", got)
 	}
 }
 
 // A message may take longer than one read.
-func TestReadsOfAMessageHaveATimeEach(t *testing.T) {
+func TestEachReadOfAMessageHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	const each = time.Second
 	s := start(t, k, func(c *smtpserver.Config) { c.BodyRead, c.MessageTime = each, time.Hour })
 	for range 20 {
-		slow := s.dial(t).hello().transaction()
+		slow := s.dial(t).sendHello().startTransaction()
 		longest, last := time.Duration(0), time.Now()
 		for range 5 { // longer than one read may take
 			<-time.After(each * 2 / 5)
@@ -266,7 +267,7 @@ func TestReadsOfAMessageHaveATimeEach(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if longest > each*4/5 { // the machine stood still, and the read may have been at its end
+		if longest > each*4/5 { // the machine stalled, so the read may have timed out
 			continue
 		}
 		slow.send(".\r\n")
@@ -276,12 +277,12 @@ func TestReadsOfAMessageHaveATimeEach(t *testing.T) {
 	t.Error("the machine stalls repeatedly")
 }
 
-// However often something of it comes, a message may not take longer than its total.
-func TestAMessageHasATimeInAll(t *testing.T) {
+// However often data arrives, a message may not take longer than its total limit.
+func TestMessageHasATotalTimeLimit(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	s := start(t, k, func(c *smtpserver.Config) { c.BodyRead, c.MessageTime = time.Hour, time.Second })
-	endless := s.dial(t).hello().transaction()
+	endless := s.dial(t).sendHello().startTransaction()
 	sending := make(chan struct{})
 	go func() {
 		defer close(sending)
@@ -297,49 +298,49 @@ func TestAMessageHasATimeInAll(t *testing.T) {
 		t.Error(err)
 	}
 	<-sending
-	if len(k.kept()) != 0 {
-		t.Errorf("kept %q", k.kept())
+	if len(k.storedMessages()) != 0 {
+		t.Errorf("kept %q", k.storedMessages())
 	}
 }
 
-func TestIdleClientsAreToldToGo(t *testing.T) {
+func TestIdleClientsAreDisconnected(t *testing.T) {
 	t.Parallel()
 	c := start(t, &keeper{}, func(c *smtpserver.Config) { c.Idle = 100 * time.Millisecond }).dial(t)
 	c.expect("220 ")
 	c.send("EH") // a line that never ends is idle too
 	c.expect("421 4.4.2")
-	c.end()
+	c.expectClose()
 }
 
-func TestAConnectionHasAnEnd(t *testing.T) {
+func TestConnectionHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	c := start(t, &keeper{}, func(c *smtpserver.Config) { c.ConnectionTime = 300 * time.Millisecond }).dial(t)
 	expect.Eventually(t, "the connection ends", func() bool {
 		if _, err := fmt.Fprint(c, "NOOP\r\n"); err != nil {
 			return true
 		}
-		line := c.line()
+		line := c.readReply()
 		return strings.HasPrefix(line, "421 ") || line == ""
 	})
 }
 
-func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
+func TestUnavailableDatabaseIsTemporary(t *testing.T) {
 	t.Parallel()
 	k := &keeper{fail: errors.New("connection refused")}
-	c := start(t, k, nil).dial(t).hello().transaction()
+	c := start(t, k, nil).dial(t).sendHello().startTransaction()
 	c.send("x\r\n.\r\n")
 	c.expect("451 4.3.0 Try again later")
 }
 
-func TestASessionMayAcceptInItsOwnWords(t *testing.T) {
+func TestSessionCanAcceptWithItsOwnText(t *testing.T) {
 	t.Parallel()
 	k := &keeper{fail: smtpserver.Accept("OK msg_1\r\nX: y")}
-	c := start(t, k, nil).dial(t).hello().transaction()
+	c := start(t, k, nil).dial(t).sendHello().startTransaction()
 	c.send("Subject: x\r\n\r\nx\r\n.\r\n")
 	c.expect("250 2.0.0 OK msg_1  X: y")
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 12 LAST\r\nSubject: x\r\n")
 	c.expect("250 ", "250 ", "250 2.0.0 OK msg_1")
-	// Words do not make a broken message whole.
+	// A malformed message is rejected even if the session accepts it.
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n")
 	c.expect("250 ", "250 ", "354 ")
 	c.send("bare\nlf\r\n.\r\n")

@@ -54,7 +54,7 @@ type Peer struct {
 	state  func() *tls.ConnectionState
 }
 
-// Hello returns the name that the client gave in EHLO.
+// Hello returns the name that the client sent in EHLO.
 func (p Peer) Hello() string { return oneLine(p.hello()) }
 
 // TLS returns the state of the connection, nil for plaintext. It may start after the first EHLO.
@@ -100,7 +100,7 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 func (s *Server) answerError(ctx context.Context, err error) error {
 	r, known := asReply(err)
 	if !known {
-		s.config.Logger.WarnContext(loglimit.Collapse(ctx, s.config.Name), "smtp: a session could not do its work",
+		s.config.Logger.WarnContext(loglimit.Collapse(ctx, s.config.Name), "smtp: session failed",
 			telemetryListener, s.config.Name, "error", err)
 	}
 	s.metrics.countRefusal(r)

@@ -14,11 +14,11 @@ func TestStopDoesNotWaitForIdleClients(t *testing.T) {
 	t.Parallel()
 	k := &keeper{inside: make(chan struct{}, 1)}
 	s := start(t, k, nil)
-	fresh, idle, busy := s.dial(t), s.dial(t).hello(), s.dial(t).hello()
+	fresh, idle, busy := s.dial(t), s.dial(t).sendHello(), s.dial(t).sendHello()
 	fresh.expect("220 ")
 	idle.send("MAIL FROM:<a@client.test>\r\n")
 	idle.expect("250 ")
-	busy.transaction().send("Subject: x\r\n")
+	busy.startTransaction().send("Subject: x\r\n")
 	<-k.inside
 	stopped := make(chan error, 1)
 	go func() {
@@ -28,34 +28,34 @@ func TestStopDoesNotWaitForIdleClients(t *testing.T) {
 	}()
 	fresh.expect("421 4.3.2")
 	idle.expect("421 4.3.2")
-	idle.end()
+	idle.expectClose()
 	if c, err := net.DialTimeout("tcp", s.addr, time.Second); err == nil {
-		talk(t, c).end() // taken by the kernel before the listener closed, and never served
+		newClient(t, c).expectClose() // accepted by the kernel before the listener closed, and never served
 	}
 	select {
 	case err := <-stopped:
-		t.Fatalf("stopped while a message was under way: %v", err)
+		t.Fatalf("stopped while a message was in progress: %v", err)
 	default:
 	}
 	busy.send("\r\nwhole\r\n.\r\n")
 	busy.expect("250 ", "421 4.3.2")
-	busy.end()
+	busy.expectClose()
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
 	if err := <-s.ended; err != nil {
 		t.Errorf("Serve ended with %v", err)
 	}
-	if len(k.kept()) != 1 {
-		t.Errorf("kept %q", k.kept())
+	if len(k.storedMessages()) != 1 {
+		t.Errorf("kept %q", k.storedMessages())
 	}
 }
 
-func TestStopCutsWhatDoesNotEndInTime(t *testing.T) {
+func TestStopCutsUnfinishedMessages(t *testing.T) {
 	t.Parallel()
 	k := &keeper{inside: make(chan struct{}, 1)}
 	s := start(t, k, nil)
-	busy := s.dial(t).hello().transaction()
+	busy := s.dial(t).sendHello().startTransaction()
 	busy.send("Subject: x\r\n")
 	<-k.inside
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -63,8 +63,8 @@ func TestStopCutsWhatDoesNotEndInTime(t *testing.T) {
 	if err := s.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
-	busy.end()
-	if len(k.kept()) != 0 {
-		t.Errorf("kept %q", k.kept())
+	busy.expectClose()
+	if len(k.storedMessages()) != 0 {
+		t.Errorf("kept %q", k.storedMessages())
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// mode says how to interpret the next bytes.
+// mode determines how to interpret the next bytes.
 type mode int
 
 const (
@@ -49,7 +49,7 @@ type wire struct {
 	body      bool // a session is inside Data
 	woken     bool // Data started while waiting for a line
 	stopping  bool
-	displaced bool // another connection gets its place
+	displaced bool // another connection takes its place
 	over      bool // reading has ended
 	mute      bool // the last reply was written
 	closed    bool
@@ -82,7 +82,7 @@ func (w *wire) Read(b []byte) (int, error) {
 		if w.isOver() {
 			return 0, w.endError()
 		}
-		if w.modeNow() == command && bytes.IndexByte(w.held, '\n') >= 0 {
+		if w.currentMode() == command && bytes.IndexByte(w.held, '\n') >= 0 {
 			w.scanLines()
 			continue
 		}
@@ -96,7 +96,7 @@ func (w *wire) Read(b []byte) (int, error) {
 	}
 }
 
-var errTooMuch = errors.New("more bytes than a message may have")
+var errTooMuch = errors.New("message exceeds its limit")
 
 // readNext reads once. Within a message the bytes go to b, otherwise to held.
 func (w *wire) readNext(b []byte) (int, error) {
@@ -121,7 +121,7 @@ func (w *wire) readNext(b []byte) (int, error) {
 	var line [4096]byte
 	n, err := w.readOnce(line[:])
 	w.held = append(w.held, line[:n]...)
-	if errors.Is(err, os.ErrDeadlineExceeded) && w.wasWoken() {
+	if errors.Is(err, os.ErrDeadlineExceeded) && w.isWoken() {
 		return 0, nil
 	}
 	if n > 0 || err == nil {
@@ -153,7 +153,8 @@ func (w *wire) readOnce(b []byte) (int, error) {
 // this connection's own memory.
 func (w *wire) isPaced() bool { return w.body && w.came > unpaced }
 
-// unpaced is how many bytes of a message may arrive arbitrarily slowly, within the time limits of Config.
+// unpaced is the number of bytes of a message that may arrive arbitrarily slowly, within the time limits of
+// Config.
 const unpaced = 64 << 10
 
 // armDeadline sets the deadline of the next read.
@@ -197,11 +198,11 @@ func (w *wire) handleReadError(err error) error {
 	var reply *Reply
 	switch late := errors.Is(err, os.ErrDeadlineExceeded); {
 	case errors.As(err, &reply):
-	case late && w.modeNow() == command && !w.inBody():
+	case late && w.currentMode() == command && !w.inBody():
 		reply = w.waitEndReply()
 	case late || errors.Is(err, errTooMuch):
 		w.server.metrics.countRefusal(w.stallReply())
-		if w.modeNow() == command { // between two chunks no reader exists whose error would become the reply
+		if w.currentMode() == command { // between two chunks no reader exists whose error would become the reply
 			reply = w.incompleteReply()
 		}
 	}
@@ -256,14 +257,14 @@ func (w *wire) abortMessage(r *Reply) {
 	defer w.mu.Unlock()
 	if w.body && w.why == nil {
 		w.why = r
-		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone says so when it is read
+		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // the next read reports a closed connection
 	}
 }
 
 // endError returns the error of every read after the last. Within a message it is not EOF: go-smtp treats a
 // truncated chunk as complete, and replies 554 to other errors.
 func (w *wire) endError() error {
-	if w.modeNow() == command {
+	if w.currentMode() == command {
 		return io.EOF
 	}
 	return wireError(w.incompleteReply())
@@ -309,7 +310,7 @@ func (w *wire) SetDeadline(t time.Time) error { return w.base.SetDeadline(t) }
 // LocalAddr returns the address that the client connected to.
 func (w *wire) LocalAddr() net.Addr { return w.base.LocalAddr() }
 
-// RemoteAddr returns the client's address, also behind a trusted proxy.
+// RemoteAddr returns the client's address, even if it connects through a trusted proxy.
 func (w *wire) RemoteAddr() net.Addr { return w.base.RemoteAddr() }
 
 // beginBody and endBody enclose Data. With BDAT, Data starts in another goroutine, possibly while the chunk
@@ -322,7 +323,7 @@ func (w *wire) beginBody() {
 	w.came, w.meter = 0, intake.NewMeter(w.server.config.Pace)
 	if w.mode == command {
 		w.mode, w.woken = chunk, true
-		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone says so when it is read
+		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // the next read reports a closed connection
 	}
 }
 
@@ -373,9 +374,9 @@ func (w *wire) readLocked(of func() bool) bool {
 func (w *wire) isOver() bool     { return w.readLocked(func() bool { return w.over }) }
 func (w *wire) isStopping() bool { return w.readLocked(func() bool { return w.stopping }) }
 func (w *wire) inBody() bool     { return w.readLocked(func() bool { return w.body }) }
-func (w *wire) wasWoken() bool   { return w.readLocked(func() bool { return w.woken }) }
+func (w *wire) isWoken() bool    { return w.readLocked(func() bool { return w.woken }) }
 
-func (w *wire) modeNow() (m mode) {
+func (w *wire) currentMode() (m mode) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.mode

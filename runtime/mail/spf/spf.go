@@ -52,7 +52,8 @@ type Client struct {
 	Sender string // of MAIL FROM; if empty, the domain of Hello is checked
 }
 
-// Source is the part of a resolver that is needed. A name that does not exist is dnsx.ErrNotFound.
+// Source is the part of a resolver that the evaluation needs. Its error for a name that does not exist is
+// dnsx.ErrNotFound.
 type Source interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 	LookupMX(ctx context.Context, name string) ([]*net.MX, error)
@@ -62,27 +63,27 @@ type Source interface {
 
 var _ Source = (*dnsx.Resolver)(nil)
 
-// Evaluation is one check of a client. It remembers what was asked.
+// Evaluation is one check of a client. It records the lookups.
 type Evaluation struct {
 	Source  Source
-	Known   map[string][]string // TXT values that are not asked for
-	Reverse []string            // names of the client; nil asks
+	Known   map[string][]string // TXT values by name, which are not looked up
+	Reverse []string            // names of the client; nil: look them up
 
-	Names   map[string]bool // whose TXT values were asked for
-	Last    string          // the name asked for last of them
+	Names   map[string]bool // whose TXT values were needed
+	Last    string          // the last of them
 	Records int             // how many SPF records it has
 	Record  string          // the first record that was read and is valid
-	Void    string          // the name that held nothing, of those asked last
+	Void    string          // the last name without records
 }
 
-// Check is check_host of RFC 7208 section 4. With TempError and PermError it returns
-// the reason: an error of Source, a SyntaxError or one of those above.
+// Check is check_host of RFC 7208 section 4. With TempError and PermError it also returns the reason: an error
+// of Source, a SyntaxError or one of the errors above.
 func (e *Evaluation) Check(ctx context.Context, c Client) (Result, error) {
 	return spf.CheckHostWithSender(c.IP, c.Hello, c.Sender, spf.WithContext(ctx), spf.WithResolver((*resolver)(e)))
 }
 
-// Records are the values that are SPF records: the version is compared without case and
-// ends with a space or the record (RFC 7208 sections 4.5, 12).
+// Records returns the values that are SPF records: the version is not case-sensitive and ends at a space or the
+// end of the record (RFC 7208 sections 4.5, 12).
 func Records(values []string) []string {
 	records := []string{}
 	for _, value := range values {
@@ -134,7 +135,7 @@ func (d *resolver) LookupMX(ctx context.Context, name string) ([]*net.MX, error)
 // LookupIPAddr returns the addresses of a host.
 func (d *resolver) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, error) {
 	if slices.Contains(d.Reverse, host) {
-		return nil, &net.DNSError{Err: "not asked", Name: host, IsNotFound: true}
+		return nil, &net.DNSError{Err: "not looked up", Name: host, IsNotFound: true}
 	}
 	found, err := d.Source.LookupIP(ctx, host)
 	addrs := make([]net.IPAddr, 0, len(found))
@@ -193,7 +194,7 @@ func invalidTerm(record string) string {
 		}
 		parsed := term
 		if spec := domainSpec.FindStringSubmatch(term); spec != nil {
-			// Two rules that mox's parser does not check.
+			// mox's parser does not check two rules.
 			if domain := spec[1] + spec[2]; !lastLabel.MatchString(domain) || textMacro.MatchString(domain) {
 				return term
 			}

@@ -18,15 +18,14 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-// The RFC 7208 test suite of the SPF community, as it is in
-// testdata/rfc7208, along with its license (the "skip" remarks in the file are those
-// of the library that ships it, and are ignored here). It tests the evaluation with
-// our resolver and a DNS server.
+// The RFC 7208 test suite of the SPF community is in testdata/rfc7208, along with its license. The "skip"
+// remarks in the file are from the library that ships it, and are ignored here. The suite tests the evaluation
+// with our resolver and a DNS server.
 //
 // Skipped cases have a result that differs from the suite's, with the reason. A case
 // whose result agrees must be removed from this list.
 var leftOut = map[string]string{
-	"a-colon-domain":            "a slash inside a domain-spec, which no host name has, is taken for the prefix length",
+	"a-colon-domain":            "a slash inside a domain-spec, which no host name contains, is read as the prefix length",
 	"a-colon-domain-ip4mapped":  "the same",
 	"mx-colon-domain":           "the same",
 	"mx-colon-domain-ip4mapped": "the same",
@@ -85,7 +84,8 @@ func TestSuite(t *testing.T) {
 		})
 	}
 	if cases != suiteCases || left != len(leftOut) {
-		t.Errorf("%d cases in the file, want %d; %d of the %d that are left out", cases, suiteCases, left, len(leftOut))
+		t.Errorf("the file has %d cases, want %d; it has %d of the %d skipped cases", cases, suiteCases, left,
+			len(leftOut))
 	}
 	t.Logf("%d cases run, %d of them known to differ", cases, left)
 }
@@ -103,14 +103,14 @@ func (suite suite) run(t *testing.T) {
 		reason, out := leftOut[name]
 		switch agrees := slices.Contains(c.Result, string(got)); {
 		case out && agrees:
-			t.Errorf("%s is left out (%s), and agrees: %s", name, reason, got)
+			t.Errorf("%s is skipped (%s) although it agrees: %s", name, reason, got)
 		case !out && !agrees:
-			t.Errorf("%s: %s (%v), want %v", name, got, err, c.Result)
+			t.Errorf("%s: got %s (%v), want %v", name, got, err, c.Result)
 		}
 	}
 }
 
-// fill publishes what the cases of a section find in DNS.
+// fill publishes the DNS records for the cases of a section.
 func (suite suite) fill(t *testing.T, server *dnsxtest.Server) {
 	for name, entries := range suite.ZoneData {
 		records := map[string][]oneOrMore{}
@@ -123,8 +123,8 @@ func (suite suite) fill(t *testing.T, server *dnsxtest.Server) {
 				records[kind] = append(records[kind], values)
 			}
 		}
-		// The suite is older than the end of the SPF type: what it has of that is
-		// published as TXT, unless the name has TXT records (its own header says so).
+		// The suite predates the removal of the SPF record type. Its SPF records are published as TXT unless
+		// the name has TXT records, as its header requires.
 		if _, found := records["TXT"]; !found {
 			records["TXT"] = records["SPF"]
 		}
@@ -135,7 +135,7 @@ func (suite suite) fill(t *testing.T, server *dnsxtest.Server) {
 				}
 			}
 		}
-		// A time-out is of the types that the entry does not give.
+		// A timeout applies to the types that the entry does not list.
 		if records["TIMEOUT"] != nil &&
 			!slices.ContainsFunc(records["TXT"], func(values oneOrMore) bool { return values[0] != "NONE" }) {
 			server.Fault(name, dnsxtest.Timeout)
@@ -180,7 +180,7 @@ func suiteRecord(t *testing.T, name, kind string, values []string) dns.RR {
 	return nil
 }
 
-// suiteText escapes a string as the DNS library keeps it.
+// suiteText escapes a string in the form of the DNS library.
 func suiteText(value string) string {
 	var b strings.Builder
 	for i := range len(value) {

@@ -68,9 +68,9 @@ func splitWords(line []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// ShortenLines returns the message with those parts encoded whose bodies have lines of more than 998 bytes. Their
-// content is the same once it is decoded, and their charset too. It refuses signed and encrypted parts, whose
-// signature covers the encoding, and attached messages, which may not be encoded (RFC 2046 section 5.2.1).
+// ShortenLines encodes the parts of a message whose bodies have lines of more than 998 bytes. Their decoded
+// content and charset stay the same. It rejects signed and encrypted parts, whose signature covers the
+// encoding, and attached messages, which may not be encoded (RFC 2046 section 5.2.1).
 func ShortenLines(message []byte) ([]byte, error) {
 	s, err := parseMessage(message)
 	if err != nil {
@@ -107,7 +107,7 @@ func findLongLine(message []byte, from int) int {
 	return number
 }
 
-// withShortLines returns the part in another encoding, or the reason why it cannot be encoded.
+// withShortLines returns the part in another encoding, or the reason that it cannot be encoded.
 func (p part) withShortLines(message []byte) (e edit, reason string) {
 	body := message[p.begin:p.end]
 	switch {

@@ -27,7 +27,7 @@ func SevenBit(message []byte) ([]byte, error) {
 	for _, p := range s.leaves {
 		body := message[p.begin:p.end]
 		if isSevenBit(body) {
-			if p.encoding == "8bit" || p.encoding == "binary" { // true, and of no use to such a server
+			if p.encoding == "8bit" || p.encoding == "binary" { // correct, but such a server does not accept it
 				edits = append(edits, edit{at: p, body: body,
 					fields: map[string]string{"Content-Transfer-Encoding": "7bit"}})
 			}

@@ -61,8 +61,8 @@ func Names(raw []byte) []string {
 	return names
 }
 
-// Charset returns the charset of a message, or of the first text in it that declares one; "" if there is none. Raw
-// 8-bit values in its header are most probably in it.
+// Charset returns the charset of a message, or of the first text in it that declares one; "" if there is none.
+// Raw 8-bit values in its header most likely use it.
 func Charset(raw []byte) string {
 	s, err := parseMessage(raw)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *structure) readInner(holder part, place *message.Part) {
 	}
 	p := part{fields: fields, header: place.Header, begin: place.End - len(body), end: place.End, opaque: holder.opaque,
 		enclosed: holder.enclosed}
-	if body == nil { // its header has no end, and so it has no place for a body
+	if body == nil { // its header does not end, so it cannot have a body
 		p.opaque = true
 	}
 	if Get(fields, "Content-Type") == "" && holder.contentType == "multipart/digest" {

@@ -44,8 +44,8 @@ func Read(message []byte) (*Message, error) {
 	return m, nil
 }
 
-// decodeText returns the content of a body. Content that cannot be decoded unambiguously is not a text, and so is
-// never changed.
+// decodeText returns the content of a body. Content that cannot be decoded unambiguously is not a text, so it
+// is never changed.
 func (p part) decodeText(message []byte) (string, bool) {
 	if p.contentType != "text/html" && p.contentType != "text/plain" || p.opaque || p.enclosed ||
 		p.disposition == "attachment" || p.params["name"] != "" ||
@@ -95,8 +95,8 @@ func (m *Message) Write(fields []HeaderField, changed map[*TextBody]string) ([]b
 	return m.WriteInto(0, fields, changed, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
 }
 
-// WriteInto is Write into the memory that buffer returns for a size. The message starts at the offset room,
-// which leaves space for fields computed from it. It returns the error of buffer unchanged.
+// WriteInto is like Write, but uses the memory that buffer returns for a size. The message starts at the offset
+// room, which leaves space for fields computed from it. It returns the error of buffer unchanged.
 func (m *Message) WriteInto(room int, fields []HeaderField, changed map[*TextBody]string,
 	buffer func(size int) ([]byte, error)) ([]byte, error) {
 	edits := make([]edit, 0, len(changed))
@@ -134,8 +134,8 @@ func (p part) withText(content string) (edit, error) {
 		fields: map[string]string{"Content-Type": contentType, "Content-Transfer-Encoding": encoding}}, nil
 }
 
-// encodeText uses the shorter of the two encodings that any server supports, without an end of line after the
-// last line, because that belongs to what follows.
+// encodeText uses the shorter of the two encodings that any server supports, without a line end after the last
+// line, because that line end belongs to the next boundary.
 func encodeText(data []byte) (string, []byte) {
 	special := 0
 	for _, c := range data {
@@ -154,7 +154,7 @@ func encodeQuoted(data []byte) []byte {
 	w := quotedprintable.NewWriter(&b)
 	_, err := w.Write(data)
 	if err = errors.Join(err, w.Close()); err != nil {
-		panic("verbatim: a bytes.Buffer takes everything: " + err.Error())
+		panic("verbatim: write to a bytes.Buffer failed: " + err.Error())
 	}
 	return b.Bytes()
 }
@@ -205,7 +205,7 @@ func (s *structure) applyEdits(out []byte, fields []HeaderField, edits []edit) [
 			out = append(out, s.message[done:e.at.header]...)
 			write(editFields(e.at.fields, e.fields))
 		}
-		if e.body == nil { // a part that holds others
+		if e.body == nil { // a part that contains others
 			done = e.at.begin
 			continue
 		}

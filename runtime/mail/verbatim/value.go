@@ -33,9 +33,9 @@ func Mailboxes(value string) []address.Address {
 	return list
 }
 
-// MendMailboxes is Mailboxes for a list that some programs write wrong: separated by semicolons, or with commas in
-// display names without quotes. mended reports whether the list must be rewritten.
-func MendMailboxes(value string) (list []address.Address, mended bool, err error) {
+// RepairMailboxes is like Mailboxes, but also accepts lists that some programs write incorrectly: separated by
+// semicolons, or with commas in unquoted display names. repaired reports whether the list must be rewritten.
+func RepairMailboxes(value string) (list []address.Address, repaired bool, err error) {
 	if list, err = parseMailboxes(value); err == nil {
 		return list, false, nil
 	}

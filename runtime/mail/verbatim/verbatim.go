@@ -1,11 +1,11 @@
-// Package verbatim preserves messages composed elsewhere, and changes only what it is asked to.
+// Package verbatim preserves messages composed elsewhere, and changes only the requested parts.
 //
 // A message is its fields, each with its original bytes, and its body. Text bodies in it can be read as
 // UTF-8 and replaced (Texts, Message.Write); everything around them keeps its bytes. Content that is signed
 // or encrypted end to end (RFC 1847, RFC 8551, RFC 3156) is never touched: a changed byte would break it.
 //
-// Split is strict: input that two readers could interpret differently is an error, because the content that
-// was checked here must be what the recipient's program shows.
+// Split is strict: input that two readers could interpret differently is an error, because the recipient's
+// program must show the same content that was checked here.
 package verbatim
 
 import (
@@ -39,8 +39,8 @@ const (
 	maxLine   = 998 // bytes without CRLF, RFC 5322 section 2.1.1
 )
 
-// Split splits a message into header and body. Lines must end with CRLF and have at most 998 bytes; the
-// header must consist of fields. Without an empty line everything is header.
+// Split splits a message into header and body. Lines must end with CRLF and have at most 998 bytes; the header
+// must consist of fields. Without an empty line, everything is the header.
 func Split(message []byte) (fields []HeaderField, body []byte, err error) {
 	if err := checkLines(message, maxLine); err != nil {
 		return nil, nil, err
@@ -48,7 +48,7 @@ func Split(message []byte) (fields []HeaderField, body []byte, err error) {
 	return splitFields(message)
 }
 
-// SplitLongLines is Split for a message whose lines may be longer, which HeaderField.Fold and ShortenLines mend.
+// SplitLongLines is like Split, but allows longer lines, which HeaderField.Fold and ShortenLines can fix.
 func SplitLongLines(message []byte) (fields []HeaderField, body []byte, err error) {
 	if err := checkLines(message, len(message)); err != nil {
 		return nil, nil, err

@@ -45,7 +45,7 @@ Content-Disposition: attachment
 epilogue
 `
 
-func TestAMessageIsTakenApartAndPutTogetherToTheOctet(t *testing.T) {
+func TestSplitAndJoinPreserveEveryByte(t *testing.T) {
 	t.Parallel()
 	fields, body, err := verbatim.Split(crlf(letter))
 	if err != nil || len(fields) != 5 || verbatim.Get(fields, "subject") != "folded\tsubject" ||
@@ -65,21 +65,21 @@ func TestAMessageIsTakenApartAndPutTogetherToTheOctet(t *testing.T) {
 	}
 }
 
-func TestSplitRefusesWhatTwoReadersReadInTwoWays(t *testing.T) {
+func TestSplitRejectsAmbiguousMessages(t *testing.T) {
 	t.Parallel()
 	for name, message := range map[string]string{
-		"no field":         "From: a\r\nno field here\r\n\r\n",
-		"space and colon":  "From : a\r\n\r\n",
-		"begins folded":    " From: a\r\n\r\n",
-		"mbox":             "From ada@dev.test\r\nFrom: a\r\n\r\n",
-		"bare LF":          "From: a\nBcc: b\r\n\r\n",
-		"bare CR":          "From: a\rBcc: b\r\n\r\n",
-		"NUL":              "From: a\x00\r\n\r\n",
-		"8-bit name":       "Fr\xc3\xb6m: a\r\n\r\n",
-		"long line":        "From: a\r\n\r\n" + strings.Repeat("x", 999) + "\r\n",
-		"no end of a line": "From: a\r\n\r\nx",
-		"too many fields":  strings.Repeat("X: y\r\n", 2000) + "\r\n",
-		"too long":         strings.Repeat("X: "+strings.Repeat("y", 900)+"\r\n", 400) + "\r\n",
+		"no field":               "From: a\r\nno field here\r\n\r\n",
+		"space and colon":        "From : a\r\n\r\n",
+		"begins folded":          " From: a\r\n\r\n",
+		"mbox":                   "From ada@dev.test\r\nFrom: a\r\n\r\n",
+		"bare LF":                "From: a\nBcc: b\r\n\r\n",
+		"bare CR":                "From: a\rBcc: b\r\n\r\n",
+		"NUL":                    "From: a\x00\r\n\r\n",
+		"8-bit name":             "Fr\xc3\xb6m: a\r\n\r\n",
+		"long line":              "From: a\r\n\r\n" + strings.Repeat("x", 999) + "\r\n",
+		"unterminated last line": "From: a\r\n\r\nx",
+		"too many fields":        strings.Repeat("X: y\r\n", 2000) + "\r\n",
+		"too long":               strings.Repeat("X: "+strings.Repeat("y", 900)+"\r\n", 400) + "\r\n",
 	} {
 		if fields, _, err := verbatim.Split([]byte(message)); err == nil {
 			t.Errorf("%s: Split returned %q, want an error", name, fields)
@@ -94,7 +94,7 @@ func TestSplitRefusesWhatTwoReadersReadInTwoWays(t *testing.T) {
 	}
 }
 
-func TestTextsAreReadAndChangedAndNothingElseIs(t *testing.T) {
+func TestWriteChangesOnlyTheTexts(t *testing.T) {
 	t.Parallel()
 	m, err := verbatim.Read(crlf(letter))
 	if err != nil || len(m.Texts) != 2 || m.Texts[0].HTML || m.Texts[0].Content != "café {{x}} " || !m.Texts[1].HTML ||
@@ -122,7 +122,7 @@ func TestTextsAreReadAndChangedAndNothingElseIs(t *testing.T) {
 	}
 }
 
-func TestATextAloneIsChangedInItsMessage(t *testing.T) {
+func TestWriteChangesAMessageOfOneText(t *testing.T) {
 	t.Parallel()
 	m, err := verbatim.Read(crlf("From: a@dev.test\nSubject: s\n\nold\n"))
 	if err != nil || len(m.Texts) != 1 {
@@ -141,12 +141,12 @@ func TestATextAloneIsChangedInItsMessage(t *testing.T) {
 }
 
 // A changed byte would break the signature; an encrypted part cannot be edited.
-func TestWhatIsSignedOrUnreadableIsLeftAlone(t *testing.T) {
+func TestSignedAndUnreadableTextsAreSkipped(t *testing.T) {
 	t.Parallel()
 	for name, message := range map[string]string{
 		"signed":  "Content-Type: multipart/signed; boundary=b\n\n--b\nContent-Type: text/plain\n\nx\n--b\nContent-Type: application/pgp-signature\n\ny\n--b--\n",
 		"charset": "Content-Type: text/plain; charset=klingon\n\nx\n", "broken base64": "Content-Type: text/html\nContent-Transfer-Encoding: base64\n\n%%%\n",
-		"no UTF-8": "Content-Type: text/html; charset=utf-8\n\n\xff\n", "a file": "Content-Type: text/html\nContent-Disposition: attachment\n\nx\n",
+		"not UTF-8": "Content-Type: text/html; charset=utf-8\n\n\xff\n", "a file": "Content-Type: text/html\nContent-Disposition: attachment\n\nx\n",
 		"enclosed": "Content-Type: message/rfc822\n\nContent-Type: text/plain\n\nx\n", "encoding": "Content-Transfer-Encoding: uuencode\n\nx\n",
 	} {
 		if m, err := verbatim.Read(crlf("From: a\n" + message)); err != nil || len(m.Texts) != 0 {
@@ -155,7 +155,7 @@ func TestWhatIsSignedOrUnreadableIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestEightBitBodiesAreEncodedForServersThatTakeSevenBitOnly(t *testing.T) {
+func TestSevenBitEncodes8BitBodies(t *testing.T) {
 	t.Parallel()
 	message := crlf("From: a\nContent-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: 8bit\n\n--b\nContent-Type: text/plain; charset=iso-8859-1\n\nthe little caf\xe9 on the corner\n" +
 		"--b\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: 8bit\n\n\xff\xfe\n--b\nContent-Type: text/plain\nContent-Transfer-Encoding: 8bit\n\nplain\n--b--\n")
@@ -170,7 +170,7 @@ func TestEightBitBodiesAreEncodedForServersThatTakeSevenBitOnly(t *testing.T) {
 		t.Errorf("SevenBit returned\n%s\nwant\n%s", got, want)
 	}
 	if got, err := verbatim.SevenBit(crlf(letter)); err != nil || !bytes.Equal(got, crlf(letter)) {
-		t.Errorf("what is 7-bit already has changed: %v", err)
+		t.Errorf("a 7-bit message was changed: %v", err)
 	}
 	for name, message := range map[string]string{
 		"signed":       "Content-Type: multipart/signed; boundary=b\n\n--b\nContent-Type: text/plain\n\ncaf\xe9\n--b--\n",
@@ -185,8 +185,7 @@ func TestEightBitBodiesAreEncodedForServersThatTakeSevenBitOnly(t *testing.T) {
 	}
 }
 
-// For any input: no panic, the same bytes out, and a changed text reads as what it
-// was changed to.
+// Any input is returned unchanged without a panic, and a changed text reads as its new content.
 func FuzzRead(f *testing.F) {
 	f.Add(crlf(letter))
 	f.Add(crlf("Content-Type: multipart/mixed; boundary=b\n\n--b\n--b--"))
@@ -199,7 +198,7 @@ func FuzzRead(f *testing.F) {
 		whole := verbatim.Join(fields, body)
 		m, err := verbatim.Read(whole)
 		if err != nil {
-			t.Fatalf("split, and not read: %v", err)
+			t.Fatalf("Split accepts the message, but Read does not: %v", err)
 		}
 		if same, err := m.Write(m.Fields, nil); err != nil || !bytes.Equal(same, whole) {
 			t.Fatalf("Write without changes returned error %v, want the same bytes:\n%q\n%q", err, whole, same)
@@ -224,7 +223,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func TestQuotedPrintableIsWhatOthersRead(t *testing.T) {
+func TestOtherReadersDecodeOurQuotedPrintable(t *testing.T) {
 	t.Parallel()
 	const content = "a = b \r\n.\r\nFrom x\r\nlast line"
 	m, err := verbatim.Read(crlf("From: a\n\nold\n"))

@@ -49,12 +49,12 @@ var DatabasePassword = setting.Declare(setting.Setting[secret.String]{
 
 // addPassword adds DatabasePassword to the database URLs without a password.
 func addPassword(v setting.Values) setting.Values {
-	password := DatabasePassword.Of(v)
+	password := DatabasePassword.Get(v)
 	if password.IsZero() {
 		return v
 	}
 	for _, s := range []*setting.Setting[secret.String]{DatabaseURL, ReplicaURL} {
-		text := s.Of(v).Reveal()
+		text := s.Get(v).Reveal()
 		given, err := pq.NewConfig(text)
 		if text == "" || err != nil || given.Password != "" {
 			continue
@@ -67,7 +67,7 @@ func addPassword(v setting.Values) setting.Values {
 		default:
 			text += "?password=" + url.QueryEscape(password.Reveal())
 		}
-		v = s.With(v, secret.New(text))
+		v = s.Override(v, secret.New(text))
 	}
 	return v
 }
@@ -193,7 +193,7 @@ var SpoolDir = setting.Declare(setting.Setting[string]{
 	Help:        "Folder on a disk for large bodies and messages in transit.",
 	From: func(v setting.Values) string {
 		if IsEmbedded(v) || v.Mode == setting.Dev {
-			return filepath.Join(DataDir.Of(v), "spool")
+			return filepath.Join(DataDir.Get(v), "spool")
 		}
 		return ""
 	},
@@ -233,7 +233,7 @@ var MasterKey = setting.Declare(setting.Setting[[]secret.Key]{
 })
 
 // IsEmbedded reports whether Postrider runs its own PostgreSQL.
-func IsEmbedded(v setting.Values) bool { return DatabaseURL.Of(v).IsZero() }
+func IsEmbedded(v setting.Values) bool { return DatabaseURL.Get(v).IsZero() }
 
 // showDatabase returns the location of the database for the log. The URL itself may contain a password in
 // several places.

@@ -40,7 +40,7 @@ var BaseURL = setting.Declare(setting.Setting[string]{
 	Required: "the public URL of this server, for example https://mail.example.com",
 	Form:     setting.Syntax[string]{Placeholder: "URL", Parse: parseBaseURL},
 	From: func(v setting.Values) string {
-		host, port, err := net.SplitHostPort(HTTPAddr.Of(v))
+		host, port, err := net.SplitHostPort(HTTPAddr.Get(v))
 		if v.Mode != setting.Dev || err != nil || port == "0" {
 			return ""
 		}
@@ -57,7 +57,7 @@ var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
 	Help: "Address on which to serve the same over TLS, for example :443. Requests to POSTRIDER_HTTP_ADDR are " +
 		"redirected there, and tracking hosts are served there with certificates from an ACME authority.",
 	Check: func(v setting.Values, addr string) error {
-		if addr != "" && !strings.HasPrefix(BaseURL.Of(v), "https://") {
+		if addr != "" && !strings.HasPrefix(BaseURL.Get(v), "https://") {
 			return errors.New("redirects to POSTRIDER_BASE_URL, which must be an https:// URL")
 		}
 		return NotPublic(v, addr)
@@ -72,7 +72,7 @@ var (
 		DefaultText: "from the ACME authority",
 		Help:        "PEM file with the certificate chain of POSTRIDER_HTTP_TLS_ADDR, reloaded when it changes.",
 		Check: func(v setting.Values, file string) error {
-			if (file == "") != (HTTPTLSKey.Of(v) == "") {
+			if (file == "") != (HTTPTLSKey.Get(v) == "") {
 				return errors.New("must be set together with POSTRIDER_HTTP_TLS_KEY")
 			}
 			return nil
@@ -92,7 +92,7 @@ var TrustedProxies = setting.Declare(setting.Setting[[]netip.Prefix]{
 
 // BaseHost returns the host of the base URL, without a port.
 func BaseHost(v setting.Values) string {
-	u, err := url.Parse(BaseURL.Of(v))
+	u, err := url.Parse(BaseURL.Get(v))
 	if err != nil {
 		return ""
 	}
@@ -131,7 +131,7 @@ func SMTPAddr(port, devPort string) func(setting.Values) string {
 		switch {
 		case v.Mode != setting.Dev:
 			return ":" + port
-		case strings.HasSuffix(HTTPAddr.Of(v), ":0"):
+		case strings.HasSuffix(HTTPAddr.Get(v), ":0"):
 			return "127.0.0.1:0"
 		}
 		return "127.0.0.1:" + devPort
@@ -151,7 +151,7 @@ func NotPublic(v setting.Values, addr string) error {
 // permission.
 func othersReach(v setting.Values, addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
-	return err == nil && v.Mode == setting.Dev && !isLoopback(host) && !AllowPublic.Of(v)
+	return err == nil && v.Mode == setting.Dev && !isLoopback(host) && !AllowPublic.Get(v)
 }
 
 func isLoopback(host string) bool {
@@ -165,7 +165,7 @@ func isLoopback(host string) bool {
 
 // OtherOrigins returns the other URLs of development mode; passkeys need the one with a host name.
 func OtherOrigins(v setting.Values) []string {
-	host, plain := strings.CutPrefix(BaseURL.Of(v), "http://")
+	host, plain := strings.CutPrefix(BaseURL.Get(v), "http://")
 	_, port, err := net.SplitHostPort(host)
 	if v.Mode != setting.Dev || !plain || err != nil {
 		return nil

@@ -40,7 +40,7 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 			t.Errorf("Load with %s returned %v", name, err)
 			continue
 		}
-		got, err := pq.NewConfig(config.DatabaseURL.Of(loaded).Reveal())
+		got, err := pq.NewConfig(config.DatabaseURL.Get(loaded).Reveal())
 		if err != nil || got.Password != awkward || got.User != "u" || got.Database != "d" {
 			t.Errorf("%s has user %q, database %q and password %q (%v), want u, d and %q", name, got.User, got.Database,
 				got.Password, err, awkward)
@@ -48,7 +48,7 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 	}
 	loaded, err := config.Load(setting.Tool, "", setting.RawValues{"DATABASE_URL": "postgres://u:own@db/d",
 		"POSTRIDER_CONFIG": writeFile(t, "postrider.yaml", "database_password_file: "+password+"\n")})
-	if err != nil || config.DatabaseURL.Of(loaded).Reveal() != "postgres://u:own@db/d" {
+	if err != nil || config.DatabaseURL.Get(loaded).Reveal() != "postgres://u:own@db/d" {
 		t.Errorf("a URL with a password has another one now (%v)", err)
 	}
 }
@@ -62,7 +62,7 @@ func TestSecretFilesOfTheEnvironmentOverrideTheConfigurationFile(t *testing.T) {
 			"POSTRIDER_CONFIG": writeFile(t, "b.yaml", "database_url_file: /missing\n")},
 	} {
 		loaded, err := config.Load(setting.Tool, "", given)
-		if err != nil || !strings.Contains(config.DatabaseURL.Of(loaded).Reveal(), "environment") {
+		if err != nil || !strings.Contains(config.DatabaseURL.Get(loaded).Reveal(), "environment") {
 			t.Errorf("the settings %v have the error %v, want the URL of the environment", given, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestHostnameNeedsADomain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := config.Hostname.Of(loaded); got != want {
+		if got := config.Hostname.Get(loaded); got != want {
 			t.Errorf("on the machine %q the host name is %s, want %s", machine, got, want)
 		}
 	}

@@ -185,7 +185,7 @@ func TestUpdatesUndoFailedReplacement(t *testing.T) {
 
 func requireUpstream(t testing.TB, err error) *fault.Error {
 	t.Helper()
-	refused := fault.From(err)
+	refused := fault.Classify(err)
 	if err == nil || refused.Kind != fault.Upstream || refused.Code != fault.CodeUpstream {
 		t.Fatalf("%v is not an upstream error", err)
 	}
@@ -243,7 +243,7 @@ func TestServersMustPassGuard(t *testing.T) {
 		"nobody.example.com": "no address", "169.254.169.254:80": "private",
 	} {
 		_, err := s.Open(t.Context(), "rfc2136", secrets("server", server, "key_name", "k", "key", key), "example.com")
-		if refused := fault.From(err); err == nil || !strings.Contains(refused.Fields["credentials.server"], reason) {
+		if refused := fault.Classify(err); err == nil || !strings.Contains(refused.Fields["credentials.server"], reason) {
 			t.Errorf("Open with the server %s returned %v, want an error for credentials.server that contains %q",
 				server,
 				err, reason)

@@ -78,7 +78,7 @@ func (s serverState) judge(c DatabaseConfig) []Finding {
 		"Set full_page_writes = on, unless the file system writes pages whole: a crash could destroy accepted mail.")
 	check("synchronous_commit", "on, or stricter", db.IsDurable(s.commit, s.standbys) || c.RiskLosingMail, Error,
 		s.commit,
-		"Set synchronous_commit = on: a crash, or a fail-over to a synchronous standby, would lose accepted mail.")
+		"Set synchronous_commit = on: a crash, or a failover to a synchronous standby, would lose accepted mail.")
 	check("autovacuum", "on", s.autovacuum == "on", Error, s.autovacuum,
 		"Set autovacuum = on: the queue's tables grow without bound.")
 	check("writes", "the server accepts writes", !s.readOnly, Error,

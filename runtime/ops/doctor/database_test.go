@@ -107,7 +107,7 @@ func TestReportsUnusableHosts(t *testing.T) {
 		"a server of another cluster": {[]failover.Sighting{primary, standby,
 			host("db9:5432", "8", "00000009", "900", false)}, Error, "db9:5432 is the server of another cluster"},
 		"two primaries": {[]failover.Sighting{old, primary, standby}, Error,
-			"2 hosts of DATABASE_URL take writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
+			"2 hosts of DATABASE_URL accept writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
 		"an obsolete primary": {[]failover.Sighting{old, standby}, Error, "db3:5432 accepts writes and is from before a failover"},
 		"a stopped host": {[]failover.Sighting{primary,
 			{Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
@@ -133,7 +133,7 @@ func TestReportsUnusableHosts(t *testing.T) {
 
 func TestReportsInvalidReplica(t *testing.T) {
 	t.Parallel()
-	for url, want := range map[string]string{dbtest.URL(t): "takes writes", "host=" + t.TempDir() +
+	for url, want := range map[string]string{dbtest.URL(t): "accepts writes", "host=" + t.TempDir() +
 		" dbname=postrider": "no such file"} {
 		got := Replica(dbtest.New(t), replica.Config{URL: url})(t.Context())
 		if len(got) != 1 || got[0].Check != "database.replica" || got[0].Level != Warning ||

@@ -119,7 +119,7 @@ func TestChecksDNSRecords(t *testing.T) {
 		}, Error, "returns fail for 203.0.113.9", "Add ip4:203.0.113.9 to the SPF record at spf.mail.example.com"},
 		{"SPF that is not valid", "dns.spf", func(t *testing.T, w *world) {
 			w.zone.Set(t, "spf.mail.example.com", `spf.mail.example.com. TXT "v=spf1 ipv4:203.0.113.9 -all"`)
-		}, Error, `the term "ipv4:203.0.113.9" is not valid`, "Publish"},
+		}, Error, `the term "ipv4:203.0.113.9" is invalid`, "Publish"},
 		{"two SPF records", "dns.spf", func(t *testing.T, w *world) {
 			w.zone.Add(t, `spf.mail.example.com. TXT "v=spf1 -all"`)
 		}, Error, "there are 2 SPF records", "Publish"},
@@ -141,7 +141,7 @@ func TestChecksDNSRecords(t *testing.T) {
 		}, Error, "no SPF record",
 			`Publish a TXT record at rp.mail.example.com with the value "v=spf1 include:spf.mail.example.com -all"`},
 		{"the return path's SPF broken by ours", "dns.return_path",
-			func(_ *testing.T, w *world) { w.zone.Remove("spf.mail.example.com") }, Error, "leads to 0 SPF records",
+			func(_ *testing.T, w *world) { w.zone.Remove("spf.mail.example.com") }, Error, "has 0 SPF records",
 			"Publish"},
 		{"bounces go elsewhere", "dns.return_path_mx", func(t *testing.T, w *world) {
 			w.zone.Set(t, "rp.mail.example.com", "rp.mail.example.com. MX 10 mx.example.net.")

@@ -57,26 +57,26 @@ type Recipients struct {
 // Drain is called when a stop starts waiting for open HTTP requests.
 type Drain func()
 
-// Repairs registers a constructor of a clockstep.Repair; its parameters are provided by Fx.
-func Repairs(constructor any) fx.Option { return provideInGroup(constructor, "repairs") }
+// ProvideRepair registers a constructor of a clockstep.Repair; its parameters are provided by Fx.
+func ProvideRepair(constructor any) fx.Option { return provideInGroup(constructor, "repairs") }
 
-// Sweeps registers a constructor of a Sweep; its parameters are provided by Fx.
-func Sweeps(constructor any) fx.Option { return provideInGroup(constructor, "sweeps") }
+// ProvideSweep registers a constructor of a Sweep; its parameters are provided by Fx.
+func ProvideSweep(constructor any) fx.Option { return provideInGroup(constructor, "sweeps") }
 
-// Retains registers a constructor of PersonalData.
-func Retains(constructor any) fx.Option { return provideInGroup(constructor, "kept") }
+// ProvidePersonalData registers a constructor of PersonalData.
+func ProvidePersonalData(constructor any) fx.Option { return provideInGroup(constructor, "kept") }
 
-// Healths registers a constructor of a Health.
-func Healths(constructor any) fx.Option { return provideInGroup(constructor, "health") }
+// ProvideHealth registers a constructor of a Health.
+func ProvideHealth(constructor any) fx.Option { return provideInGroup(constructor, "health") }
 
-// Receives registers a constructor of Recipients.
-func Receives(constructor any) fx.Option { return provideInGroup(constructor, "recipients") }
+// ProvideRecipients registers a constructor of Recipients.
+func ProvideRecipients(constructor any) fx.Option { return provideInGroup(constructor, "recipients") }
 
-// Drains registers a constructor of a Drain.
-func Drains(constructor any) fx.Option { return provideInGroup(constructor, "drains") }
+// ProvideDrain registers a constructor of a Drain.
+func ProvideDrain(constructor any) fx.Option { return provideInGroup(constructor, "drains") }
 
-// DropRules registers a constructor of a months.DropRule.
-func DropRules(constructor any) fx.Option { return provideInGroup(constructor, "unneeded") }
+// ProvideDropRule registers a constructor of a months.DropRule.
+func ProvideDropRule(constructor any) fx.Option { return provideInGroup(constructor, "unneeded") }
 
 func provideInGroup(constructor any, group string) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"`+group+`"`)))

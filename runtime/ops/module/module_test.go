@@ -44,12 +44,12 @@ func TestContributionsAreCollected(t *testing.T) {
 	}
 	var got whole
 	fxtest.New(t,
-		module.Sweeps(func() module.Sweep { return module.Sweep{What: "a"} }),
-		module.Sweeps(func() module.Sweep { return module.Sweep{What: "b"} }),
-		module.Retains(func() module.PersonalData { return module.PersonalData{What: "c"} }),
-		module.Healths(func() module.Health { return module.Health{Name: "d"} }),
-		module.Receives(func() module.Recipients { return module.Recipients{} }),
-		module.Drains(func() module.Drain { return func() {} }),
+		module.ProvideSweep(func() module.Sweep { return module.Sweep{What: "a"} }),
+		module.ProvideSweep(func() module.Sweep { return module.Sweep{What: "b"} }),
+		module.ProvidePersonalData(func() module.PersonalData { return module.PersonalData{What: "c"} }),
+		module.ProvideHealth(func() module.Health { return module.Health{Name: "d"} }),
+		module.ProvideRecipients(func() module.Recipients { return module.Recipients{} }),
+		module.ProvideDrain(func() module.Drain { return func() {} }),
 		fx.Invoke(func(w whole) { got = w }))
 	if len(got.Sweeps) != 2 || len(got.Kept) != 1 || len(got.Health) != 1 || len(got.Mail) != 1 ||
 		len(got.Drains) != 1 {

@@ -22,14 +22,14 @@ const peekLimit = 10 * time.Second
 // Peek opens the configured database without changes: it starts no server, and creates or migrates nothing.
 // The error is ErrNotRunning for an embedded database that no service runs.
 func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
-	url := config.DatabaseURL.Of(cfg).Reveal()
+	url := config.DatabaseURL.Get(cfg).Reveal()
 	if config.IsEmbedded(cfg) {
-		if !HoldsData(config.DataDir.Of(cfg)) {
-			return nil, fmt.Errorf("%s has no database: %w", config.DataDir.Of(cfg), ErrNotRunning)
+		if !HoldsData(config.DataDir.Get(cfg)) {
+			return nil, fmt.Errorf("%s has no database: %w", config.DataDir.Get(cfg), ErrNotRunning)
 		}
-		found, err := postgres.Find(config.DataDir.Of(cfg))
+		found, err := postgres.Find(config.DataDir.Get(cfg))
 		if errors.Is(err, postgres.ErrNotReady) {
-			return nil, fmt.Errorf("the database in %s is stopped: %w", config.DataDir.Of(cfg), ErrNotRunning)
+			return nil, fmt.Errorf("the database in %s is stopped: %w", config.DataDir.Get(cfg), ErrNotRunning)
 		}
 		if err != nil {
 			return nil, err

@@ -22,7 +22,7 @@ func shareRoom(ctx context.Context, cfg setting.Values, d *db.DB, log *slog.Logg
 	}
 	d.ShareWith(others + 1)
 	room, processes, each := d.ConnectionRoom()
-	if wanted := config.Connections.Of(cfg); each < wanted {
+	if wanted := config.Connections.Get(cfg); each < wanted {
 		log.WarnContext(ctx,
 			"database: processes open fewer connections than POSTRIDER_DATABASE_CONNECTIONS, because they share those of the server; raise max_connections (or the limit of the role or the database) if requests wait",
 			"processes", processes, "connections_each", each, "wanted_each", wanted, "room", room)

@@ -51,7 +51,7 @@ const (
 // version, unless POSTRIDER_MIGRATE is off. It waits a minute for an unavailable database.
 func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
 	check := mayBegin
-	if config.Migrate.Of(cfg) == config.MigrateOff { // no tables will be created
+	if config.Migrate.Get(cfg) == config.MigrateOff { // no tables will be created
 		check = anyDatabase
 	}
 	s, err := open(ctx, cfg, log, check)
@@ -63,14 +63,14 @@ func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, er
 
 // OpenExisting is Open for commands. A missing database is an error, and nothing is created.
 func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
-	if config.IsEmbedded(cfg) && !HoldsData(config.DataDir.Of(cfg)) {
+	if config.IsEmbedded(cfg) && !HoldsData(config.DataDir.Get(cfg)) {
 		if err := otherData(cfg); err != nil {
 			return nil, err
 		}
 		// A service that is starting may be creating one.
-		if holder, _, err := postgres.Holder(config.DataDir.Of(cfg)); err != nil || holder == 0 {
+		if holder, _, err := postgres.Holder(config.DataDir.Get(cfg)); err != nil || holder == 0 {
 			return nil,
-				errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was created: set the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
+				errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was created: set the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Get(cfg)), err)
 		}
 	}
 	if config.IsEmbedded(cfg) { // a service creates the tables
@@ -95,7 +95,7 @@ func hasTables(ctx context.Context, d *db.DB) error {
 
 func open(ctx context.Context, cfg setting.Values, log *slog.Logger,
 	check func(context.Context, *db.DB) error) (_ *Store, err error) {
-	s := &Store{URL: config.DatabaseURL.Of(cfg).Reveal()}
+	s := &Store{URL: config.DatabaseURL.Get(cfg).Reveal()}
 	defer func() {
 		if err != nil {
 			s.Close(log, StopLimit)
@@ -118,7 +118,7 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger,
 	if err := s.openReplica(cfg, log); err != nil {
 		return nil, err
 	}
-	if config.Migrate.Of(cfg) == config.MigrateOff {
+	if config.Migrate.Get(cfg) == config.MigrateOff {
 		return s, db.CheckSchema(ctx, s.DB)
 	}
 	if err := db.Migrate(ctx, s.DB, log); err != nil {
@@ -136,16 +136,16 @@ func Reach(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, e
 		return &Store{URL: url}, err
 	}
 	s := &Store{}
-	if !HoldsData(config.DataDir.Of(cfg)) {
+	if !HoldsData(config.DataDir.Get(cfg)) {
 		return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and DATABASE_URL is not set",
-			config.DataDir.Of(cfg))
+			config.DataDir.Get(cfg))
 	}
 	return s, s.startServer(ctx, cfg, log)
 }
 
 // HostInUse returns the address of the one host of DATABASE_URL that the service would use.
 func HostInUse(ctx context.Context, cfg setting.Values) (string, error) {
-	url, err := db.HostInUse(ctx, config.DatabaseURL.Of(cfg).Reveal())
+	url, err := db.HostInUse(ctx, config.DatabaseURL.Get(cfg).Reveal())
 	if err != nil {
 		return "", fmt.Errorf("DATABASE_URL: %w", err)
 	}
@@ -168,15 +168,15 @@ func KeyMark(cfg setting.Values) string {
 // Server returns the data directory of the embedded PostgreSQL, and where to look for its programs.
 func Server(cfg setting.Values, log *slog.Logger) postgres.Config {
 	// Connections for one service and for commands.
-	most := strconv.Itoa(max(100, 2*db.PerProcess(config.Connections.Of(cfg))+10))
-	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg),
-		Fallback: config.PostgresFallback.Of(cfg), Logger: log,
+	most := strconv.Itoa(max(100, 2*db.PerProcess(config.Connections.Get(cfg))+10))
+	return postgres.Config{DataDir: config.DataDir.Get(cfg), BinDir: config.PostgresBin.Get(cfg),
+		Fallback: config.PostgresFallback.Get(cfg), Logger: log,
 		Settings: map[string]string{"max_connections": most}}
 }
 
 // startServer runs the embedded PostgreSQL. A command uses the one of a running service, if there is one.
 func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.Logger) error {
-	log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", config.DataDir.Of(cfg))
+	log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", config.DataDir.Get(cfg))
 	limit := time.Now().Add(awayLimit)
 	for {
 		server, err := postgres.Start(ctx, Server(cfg, log))
@@ -188,7 +188,7 @@ func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.L
 		if cfg.Mode != setting.Tool || !errors.As(err, &busy) {
 			return err
 		}
-		found, findErr := postgres.Find(config.DataDir.Of(cfg))
+		found, findErr := postgres.Find(config.DataDir.Get(cfg))
 		if findErr == nil {
 			log.InfoContext(ctx, "using the PostgreSQL of the running service", "pid", busy.Holder)
 			s.URL = found
@@ -214,8 +214,8 @@ func makeDataDir(cfg setting.Values) error {
 	if err := otherData(cfg); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(config.DataDir.Of(cfg), 0o700); err != nil {
-		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is not a folder and cannot be created: %w", config.DataDir.Of(cfg),
+	if err := os.MkdirAll(config.DataDir.Get(cfg), 0o700); err != nil {
+		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is not a folder and cannot be created: %w", config.DataDir.Get(cfg),
 			err)
 	}
 	return nil
@@ -224,13 +224,13 @@ func makeDataDir(cfg setting.Values) error {
 // otherData prevents a command from creating a second database in the default data directory while a
 // database of development mode exists here, which was probably meant.
 func otherData(cfg setting.Values) error {
-	if cfg.Mode != setting.Tool || config.DataDir.Of(cfg) != config.DefaultDataDir ||
-		HoldsData(config.DataDir.Of(cfg)) || !HoldsData(config.DevDataDir) {
+	if cfg.Mode != setting.Tool || config.DataDir.Get(cfg) != config.DefaultDataDir ||
+		HoldsData(config.DataDir.Get(cfg)) || !HoldsData(config.DevDataDir) {
 		return nil
 	}
 	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, but ./%s has one from development mode: use "+
 		"--data-dir %s, or run the command in another folder to create a new one",
-		config.DataDir.Of(cfg), config.DevDataDir, config.DevDataDir)
+		config.DataDir.Get(cfg), config.DevDataDir, config.DevDataDir)
 }
 
 // HoldsData reports whether the data directory contains an embedded database.
@@ -240,8 +240,8 @@ func HoldsData(dir string) bool {
 }
 
 func databaseConfig(cfg setting.Values, url string) db.Config {
-	return db.Config{URL: url, Connections: config.Connections.Of(cfg), Standbys: config.Standbys.Of(cfg),
-		RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
+	return db.Config{URL: url, Connections: config.Connections.Get(cfg), Standbys: config.Standbys.Get(cfg),
+		RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Get(cfg)}
 }
 
 // connect waits for a server that does not respond yet. A server that responds but is rejected, by the server
@@ -276,13 +276,13 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 
 // ReplicaConfig returns the configuration of the database replica.
 func ReplicaConfig(cfg setting.Values) replica.Config {
-	return replica.Config{URL: config.ReplicaURL.Of(cfg).Reveal(), Connections: config.Connections.Of(cfg) / 2,
-		RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
+	return replica.Config{URL: config.ReplicaURL.Get(cfg).Reveal(), Connections: config.Connections.Get(cfg) / 2,
+		RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Get(cfg)}
 }
 
 // openReplica does not connect, so that an unavailable replica does not prevent the start.
 func (s *Store) openReplica(cfg setting.Values, log *slog.Logger) (err error) {
-	if config.ReplicaURL.Of(cfg).IsZero() {
+	if config.ReplicaURL.Get(cfg).IsZero() {
 		return nil
 	}
 	s.Replica, err = replica.Open(s.DB, ReplicaConfig(cfg), log)
@@ -303,7 +303,7 @@ func notLetIn(err error) bool {
 // openBox loads the master key: from a setting, or in development mode from a file that is created at the
 // first start.
 func openBox(cfg setting.Values) (*secret.Box, error) {
-	keys, file := config.MasterKey.Of(cfg), keyFile(cfg)
+	keys, file := config.MasterKey.Get(cfg), keyFile(cfg)
 	if len(keys) == 0 && file == "" {
 		return secret.NewBox(secret.NewKey()) // for a command that seals nothing permanent
 	}
@@ -322,7 +322,7 @@ func openBox(cfg setting.Values) (*secret.Box, error) {
 // keyFile returns the path of the master key file of development mode, next to its own database. A command
 // uses the file if it exists, and never creates it; otherwise the result is empty.
 func keyFile(cfg setting.Values) string {
-	file := filepath.Join(config.DataDir.Of(cfg), "master.key")
+	file := filepath.Join(config.DataDir.Get(cfg), "master.key")
 	switch _, err := os.Stat(file); {
 	case cfg.Mode == setting.Dev:
 		return file
@@ -333,7 +333,9 @@ func keyFile(cfg setting.Values) string {
 }
 
 // HasKeys reports whether there are keys that open the sealed values of the database.
-func HasKeys(cfg setting.Values) bool { return len(config.MasterKey.Of(cfg)) > 0 || keyFile(cfg) != "" }
+func HasKeys(cfg setting.Values) bool {
+	return len(config.MasterKey.Get(cfg)) > 0 || keyFile(cfg) != ""
+}
 
 // Cursors returns the codec of page cursors, which all processes of the installation share.
 func (s *Store) Cursors() *page.Codec { return page.NewCodec(s.Box.Derive("page cursors")) }

@@ -92,6 +92,6 @@ func hosts(t *testing.T, first, second *dbtest.Server) string {
 func configured(t *testing.T, address string) setting.Values {
 	t.Helper()
 	cfg := setting.Values{Mode: setting.Dev}
-	cfg = config.DatabaseURL.With(cfg, secret.New(address))
-	return config.DataDir.With(cfg, t.TempDir())
+	cfg = config.DatabaseURL.Override(cfg, secret.New(address))
+	return config.DataDir.Override(cfg, t.TempDir())
 }

@@ -130,7 +130,7 @@ func TestFailingStoreIsNotErrNotFound(t *testing.T) {
 			for call, err := range map[string]error{
 				"check":  b.Check(t.Context()),
 				"put":    put(t.Context(), b, "k", []byte("x")),
-				"get":    second(b.Get(t.Context(), "k")),
+				"get":    errorOf(b.Get(t.Context(), "k")),
 				"delete": b.Delete(t.Context(), "k"),
 			} {
 				if err == nil || errors.Is(err, blob.ErrNotFound) {
@@ -143,7 +143,7 @@ func TestFailingStoreIsNotErrNotFound(t *testing.T) {
 	}
 }
 
-func second(_ io.ReadCloser, err error) error { return err }
+func errorOf(_ io.ReadCloser, err error) error { return err }
 
 func answer(status int, body string) func(http.ResponseWriter, *http.Request, http.Handler) {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {

@@ -35,7 +35,7 @@ const Form = "s3://KEY:SECRET@host[:port]/bucket[/prefix][?region=…&tls=on|off
 func ParseURL(text secret.String) (Config, error) {
 	u, err := url.Parse(text.Reveal())
 	if err != nil || u.Scheme != "s3" || u.Opaque != "" {
-		return Config{}, errors.New("is not of the form " + Form +
+		return Config{}, errors.New("must have the form " + Form +
 			" (a / in KEY or SECRET is written %2F, a + %2B, an @ %40)")
 	}
 	cfg := Config{Endpoint: u.Host, AccessKey: u.User.Username(), PathStyle: !isAmazon(u.Hostname())}

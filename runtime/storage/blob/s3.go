@@ -3,7 +3,7 @@ package blob
 import (
 	"bytes"
 	"context"
-	"crypto/md5" //nolint:gosec // the checksum that S3 has, not a safeguard against people
+	"crypto/md5" //nolint:gosec // S3's checksum, not a security measure
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/base64"

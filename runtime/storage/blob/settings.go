@@ -12,8 +12,8 @@ import (
 // Chapter is the group of the object store settings.
 const Chapter = "Object store"
 
-// At is the object store of the installation; zero if there is none.
-var At = setting.Declare(setting.Setting[Config]{
+// StoreURL is the object store of the installation. It is zero without an object store.
+var StoreURL = setting.Declare(setting.Setting[Config]{
 	Name: "POSTRIDER_BLOBS", Group: Chapter, Secret: true, DefaultText: "none: everything stays in the database",
 	Help: "S3-compatible object store that received messages are moved to, as " +
 		"s3://KEY:SECRET@host/bucket/prefix?region=…; tls=off uses HTTP, and path_style=on|off sets whether the " +

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// Matters is the size of the smallest step that is detected.
-	Matters = 2 * time.Second
+	// MinStep is the smallest step that is detected.
+	MinStep = 2 * time.Second
 	// StatementDelay is how far a statement may run behind its own now(): it waited for a connection, a lock or
 	// the processor while other statements began later and finished first. A row that is ahead of now() by less
 	// than this may have been written by such a statement, so it does not show that the clock stepped back.
 	StatementDelay = 10 * time.Second
-	// Reported is how long a step is reported.
-	Reported = 24 * time.Hour
+	// ReportPeriod is how long a step is reported.
+	ReportPeriod = 24 * time.Hour
 
 	recordEvery = time.Minute      // how often the time is recorded
 	sameStep    = 30 * time.Second // observations of several processes within this time are the same step
@@ -63,8 +63,8 @@ type Watch struct {
 	mu       sync.Mutex
 	read     time.Time     // the database clock at the latest reading
 	answered time.Time     // when that reading arrived, by the local clock
-	observed time.Duration // a step that is not recorded yet; 0 if there is none
-	latest   *Step         // as recorded; nil if there was none within Reported
+	observed time.Duration // a step that is not recorded yet, or 0
+	latest   *Step         // as recorded; nil if there was none within ReportPeriod
 }
 
 // New returns a new Watch, which records nothing before Start.
@@ -97,7 +97,7 @@ func (w *Watch) Observe(sent, answered, seen time.Time) {
 	defer w.mu.Unlock()
 	if !w.answered.IsZero() {
 		// Differences of monotonic times, because the local wall clock may be set as well.
-		if back := w.read.Add(sent.Sub(w.answered)).Sub(seen); back >= Matters {
+		if back := w.read.Add(sent.Sub(w.answered)).Sub(seen); back >= MinStep {
 			w.observed = max(w.observed, back)
 			select {
 			case w.woken <- struct{}{}:
@@ -108,7 +108,7 @@ func (w *Watch) Observe(sent, answered, seen time.Time) {
 	w.read, w.answered = seen, answered
 }
 
-// Latest returns the latest step, or nil if there was none within Reported.
+// Latest returns the latest step, or nil if there was none within ReportPeriod.
 func (w *Watch) Latest() *Step {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +154,7 @@ func (w *Watch) recordTime(ctx context.Context) error {
 	w.mu.Unlock()
 	isNew, err := db.One(ctx, w.db.SQL, db.Value[bool], recordSQL.Text,
 		recordSQL.Args(db.Arg("observed", observed.Milliseconds()),
-			db.Arg("every", recordEvery.Microseconds()), db.Arg("matters", Matters.Microseconds()),
+			db.Arg("every", recordEvery.Microseconds()), db.Arg("matters", MinStep.Microseconds()),
 			db.Arg("same", sameStep.Microseconds()))...)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("record the clock of the database: %w", err)
@@ -195,7 +195,7 @@ SELECT stepped_at, stepped_by_ms, settled, stepped_at > now() - $1 * interval '1
 
 // clockRow is the row of database_clocks.
 type clockRow struct {
-	step    *Step // within Reported, or not settled
+	step    *Step // within ReportPeriod, or not settled
 	settled bool
 }
 
@@ -207,7 +207,7 @@ func readRecorded(ctx context.Context, on db.Execer) (clockRow, error) {
 		recent  sql.NullBool
 	}
 	r, err := db.One(ctx, on, func(r *row) []any { return []any{&r.at, &r.ms, &r.settled, &r.recent} }, readSQL,
-		Reported.Microseconds())
+		ReportPeriod.Microseconds())
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return clockRow{settled: true}, nil
@@ -221,7 +221,7 @@ func readRecorded(ctx context.Context, on db.Execer) (clockRow, error) {
 	return out, nil
 }
 
-// Read returns the latest step recorded in a database, or nil if there was none within Reported.
+// Read returns the latest step recorded in a database, or nil if there was none within ReportPeriod.
 func Read(ctx context.Context, on db.Execer) (*Step, error) {
 	found, err := readRecorded(ctx, on)
 	return found.step, err

@@ -109,7 +109,7 @@ func TestNextProcessRepairsStep(t *testing.T) {
 	w.fail = errors.New("the database has gone")
 	for range 2 {
 		if err := w.recordTime(t.Context()); !errors.Is(err, w.fail) {
-			t.Errorf("got the error %v, want that of the repair", err)
+			t.Errorf("got the error %v, want the error of the repair", err)
 		}
 	}
 	if next.mustRecord(t); next.repaired != 1 {

@@ -11,7 +11,7 @@
 // Each heartbeat of a process (runtime/work/node) reads the database clock. A process that measures less
 // time on it than on its own monotonic clock has observed a step. A row of the table database_clocks stores
 // the latest time, to within a minute. So a step is also detected if no process was running, and after a
-// failover to a server whose clock is behind. Steps of less than Matters are ignored.
+// failover to a server whose clock is behind. Steps of less than MinStep are ignored.
 //
 // # Repair
 //

@@ -29,7 +29,7 @@ func (u *unfitError) Unwrap() error { return u.Reason }
 var (
 	errPooler   = errors.New("this is a connection pooler, such as PgBouncer, and not PostgreSQL itself: it resets settings that each connection needs, and ends sessions that hold locks. Connect to the server directly; a process opens at most POSTRIDER_DATABASE_CONNECTIONS connections")
 	errCluster  = errors.New("this server belongs to another cluster than the first server (its system identifier differs): all hosts of DATABASE_URL must be in one cluster")
-	errTimeline = errors.New("this server was the primary before a fail-over (its timeline is older than that of another server), and its writes would be lost: make it a standby of the new primary, or remove it")
+	errTimeline = errors.New("this server was the primary before a failover (its timeline is older than that of another server), and its writes would be lost: make it a standby of the new primary, or remove it")
 )
 
 // fitness checks the server of each new connection, because it may be another server after a failover. It
@@ -123,14 +123,14 @@ func (f *fitness) checkStandby(ctx context.Context, conn driver.Conn) error {
 		return newUnfitError(errors.New("this is the server of another cluster than the primary (its system " +
 			"identifier differs): use a standby of DATABASE_URL"))
 	case said[1] != "true":
-		return newUnfitError(errors.New("this server takes writes: it is not a standby, or was promoted"))
+		return newUnfitError(errors.New("this server accepts writes: it is not a standby, or was promoted"))
 	}
 	return nil
 }
 
 var _ failover.Cluster = (*fitness)(nil)
 
-// System returns the system identifier of the cluster in use, or an empty string if it is unknown.
+// System returns the system identifier of the cluster in use, or "" if it is unknown.
 func (f *fitness) System() string {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -247,7 +247,7 @@ type durability struct {
 func (d durability) checkSettings(riskAccepted bool, standbys int) error {
 	var errs []error
 	if d.version < oldestServer {
-		errs = append(errs, fmt.Errorf("the server is PostgreSQL %s; Postrider needs 14 or newer", d.text))
+		errs = append(errs, fmt.Errorf("the server is PostgreSQL %s; Postrider requires 14 or newer", d.text))
 	}
 	if d.fsync != "on" && d.throwAway != "yes" {
 		errs = append(errs,
@@ -256,7 +256,7 @@ func (d durability) checkSettings(riskAccepted bool, standbys int) error {
 	if !IsDurable(d.commit, d.standbys) && !riskAccepted {
 		loses := "a crash"
 		if d.commit != "off" {
-			loses = "a fail-over to one of its synchronous standbys"
+			loses = "a failover to one of its synchronous standbys"
 		}
 		errs = append(errs,
 			fmt.Errorf("the server runs with synchronous_commit=%s: %s would lose accepted mail; set it to on, or accept the risk (POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL=true)", d.commit, loses))

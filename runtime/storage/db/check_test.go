@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// startup reads the first message of a client: the protocol version, and names and values.
-func startup(t *testing.T, client io.Reader) (head []byte, texts []string) {
+// readStartup reads the first message of a client: the protocol version, and names and values.
+func readStartup(t *testing.T, client io.Reader) (head []byte, texts []string) {
 	t.Helper()
 	head = make([]byte, 8)
 	if _, err := io.ReadFull(client, head); err != nil {
@@ -26,23 +26,23 @@ func startup(t *testing.T, client io.Reader) (head []byte, texts []string) {
 	return head, strings.Split(strings.TrimRight(string(rest), "\x00"), "\x00")
 }
 
-// refuses simulates PgBouncer with its default settings.
-func refuses(t *testing.T, client io.ReadWriter, _ io.Writer) bool {
+// rejectStartup simulates PgBouncer with its default settings.
+func rejectStartup(t *testing.T, client io.ReadWriter, _ io.Writer) bool {
 	t.Helper()
-	if head, _ := startup(t, client); head == nil {
+	if head, _ := readStartup(t, client); head == nil {
 		return false
 	}
 	fields := "SFATAL\x00VFATAL\x00C08P01\x00Munsupported startup parameter: statement_timeout\x00\x00"
 	answer := binary.BigEndian.AppendUint32([]byte("E"), uint32(len(fields)+4))
 	_, err := client.Write(append(answer, fields...))
-	ended(t, err)
+	checkEnd(t, err)
 	return false
 }
 
-// ignores simulates PgBouncer with ignore_startup_parameters.
-func ignores(t *testing.T, client io.ReadWriter, server io.Writer) bool {
+// ignoreParameters simulates PgBouncer with ignore_startup_parameters.
+func ignoreParameters(t *testing.T, client io.ReadWriter, server io.Writer) bool {
 	t.Helper()
-	head, texts := startup(t, client)
+	head, texts := readStartup(t, client)
 	if head == nil {
 		return false
 	}
@@ -55,14 +55,15 @@ func ignores(t *testing.T, client io.ReadWriter, server io.Writer) bool {
 	kept.WriteByte(0)
 	binary.BigEndian.PutUint32(head, uint32(kept.Len()+8))
 	_, err := server.Write(append(head, kept.Bytes()...))
-	ended(t, err)
+	checkEnd(t, err)
 	return true
 }
 
 func TestPoolersAreRejectedWithReason(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	for name, plays := range map[string]pooler{"with default settings": refuses, "that ignores parameters": ignores} {
+	for name, plays := range map[string]pooler{"with default settings": rejectStartup,
+		"that ignores parameters": ignoreParameters} {
 		proxy := newProxy(t, server.URL(), plays)
 		d, err := db.Open(t.Context(), db.Config{URL: proxy.url}, discard)
 		if err == nil || !strings.Contains(err.Error(), "PgBouncer") ||
@@ -70,7 +71,7 @@ func TestPoolersAreRejectedWithReason(t *testing.T) {
 			t.Errorf("a pooler %s returned %v, want a permanent error with the reason", name, err)
 		}
 		if err == nil {
-			ended(t, d.Close())
+			checkEnd(t, d.Close())
 		}
 	}
 }
@@ -90,7 +91,7 @@ func TestUnsuitableServerIsRejectedLater(t *testing.T) {
 		to   *dbtest.Server
 		want string
 	}{{other, "another cluster"}, {first, ""}, {careless, "synchronous_commit=off"}, {first, ""}} {
-		proxy.lead(t, c.to.URL())
+		proxy.redirectTo(t, c.to.URL())
 		d.SQL.SetMaxIdleConns(0) // the next statement opens a new connection
 		_, err := d.SQL.ExecContext(t.Context(), `SELECT 1`)
 		switch {

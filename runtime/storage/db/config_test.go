@@ -72,7 +72,7 @@ func TestChecksServerSettings(t *testing.T) {
 		"replicated":        {db.NewDurability(140000, "on", "remote_apply", "", ""), false, nil},
 		"everything wrong":  {db.NewDurability(130011, "off", "off", "", ""), false, []string{"14 or newer", "fsync=off", "synchronous_commit=off"}},
 		"local, alone":      {db.NewDurability(150000, "on", "local", "", ""), false, nil},
-		"local":             {db.NewDurability(150000, "on", "local", "ANY 1 (b, c)", ""), false, []string{"synchronous_commit=local", "fail-over"}},
+		"local":             {db.NewDurability(150000, "on", "local", "ANY 1 (b, c)", ""), false, []string{"synchronous_commit=local", "failover"}},
 		"not on its disk":   {db.NewDurability(150000, "on", "remote_write", "*", ""), false, []string{"synchronous_commit=remote_write"}},
 		"risk accepted":     {db.NewDurability(150000, "on", "off", "", ""), true, nil},
 		"risk is not fsync": {db.NewDurability(150000, "off", "off", "", ""), true, []string{"fsync=off"}},

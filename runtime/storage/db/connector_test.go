@@ -33,7 +33,7 @@ func TestExpiredCallerDoesNotBlockOthers(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the caller after one without time got %v", err)
 	}
-	ended(t, conn.Close())
+	checkEnd(t, conn.Close())
 }
 
 // withHosts returns the address of a server with another host before or after its own.
@@ -114,7 +114,7 @@ func TestLastWorkingHostMustAcceptWrites(t *testing.T) {
 	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE which (host text); INSERT INTO which VALUES ('one')`); err != nil {
 		t.Fatal(err)
 	}
-	one.SetReadOnly(true) // first, because nothing is stored while both take writes
+	one.SetReadOnly(true) // first, because nothing is stored while both accept writes
 	two.SetReadOnly(false)
 	if _, err := two.Open().SQL.ExecContext(t.Context(), `CREATE TABLE which (host text); INSERT INTO which VALUES ('two')`); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestLastWorkingHostMustAcceptWrites(t *testing.T) {
 		c.closed.SetReadOnly(true)
 		c.open.SetReadOnly(false)
 		if got, err := db.One(t.Context(), d.SQL, db.Value[string], `UPDATE which SET host = host RETURNING host`); err != nil || got != c.want {
-			t.Errorf("wrote to %q (%v), want %q, the only host that takes writes", got, err, c.want)
+			t.Errorf("wrote to %q (%v), want %q, the only host that accepts writes", got, err, c.want)
 		}
 	}
 }

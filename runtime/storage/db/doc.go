@@ -22,7 +22,7 @@
 //
 // # Errors
 //
-// Errors are returned unchanged; fault.From distinguishes an unavailable database from a wrong statement.
+// Errors are returned unchanged; fault.Classify distinguishes an unavailable database from a wrong statement.
 // Nothing is retried here, with one exception made by database/sql outside transactions: a statement that
 // certainly had no effect, because none of it was sent or the server refused it and closed the connection,
 // runs on another connection. A truncated response is an error.

@@ -58,7 +58,7 @@ func newProxy(t *testing.T, server string, pooler pooler) *proxy {
 	query.Set("host", folder)
 	address.RawQuery = query.Encode()
 	p := &proxy{url: address.String(), pooler: pooler}
-	p.lead(t, server)
+	p.redirectTo(t, server)
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -66,7 +66,7 @@ func newProxy(t *testing.T, server string, pooler pooler) *proxy {
 			if err != nil {
 				return
 			}
-			all.Go(func() { p.carry(t, client) })
+			all.Go(func() { p.forward(t, client) })
 		}
 	})
 	t.Cleanup(func() {
@@ -78,8 +78,8 @@ func newProxy(t *testing.T, server string, pooler pooler) *proxy {
 	return p
 }
 
-// lead makes new connections go to another server.
-func (p *proxy) lead(t *testing.T, server string) {
+// redirectTo makes new connections go to another server.
+func (p *proxy) redirectTo(t *testing.T, server string) {
 	t.Helper()
 	address, err := url.Parse(server)
 	if err != nil {
@@ -89,20 +89,20 @@ func (p *proxy) lead(t *testing.T, server string) {
 	p.target.Store(&socket)
 }
 
-func (p *proxy) carry(t *testing.T, client net.Conn) {
+func (p *proxy) forward(t *testing.T, client net.Conn) {
 	server, err := net.Dial("unix", *p.target.Load())
 	if err != nil {
 		t.Error(errors.Join(err, client.Close()))
 		return
 	}
 	if p.pooler != nil && !p.pooler(t, client, server) {
-		ended(t, errors.Join(server.Close(), client.Close()))
+		checkEnd(t, errors.Join(server.Close(), client.Close()))
 		return
 	}
 	var both sync.WaitGroup
 	both.Go(func() {
 		_, err := io.Copy(server, client) // ends with either side
-		ended(t, errors.Join(err, server.Close()))
+		checkEnd(t, errors.Join(err, server.Close()))
 	})
 	both.Go(func() {
 		buffer := make([]byte, 64<<10)
@@ -114,7 +114,7 @@ func (p *proxy) carry(t *testing.T, client net.Conn) {
 				err = io.EOF
 			}
 			if err != nil {
-				ended(t, errors.Join(err, client.Close()))
+				checkEnd(t, errors.Join(err, client.Close()))
 				return
 			}
 		}
@@ -122,8 +122,8 @@ func (p *proxy) carry(t *testing.T, client net.Conn) {
 	both.Wait()
 }
 
-// ended ignores the normal ways in which a connection ends.
-func ended(t *testing.T, err error) {
+// checkEnd ignores the normal ways in which a connection ends.
+func checkEnd(t *testing.T, err error) {
 	for _, ordinary := range []error{nil, io.EOF, net.ErrClosed, syscall.EPIPE, syscall.ECONNRESET} {
 		if errors.Is(err, ordinary) {
 			return

@@ -40,15 +40,15 @@ func TestPreparedStatements(t *testing.T) {
 		if _, err := tx.ExecContext(t.Context(), insert, "five"); err != nil {
 			return err
 		}
-		return prepared(t.Context(), tx, insert)
+		return checkPrepared(t.Context(), tx, insert)
 	})
 	if err != nil {
 		t.Error(err)
 	}
 }
 
-// prepared checks that the transaction's connection has the statement.
-func prepared(ctx context.Context, tx *db.PreparedTx, text string) error {
+// checkPrepared checks that the transaction's connection has the statement.
+func checkPrepared(ctx context.Context, tx *db.PreparedTx, text string) error {
 	var n int
 	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM pg_prepared_statements WHERE statement = $1`, text).Scan(&n); err != nil {
 		return err

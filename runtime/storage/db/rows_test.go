@@ -23,7 +23,7 @@ const pairsSQL = `SELECT n, repeat('x', n) FROM generate_series(1, $1::int) AS n
 func TestAllReturnsRowsInOrder(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	for name, door := range doors(d) {
+	for name, door := range entryPoints(d) {
 		got, err := db.All(t.Context(), door, (*pair).columns, pairsSQL, 2)
 		if want := []pair{{1, "x"}, {2, "xx"}}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: All returned %v, %v, want %v", name, got, err, want)
@@ -38,7 +38,7 @@ func TestAllReturnsRowsInOrder(t *testing.T) {
 func TestOneReturnsErrNoRows(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	for name, door := range doors(d) {
+	for name, door := range entryPoints(d) {
 		got, err := db.One(t.Context(), door, (*pair).columns, pairsSQL, 3)
 		if err != nil || got != (pair{1, "x"}) {
 			t.Errorf("%s: One returned %v, %v, want the first row", name, got, err)
@@ -54,7 +54,7 @@ func TestRowErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	refused := errors.New("refused by the visitor")
-	for name, door := range doors(d) {
+	for name, door := range entryPoints(d) {
 		if err := db.Each(t.Context(), door, func(db.Row) error { return refused }, pairsSQL, 2); !errors.Is(err,
 			refused) {
 			t.Errorf("%s: Each returned %v, want the error of visit", name, err)
@@ -82,7 +82,7 @@ func TestExecCounts(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	mustExec(t, d, `CREATE TABLE numbers (n int)`)
-	for name, door := range doors(d) {
+	for name, door := range entryPoints(d) {
 		if n, err := db.Exec(t.Context(), door, `INSERT INTO numbers SELECT generate_series(1, $1::int)`, 3); n != 3 || err != nil {
 			t.Errorf("%s: Exec of an insert of 3 rows returned %d, %v", name, n, err)
 		}
@@ -113,7 +113,7 @@ func TestScansColumnTypes(t *testing.T) {
 		return []any{db.ScanJSON(&r.tags), db.ScanJSON(&r.none), db.ScanMicroseconds(&r.took),
 			db.ScanMicroseconds(&r.kept)}
 	}
-	for name, door := range doors(d) {
+	for name, door := range entryPoints(d) {
 		got, err := db.One(t.Context(), door, columns, `SELECT '["a", "b"]'::jsonb, NULL::jsonb, 1500000::bigint, NULL::bigint`)
 		if err != nil || !slices.Equal(got.tags, []string{"a", "b"}) || got.none != nil ||
 			got.took != 1500*time.Millisecond || got.kept != time.Hour {

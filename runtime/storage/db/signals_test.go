@@ -26,7 +26,7 @@ func newSignals(t *testing.T, d *db.DB) *db.Signals {
 	return s
 }
 
-func woken(t *testing.T, wake <-chan struct{}, what string) {
+func expectWake(t *testing.T, wake <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-wake:
@@ -35,7 +35,7 @@ func woken(t *testing.T, wake <-chan struct{}, what string) {
 	}
 }
 
-func notWoken(t *testing.T, wake <-chan struct{}, what string) {
+func expectNoWake(t *testing.T, wake <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-wake:
@@ -44,9 +44,9 @@ func notWoken(t *testing.T, wake <-chan struct{}, what string) {
 	}
 }
 
-// listening returns subscriptions of a process that certainly receives signals of others, with the wake of
+// subscribeAll returns subscriptions of a process that certainly receives signals of others, with the wake of
 // the first connection already consumed.
-func listening(t *testing.T, s *db.Signals, channels ...string) []<-chan struct{} {
+func subscribeAll(t *testing.T, s *db.Signals, channels ...string) []<-chan struct{} {
 	t.Helper()
 	var wakes []<-chan struct{}
 	for _, channel := range channels {
@@ -54,10 +54,10 @@ func listening(t *testing.T, s *db.Signals, channels ...string) []<-chan struct{
 		t.Cleanup(cancel)
 		wakes = append(wakes, wake)
 	}
-	woken(t, s.Heard(), "no connection")
+	expectWake(t, s.Heard(), "no connection")
 	s.WakeEverybody() // either it was before we subscribed, or it is joined with this one
 	for i, wake := range wakes {
-		woken(t, wake, "after the first connection, "+channels[i])
+		expectWake(t, wake, "after the first connection, "+channels[i])
 	}
 	return wakes
 }
@@ -66,53 +66,53 @@ func TestSignalsReachOtherProcesses(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	here, there := newSignals(t, d), newSignals(t, d)
-	own := listening(t, here, "mail", "other")
-	remote := listening(t, there, "mail", "other", "mail")
+	own := subscribeAll(t, here, "mail", "other")
+	remote := subscribeAll(t, there, "mail", "other", "mail")
 	started := time.Now()
 	for range 100 {
 		here.Wake("mail")
 	}
 	joined := time.Since(started) < db.JoinFor
-	woken(t, own[0], "the own process")
-	woken(t, remote[0], "the other process")
-	woken(t, remote[2], "a second subscriber there")
+	expectWake(t, own[0], "the own process")
+	expectWake(t, remote[0], "the other process")
+	expectWake(t, remote[2], "a second subscriber there")
 	there.Wake("other") // arrives after all earlier signals
-	woken(t, own[1], "the other channel")
-	notWoken(t, own[0], "by the own notification")
+	expectWake(t, own[1], "the other channel")
+	expectNoWake(t, own[0], "by the own notification")
 	if joined { // otherwise the machine was paused between them
-		notWoken(t, remote[0], "again by wakes that were joined")
+		expectNoWake(t, remote[0], "again by wakes that were joined")
 	}
 }
 
 func TestSignalsCancel(t *testing.T) {
 	t.Parallel()
 	s := newSignals(t, dbtest.New(t))
-	first := listening(t, s, "mail")[0]
+	first := subscribeAll(t, s, "mail")[0]
 	gone, cancel := s.Subscribe("mail")
 	second, keep := s.Subscribe("mail")
 	defer keep()
 	cancel()
 	cancel()
 	s.Wake("mail")
-	woken(t, second, "the remaining subscriber")
-	woken(t, first, "the earlier subscriber")
-	notWoken(t, gone, "after cancel")
+	expectWake(t, second, "the remaining subscriber")
+	expectWake(t, first, "the earlier subscriber")
+	expectNoWake(t, gone, "after cancel")
 }
 
 func TestSignalsWakeAllAfterReconnect(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	here, there := newSignals(t, d), newSignals(t, d)
-	listening(t, here, "unused")
-	remote := listening(t, there, "mail", "other")
+	subscribeAll(t, here, "unused")
+	remote := subscribeAll(t, there, "mail", "other")
 	if _, err := d.SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
 		t.Fatal(err)
 	}
-	woken(t, remote[0], "after the connection was made again")
-	woken(t, remote[1], "after the connection was made again")
+	expectWake(t, remote[0], "after the connection was made again")
+	expectWake(t, remote[1], "after the connection was made again")
 	here.Wake("mail")
-	woken(t, remote[0], "over the new connection")
+	expectWake(t, remote[0], "over the new connection")
 }
 
 // written is a log that signals when it is written to.
@@ -138,9 +138,9 @@ func TestSignalsRejectServerOfAnotherCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { ended(t, s.Close()) })
-	wake := listening(t, s, "mail")[0]
-	proxy.lead(t, other.URL())
+	t.Cleanup(func() { checkEnd(t, s.Close()) })
+	wake := subscribeAll(t, s, "mail")[0]
+	proxy.redirectTo(t, other.URL())
 	if _, err := server.Open().SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`); err != nil {
 		t.Fatal(err)
 	}
@@ -154,9 +154,9 @@ func TestSignalsRejectServerOfAnotherCluster(t *testing.T) {
 	if key, held := s.Lock(); held {
 		t.Errorf("the lock %d is held on a server of another cluster", key)
 	}
-	notWoken(t, wake, "by a server of another cluster")
-	proxy.lead(t, server.URL())
-	woken(t, wake, "by the server of the pools")
+	expectNoWake(t, wake, "by a server of another cluster")
+	proxy.redirectTo(t, server.URL())
+	expectWake(t, wake, "by the server of the pools")
 	if _, held := s.Lock(); !held {
 		t.Error("the lock is not held on the server of the pools")
 	}
@@ -168,7 +168,7 @@ func TestSignalsUseLastWorkingHost(t *testing.T) {
 	d := openURL(t, db.Config{URL: withHosts(t, dbtest.URL(t), "127.0.0.1", expect.SilentPort(t, new(atomic.Int64)),
 		"read-write"), OpTimeout: 40 * time.Second})
 	began := time.Now()
-	woken(t, newSignals(t, d).Heard(), "no signals were received")
+	expectWake(t, newSignals(t, d).Heard(), "no signals were received")
 	if took := time.Since(began); took > 9*time.Second {
 		t.Errorf("signals were received after %s, want the last working host to be used first", took)
 	}
@@ -182,7 +182,7 @@ func TestSignalsCloseWithFrozenServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listening(t, s, "mail")
+	subscribeAll(t, s, "mail")
 	server.Freeze()
 	s.Wake("mail")
 	started := time.Now()
@@ -201,7 +201,7 @@ func TestSignalsHoldLock(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	s := newSignals(t, d)
-	listening(t, s, "mail")
+	subscribeAll(t, s, "mail")
 	first, held := s.Lock()
 	free := func(key int64) (free bool) {
 		if err := d.SQL.QueryRowContext(t.Context(), `SELECT pg_try_advisory_xact_lock_shared($1)`, key).Scan(&free); err != nil {
@@ -212,12 +212,12 @@ func TestSignalsHoldLock(t *testing.T) {
 	if !held || free(first) {
 		t.Errorf("while connected, the lock %d is held: %v, free: %v", first, held, free(first))
 	}
-	woken(t, s.LockChanged(), "a lock was taken")
+	expectWake(t, s.LockChanged(), "a lock was taken")
 	if _, err := d.SQL.ExecContext(t.Context(),
 		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
 		t.Fatal(err)
 	}
-	woken(t, s.LockChanged(), "the lock was lost, or taken again")
+	expectWake(t, s.LockChanged(), "the lock was lost, or taken again")
 	expect.EventuallyWithin(t, 15*time.Second, "another lock is held", func() bool {
 		second, held := s.Lock()
 		return held && second != first && !free(second) && free(first)

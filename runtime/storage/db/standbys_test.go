@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// replicated waits until the status contains a text; "" means that enough standbys are connected.
-func replicated(t *testing.T, d *db.DB, want string) {
+// awaitStandbys waits until the status contains a text; "" means that enough standbys are connected.
+func awaitStandbys(t *testing.T, d *db.DB, want string) {
 	t.Helper()
 	what := "enough standbys are connected"
 	if want != "" {
@@ -42,25 +42,25 @@ func TestRequiredStandbys(t *testing.T) {
 		t.Errorf("a server that waits for one of two returned %v, want an error", err)
 	}
 	d := openURL(t, db.Config{URL: server.URL(), Standbys: 1})
-	replicated(t, d, "")
+	awaitStandbys(t, d, "")
 	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE kept (at timestamptz)`); err != nil {
 		t.Errorf("a write that waits for its standby returned %v", err)
 	}
 	one.Stop()
-	replicated(t, d, "only 0 connected standbys")
+	awaitStandbys(t, d, "only 0 connected standbys")
 	one.Start()
-	replicated(t, d, "")
+	awaitStandbys(t, d, "")
 
 	// A role that cannot see the standbys must not guess.
 	if _, err := d.SQL.ExecContext(t.Context(), `CREATE ROLE blind LOGIN`); err != nil {
 		t.Fatal(err)
 	}
 	blind := openURL(t, db.Config{URL: strings.Replace(server.URL(), "postrider@", "blind@", 1), Standbys: 1})
-	replicated(t, blind, "pg_monitor")
+	awaitStandbys(t, blind, "pg_monitor")
 	if _, err := d.SQL.ExecContext(t.Context(), `GRANT pg_monitor TO blind`); err != nil {
 		t.Fatal(err)
 	}
-	replicated(t, blind, "")
+	awaitStandbys(t, blind, "")
 }
 
 // Each host of the address is identified, including those that the pools do not use.
@@ -83,10 +83,10 @@ func TestHostsReportTheirCluster(t *testing.T) {
 		t.Errorf("the standby is %+v", s)
 	}
 	if n := all[2]; n.Err == nil || !strings.Contains(n.Host, nobody) {
-		t.Errorf("no standby is %+v", n)
+		t.Errorf("the non-standby is %+v", n)
 	}
 	if o := all[3]; o.System != "42" || o.Standby || o.Err != nil {
-		t.Errorf("the stranger is %+v", o)
+		t.Errorf("the unrelated host is %+v", o)
 	}
 }
 
@@ -158,12 +158,12 @@ func TestOldPrimaryIsSkippedAfterFailover(t *testing.T) {
 	standby := primary.NewStandby("one")
 	d := openURL(t, db.Config{URL: withHosts(t, standby.URL(), hostOf(t, primary), "5432", "read-write")})
 	signals := newSignals(t, d)
-	wake := listening(t, signals, "mail")[0]
+	wake := subscribeAll(t, signals, "mail")[0]
 	primary.Stop()
 	standby.Promote()
 	served := func() bool { return d.Ping(t.Context()) == nil }
 	expect.EventuallyWithin(t, 15*time.Second, "the promoted standby is used", served)
-	woken(t, wake, "the promoted standby is listened to")
+	expectWake(t, wake, "the promoted standby is listened to")
 	standby.Stop()
 	primary.Start()
 	takesWrites(t, primary)
@@ -174,16 +174,16 @@ func TestOldPrimaryIsSkippedAfterFailover(t *testing.T) {
 		}
 	}
 	expect.EventuallyWithin(t, 15*time.Second, "the old primary is rejected with the reason",
-		refused("before a fail-over"))
+		refused("before a failover"))
 	if _, held := signals.Lock(); held {
 		t.Error("the process listens to the old primary")
 	}
 	standby.Start()
 	expect.EventuallyWithin(t, 15*time.Second, "nothing is used while both accept writes",
-		refused("2 hosts of DATABASE_URL take writes"))
+		refused("2 hosts of DATABASE_URL accept writes"))
 	primary.Stop()
 	expect.EventuallyWithin(t, 15*time.Second, "the new primary is used again", served)
-	woken(t, wake, "the new primary is listened to again")
+	expectWake(t, wake, "the new primary is listened to again")
 }
 
 // A starting process does not know about the failover, and its address lists the old primary first.
@@ -200,7 +200,7 @@ func TestNewProcessRejectsTwoPrimaries(t *testing.T) {
 	d, err := open()
 	if err == nil {
 		_, err = d.SQL.ExecContext(t.Context(), `INSERT INTO written VALUES ('a fresh process')`)
-		ended(t, d.Close())
+		checkEnd(t, d.Close())
 	}
 	var split *failover.SplitError
 	if !errors.As(err, &split) || !fault.IsDatabaseUnavailable(err) || len(split.Primaries) != 2 {
@@ -208,7 +208,7 @@ func TestNewProcessRejectsTwoPrimaries(t *testing.T) {
 	}
 	if !strings.Contains(told.String(), "the database cannot be used") ||
 		!strings.Contains(told.String(), hostOf(t, old)) {
-		t.Errorf("the log is %q, want it to say why the database cannot be used", told.String())
+		t.Errorf("the log is %q, want it to explain why the database cannot be used", told.String())
 	}
 	if one, err := db.HostInUse(t.Context(), address); !errors.As(err, &split) {
 		t.Errorf("PostgreSQL clients are sent to %q (%v), want an error with two primaries", one, err)
@@ -228,7 +228,7 @@ func TestNewProcessRejectsTwoPrimaries(t *testing.T) {
 		strings.Contains(one, url.QueryEscape(hostOf(t, old))) {
 		t.Errorf("PostgreSQL clients are sent to %q (%v), want only the new primary", one, err)
 	}
-	ended(t, d.Close())
+	checkEnd(t, d.Close())
 	if n, err := db.One(t.Context(), promoted.OpenPatiently().SQL, db.Value[int], `SELECT count(*) FROM written`); n != 1 || err != nil {
 		t.Errorf("the new primary has %d rows (%v), want one", n, err)
 	}
@@ -243,7 +243,7 @@ func TestOpenConnectionsRejectTwoPrimaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { ended(t, d.Close()) }()
+	defer func() { checkEnd(t, d.Close()) }()
 	write := func() error {
 		_, err := d.Hot.ExecContext(t.Context(), `INSERT INTO written VALUES ('a process that runs')`)
 		return err
@@ -278,9 +278,9 @@ func TestStandbyRevealsFailover(t *testing.T) {
 	address = withHosts(t, address, hostOf(t, follower), "5432,5432", "read-write")
 	d, err := db.Open(t.Context(), db.Config{URL: address, OpTimeout: expect.Patience}, discard)
 	if err == nil {
-		ended(t, d.Close())
+		checkEnd(t, d.Close())
 	}
-	if err == nil || !fault.IsDatabaseUnavailable(err) || !strings.Contains(err.Error(), "before a fail-over") {
+	if err == nil || !fault.IsDatabaseUnavailable(err) || !strings.Contains(err.Error(), "before a failover") {
 		t.Errorf("a new process with the old primary and a standby of the new one got %v, want a temporary error", err)
 	}
 }

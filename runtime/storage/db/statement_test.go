@@ -47,7 +47,7 @@ func TestArgumentsFindTheirParameters(t *testing.T) {
 	d := dbtest.New(t)
 	s := db.Compile(`SELECT concat_ws(',', @first::text, @g.one::text, @g.two::text, @last::text, @first::text)`)
 	group := db.Group([]string{"g.one", "g.two"}, []any{"2", "3"})
-	for name, door := range doors(d) {
+	for name, door := range entryPoints(d) {
 		for _, given := range [][]db.Argument{
 			{db.Arg("first", "1"), group, db.Arg("last", nil)},
 			{db.Arg("last", nil), group, db.Arg("first", "1")},
@@ -76,7 +76,7 @@ func TestWrongArgumentIsAnError(t *testing.T) {
 		{two, []db.Argument{db.Arg("a", "x"), db.Arg("b", "x"), db.Arg("c", "x")}, "there is no parameter @c"},
 		{db.Compile(`SELECT 'x'`), []db.Argument{db.Arg("c", "x")}, "there is no parameter @c"},
 	} {
-		for name, door := range doors(d) {
+		for name, door := range entryPoints(d) {
 			_, err := db.One(t.Context(), door, db.Value[string], wrong.statement.Text,
 				wrong.statement.Args(wrong.given...)...)
 			if err == nil || !strings.Contains(err.Error(), wrong.want) {

@@ -24,12 +24,12 @@ const oldest = 14
 type binaries struct {
 	folder  string
 	version string // for example 15.18
-	major   string // like in the file PG_VERSION
+	major   string // as in the file PG_VERSION
 }
 
 func (b binaries) programPath(program string) string { return filepath.Join(b.folder, program) }
 
-// dataVersion reads the major version of existing files; empty if there are none.
+// dataVersion reads the major version of existing files, or returns "" if no files exist.
 func dataVersion(files string) (string, error) {
 	content, err := os.ReadFile(filepath.Join(files, "PG_VERSION"))
 	if err == nil {
@@ -44,15 +44,15 @@ func dataVersion(files string) (string, error) {
 	}
 	if len(entries) > 0 {
 		return "",
-			fmt.Errorf("%s is not empty and has no PG_VERSION: it is not a PostgreSQL data directory; nothing was "+
+			fmt.Errorf("%s is not empty but has no PG_VERSION: it is not a PostgreSQL data directory; nothing was "+
 				"changed",
 				files)
 	}
 	return "", nil
 }
 
-// findBinaries looks for a server of the wanted major version. If there are no files yet, it returns the
-// newest version in the first place that has any version.
+// findBinaries looks for a server of the wanted major version. If no files exist yet, it returns the newest
+// version from the first place that has one.
 func findBinaries(ctx context.Context, config Config, wanted string, a *account, log *slog.Logger) (binaries, error) {
 	var seen []string
 	for _, place := range searchPlaces(config) {
@@ -88,14 +88,15 @@ func findBinaries(ctx context.Context, config Config, wanted string, a *account,
 	switch {
 	case wanted != "" && len(seen) > 0:
 		return binaries{},
-			fmt.Errorf("the data in %s was written by PostgreSQL %s and the binaries here are of another version (%s): install PostgreSQL %s, or move the data with pg_dump; nothing was changed",
+			fmt.Errorf("the data in %s was written by PostgreSQL %s but the installed binaries are of another version (%s): install PostgreSQL %s, or move the data with pg_dump; nothing was changed",
 				filepath.Join(config.DataDir, "postgres"), wanted, strings.Join(seen, ", "), wanted)
 	case config.BinDir != "":
 		return binaries{},
-			fmt.Errorf("no usable PostgreSQL (%d or newer, with initdb and postgres) in %s, which POSTRIDER_POSTGRES_BIN names", oldest, config.BinDir)
+			fmt.Errorf("no usable PostgreSQL (%d or newer, with initdb and postgres) in %s (POSTRIDER_POSTGRES_BIN)",
+				oldest, config.BinDir)
 	case len(seen) > 0:
 		return binaries{},
-			fmt.Errorf("PostgreSQL %d or newer is needed, found only %s; install a newer one, or set DATABASE_URL",
+			fmt.Errorf("PostgreSQL %d or newer is required, but only %s was found; install a newer one, or set DATABASE_URL",
 				oldest, strings.Join(seen, ", "))
 	}
 	return binaries{},
@@ -146,8 +147,8 @@ func globFolders(patterns ...string) []string {
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[^ \n]*)`)
 
-// inspectFolder runs the binaries of a folder to get their version, as the account that will run them. It returns
-// os.ErrNotExist if there are none.
+// inspectFolder runs the binaries of a folder to get their version, as the account that will run them. It
+// returns os.ErrNotExist for a folder without binaries.
 func inspectFolder(ctx context.Context, folder string, a *account, log *slog.Logger) (binaries, error) {
 	for _, program := range []string{"postgres", "initdb"} {
 		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
@@ -174,7 +175,7 @@ func inspectFolder(ctx context.Context, folder string, a *account, log *slog.Log
 	}
 	match := versionLine.FindStringSubmatch(output)
 	if match == nil {
-		return binaries{}, fmt.Errorf("%s --version: not understood: %q", filepath.Join(folder, "postgres"), output)
+		return binaries{}, fmt.Errorf("%s --version: unexpected output: %q", filepath.Join(folder, "postgres"), output)
 	}
 	return binaries{folder: folder, version: match[1], major: match[2]}, nil
 }

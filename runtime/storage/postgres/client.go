@@ -30,7 +30,7 @@ func Client(ctx context.Context, config Config, program string, server int) (pat
 		return path, nil
 	case seen > 0:
 		return "",
-			fmt.Errorf("%s here is of PostgreSQL %d and the server is %d: install postgresql-client-%d, or name its folder in POSTRIDER_POSTGRES_BIN", program, seen, server, server)
+			fmt.Errorf("%s is of PostgreSQL %d, but the server is %d: install postgresql-client-%d, or name its folder in POSTRIDER_POSTGRES_BIN", program, seen, server, server)
 	}
 	return "",
 		fmt.Errorf("no %s on this machine: install it (Debian and Ubuntu: apt-get install postgresql-client; Fedora: dnf install postgresql; macOS: brew install libpq), or name its folder in POSTRIDER_POSTGRES_BIN. "+

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// copiesFolder contains copies of binaries whose own folder is not accessible to the server's user. It may
-// be removed at any time while no server runs.
+// copiesFolder contains copies of binaries whose own folder is not accessible to the server's user. It may be
+// removed while no server runs.
 var copiesFolder = "/var/cache/postrider"
 
 // copyBinaries copies an installation (bin, lib, share) to where the account can run it. Only root needs
@@ -31,7 +31,7 @@ func copyBinaries(folder string, a *account, log *slog.Logger) (string, error) {
 		target, "account", a.name)
 	if err := copyInstallation(folder, target); err != nil {
 		return "",
-			fmt.Errorf("user %s, who runs PostgreSQL for root, cannot reach the binaries in %s, and copying them: %w",
+			fmt.Errorf("user %s, who runs PostgreSQL for root, cannot access the binaries in %s, and copying them failed: %w",
 				a.name, folder, err)
 	}
 	return filepath.Join(target, "bin"), checkEnterable(target, a)
@@ -64,7 +64,7 @@ func copyInstallation(folder, target string) error {
 	return nil
 }
 
-// openToAll makes files readable for all users, whatever the umask was.
+// openToAll makes files readable for all users, regardless of the umask.
 func openToAll(root string) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Type()&fs.ModeSymlink != 0 {

@@ -1,8 +1,8 @@
 // Package postgres runs a PostgreSQL server as a child of this process if DATABASE_URL is not set.
 //
-// The server's files are in the folder `postgres` in the data directory, next to a lock file that names the
-// one process that may use them. They are created once with initdb and never wiped or upgraded: binaries of
-// another major version are refused.
+// The server's files are in the folder `postgres` in the data directory, next to a lock file that names the one
+// process that may use them. They are created once with initdb and never wiped or upgraded: binaries of another
+// major version are rejected.
 //
 // The server listens on a Unix socket only, in a folder of its own with a short path that no other user can
 // enter. It stops when this process ends, however it ends: by Stop, or on Linux by the kernel when the

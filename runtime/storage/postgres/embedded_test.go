@@ -19,10 +19,10 @@ import (
 
 var discard = slog.New(slog.DiscardHandler)
 
-// quick are settings for servers with disposable data.
+// quick contains settings for servers with disposable data.
 var quick = map[string]string{"fsync": "off", "shared_buffers": "16MB", "max_connections": "10"}
 
-// TestMain lets the test binary be a program that starts a server and is killed.
+// TestMain lets the test binary act as a program that starts a server and is killed.
 func TestMain(m *testing.M) {
 	if data := os.Getenv("EMBEDDED_TEST_CHILD"); data != "" {
 		s, err := Start(context.Background(), Config{DataDir: data, Settings: quick, Logger: discard})
@@ -57,8 +57,8 @@ func stop(t *testing.T, s *Server) {
 	}
 }
 
-// refused expects Start to fail with an error that contains all of the words.
-func refused(t *testing.T, config Config, words ...string) {
+// expectStartError expects Start to fail with an error that contains all of the words.
+func expectStartError(t *testing.T, config Config, words ...string) {
 	t.Helper()
 	config.Logger = discard
 	s, err := Start(t.Context(), config)
@@ -94,7 +94,7 @@ func exists(pid int) bool {
 
 func TestDataSurvivesRestart(t *testing.T) {
 	t.Parallel()
-	// A path longer than that of a socket may be, below a folder that other users cannot access: a clone in a
+	// The path is too long for a socket, below a folder that other users cannot access, like a clone in a
 	// mktemp -d folder of root.
 	closed := filepath.Join(t.TempDir(), "closed")
 	data := filepath.Join(closed, strings.Repeat("deep/", 30), "data")
@@ -106,7 +106,7 @@ func TestDataSurvivesRestart(t *testing.T) {
 	if got := query(t, s, `SELECT current_setting('listen_addresses') || current_setting('fsync')`); got != "off" {
 		t.Errorf("listen_addresses and fsync are %q", got)
 	}
-	refused(t, Config{DataDir: data}, "in use by process "+strconv.Itoa(os.Getpid()))
+	expectStartError(t, Config{DataDir: data}, "in use by process "+strconv.Itoa(os.Getpid()))
 	if user := query(t, s, `SELECT current_user || ' ' || current_database()`); user != "postrider postrider" {
 		t.Errorf("connected as %s", user)
 	}
@@ -216,7 +216,7 @@ func TestForeignFilesAreKept(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			refused(t, Config{DataDir: data}, append(test.words, files)...)
+			expectStartError(t, Config{DataDir: data}, append(test.words, files)...)
 			entries, err := os.ReadDir(files)
 			if err != nil || len(entries) != 1 || entries[0].Name() != test.file {
 				t.Errorf("the files afterwards are %v, %v", entries, err)
@@ -228,13 +228,13 @@ func TestForeignFilesAreKept(t *testing.T) {
 func TestMissingBinaries(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
-	refused(t, Config{DataDir: t.TempDir(), BinDir: empty}, empty, "POSTRIDER_POSTGRES_BIN")
+	expectStartError(t, Config{DataDir: t.TempDir(), BinDir: empty}, empty, "POSTRIDER_POSTGRES_BIN")
 	blocked := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, Config{DataDir: filepath.Join(blocked, "data")}, "data directory", blocked)
-	refused(t, Config{}, "DataDir")
+	expectStartError(t, Config{DataDir: filepath.Join(blocked, "data")}, "data directory", blocked)
+	expectStartError(t, Config{}, "DataDir")
 }
 
 // A pid file that contains a running process which is not a server: the container was restarted and the
@@ -282,6 +282,6 @@ func TestForeignServerIsReported(t *testing.T) {
 	if err := s.lock.release(); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, Config{DataDir: data}, "process "+strconv.Itoa(s.PID()), "did not start")
+	expectStartError(t, Config{DataDir: data}, "process "+strconv.Itoa(s.PID()), "did not start")
 	query(t, s, `SELECT 1`)
 }

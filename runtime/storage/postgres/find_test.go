@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A running server is found by its data directory, by whatever path. A stopped server, of which only a file
-// remains, is not found.
+// Find returns a running server for any path of its data directory. It does not return a stopped server whose
+// file remains.
 func TestFindReturnsRunningServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

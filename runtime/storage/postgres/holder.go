@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Holder returns the process that holds the data directory, and the running postmaster that serves it; 0 if
-// there is none. It changes nothing.
+// Holder returns the process that holds the data directory, and the running postmaster that serves it, or 0. It
+// changes nothing.
 func Holder(dataDir string) (holder, running int, err error) {
 	files := filepath.Join(dataDir, "postgres")
 	pid, err := postmasterPID(filepath.Join(files, "postmaster.pid"))

@@ -19,7 +19,7 @@ const role = "postrider"
 // createFiles creates the server's files under another name and renames them when they are complete: a
 // killed initdb leaves nothing that looks like data.
 func (s *Server) createFiles(ctx context.Context, files string) error {
-	s.log.InfoContext(ctx, "first start: making the database", "data", files, "version", s.binaries.version)
+	s.log.InfoContext(ctx, "first start: creating the database", "data", files, "version", s.binaries.version)
 	started := time.Now()
 	staging := files + ".new"
 	if err := os.RemoveAll(staging); err != nil {
@@ -56,7 +56,7 @@ func (s *Server) runInitdb(ctx context.Context, staging string) error {
 	command.ExtraFiles = target.inheritedFiles()
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: s.account.processCredential(), Setpgid: true}
 	endWithParent(command.SysProcAttr)
-	runtime.LockOSThread() // see launch
+	runtime.LockOSThread() // see launchProcess
 	defer runtime.UnlockOSThread()
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	output, err := command.CombinedOutput()

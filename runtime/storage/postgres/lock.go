@@ -25,7 +25,7 @@ type lockFile struct {
 func acquireLock(path string) (*lockFile, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("data directory is not writable: %w: run as its owner, or name another", err)
+		return nil, fmt.Errorf("data directory is not writable: %w: run as its owner, or set another one", err)
 	}
 	content, err := io.ReadAll(io.LimitReader(file, 128))
 	if err != nil {

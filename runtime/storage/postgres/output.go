@@ -32,8 +32,8 @@ func (o *output) Write(data []byte) (int, error) {
 	}
 }
 
-// logLine logs one line. Failed statements are reported by their clients; trouble of the server itself is
-// logged as a warning.
+// logLine logs one line. Failed statements are reported by their clients; problems of the server itself are
+// logged as warnings.
 func (o *output) logLine(text string) {
 	o.last = append(o.last, text)
 	o.last = o.last[max(0, len(o.last)-6):]

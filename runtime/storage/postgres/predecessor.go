@@ -67,11 +67,10 @@ func postmasterPID(path string) (int, error) {
 	return 0, nil // empty after a crash of the machine; PostgreSQL reports this itself
 }
 
-// removePidFile handles the pid file of a postmaster that is gone. PostgreSQL copes with a pid that does not
-// exist, and uses the rest of the file to find out whether any process of the old server is left, so the
-// file is kept. But if the pid now belongs to another process, which is common after a container restart,
-// PostgreSQL takes it for a running server, unless it is the pid of its own parent (miscinit.c,
-// CreateLockFile).
+// removePidFile handles the pid file of a postmaster that is gone. PostgreSQL tolerates a pid that does not
+// exist, and uses the rest of the file to determine whether any process of the old server is left, so the file
+// is kept. But if the pid now belongs to another process, which is common after a container restart, PostgreSQL
+// mistakes it for a running server, unless it is the pid of its own parent (miscinit.c, CreateLockFile).
 func removePidFile(path string, pid int, log *slog.Logger) error {
 	log.Info("the last server was not shut down and will recover", "pid", pid)
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
@@ -89,7 +88,7 @@ func removePidFile(path string, pid int, log *slog.Logger) error {
 }
 
 // runsOn reports whether a process is alive and has the files as its working directory, as every postmaster
-// does. Where the directory cannot be determined, being alive is enough.
+// does. If the directory cannot be determined, a live process is enough.
 func runsOn(pid int, files string) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return false

@@ -168,7 +168,7 @@ func (s *Server) awaitReady(ctx context.Context, handle *sql.DB) error {
 		case <-first.exited:
 			return fmt.Errorf("the server exited immediately: %s", first.output)
 		case <-ctx.Done():
-			return fmt.Errorf("the server does not answer: %w (%s)", ctx.Err(), first.output)
+			return fmt.Errorf("the server does not respond: %w (%s)", ctx.Err(), first.output)
 		case <-time.After(20 * time.Millisecond):
 		}
 		if time.Now().After(report) {

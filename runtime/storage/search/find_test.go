@@ -88,7 +88,7 @@ func walk(t *testing.T, d *db.DB, table search.Table, p search.PageRequest) (all
 		}
 		p.StartAfter = found[len(found)-1]
 	}
-	t.Fatalf("the pages do not end: %s", strings.Join(all, ", "))
+	t.Fatalf("too many pages: %s", strings.Join(all, ", "))
 	return nil
 }
 

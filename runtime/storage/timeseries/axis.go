@@ -19,15 +19,14 @@ type Query struct {
 	Timezone string // for example Europe/Vienna
 }
 
-// Axis is the list of periods of a question; it is never empty.
+// Axis is the list of periods of a query; it is never empty.
 type Axis struct {
 	Starts []time.Time
 	End    time.Time // of the last period
 }
 
-// Axis returns the periods of the question: its range, extended to complete periods. groups is the maximum
-// number of groups in addition to the total. Mistakes in the question are added to wrong; the axis is then
-// empty.
+// Axis returns the periods of the query: its range, extended to complete periods. groups is the maximum number
+// of groups in addition to the total. Invalid fields of the query are added to wrong; the axis is then empty.
 func (q Query) Axis(wrong fault.Fields, groups int) (a Axis) {
 	before := len(wrong)
 	zone := zoneOf(wrong, q.Timezone)
@@ -96,7 +95,7 @@ type Group[F any] struct {
 	Buckets []Bucket[F]
 }
 
-// Result is the result of a question. It includes empty periods.
+// Result is the result of a query. It includes empty periods.
 type Result[F any] struct {
 	Totals  F
 	Buckets []Bucket[F]

@@ -28,7 +28,7 @@ func (a Axis) GrainRanges() (s GrainRanges) {
 	return s
 }
 
-// CoverPeriods returns the stretches that cover all periods, with an additional grain of so many minutes,
+// CoverPeriods returns the stretches that cover all periods, with an additional grain of the given minutes,
 // longer than a day.
 func (a Axis) CoverPeriods(longest int) (s GrainRanges) {
 	s.takeGrains(a.Begin(), a.End, append([]int{longest}, grains...))

@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Periods follow the calendar and the clock of the time zone, across clock changes. Their starts determine
-// the stretches of which they can be composed.
+// Periods follow the calendar and the clock of the time zone, across clock changes. Their starts determine the
+// stretches that they can be composed of.
 func TestPeriodsFollowTimeZone(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {

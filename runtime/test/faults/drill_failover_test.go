@@ -85,14 +85,14 @@ func TestDrillOldPrimaryRestarts(t *testing.T) {
 		refused++
 	}
 	expect.Eventually(t, "the starting process reports why it does not start",
-		func() bool { return strings.Contains(fresh.Log.String(), "hosts of DATABASE_URL take writes") })
+		func() bool { return strings.Contains(fresh.Log.String(), "hosts of DATABASE_URL accept writes") })
 	if fresh.Log.String() != "" && strings.Contains(fresh.Log.String(), "node registered") {
 		t.Error("the starting process has registered with a database")
 	}
 	for _, args := range [][]string{{"doctor", "--only", "database", "--json"}, {"backup", "--to", t.TempDir()}} {
 		printed, told, err := running.Try(address, args...)
 		if said := string(printed) + string(told); err == nil ||
-			!strings.Contains(said, "take writes for the same cluster") {
+			!strings.Contains(said, "accept writes for the same cluster") {
 			t.Errorf("postrider %s exited with %v and printed %s, want it to report that two hosts accept writes",
 				args[0], err, said)
 		}

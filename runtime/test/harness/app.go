@@ -94,7 +94,7 @@ func (a *App) run(t testing.TB, with func(*app.Options)) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan development.Ready, 1), make(chan error, 1)
 	options := app.Options{Version: "test", Out: a.Out, Log: a.Log,
-		ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"),
+		ReadyFile: filepath.Join(config.DataDir.Get(cfg), "ready.json"),
 		OnReady:   func(r development.Ready) { ready <- r },
 		More:      []fx.Option{fx.Supply(signing.Generate(dkimtest.Key))}}
 	if with != nil {

@@ -39,7 +39,7 @@ func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 		t.Fatal(err)
 	}
 	defer opened.Close(log, store.StopLimit)
-	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: log})
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Get(cfg), Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

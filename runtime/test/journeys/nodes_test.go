@@ -158,7 +158,7 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		"of an unknown": {outbound.SourceInput{Address: "127.0.0.2", Node: "six", Pool: "shared"}, "node",
 			"cannot be six: the running delivery processes are one, two"},
 	} {
-		if err := f.addSource(t, refused.in); fault.KindOf(err) != fault.Invalid || fault.From(err).
+		if err := f.addSource(t, refused.in); fault.KindOf(err) != fault.Invalid || fault.Classify(err).
 			Fields[refused.field] != refused.want {
 			t.Errorf("%s: %v, want %s %s", name, err, refused.field, refused.want)
 		}

@@ -38,9 +38,9 @@ type File struct {
 type AttachmentContent struct {
 	File
 
-	Held    []*intake.Content // releases the memory of a response
-	WriteTo func(w io.Writer) error
-	Close   func()
+	IntakeContents []*intake.Content // releases the memory of a response
+	WriteTo        func(w io.Writer) error
+	Close          func()
 }
 
 // Errors of Parse.

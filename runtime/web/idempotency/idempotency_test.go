@@ -97,7 +97,7 @@ func ok(body string) idempotency.Response {
 
 func wantCode(t *testing.T, err error, code string) {
 	t.Helper()
-	if got := fault.From(err); err == nil || got.Kind != fault.Conflict || got.Code != code {
+	if got := fault.Classify(err); err == nil || got.Kind != fault.Conflict || got.Code != code {
 		t.Errorf("got the error %v, want %s", err, code)
 	}
 }
@@ -169,14 +169,14 @@ func TestConflictNamesTheFirstOperation(t *testing.T) {
 		"POST /api/events": operation} {
 		_, _, err := b.Begin(t.Context(), "acc_1", asked, "k", []byte(`{"a":1}`))
 		wantCode(t, err, fault.CodeIdempotencyConflict)
-		if !strings.HasSuffix(fault.From(err).Message, ": "+want) {
-			t.Errorf("the conflict of %s has the message %q, want it to end in %q", asked, fault.From(err).
+		if !strings.HasSuffix(fault.Classify(err).Message, ": "+want) {
+			t.Errorf("the conflict of %s has the message %q, want it to end in %q", asked, fault.Classify(err).
 				Message, want)
 		}
 	}
 	b.exec(t, `UPDATE idempotency_keys SET operation = ''`) // as an older version stored it
 	_, _, err := b.Begin(t.Context(), "acc_1", operation, "k", []byte(`{"a":1}`))
-	if message := fault.From(err).Message; !strings.HasSuffix(message, "24 hours") {
+	if message := fault.Classify(err).Message; !strings.HasSuffix(message, "24 hours") {
 		t.Errorf("the conflict with a key of an older version has the message %q", message)
 	}
 }
@@ -296,7 +296,7 @@ func TestKeyIsPrintableASCII(t *testing.T) {
 	b := newBench(t)
 	for _, key := range []string{strings.Repeat("k", 256), "a\nb", "\x7f", "é", "\x00"} {
 		_, _, err := b.Begin(t.Context(), "acc_1", operation, key, nil)
-		if got := fault.From(err); err == nil || got.Kind != fault.Invalid || got.Fields["Idempotency-Key"] == "" {
+		if got := fault.Classify(err); err == nil || got.Kind != fault.Invalid || got.Fields["Idempotency-Key"] == "" {
 			t.Errorf("the key %q returned %v", key, err)
 		}
 	}

@@ -242,7 +242,7 @@ func TestCanceledCallerIsNotReportedAsRunning(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := claim.Store(ctx, b.db.Hot, ok("x"))
-	if err == nil || fault.From(err).Code == fault.CodeIdempotencyInProgress {
+	if err == nil || fault.Classify(err).Code == fault.CodeIdempotencyInProgress {
 		t.Errorf("got the error %v", err)
 	}
 }

@@ -187,7 +187,7 @@ func TestBurstIsExactAcrossProcesses(t *testing.T) {
 			_, err := admit(t, limiters[i%2], ada)
 			if err == nil {
 				admitted.Add(1)
-			} else if fault.From(err).Code != fault.CodeRateLimit {
+			} else if fault.Classify(err).Code != fault.CodeRateLimit {
 				t.Error(err)
 			}
 		})

@@ -100,7 +100,7 @@ func ask(c net.Conn, header ...string) string {
 // Incomplete headers from one address do not fill the listener: clients with other addresses are served.
 func TestIncompleteHeadersDoNotFillListener(t *testing.T) {
 	t.Parallel()
-	g := serveGated(t, 100, intake.Floor, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	g := serveGated(t, 100, intake.DefaultRate, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for range 300 {
 		fmt.Fprint(g.dial(t, "203.0.113.1"), "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ") // some are rejected
 	}
@@ -116,7 +116,7 @@ func TestIncompleteHeadersDoNotFillListener(t *testing.T) {
 // rejected.
 func TestProxyMayFillListener(t *testing.T) {
 	t.Parallel()
-	g := serveGated(t, 40, intake.Floor, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	g := serveGated(t, 40, intake.DefaultRate, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for i := range 40 {
 		if got := ask(g.dial(t, proxy)); got != "200 OK" {
 			t.Errorf("connection %d of the proxy got %q, want 200", i, got)
@@ -136,7 +136,7 @@ func TestSilentProxyConnectionsLeaveRoom(t *testing.T) {
 		t.Run(peer, func(t *testing.T) {
 			t.Parallel()
 			busy, release := make(chan struct{}), make(chan struct{})
-			g := serveGated(t, 100, intake.Floor, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			g := serveGated(t, 100, intake.DefaultRate, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("Wait") != "" {
 					busy <- struct{}{}
 					<-release
@@ -173,7 +173,7 @@ func TestProxyClientsHaveShares(t *testing.T) {
 	t.Parallel()
 	const most = 64
 	busy, release := make(chan struct{}), make(chan struct{})
-	g := serveGated(t, most, intake.Floor, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	g := serveGated(t, most, intake.DefaultRate, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Wait") != "" {
 			busy <- struct{}{}
 			<-release

@@ -40,7 +40,7 @@ type batch struct {
 	expected  map[*message.Message]delivery
 	inHandler bool
 	marked    bool       // a savepoint exists
-	together  bool       // takeAll was called
+	together  bool       // takeDeliveries was called
 	apart     bool       // HandleAll broke the transaction
 	handled   []delivery // the commit deletes these and records their facts as handled
 	touched   int        // messages with any outcome
@@ -70,8 +70,8 @@ func (b *batch) takeDelivery(m *message.Message) (delivery, bool) {
 	return d, true
 }
 
-// putBack ends what takeDelivery began.
-func (b *batch) putBack(d delivery, handled bool, then func()) {
+// returnDelivery ends what takeDelivery began.
+func (b *batch) returnDelivery(d delivery, handled bool, then func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.inHandler = false
@@ -101,7 +101,7 @@ func (b *batch) close() ([]delivery, error) {
 	return b.handled, nil
 }
 
-func (b *batch) handledAny() bool {
+func (b *batch) hasHandled() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.handled) > 0
@@ -153,7 +153,7 @@ type batchTx struct {
 // Commit records the error, which Watermill only logs.
 func (t batchTx) Commit() error {
 	t.group.commitErr = t.batch.checkCommit()
-	if then := t.group.consumer.Committed; then != nil && t.group.commitErr == nil && t.batch.handledAny() {
+	if then := t.group.consumer.Committed; then != nil && t.group.commitErr == nil && t.batch.hasHandled() {
 		then()
 	}
 	return t.group.commitErr

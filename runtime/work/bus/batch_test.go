@@ -18,7 +18,7 @@ func TestCommitWithoutDeletionIsRejected(t *testing.T) {
 	for name, spoil := range map[string]func(*batch, *message.Message) error{
 		"handled but not deleted": func(b *batch, m *message.Message) error {
 			taken, _ := b.takeDelivery(m)
-			b.putBack(taken, true, nil)
+			b.returnDelivery(taken, true, nil)
 			return nil
 		},
 		"a handler is running": func(b *batch, m *message.Message) error {

@@ -18,7 +18,7 @@ import (
 func BenchmarkPublish(b *testing.B) {
 	for name, size := range map[string]int{"1": 1, "100": 100} {
 		b.Run(name, func(b *testing.B) {
-			on, d := published(b)
+			on, d := newBenchBus(b)
 			b.ResetTimer()
 			publishAll(b, d, on, size)
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "facts/s")
@@ -32,7 +32,7 @@ func BenchmarkPublishAndConsume(b *testing.B) {
 	var handled atomic.Int64
 	done := make(chan struct{}, 1)
 	var want int64
-	on, d := published(b, bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent},
+	on, d := newBenchBus(b, bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent},
 		Handle: func(ctx context.Context, tx db.Execer, f event.Fact) error {
 			if err := effect("g")(ctx, tx, f); err != nil {
 				return err
@@ -57,7 +57,7 @@ func BenchmarkPublishAndConsume(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "facts/s")
 }
 
-func published(b *testing.B, consumers ...bus.Consumer) (*bus.Bus, bench) {
+func newBenchBus(b *testing.B, consumers ...bus.Consumer) (*bus.Bus, bench) {
 	d := newBench(b)
 	on := bus.New(d.DB, discard(), bus.Options{Signals: d.signals()})
 	if len(consumers) == 0 {

@@ -146,9 +146,9 @@ func (b *Bus) Register(c Consumer) {
 	case b.state != registering:
 		panic(fmt.Sprintf("bus: consumer %q registered after the start", c.Group))
 	case c.Group == "" || len(c.Types) == 0 || c.Handle == nil:
-		panic(fmt.Sprintf("bus: consumer %q needs a group, types and a handler", c.Group))
+		panic(fmt.Sprintf("bus: consumer %q requires a group, types and a handler", c.Group))
 	case c.Wants != nil && c.Refresh == nil:
-		panic(fmt.Sprintf("bus: consumer %q has Wants and no Refresh", c.Group))
+		panic(fmt.Sprintf("bus: consumer %q has Wants without Refresh", c.Group))
 	case slices.ContainsFunc(b.consumers, func(other Consumer) bool { return other.Group == c.Group }):
 		panic(fmt.Sprintf("bus: consumer %q registered twice", c.Group))
 	}

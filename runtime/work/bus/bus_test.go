@@ -39,9 +39,9 @@ func TestMain(m *testing.M) {
 
 const patience = expect.Patience
 
-// calm makes a bus tolerate a busy machine: no batch is cut short and no handler times out, unless the test
+// withPatience makes a bus tolerate a busy machine: no batch is cut short and no handler times out, unless the test
 // configures it.
-func calm(o bus.Options) bus.Options {
+func withPatience(o bus.Options) bus.Options {
 	if o.BatchTime == 0 {
 		o.BatchTime = patience
 	}
@@ -82,7 +82,7 @@ func (b bench) count(query string, args ...any) (n int) {
 // bus creates and starts a bus, which is stopped with the test.
 func (b bench) bus(o bus.Options, consumers ...bus.Consumer) *bus.Bus {
 	b.t.Helper()
-	made := bus.New(b.DB, slog.New(slog.NewTextHandler(b.t.Output(), nil)), calm(o))
+	made := bus.New(b.DB, slog.New(slog.NewTextHandler(b.t.Output(), nil)), withPatience(o))
 	for _, c := range consumers {
 		made.Register(c)
 	}
@@ -112,26 +112,26 @@ func (b bench) publish(on *bus.Bus, facts ...event.Fact) {
 	on.Wake()
 }
 
-// until polls a condition with a deadline.
-func (b bench) until(what string, ok func() bool) {
+// awaitCondition polls a condition with a deadline.
+func (b bench) awaitCondition(what string, ok func() bool) {
 	b.t.Helper()
 	deadline := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(deadline) {
-			b.t.Fatalf("not reached in time: %s", what)
+			b.t.Fatalf("timed out waiting for: %s", what)
 		}
 		<-time.After(5 * time.Millisecond)
 	}
 }
 
-func (b bench) drained() {
+func (b bench) awaitDrained() {
 	b.t.Helper()
-	b.until("all messages handled", func() bool { return b.count("SELECT count(*) FROM bus_messages") == 0 })
+	b.awaitCondition("all messages handled", func() bool { return b.count("SELECT count(*) FROM bus_messages") == 0 })
 }
 
-// tail returns the part of an id that stays the same when the fact is stored under a newer id, which happens
+// stableTail returns the part of an id that stays the same when the fact is stored under a newer id, which happens
 // if a slow machine takes most of a second between creating a fact and its statement.
-func tail(id string) string { return id[14:] }
+func stableTail(id string) string { return id[14:] }
 
 // once fails the test unless every fact had exactly one effect in the group.
 func (b bench) once(group string, facts []event.Fact) {
@@ -148,14 +148,14 @@ func (b bench) once(group string, facts []event.Fact) {
 		if err := rows.Scan(&fact, &n); err != nil {
 			b.t.Fatal(err)
 		}
-		got[tail(fact)] = n
+		got[stableTail(fact)] = n
 	}
 	if err := rows.Err(); err != nil {
 		b.t.Fatal(err)
 	}
 	want := map[string]int{}
 	for _, f := range facts {
-		want[tail(f.ID)] = 1
+		want[stableTail(f.ID)] = 1
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		b.t.Errorf("the effects of %s differ (-want +got):\n%s", group, diff)
@@ -211,7 +211,7 @@ func TestEveryGroupHandlesEachFactOnce(t *testing.T) {
 	on := b.bus(bus.Options{Signals: b.signals()}, webhooks, suppression)
 	facts := factsOf(200, event.EmailSent, event.EmailBounced, event.EmailDelivered)
 	b.publish(on, facts...)
-	b.drained()
+	b.awaitDrained()
 	var sent, bounced []event.Fact
 	for _, f := range facts {
 		switch f.Type {
@@ -242,7 +242,7 @@ func TestHandlerGetsPublishedFact(t *testing.T) {
 		event.Email{EmailID: "msg_1", Subject: `Grüße "an" \ {alle}, 'NULL'`})
 	b.publish(on, want)
 	f := <-got
-	if tail(f.ID) == tail(want.ID) { // on a slow machine it is stored under a newer id
+	if stableTail(f.ID) == stableTail(want.ID) { // on a slow machine it is stored under a newer id
 		want.ID = f.ID
 	}
 	if diff := cmp.Diff(want, f, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Data" },
@@ -285,7 +285,7 @@ func TestRollbackPublishesNothing(t *testing.T) {
 	on.Wake()
 	kept := factsOf(1)
 	b.publish(on, kept...)
-	b.drained()
+	b.awaitDrained()
 	b.once("g", kept)
 	if n := b.count("SELECT count(*) FROM facts"); n != 1 {
 		t.Errorf("got %d facts, want only the committed one", n)
@@ -309,7 +309,7 @@ func TestPublishRequiresTransaction(t *testing.T) {
 					}
 					on.Wake()
 				}
-				published <- tail(f.ID)
+				published <- stableTail(f.ID)
 				return nil
 			}})
 	close(ready)
@@ -318,7 +318,8 @@ func TestPublishRequiresTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	on.Wake()
-	if got := []string{<-published, <-published}; !slices.Equal(got, []string{tail(first.ID), tail(inner[0].ID)}) {
+	if got := []string{<-published, <-published}; !slices.Equal(got,
+		[]string{stableTail(first.ID), stableTail(inner[0].ID)}) {
 		t.Errorf("the handled facts are %v", got)
 	}
 	for _, handle := range []db.Execer{b.SQL, b.Hot, b.Ent} {

@@ -18,7 +18,7 @@ const (
 	// Messages are handled in order, so a new fact waits for at most these.
 	aheadMost = 200
 	// aheadLeast is how many messages may be added per leastEvery for a group that always has more than that,
-	// however often it looks.
+	// however often it scans.
 	aheadLeast = 50
 	leastEvery = 5 * time.Second
 	// aheadPause is how long to wait for a group to handle some of them.
@@ -31,11 +31,11 @@ func (g *group) catchUp() worker.Task {
 	unfinished := false
 	return worker.Task{Name: "catch-up of " + g.name, Drain: true,
 		Step: func(ctx context.Context) (wait time.Duration, err error) {
-			if unfinished, err = g.lookAround(ctx, unfinished); unfinished {
+			if unfinished, err = g.scanFacts(ctx, unfinished); unfinished {
 				return 0, err
 			}
 			every := g.options.CatchUp
-			// at least this long, otherwise this process would have just looked itself
+			// at least this long, otherwise this process would have just scanned itself
 			return every + rand.N(every/5+1), err
 		}}
 }
@@ -50,16 +50,15 @@ func (g *group) pauseFor(length time.Duration) {
 	}
 }
 
-// lookAround looks once at the facts from the mark to the horizon. It reports whether its time
-// (Options.CatchUp) was over before it reached the horizon. The caller then calls it again immediately, with
-// unfinished, and the next look begins at the new mark. It does nothing while another process looks, or has
-// just looked.
-func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err error) {
+// scanFacts scans the facts from the mark to the horizon once. It reports whether its time (Options.CatchUp)
+// was over before it reached the horizon. The caller then calls it again immediately, with unfinished, and the
+// next scan begins at the new mark. It does nothing while another process scans, or has just scanned.
+func (g *group) scanFacts(ctx context.Context, unfinished bool) (more bool, err error) {
 	notWithin := g.options.CatchUp
 	if unfinished {
 		notWithin = 0
 	}
-	s, err := g.readStanding(ctx, notWithin)
+	s, err := g.readMarkState(ctx, notWithin)
 	if err != nil {
 		return false, err
 	}
@@ -77,7 +76,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 			return false, err
 		}
 	}
-	l := look{group: g, horizon: id.Since(id.Fact, horizon), notWithin: notWithin}
+	l := factScan{group: g, horizon: id.Since(id.Fact, horizon), notWithin: notWithin}
 	defer func() {
 		if l.handed > 0 {
 			g.metrics.found.Add(float64(l.handed))
@@ -87,7 +86,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	}()
 	for end := time.Now().Add(g.options.CatchUp); ; {
 		handed := l.handed
-		more, err := l.lookAtStretch(ctx)
+		more, err := l.scanStretch(ctx)
 		if l.handed > handed {
 			g.options.Signals.Wake(Channel)
 		}
@@ -103,9 +102,9 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	}
 }
 
-// look is one pass from the mark to a horizon. It uses several transactions, because an open one would hold
+// factScan is one pass from the mark to a horizon. It uses several transactions, because an open one would hold
 // back the horizon for all processes.
-type look struct {
+type factScan struct {
 	group     *group
 	horizon   string // as an id
 	notWithin time.Duration
@@ -116,13 +115,13 @@ type look struct {
 	full     bool // the group has enough messages
 }
 
-// lookAtStretch examines one stretch. It reports whether there are more.
-func (l *look) lookAtStretch(ctx context.Context) (more bool, err error) {
+// scanStretch examines one stretch. It reports whether there are more.
+func (l *factScan) scanStretch(ctx context.Context) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.group.options.HandlerTimeout)
 	defer cancel()
 	after := *l
 	err = l.group.db.InHotTx(ctx, func(tx *sql.Tx) error {
-		more, err = after.stepIn(ctx, tx)
+		more, err = after.scanStretchIn(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -132,7 +131,7 @@ func (l *look) lookAtStretch(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
+func (l *factScan) scanStretchIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	g := l.group
 	row, ok, err := g.lockMark(ctx, tx, l.notWithin)
 	if err != nil || !ok {
@@ -141,7 +140,7 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	room := aheadMost - row.queue
 	switch {
 	case l.position == "":
-		if l.position, err = l.beginLook(ctx, tx, row); err != nil {
+		if l.position, err = l.beginScan(ctx, tx, row); err != nil {
 			return false, err
 		}
 		room = g.roomOf(room, time.Now())
@@ -177,8 +176,8 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	return p.more, nil
 }
 
-// roomOf returns how many facts a new look may add, given the room left by queued messages: at least
-// aheadLeast, once per leastEvery. Looks may follow each other immediately, and each could delay new facts by
+// roomOf returns how many facts a new scan may add, given the room left by queued messages: at least
+// aheadLeast, once per leastEvery. Scans may follow each other immediately, and each could delay new facts by
 // that many messages.
 func (g *group) roomOf(room int, now time.Time) int {
 	if room < aheadLeast && now.Sub(g.addedLeast) >= leastEvery {
@@ -188,9 +187,9 @@ func (g *group) roomOf(room int, now time.Time) int {
 	return room
 }
 
-// beginLook returns the position where a look begins: the mark. First it creates messages for requeued facts
+// beginScan returns the position where a scan begins: the mark. First it creates messages for requeued facts
 // that have none.
-func (l *look) beginLook(ctx context.Context, tx *sql.Tx, row lockedMark) (position string, err error) {
+func (l *factScan) beginScan(ctx context.Context, tx *sql.Tx, row lockedMark) (position string, err error) {
 	g := l.group
 	result, err := tx.ExecContext(ctx, insertRequeued, g.name, aheadLeast)
 	if err != nil {

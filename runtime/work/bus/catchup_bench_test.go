@@ -20,9 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// BenchmarkCatchUp measures the cost of a look over POSTRIDER_BENCH_FACTS facts of a week (make bench-bus:
-// ten million). One fact in a thousand is a bounce, and the group that restricts accounts wants one account
-// in ten.
+// BenchmarkCatchUp measures the cost of a scan over POSTRIDER_BENCH_FACTS facts of a week (make bench-bus: ten
+// million). One fact in a thousand is a bounce, and the group that restricts accounts wants one account in ten.
 func BenchmarkCatchUp(b *testing.B) {
 	facts := 100_000
 	if given, err := strconv.Atoi(os.Getenv("POSTRIDER_BENCH_FACTS")); err == nil {
@@ -66,8 +65,8 @@ func BenchmarkCatchUp(b *testing.B) {
 					execute(b, patient, prepare, args...)
 					execute(b, patient, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
 					b.StartTimer()
-					if more, err := g.lookAround(b.Context(), false); err != nil || more {
-						b.Fatalf("the look ended with more: %t, %v", more, err)
+					if more, err := g.scanFacts(b.Context(), false); err != nil || more {
+						b.Fatalf("the scan ended with more: %t, %v", more, err)
 					}
 				}
 				b.StopTimer()
@@ -144,7 +143,7 @@ func explain(b *testing.B, d *db.DB, g *group) string {
 			return fmt.Errorf("claim the mark: %w", err)
 		}
 		rows, err := tx.QueryContext(b.Context(), "EXPLAIN (ANALYZE, BUFFERS) "+selectOpen, g.name, row.until,
-			id.Since(id.Fact, horizon), typeNames(g.consumer), looksAt)
+			id.Since(id.Fact, horizon), typeNames(g.consumer), stretchSize)
 		if err != nil {
 			return err
 		}

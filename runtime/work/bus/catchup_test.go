@@ -20,8 +20,8 @@ import (
 // often is the configuration of a bus that looks for facts without messages ten times a second.
 var often = bus.Options{CatchUp: 100 * time.Millisecond, Poll: 50 * time.Millisecond, Retry: quick}
 
-// emptied empties the table of messages every 10 ms until the returned function is called.
-func (b bench) emptied() (stop func()) {
+// emptyMessages empties the table of messages every 10 ms until the returned function is called.
+func (b bench) emptyMessages() (stop func()) {
 	b.t.Helper()
 	ending, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -48,18 +48,18 @@ func (b bench) emptied() (stop func()) {
 	})
 }
 
-// reached waits until the groups have handled every stored fact.
-func (b bench) reached(groups ...string) {
+// awaitMarks waits until the groups have handled every stored fact.
+func (b bench) awaitMarks(groups ...string) {
 	b.t.Helper()
 	for _, group := range groups {
-		b.until(group+" has handled every fact", func() bool {
+		b.awaitCondition(group+" has handled every fact", func() bool {
 			return b.count("SELECT count(*) FROM bus_marks WHERE consumer = $1 AND until_id > (SELECT max(id) FROM facts)", group) == 1
 		})
 	}
 }
 
-// trickle publishes facts one by one and returns them.
-func (b bench) trickle(on *bus.Bus, n int) (facts []event.Fact) {
+// publishOneByOne publishes facts one by one and returns them.
+func (b bench) publishOneByOne(on *bus.Bus, n int) (facts []event.Fact) {
 	b.t.Helper()
 	for range n {
 		some := factsOf(1)
@@ -76,30 +76,30 @@ func TestFactsWithoutMessagesAreHandledOnce(t *testing.T) {
 	b := newBench(t)
 	one := b.bus(often, consumer("g", effect("g")), consumer("h", effect("h")))
 	two := b.bus(often, consumer("g", effect("g")), consumer("h", effect("h")))
-	stop := b.emptied()
+	stop := b.emptyMessages()
 	defer stop()
 	var facts [2][]event.Fact
 	var publishers sync.WaitGroup
 	for i, on := range []*bus.Bus{one, two} {
-		publishers.Go(func() { facts[i] = b.trickle(on, 150) })
+		publishers.Go(func() { facts[i] = b.publishOneByOne(on, 150) })
 	}
 	publishers.Wait()
 	stop()
-	b.reached("g", "h")
+	b.awaitMarks("g", "h")
 	for _, group := range []string{"g", "h"} {
 		b.once(group, slices.Concat(facts[0], facts[1]))
 	}
 	if n := b.count("SELECT count(*) FROM bus_messages"); n != 0 {
 		t.Errorf("%d messages of handled facts remain", n)
 	}
-	b.until("records of handled facts below the marks are deleted", func() bool { return b.count("SELECT count(*) FROM bus_handled") == 0 })
+	b.awaitCondition("records of handled facts below the marks are deleted", func() bool { return b.count("SELECT count(*) FROM bus_handled") == 0 })
 }
 
-// Connections break while two processes look. An interrupted look is rolled back, and another look continues.
-func TestInterruptedLookIsExactlyOnce(t *testing.T) {
+// Connections break while two processes scan. An interrupted scan is rolled back, and another one continues.
+func TestInterruptedScanIsExactlyOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.marked("g")
+	b.createMark("g")
 	facts := factsOf(2000)
 	without := bus.New(b.DB, discard(), bus.Options{})
 	b.publish(without, facts...)
@@ -112,24 +112,24 @@ func TestInterruptedLookIsExactlyOnce(t *testing.T) {
 			{"bus_handled IN ACCESS EXCLUSIVE MODE", "looked AS"},
 			{"bus_marks IN SHARE MODE", "UPDATE bus_marks"},
 		} {
-			some := factsOf(100) // so that there is something to look for
+			some := factsOf(100) // so that there is something to find
 			facts = append(facts, some...)
 			b.publish(without, some...)
-			b.cut(at.lock, at.statement)
+			b.cutConnection(at.lock, at.statement)
 		}
 	}
-	b.reached("g")
+	b.awaitMarks("g")
 	b.once("g", facts)
 }
 
-// cut waits until a statement waits for a locked table, and then terminates the statement's connection.
-func (b bench) cut(lock, statement string) {
+// cutConnection waits until a statement waits for a locked table, and then terminates the statement's connection.
+func (b bench) cutConnection(lock, statement string) {
 	b.t.Helper()
 	err := b.InHotTx(b.t.Context(), func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(b.t.Context(), "LOCK TABLE "+lock); err != nil {
 			return err
 		}
-		b.until("a connection is cut off in "+statement, func() bool {
+		b.awaitCondition("a connection is cut off in "+statement, func() bool {
 			return b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND wait_event_type = 'Lock' AND query ~ $1`, statement) > 0
 		})
@@ -140,8 +140,8 @@ func (b bench) cut(lock, statement string) {
 	}
 }
 
-// marked turns a group into one that has run before and has handled all facts.
-func (b bench) marked(group string) {
+// createMark turns a group into one that has run before and has handled all facts.
+func (b bench) createMark(group string) {
 	b.t.Helper()
 	b.stop(b.bus(often, consumer(group, effect(group))))
 }
@@ -164,8 +164,8 @@ func TestMarkWaitsForOpenTransaction(t *testing.T) {
 	if err := slow.QueryRowContext(t.Context(), "DELETE FROM bus_messages RETURNING fact_id").Scan(&stored); err != nil {
 		t.Fatal(err)
 	}
-	early := b.trickle(on, 3)
-	b.drained()
+	early := b.publishOneByOne(on, 3)
+	b.awaitDrained()
 	// longer than the age at which facts become visible
 	for over := time.Now().Add(bus.HoldBack + time.Second); time.Now().Before(over); {
 		if n := b.count("SELECT count(*) FROM bus_marks WHERE until_id > $1", stored); n != 0 {
@@ -175,7 +175,7 @@ func TestMarkWaitsForOpenTransaction(t *testing.T) {
 	if err := slow.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	b.reached("g")
+	b.awaitMarks("g")
 	b.once("g", append(early, late...))
 }
 
@@ -188,18 +188,18 @@ func TestPoisonIsNotDeliveredAgain(t *testing.T) {
 	alone := often
 	alone.Batch = 1 // otherwise it would be called once more, in the savepoint of the whole batch
 	on := b.bus(alone, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
-		if tail(f.ID) == tail(facts[1].ID) {
+		if stableTail(f.ID) == stableTail(facts[1].ID) {
 			calls.Add(1)
 			return errors.New("a defect")
 		}
 		return effect("g")(ctx, tx, f)
 	}))
 	b.publish(on, facts...)
-	b.reached("g")
+	b.awaitMarks("g")
 	if n := calls.Load(); n != 5 {
 		t.Errorf("the handler that fails was called %d times, want 5", n)
 	}
-	if n := b.count("SELECT count(*) FROM bus_poison WHERE substr(fact_id, 15) = $1", tail(facts[1].ID)); n != 1 {
+	if n := b.count("SELECT count(*) FROM bus_poison WHERE substr(fact_id, 15) = $1", stableTail(facts[1].ID)); n != 1 {
 		t.Errorf("the fact is in bus_poison %d times, want once", n)
 	}
 	b.once("g", []event.Fact{facts[0], facts[2]})
@@ -220,11 +220,11 @@ func TestRequeuedFactsSurviveLostMessages(t *testing.T) {
 	})
 	on := b.bus(often, handler)
 	b.publish(on, facts...)
-	b.reached("g")
+	b.awaitMarks("g")
 	if n, err := on.Requeue(t.Context(), "g"); err != nil || n != 3 {
 		t.Fatalf("Requeue returned %d of 3 facts: %v", n, err)
 	}
-	b.until("all facts failed again", func() bool {
+	b.awaitCondition("all facts failed again", func() bool {
 		return b.count("SELECT count(*) FROM bus_poison WHERE requeued_at IS NULL") == 3
 	})
 	if n := b.count("SELECT count(*) FROM bus_poison"); n != 3 {
@@ -237,7 +237,7 @@ func TestRequeuedFactsSurviveLostMessages(t *testing.T) {
 	}
 	b.exec("DELETE FROM bus_messages")
 	b.bus(often, handler)
-	b.until("no message is set aside", func() bool { return b.count("SELECT count(*) FROM bus_poison") == 0 })
+	b.awaitCondition("no message is set aside", func() bool { return b.count("SELECT count(*) FROM bus_poison") == 0 })
 	b.once("g", facts)
 }
 
@@ -247,21 +247,21 @@ func TestDisabledGroupCatchesUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	both := b.bus(often, consumer("g", effect("g")), consumer("other", effect("other")))
-	facts := b.trickle(both, 10)
-	b.reached("g", "other")
+	facts := b.publishOneByOne(both, 10)
+	b.awaitMarks("g", "other")
 	b.stop(both)
 
 	without := b.bus(often, consumer("other", effect("other")))
-	facts = append(facts, b.trickle(without, 30)...)
-	b.reached("other")
+	facts = append(facts, b.publishOneByOne(without, 30)...)
+	b.awaitMarks("other")
 	// Make the mark and all facts a week older.
 	b.exec("UPDATE bus_marks SET looked_at = looked_at - interval '7 days'")
 
-	b.until("the facts are older than those that a new group gets", func() bool {
+	b.awaitCondition("the facts are older than those that a new group gets", func() bool {
 		return b.count("SELECT count(*) FROM facts WHERE id > $1", id.Since(id.Fact, b.horizon(without).Add(-time.Second))) == 0
 	})
 	b.bus(often, consumer("g", effect("g")), consumer("other", effect("other")), consumer("new", effect("new")))
-	b.reached("g", "other", "new")
+	b.awaitMarks("g", "other", "new")
 	b.once("g", facts)
 	b.once("other", facts)
 	b.once("new", nil)
@@ -273,8 +273,8 @@ func TestCopyWithoutMessagesContinues(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first := b.bus(often, consumer("g", effect("g")))
-	handled := b.trickle(first, 20)
-	b.drained()
+	handled := b.publishOneByOne(first, 20)
+	b.awaitDrained()
 	b.stop(first)
 	waiting := factsOf(20)
 	b.publish(first, waiting...)
@@ -285,8 +285,8 @@ func TestCopyWithoutMessagesContinues(t *testing.T) {
 	copyTable(t, b, restored, "bus_handled", "consumer, last_id, n, first_id, fact_ids")
 	copyTable(t, b, restored, "effects", "consumer, fact_id")
 	on := restored.bus(often, consumer("g", effect("g")))
-	fresh := restored.trickle(on, 20)
-	restored.reached("g")
+	fresh := restored.publishOneByOne(on, 20)
+	restored.awaitMarks("g")
 	restored.once("g", slices.Concat(handled, waiting, fresh))
 }
 
@@ -301,7 +301,7 @@ func TestCatchUpFindsNewlyWantedAccounts(t *testing.T) {
 		Refresh: func(context.Context) error { known.Store(really.Load()); return nil }}
 	on := b.bus(often, few)
 	b.publish(on, event.New("acc_1", event.EmailSent, time.Now(), event.Email{EmailID: "msg_before"}))
-	b.reached("few")
+	b.awaitMarks("few")
 	really.Store(true)
 	known.Store(false)
 	b.publish(on, event.New("acc_2", event.EmailSent, time.Now(), event.Email{EmailID: "msg_other"}))
@@ -311,32 +311,32 @@ func TestCatchUpFindsNewlyWantedAccounts(t *testing.T) {
 		t.Errorf("got %d messages for accounts that are not known to be wanted", n)
 	}
 	b.publish(on, wanted[1])
-	b.reached("few")
+	b.awaitMarks("few")
 	b.once("few", wanted)
 }
 
-// During an upgrade the newer version looks, because the older one does not know all types of the group. Once
+// During an upgrade the newer version scans, because the older one does not know all types of the group. Once
 // the newer version is gone permanently, the older one continues.
-func TestVersionWithMoreTypesLooks(t *testing.T) {
+func TestVersionWithMoreTypesScans(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.marked("g") // types of the older version
+	b.createMark("g") // types of the older version
 	newer := b.bus(often, bus.Consumer{Group: "g",
 		Types: []event.Type{event.EmailSent, event.EmailBounced, event.DomainFailed}, Handle: effect("g")})
-	b.until("the newer version has run the catch-up", func() bool {
+	b.awaitCondition("the newer version has run the catch-up", func() bool {
 		return b.count("SELECT count(*) FROM bus_marks WHERE 'domain.failed' = ANY(types)") == 1
 	})
 	older := b.bus(often, consumer("g", effect("g")))
 	fresh := event.New("acc_1", event.DomainFailed, time.Now(), event.Domain{DomainID: "dom_1"})
 	b.publish(older, fresh) // without a message: the older version knows of no group that wants it
-	b.reached("g")
+	b.awaitMarks("g")
 	b.once("g", []event.Fact{fresh})
 
 	b.stop(newer)
-	facts := b.trickle(older, 3)
+	facts := b.publishOneByOne(older, 3)
 	b.exec("DELETE FROM bus_messages")
 	b.exec("UPDATE bus_marks SET looked_at = looked_at - interval '1 minute'") // as if that much time had passed
-	b.reached("g")
+	b.awaitMarks("g")
 	b.once("g", append(facts, fresh))
 }
 
@@ -344,23 +344,23 @@ func TestVersionWithMoreTypesLooks(t *testing.T) {
 func TestNewFactsDoNotWaitForCatchUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.marked("g")
+	b.createMark("g")
 	old := factsOf(4000)
 	without := bus.New(b.DB, discard(), bus.Options{})
 	b.publish(without, old...)
 	on := b.bus(often, consumer("g", effect("g")))
-	b.until("the catch-up is running", func() bool { return b.count("SELECT count(*) FROM effects") > 100 })
+	b.awaitCondition("the catch-up is running", func() bool { return b.count("SELECT count(*) FROM effects") > 100 })
 	fresh := factsOf(1)
 	b.publish(on, fresh...)
 	before := b.count("SELECT count(*) FROM effects") // do not wait for facts handled during the publication
-	b.until("the new fact is handled", func() bool {
-		return b.count("SELECT count(*) FROM effects WHERE substr(fact_id, 15) = $1", tail(fresh[0].ID)) == 1
+	b.awaitCondition("the new fact is handled", func() bool {
+		return b.count("SELECT count(*) FROM effects WHERE substr(fact_id, 15) = $1", stableTail(fresh[0].ID)) == 1
 	})
-	passed := b.count("SELECT count(*) FROM effects WHERE at < (SELECT at FROM effects WHERE substr(fact_id, 15) = $1)", tail(fresh[0].ID)) - before
+	passed := b.count("SELECT count(*) FROM effects WHERE at < (SELECT at FROM effects WHERE substr(fact_id, 15) = $1)", stableTail(fresh[0].ID)) - before
 	if passed > 500 { // 200 waiting facts, and those already read
 		t.Errorf("the new fact waited for %d of %d old ones, want at most 500", passed, len(old))
 	}
-	b.reached("g")
+	b.awaitMarks("g")
 	b.once("g", append(old, fresh...))
 }
 
@@ -368,14 +368,14 @@ func TestNewFactsDoNotWaitForCatchUp(t *testing.T) {
 func TestMarkAheadOfClockIsMovedBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.marked("g")
+	b.createMark("g")
 	b.exec("UPDATE bus_marks SET until_id = $1", id.Since(id.Fact, time.Now().Add(365*24*time.Hour)))
 	on := b.bus(often, consumer("g", effect("g")))
-	facts := b.trickle(on, 3)
-	b.until("the mark is in the past", func() bool {
+	facts := b.publishOneByOne(on, 3)
+	b.awaitCondition("the mark is in the past", func() bool {
 		return b.count("SELECT count(*) FROM bus_marks WHERE until_id < $1", id.Since(id.Fact, time.Now())) == 1
 	})
-	b.reached("g")
+	b.awaitMarks("g")
 	b.once("g", facts)
 }
 
@@ -384,10 +384,10 @@ func TestMarkAheadOfClockIsMovedBack(t *testing.T) {
 func TestSweepKeepsUnhandledFacts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.marked("g")
+	b.createMark("g")
 	old := oldFact(t, event.EmailSent)
 	b.publish(bus.New(b.DB, discard(), bus.Options{}), old)
-	b.age(old)
+	b.restoreIDs(old)
 	on := bus.New(b.DB, discard(), bus.Options{})
 	b.exec("UPDATE bus_marks SET until_id = $1, looked_at = now()", old.ID)
 	if swept, err := on.Sweep(t.Context(), 30*24*time.Hour); err != nil || swept != 0 {
@@ -403,7 +403,7 @@ func TestSweepKeepsUnhandledFacts(t *testing.T) {
 func TestWantsRequiresRefresh(t *testing.T) {
 	t.Parallel()
 	defer func() {
-		if cause := fmt.Sprint(recover()); cause != `bus: consumer "few" has Wants and no Refresh` {
+		if cause := fmt.Sprint(recover()); cause != `bus: consumer "few" has Wants without Refresh` {
 			t.Errorf("Register panicked with %q", cause)
 		}
 	}()

@@ -8,9 +8,9 @@
 // a row of `bus_messages`: a fact still to be handled by a group. Handling it deletes it.
 //
 // The mark is a row of `bus_marks`: the group has handled every fact with a smaller id. What it has handled
-// after the mark is recorded in `bus_handled`, one row per commit. The catch-up looks at the facts from the
-// mark to the horizon (feed.go), creates messages for those that have neither a message nor a record, and
-// moves the mark.
+// after the mark is recorded in `bus_handled`, one row per commit. The catch-up scans the facts from the mark
+// to the horizon (feed.go), creates messages for those that have neither a message nor a record, and moves the
+// mark.
 //
 // # Guarantees
 //
@@ -25,7 +25,7 @@
 //     that fact.
 //   - What a handler writes through its executor commits together with the deletion of the message and the
 //     row of `bus_handled`, so in the database it happens exactly once. Handlers must be idempotent
-//     nevertheless, in case a broker delivers the facts one day.
+//     nevertheless, in case a broker delivers the facts in the future.
 //   - Replicas share the messages of a group. There is no order across replicas or failures; within a batch
 //     it is the order of publication.
 //   - The facts of a batch are handled in one savepoint, one after the other or in one call
@@ -67,19 +67,19 @@
 // the facts of a commit costs 1 µs and 45 bytes of WAL for each of 50 facts, and 20 µs for a single one.
 // Counting facts by the minute would cost no less and could not identify the missing fact.
 //
-// Every five seconds, one process for each group (the row of the mark is locked with SKIP LOCKED for one
-// short transaction at a time) compares, in one statement, the next 5,000 facts before the horizon with the
-// messages, `bus_handled` and `bus_poison`. Facts move between these in single commits, so the statement's
-// snapshot sees a fact in one of them or in none. The mark moves to the first fact that is not handled yet,
-// and the rows of `bus_handled` before it are deleted. An idle group costs one small statement: if there
-// are no facts after the mark, it stays for 15 seconds. A look costs 3 ms, and 2 µs for each new fact (make
-// bench-bus). A crash at any point leaves the mark where it was or where it should be.
+// Every five seconds, one process for each group (the row of the mark is locked with SKIP LOCKED for one short
+// transaction at a time) compares, in one statement, the next 5,000 facts before the horizon with the messages,
+// `bus_handled` and `bus_poison`. Facts move between these in single commits, so the statement's snapshot sees
+// a fact in one of them or in none. The mark moves to the first fact that is not handled yet, and the rows of
+// `bus_handled` before it are deleted. An idle group costs one small statement: if there are no facts after the
+// mark, it stays for 15 seconds. A scan costs 3 ms, and 2 µs for each new fact (make bench-bus). A crash at any
+// point leaves the mark where it was or where it should be.
 //
 // Wants answers from memory that may be old. It is called again after Refresh, which is called after the
 // horizon is determined: the answers are then valid for all facts before it. A fact that was published
 // shortly before its account became wanted may be delivered too; a handler that cares must compare the
 // times.
 //
-// While several versions run, the process that knows more types of a group looks (mayLook): the mark of
-// another would pass types that it does not know.
+// While several versions run, the process that knows more types of a group scans (mayScan): the mark of another
+// would pass types that it does not know.
 package bus

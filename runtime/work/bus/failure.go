@@ -44,17 +44,17 @@ func (g *group) postponeFailed(ctx context.Context, current *batch, f failure) {
 		current.markBroken(fmt.Errorf("undo handler: %w", err), &f)
 		return
 	}
-	report, err := g.putOff(ctx, current.tx, f)
+	report, err := g.postponeMessage(ctx, current.tx, f)
 	if err != nil {
 		current.markBroken(fmt.Errorf("postpone message: %w", err), &f)
 		return
 	}
-	current.putBack(f.delivery, false, report)
+	current.returnDelivery(f.delivery, false, report)
 }
 
-// putOff makes the message due later or, if it has failed too often, sets it aside. It returns a function
+// postponeMessage makes the message due later or, if it has failed too often, sets it aside. It returns a function
 // that reports this after the commit.
-func (g *group) putOff(ctx context.Context, tx db.Execer, f failure) (report func(), err error) {
+func (g *group) postponeMessage(ctx context.Context, tx db.Execer, f failure) (report func(), err error) {
 	reason := toStorableText(f.err.Error())
 	failures := f.failures + 1
 	if failures >= g.options.PoisonAfter {
@@ -90,10 +90,10 @@ func (g *group) skipUnknown(ctx context.Context, current *batch, d delivery) {
 		current.markBroken(err, nil)
 		return
 	}
-	current.putBack(d, false, nil)
+	current.returnDelivery(d, false, nil)
 }
 
-// scheduleRetry makes the group look again when its own failed message is due. Replicas that did not see the
+// scheduleRetry makes the group read again when its own failed message is due. Replicas that did not see the
 // failure find it by polling, and so does this one if there are too many.
 func (g *group) scheduleRetry(wait time.Duration) {
 	const enough = 256
@@ -104,9 +104,9 @@ func (g *group) scheduleRetry(wait time.Duration) {
 	}
 }
 
-// untilRetry returns the time until the first of them, and forgets it along with all that are due at the
+// timeUntilRetry returns the time until the first of them, and forgets it along with all that are due at the
 // same time.
-func (g *group) untilRetry() (time.Duration, bool) {
+func (g *group) timeUntilRetry() (time.Duration, bool) {
 	g.retryMu.Lock()
 	defer g.retryMu.Unlock()
 	if len(g.retries) == 0 {

@@ -68,12 +68,12 @@ func TestPinPoison(t *testing.T) {
 			if name == beyond {
 				options.HandlerTimeout = time.Second
 			}
-			on := bus.New(b.DB, slog.New(slog.NewTextHandler(&log, nil)), calm(options))
+			on := bus.New(b.DB, slog.New(slog.NewTextHandler(&log, nil)), withPatience(options))
 			on.Register(consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
 				if err := effect("g")(ctx, tx, f); err != nil { // undone if a later step fails
 					return err
 				}
-				if tail(f.ID) == tail(bad.ID) {
+				if stableTail(f.ID) == stableTail(bad.ID) {
 					calls.Add(1)
 					return test.fail(ctx, tx)
 				}
@@ -84,14 +84,15 @@ func TestPinPoison(t *testing.T) {
 			}
 			t.Cleanup(func() { b.stop(on) })
 			b.publish(on, facts...)
-			b.drained()
+			b.awaitDrained()
 			good := append(append([]event.Fact{}, facts[:10]...), facts[11:]...)
 			b.once("g", good)
 
 			var failures int
 			var fact, reason string
 			err := b.SQL.QueryRowContext(t.Context(), "SELECT fact_id, failures, error FROM bus_poison WHERE consumer = 'g'").Scan(&fact, &failures, &reason)
-			if err != nil || tail(fact) != tail(bad.ID) || failures != 5 || !strings.Contains(reason, test.reason) {
+			if err != nil || stableTail(fact) != stableTail(bad.ID) || failures != 5 ||
+				!strings.Contains(reason, test.reason) {
 				t.Errorf("bus_poison has the fact %s, %d failures, %q, %v; want %s, 5, …%s…", fact, failures, reason,
 					err, bad.ID,
 					test.reason)
@@ -101,11 +102,12 @@ func TestPinPoison(t *testing.T) {
 			if n := calls.Load(); n < 5 || n > 1+12 {
 				t.Errorf("the handler was called %d times, want 5 to 13", n)
 			}
-			b.until("the poison is reported", func() bool { return strings.Contains(log.String(), "moved to bus_poison") })
-			if n := total(t, metrics, "postrider_bus_poisoned_total"); n != 1 {
+			b.awaitCondition("the poison is reported",
+				func() bool { return strings.Contains(log.String(), "moved to bus_poison") })
+			if n := sumMetric(t, metrics, "postrider_bus_poisoned_total"); n != 1 {
 				t.Errorf("postrider_bus_poisoned_total is %v, want 1", n)
 			}
-			if !strings.Contains(log.String(), tail(bad.ID)) {
+			if !strings.Contains(log.String(), stableTail(bad.ID)) {
 				t.Errorf("the log does not contain the fact:\n%s", log.String())
 			}
 		})
@@ -126,7 +128,7 @@ func TestFailureIsRetriedWithoutWake(t *testing.T) {
 		}))
 	facts := factsOf(1)
 	b.publish(on, facts...)
-	b.drained()
+	b.awaitDrained()
 	b.once("g", facts)
 	if calls.Load() != 3 {
 		t.Errorf("the handler was called %d times", calls.Load())
@@ -146,12 +148,12 @@ func TestRequeueReturnsPoison(t *testing.T) {
 		}))
 	facts := factsOf(3)
 	b.publish(on, facts...)
-	b.until("all messages are set aside", func() bool { return b.count("SELECT count(*) FROM bus_poison") == 3 })
+	b.awaitCondition("all messages are set aside", func() bool { return b.count("SELECT count(*) FROM bus_poison") == 3 })
 	mended.Store(true)
 	if n, err := on.Requeue(t.Context(), "g"); err != nil || n != 3 {
 		t.Fatalf("Requeue returned %d, %v", n, err)
 	}
-	b.drained()
+	b.awaitDrained()
 	b.once("g", facts)
 	if n, err := on.Requeue(t.Context(), "g"); err != nil || n != 0 {
 		t.Errorf("the second Requeue returned %d, %v", n, err)
@@ -174,7 +176,7 @@ func TestUnknownTypeIsLeftForNewerReplica(t *testing.T) {
 		seen.Add(1)
 		return nil
 	}))
-	b.until("the old replica has read the message", func() bool {
+	b.awaitCondition("the old replica has read the message", func() bool {
 		return b.count("SELECT count(*) FROM "+
 			"bus_messages WHERE due_at > now()") == 1
 	})
@@ -187,7 +189,7 @@ func TestUnknownTypeIsLeftForNewerReplica(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.stop(upgraded) })
-	b.drained()
+	b.awaitDrained()
 	b.once("g", []event.Fact{fresh})
 }
 
@@ -218,7 +220,7 @@ func TestLostConnectionsCauseNoPoison(t *testing.T) {
 		some := factsOf(100)
 		facts = append(facts, some...)
 		b.publish(on, some...)
-		b.until("all published facts are handled", func() bool {
+		b.awaitCondition("all published facts are handled", func() bool {
 			cut += b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' AND query ~ 'SAVEPOINT|INTO effects|INTO bus_handled' LIMIT $1) busy`, 2-cut)
 			return b.count("SELECT count(*) FROM bus_messages") == 0
@@ -230,7 +232,7 @@ func TestLostConnectionsCauseNoPoison(t *testing.T) {
 	b.once("g", facts)
 }
 
-func total(t *testing.T, metrics prometheus.Gatherer, name string) (sum float64) {
+func sumMetric(t *testing.T, metrics prometheus.Gatherer, name string) (sum float64) {
 	t.Helper()
 	families, err := metrics.Gather()
 	if err != nil {

@@ -127,8 +127,8 @@ type FeedPage struct {
 	More  bool   // there may be more before the horizon
 }
 
-// looked is the number of facts of the account that one read examines.
-const looked = 1000
+// scannedFacts is the number of facts of the account that one read scans.
+const scannedFacts = 1000
 
 const selectStretch = `
 WITH looked AS MATERIALIZED (
@@ -168,7 +168,7 @@ func (l *Log) Read(ctx context.Context, s AccountFeed) (FeedPage, error) {
 				SubjectID: subject.String, Data: data, CreatedAt: created.Time.UTC()})
 		}
 		return nil
-	}, selectStretch, s.AccountID, s.After, before, db.Array(types), s.Limit+1, looked)
+	}, selectStretch, s.AccountID, s.After, before, db.Array(types), s.Limit+1, scannedFacts)
 	if err != nil {
 		return FeedPage{}, fmt.Errorf("read facts: %w", err)
 	}
@@ -176,7 +176,7 @@ func (l *Log) Read(ctx context.Context, s AccountFeed) (FeedPage, error) {
 	case len(out.Facts) > s.Limit:
 		out.Facts, out.More = out.Facts[:s.Limit], true
 		out.Next = out.Facts[s.Limit-1].ID
-	case seen == looked:
+	case seen == scannedFacts:
 		out.Next, out.More = last.String, true
 	}
 	return out, nil

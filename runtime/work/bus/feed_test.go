@@ -38,11 +38,11 @@ func (b bench) horizon(on *bus.Bus) time.Time {
 	return at
 }
 
-// tails returns the sorted tails of ids: facts of one publication that are stored under newer ids have no
+// stableTails returns the sorted tails of ids: facts of one publication that are stored under newer ids have no
 // defined order.
-func tails(ids []string) (sorted []string) {
+func stableTails(ids []string) (sorted []string) {
 	for _, stored := range ids {
-		sorted = append(sorted, tail(stored))
+		sorted = append(sorted, stableTail(stored))
 	}
 	slices.Sort(sorted)
 	return sorted
@@ -86,13 +86,14 @@ func TestReaderWaitsForOpenTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []string
-	b.until("the reader sees all facts", func() bool {
+	b.awaitCondition("the reader sees all facts", func() bool {
 		got := b.read(on, cursor, b.horizon(on), 2)
 		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
 		return len(seen) >= 4
 	})
-	if want := append(idsOf(late), idsOf(early)...); !slices.IsSorted(seen) || tail(seen[0]) != tail(late[0].ID) ||
-		!slices.Equal(tails(seen), tails(want)) {
+	if want := append(idsOf(late), idsOf(early)...); !slices.IsSorted(seen) ||
+		stableTail(seen[0]) != stableTail(late[0].ID) ||
+		!slices.Equal(stableTails(seen), stableTails(want)) {
 		t.Errorf("the reader saw %v, want %v", seen, want)
 	}
 }
@@ -118,15 +119,16 @@ func TestUnpublishedTransactionDoesNotHoldBackReaders(t *testing.T) {
 		got := b.read(on, cursor, b.horizon(on), 10)
 		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
 	}
-	b.until("the reader sees the facts of others", func() bool { read(); return len(seen) == 2 && cursor > late[2].ID })
+	b.awaitCondition("the reader sees the facts of others",
+		func() bool { read(); return len(seen) == 2 && cursor > late[2].ID })
 	if err := on.Publish(t.Context(), slow, late...); err != nil {
 		t.Fatal(err)
 	}
 	if err := slow.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	b.until("the reader sees the late facts", func() bool { read(); return len(seen) >= 5 })
-	if got := tails(seen[2:]); !slices.IsSorted(seen) || !slices.Equal(got, tails(idsOf(late))) {
+	b.awaitCondition("the reader sees the late facts", func() bool { read(); return len(seen) >= 5 })
+	if got := stableTails(seen[2:]); !slices.IsSorted(seen) || !slices.Equal(got, stableTails(idsOf(late))) {
 		t.Errorf("the reader saw %v, want the facts %v after those of others", seen, idsOf(late))
 	}
 }
@@ -149,7 +151,8 @@ func TestOpenTransactionIsNotSettled(t *testing.T) {
 			return err
 		}
 		open := time.Now()
-		b.until("the server's time has advanced", func() bool { return time.Since(open) > 1200*time.Millisecond })
+		b.awaitCondition("the server's time has advanced",
+			func() bool { return time.Since(open) > 1200*time.Millisecond })
 		if at := settled(); at.After(open) {
 			t.Errorf("Settled returned %s, although a transaction that began before %s is open", at, open)
 		}
@@ -158,7 +161,7 @@ func TestOpenTransactionIsNotSettled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.until("the time is settled after the transaction ended", func() bool { return settled().After(began) })
+	b.awaitCondition("the time is settled after the transaction ended", func() bool { return settled().After(began) })
 }
 
 // Publishers wait between creating facts and their statements, keep their transactions open, and roll them
@@ -214,8 +217,8 @@ func TestReaderSeesFactsOfSlowPublishersOnce(t *testing.T) {
 				default:
 				}
 			}
-			b.until("the reader sees every fact", func() bool { read(); return len(seen) >= len(want) })
-			if !slices.IsSorted(seen) || !slices.Equal(tails(seen), tails(want)) {
+			b.awaitCondition("the reader sees every fact", func() bool { read(); return len(seen) >= len(want) })
+			if !slices.IsSorted(seen) || !slices.Equal(stableTails(seen), stableTails(want)) {
 				t.Errorf("the reader saw %d facts, in order: %t; want the %d committed ones, each once", len(seen),
 					slices.IsSorted(seen), len(want))
 			}
@@ -339,7 +342,7 @@ func TestReadContinuesAfterExaminedFacts(t *testing.T) {
 	second := b.read(on, first.Next, soon, 2)
 	third := b.read(on, second.Next, soon, 2)
 	if got := append(idsOf(second.Facts), idsOf(third.Facts)...); !slices.IsSorted(got) ||
-		!slices.Equal(tails(got), tails(idsOf(wanted))) ||
+		!slices.Equal(stableTails(got), stableTails(idsOf(wanted))) ||
 		len(second.Facts) != 2 || !second.More || third.More {
 		t.Errorf("the next reads returned %v, more: %t, and %v, more: %t", idsOf(second.Facts), second.More,
 			idsOf(third.Facts), third.More)
@@ -365,7 +368,7 @@ func TestReadFeedIsCompleteAndBounded(t *testing.T) {
 		{Limit: 100, Octets: 1}, {Limit: 100, Octets: 1 << 20}} {
 		var seen []string
 		w.After = id.Since(id.Fact, time.Now().Add(-time.Hour))
-		b.until("the reader sees all facts", func() bool {
+		b.awaitCondition("the reader sees all facts", func() bool {
 			w.Before = b.horizon(on)
 			got, err := on.Log().ReadFeed(t.Context(), w)
 			if err != nil {
@@ -377,7 +380,7 @@ func TestReadFeedIsCompleteAndBounded(t *testing.T) {
 			seen, w.After = append(seen, idsOf(got.Facts)...), got.Next
 			return len(seen) >= len(facts)
 		})
-		if !slices.IsSorted(seen) || !slices.Equal(tails(seen), tails(idsOf(facts))) {
+		if !slices.IsSorted(seen) || !slices.Equal(stableTails(seen), stableTails(idsOf(facts))) {
 			t.Errorf("reads of at most %d facts and %d bytes returned %v, want %v", w.Limit, w.Octets, seen,
 				idsOf(facts))
 		}

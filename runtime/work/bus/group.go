@@ -18,7 +18,7 @@ import (
 )
 
 // group delivers the messages of one consumer to its handler: those of a batch in one savepoint
-// (together.go), and after a failure one at a time.
+// (handle_all.go), and after a failure one at a time.
 type group struct {
 	name     string
 	consumer Consumer
@@ -45,7 +45,7 @@ type group struct {
 	wokenAt   time.Time
 
 	// Owned by the catch-up's goroutine.
-	addedLeast time.Time // when a look last added aheadLeast although there was no room
+	addedLeast time.Time // when a scan last added aheadLeast although there was no room
 
 	retryMu sync.Mutex
 	retries []time.Time // when failed messages of this process are due again
@@ -125,7 +125,7 @@ func (g *group) handleMessage(m *message.Message) {
 	switch {
 	case d.gone:
 		g.log.Warn("bus: dropped a message without its fact", telemetry.KeyFactID, m.UUID)
-		current.putBack(d, true, nil)
+		current.returnDelivery(d, true, nil)
 		return
 	case err == nil && !slices.Contains(g.consumer.Types, fact.Type):
 		g.skipUnknown(m.Context(), current, d)
@@ -143,7 +143,7 @@ func (g *group) handleMessage(m *message.Message) {
 		g.postponeFailed(m.Context(), current, failure{delivery: d, fact: fact, err: err})
 		return
 	}
-	current.putBack(d, true, g.metrics.handled.Inc)
+	current.returnDelivery(d, true, g.metrics.handled.Inc)
 }
 
 // callHandler runs a handler with a timeout and turns its panic into an error. factID is the id of its first

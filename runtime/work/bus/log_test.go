@@ -72,13 +72,13 @@ func TestSweepDeletesOldHandledFacts(t *testing.T) {
 	b.publish(on, recent...)
 	waiting := oldFact(t, event.EmailSent)
 	b.publish(on, waiting)
-	b.age(waiting)
+	b.restoreIDs(waiting)
 	var old []event.Fact
 	for range 1203 { // more than two batches
 		old = append(old, oldFact(t, event.EmailDelivered)) // no group consumes these
 	}
 	b.publish(on, old...)
-	b.age(old...)
+	b.restoreIDs(old...)
 
 	swept, err := on.Sweep(t.Context(), 30*24*time.Hour)
 	if err != nil || swept != int64(len(old)) {
@@ -99,8 +99,8 @@ func TestSweepDeletesOldHandledFacts(t *testing.T) {
 	}
 }
 
-// age restores the ids with which the facts were created: they were stored under new ones.
-func (b bench) age(facts ...event.Fact) {
+// restoreIDs restores the ids with which the facts were created: they were stored under new ones.
+func (b bench) restoreIDs(facts ...event.Fact) {
 	b.t.Helper()
 	for _, update := range []string{"UPDATE facts f SET id = made.id FROM unnest($1::text[]) made (id) WHERE substr(f.id, 15) = substr(made.id, 15)",
 		"UPDATE bus_messages SET fact_id = made.id FROM unnest($1::text[]) made (id) WHERE substr(fact_id, 15) = substr(made.id, 15)"} {

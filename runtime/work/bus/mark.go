@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// takeOver is how long a process leaves a group to one that knows more types. During an upgrade the
-	// newer version looks; after a rollback the older one resumes.
+	// takeOver is how long a process leaves a group to one that knows more types. During an upgrade the newer
+	// version scans; after a rollback the older one resumes.
 	takeOver = 30 * time.Second
 	// clockError is how far a mark may be ahead of the server's clock. A mark further ahead was written
 	// while the clock was wrong.
@@ -26,14 +26,14 @@ const (
 	createMark = `
 INSERT INTO bus_marks (consumer, until_id, types) VALUES ($1, $2, $3) ON CONFLICT (consumer) DO NOTHING`
 
-	// Not while another process looks or has just looked, and not instead of a process that knows more types.
-	mayLook = `(types <@ $2::text[] OR looked_at <= now() - $4::bigint * interval '1 microsecond')
+	// Not while another process scans or has just scanned, and not instead of a process that knows more types.
+	mayScan = `(types <@ $2::text[] OR looked_at <= now() - $4::bigint * interval '1 microsecond')
   AND (NOT types @> $2::text[] OR looked_at <= now() - $3::bigint * interval '1 microsecond')`
 
-	// A group is idle if there are no facts after its mark, nothing was requeued, and a process that knows
-	// the same types has looked within the time $5.
+	// A group is idle if there are no facts after its mark, nothing was requeued, and a process that knows the
+	// same types has scanned within the time $5.
 	readMark = `
-SELECT until_id, now(), ` + mayLook + `, types @> $2::text[] AND types <@ $2::text[] AND looked_at > now() - $5::bigint * interval '1 microsecond'
+SELECT until_id, now(), ` + mayScan + `, types @> $2::text[] AND types <@ $2::text[] AND looked_at > now() - $5::bigint * interval '1 microsecond'
   AND coalesce((SELECT max(id) FROM facts), '') < until_id
   AND NOT EXISTS (SELECT FROM bus_poison p WHERE p.consumer = $1 AND p.requeued_at IS NOT NULL)
 FROM bus_marks WHERE consumer = $1`
@@ -43,7 +43,7 @@ FROM bus_marks WHERE consumer = $1`
 	claimMark = `
 SELECT until_id, now(), (SELECT count(*) FROM (SELECT FROM bus_messages WHERE consumer = $1 AND due_at <= now() LIMIT $5) due),
   set_config('enable_nestloop', 'off', true)
-FROM bus_marks WHERE consumer = $1 AND ` + mayLook + ` FOR UPDATE SKIP LOCKED`
+FROM bus_marks WHERE consumer = $1 AND ` + mayScan + ` FOR UPDATE SKIP LOCKED`
 
 	moveMark = `
 WITH moved AS (UPDATE bus_marks SET until_id = greatest(until_id, $2), types = $3, looked_at = now() WHERE consumer = $1)
@@ -88,13 +88,13 @@ func typeNames(c Consumer) any {
 // markState is the state of a group's mark.
 type markState struct {
 	behind time.Duration // age of the facts at the mark
-	may    bool          // this process may look
-	rests  bool          // a look would find nothing
+	may    bool          // this process may scan
+	rests  bool          // a scan would find nothing
 }
 
-// readStanding reads the state of the group's mark. This process may look if no other process has looked
+// readMarkState reads the state of the group's mark. This process may scan if no other process has scanned
 // within the given time.
-func (g *group) readStanding(ctx context.Context, notWithin time.Duration) (s markState, err error) {
+func (g *group) readMarkState(ctx context.Context, notWithin time.Duration) (s markState, err error) {
 	var until string
 	var now time.Time
 	err = g.db.SQL.QueryRowContext(ctx, readMark, g.name, typeNames(g.consumer), notWithin.Microseconds(),
@@ -108,7 +108,7 @@ func (g *group) readStanding(ctx context.Context, notWithin time.Duration) (s ma
 	return s, nil
 }
 
-// lockMark locks the group's mark for a transaction. It returns false if this process may not look now.
+// lockMark locks the group's mark for a transaction. It returns false if this process may not scan now.
 func (g *group) lockMark(ctx context.Context, tx *sql.Tx, notWithin time.Duration) (m lockedMark, ok bool, err error) {
 	var setting string
 	err = tx.QueryRowContext(ctx, claimMark, g.name, typeNames(g.consumer), notWithin.Microseconds(),

@@ -82,7 +82,7 @@ func TestPinStopDuringBatchLosesNoMessages(t *testing.T) {
 		inSixth := make(chan struct{})
 		stopping := &waitedFor{Context: t.Context(), begun: make(chan struct{})}
 		var calls atomic.Int32
-		on := bus.New(b.DB, discard(), calm(bus.Options{}))
+		on := bus.New(b.DB, discard(), withPatience(bus.Options{}))
 		on.Register(consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
 			if calls.Add(1) == 6 {
 				close(inSixth)
@@ -107,7 +107,7 @@ func TestPinStopDuringBatchLosesNoMessages(t *testing.T) {
 		}
 	}
 	b.bus(bus.Options{}, consumer("g", effect("g")))
-	b.drained()
+	b.awaitDrained()
 	b.once("g", facts)
 }
 
@@ -130,7 +130,7 @@ func TestInterruptedStopIsAtomic(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	entered := make(chan struct{}, 10)
-	on := bus.New(b.DB, discard(), calm(bus.Options{}))
+	on := bus.New(b.DB, discard(), withPatience(bus.Options{}))
 	on.Register(consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
 		if err := effect("g")(ctx, tx, f); err != nil {
 			return err
@@ -151,7 +151,7 @@ func TestInterruptedStopIsAtomic(t *testing.T) {
 		t.Error("Stop did not report that a handler was still running")
 	}
 	b.bus(bus.Options{}, consumer("g", effect("g")))
-	b.drained()
+	b.awaitDrained()
 	b.once("g", facts)
 }
 
@@ -177,10 +177,10 @@ func TestPinLateHandlerIsNotStartedTwice(t *testing.T) {
 	b.bus(options, consumer("g", slow))
 	facts := factsOf(1)
 	b.publish(one, facts...)
-	b.until("the handler starts", func() bool { return now.Load() == 1 })
+	b.awaitCondition("the handler starts", func() bool { return now.Load() == 1 })
 	<-time.After(500 * time.Millisecond) // many polls and ten handler timeouts
 	close(late)
-	b.drained()
+	b.awaitDrained()
 	b.once("g", facts)
 	if most.Load() != 1 {
 		t.Errorf("%d handlers processed one message concurrently", most.Load())
@@ -212,7 +212,7 @@ func TestPinForeignTransactionDoesNotStallDelivery(t *testing.T) {
 	}
 	facts := factsOf(10)
 	b.publish(on, facts...)
-	b.drained() // while they are open
+	b.awaitDrained() // while they are open
 	b.once("g", facts)
 }
 
@@ -235,7 +235,7 @@ func TestPinCopiedTablesContinue(t *testing.T) {
 	on := restored.bus(bus.Options{Signals: restored.signals()}, consumer("g", effect("g")))
 	fresh := factsOf(20)
 	restored.publish(on, fresh...)
-	restored.drained()
+	restored.awaitDrained()
 	restored.once("g", append(waiting, fresh...))
 }
 
@@ -281,7 +281,7 @@ func TestPinReplicasShareMessages(t *testing.T) {
 			return effect("g")(ctx, tx, f)
 		}))
 	}
-	b.drained()
+	b.awaitDrained()
 	b.once("g", facts)
 	for i := range share {
 		if share[i].Load() < 50 {
@@ -312,7 +312,7 @@ func TestPinDeliveryIsSignaled(t *testing.T) {
 		t.Fatal("no message was delivered")
 	}
 	for range 10 {
-		b.drained()
+		b.awaitDrained()
 		b.publish(publisher, factsOf(1)...)
 		select {
 		case <-handled:

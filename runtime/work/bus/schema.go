@@ -120,7 +120,7 @@ func (schema) SubscribeIsolationLevel() sql.IsolationLevel { return sql.LevelRea
 
 // SchemaInitializingQueries returns an error: migrations create the tables.
 func (schema) SchemaInitializingQueries(wsql.SchemaInitializingQueriesParams) ([]wsql.Query, error) {
-	return nil, errors.New("the tables of the bus come with the migrations")
+	return nil, errors.New("the migrations create the tables of the bus")
 }
 
 // offsets defines what a commit removes from the queue.

@@ -69,13 +69,13 @@ func (g *group) afterError(err error) {
 	if culprit := g.findCulprit(err); culprit != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), g.options.HandlerTimeout)
 		defer cancel()
-		report, failed := g.putOff(ctx, g.db.SQL, *culprit)
+		report, failed := g.postponeMessage(ctx, g.db.SQL, *culprit)
 		if failed == nil {
 			report()
 			return
 		}
 		err = errors.Join(err, failed)
-	} else if g.batch != nil && g.limit > 1 && (g.batch.brokenTogether() || !fault.IsDatabaseUnavailable(err) &&
+	} else if g.batch != nil && g.limit > 1 && (g.batch.isHandleAllBroken() || !fault.IsDatabaseUnavailable(err) &&
 		!errors.Is(err, errUnsettled)) {
 		g.limit = 1 // one by one, so that the culprit will be alone in its batch
 		return
@@ -118,7 +118,7 @@ func (g *group) findCulprit(err error) *failure {
 // again.
 func (g *group) waitForWork() {
 	var due <-chan time.Time
-	if retry, any := g.untilRetry(); any {
+	if retry, any := g.timeUntilRetry(); any {
 		timer := time.NewTimer(retry)
 		defer timer.Stop()
 		due = timer.C

@@ -128,7 +128,7 @@ var _ worker.Process = (*Node)(nil)
 // New returns a new Node, which is invisible to others before Start.
 func New(p Params) (*Node, error) {
 	if p.DB == nil || p.Signals == nil || p.Logger == nil || p.Name == "" {
-		return nil, errors.New("node: DB, Signals, Logger and Name are needed")
+		return nil, errors.New("node: DB, Signals, Logger and Name are required")
 	}
 	roles, err := json.Marshal(append([]string{}, p.Roles...))
 	if err != nil {

@@ -34,7 +34,7 @@ type member struct {
 // join starts a node with a name. It ends with the test.
 func join(t *testing.T, d *db.DB, name string) *member {
 	t.Helper()
-	m := prepared(t, d, name)
+	m := prepareMember(t, d, name)
 	begin(t, m)
 	return m
 }
@@ -68,7 +68,7 @@ func (c *changing) set(addresses ...string) {
 func (c *changing) List() (machine.Networks, error) { return c.now.Load().List() }
 func (c *changing) Has(addr netip.Addr) bool        { return c.now.Load().Has(addr) }
 
-func prepared(t *testing.T, d *db.DB, name string) *member {
+func prepareMember(t *testing.T, d *db.DB, name string) *member {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	signals, err := db.NewSignals(d, log)
@@ -104,12 +104,12 @@ func (m *member) hasHanded(id int32) bool {
 }
 
 // mayClaim reports whether the member may claim now.
-func (m *member) mayClaim() bool { return may(m.AwaitClaim) }
+func (m *member) mayClaim() bool { return isAllowed(m.AwaitClaim) }
 
 // mayRun reports whether claimed jobs may start now.
-func (m *member) mayRun() bool { return may(m.AwaitRun) }
+func (m *member) mayRun() bool { return isAllowed(m.AwaitRun) }
 
-func may(await func(<-chan struct{}) bool) bool {
+func isAllowed(await func(<-chan struct{}) bool) bool {
 	stop := make(chan struct{})
 	close(stop)
 	return await(stop)
@@ -125,7 +125,7 @@ func (m *member) kill(t *testing.T) {
 	if err := m.signals.Close(); err != nil {
 		t.Error(err)
 	}
-	within(t, "the lock of the killed process is free", func() bool {
+	eventually(t, "the lock of the killed process is free", func() bool {
 		return count(t, m.db, `SELECT count(*) FROM pg_locks WHERE `+holds, lock) == 0
 	})
 }
@@ -141,7 +141,7 @@ func count(t *testing.T, d *db.DB, query string, args ...any) (n int) {
 	return n
 }
 
-func within(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	expect.EventuallyWithin(t, 20*time.Second, what, holds)
 }
@@ -160,7 +160,7 @@ func TestNodeRegistersAndLeaves(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	m := join(t, d, "one")
-	within(t, "the row contains the lock", func() bool {
+	eventually(t, "the row contains the lock", func() bool {
 		key, held := m.signals.Lock()
 		return held && count(t, d, `SELECT count(*) FROM nodes WHERE lock = $1`, key) == 1
 	})
@@ -171,15 +171,15 @@ func TestNodeRegistersAndLeaves(t *testing.T) {
 	if name != "one" || version != "v1" || roles != `["accepts", "delivers"]` {
 		t.Errorf("the row contains %s, %s, %s", name, version, roles)
 	}
-	within(t, "a node that is alone may claim, holds what it claims, and has stored a beat", func() bool {
+	eventually(t, "a node that is alone may claim, holds what it claims, and has stored a beat", func() bool {
 		return m.mayClaim() && m.Holds(time.Now()) && m.SinceStored() < quick.silent
 	})
-	within(t, "it may begin", m.mayRun)
+	eventually(t, "it may begin", m.mayRun)
 	seen := func() int {
 		return count(t, d, `SELECT (extract(epoch FROM seen_at - started_at) * 1000)::int FROM nodes`)
 	}
 	first := seen()
-	within(t, "it beats", func() bool { return seen() > first })
+	eventually(t, "it beats", func() bool { return seen() > first })
 	if err := m.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -195,10 +195,10 @@ func TestClaimsOfDeadNodeAreReleased(t *testing.T) {
 	d := dbtest.New(t)
 	other := join(t, d, "other")
 	first := join(t, d, "one")
-	within(t, "both processes hold their locks", func() bool { return first.mayRun() && other.mayRun() })
+	eventually(t, "both processes hold their locks", func() bool { return first.mayRun() && other.mayRun() })
 	id := first.ID()
 	twin := join(t, d, "one")
-	within(t, "the twin has checked for dead processes", func() bool { return twin.mayRun() })
+	eventually(t, "the twin has checked for dead processes", func() bool { return twin.mayRun() })
 	holdsFor(t, 3*quick.every, "the claims of a live process were released",
 		func() bool { return !twin.hasHanded(id) && !other.hasHanded(id) })
 	twin.kill(t)
@@ -207,13 +207,13 @@ func TestClaimsOfDeadNodeAreReleased(t *testing.T) {
 	if err := d.SQL.QueryRowContext(t.Context(), `SELECT seen_at FROM nodes WHERE id = $1`, id).Scan(&beaten); err != nil {
 		t.Fatal(err)
 	}
-	again := prepared(t, d, "one")
+	again := prepareMember(t, d, "one")
 	if err := again.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = again.Stop(t.Context()) }()
-	within(t, "a process with the same name releases them", func() bool { return again.hasHanded(id) })
-	within(t, "another process releases them too", func() bool { return other.hasHanded(id) })
+	eventually(t, "a process with the same name releases them", func() bool { return again.hasHanded(id) })
+	eventually(t, "another process releases them too", func() bool { return other.hasHanded(id) })
 	if took := time.Since(beaten); took < quick.gone {
 		t.Errorf("a process with another name released the claims %s after the last beat, want not before %s", took,
 			quick.gone)
@@ -230,20 +230,20 @@ func TestOutageIsFollowedByPause(t *testing.T) {
 	server := dbtest.NewServer(t)
 	d := server.Open()
 	one, two := join(t, d, "one"), join(t, d, "two")
-	within(t, "both processes may claim", func() bool {
+	eventually(t, "both processes may claim", func() bool {
 		return one.mayClaim() && two.mayClaim() && one.mayRun() &&
 			two.mayRun()
 	})
-	before, back := time.Now(), one.Back()
+	before, back := time.Now(), one.RecoverySignal()
 	server.Stop()
-	within(t, "neither process may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
-	within(t, "no process holds the claims", func() bool { return !one.Holds(before) && !two.Holds(before) })
-	within(t, "the silence is long enough", func() bool { return one.SinceStored() > 2*quick.silent })
+	eventually(t, "neither process may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
+	eventually(t, "no process holds the claims", func() bool { return !one.Holds(before) && !two.Holds(before) })
+	eventually(t, "the silence is long enough", func() bool { return one.SinceStored() > 2*quick.silent })
 	stopped := time.Now()
 	server.Start()
 	fresh := join(t, d, "fresh")
 	for _, m := range []*member{one, two, fresh} {
-		within(t, "a beat is stored", func() bool { return m.SinceStored() < quick.silent })
+		eventually(t, "a beat is stored", func() bool { return m.SinceStored() < quick.silent })
 	}
 	// The database is available again with the first beat that it stores, which may be before Start returns.
 	var claimsFrom time.Time
@@ -261,7 +261,7 @@ func TestOutageIsFollowedByPause(t *testing.T) {
 		t.Error("a heartbeat is stored, but the recovery of the database was not reported")
 	}
 	for name, m := range map[string]*member{"one": one, "two": two, "fresh": fresh} {
-		within(t, name+" may claim again", m.mayClaim)
+		eventually(t, name+" may claim again", m.mayClaim)
 		if took := time.Since(up); took < quick.pause {
 			t.Errorf("%s may claim %s after the outage, want not before %s", name, took, quick.pause)
 		}
@@ -313,7 +313,7 @@ func TestNewNodeWaitsForSilentNodes(t *testing.T) {
 					t.Errorf("it may claim immediately: %v, want %v", may, c.want)
 				}
 			}
-			within(t, "it may claim", m.mayClaim)
+			eventually(t, "it may claim", m.mayClaim)
 			if took := time.Since(started); !c.want && took < quick.pause {
 				t.Errorf("the process waited %s, want %s", took, quick.pause)
 			}
@@ -326,15 +326,15 @@ func TestNodeWithoutLockStartsNoJobs(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	m := join(t, d, "one")
-	within(t, "it may begin", m.mayRun)
+	eventually(t, "it may begin", m.mayRun)
 	lock, _ := m.signals.Lock()
 	dbtest.Exec(t, d, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE `+holds, lock)
-	within(t, "it holds another lock, which its row contains", func() bool {
+	eventually(t, "it holds another lock, which its row contains", func() bool {
 		now, held := m.signals.Lock()
 		return held && now != lock && m.mayRun() && count(t, d, `SELECT count(*) FROM nodes WHERE lock = $1`, now) == 1
 	})
-	quiet := prepared(t, d, "two") // it does not beat
-	within(t, "it has a lock", func() bool { _, held := quiet.signals.Lock(); return held })
+	quiet := prepareMember(t, d, "two") // it does not beat
+	eventually(t, "it has a lock", func() bool { _, held := quiet.signals.Lock(); return held })
 	if quiet.mayRun() {
 		t.Error("it may begin although no row contains its lock")
 	}
@@ -351,10 +351,10 @@ func TestDeletedRowIsRecreated(t *testing.T) {
 	m := join(t, d, "one")
 	old := m.ID()
 	dbtest.Exec(t, d, `DELETE FROM nodes`)
-	within(t, "the process has a row again", func() bool {
+	eventually(t, "the process has a row again", func() bool {
 		return m.ID() != old && count(t, d, `SELECT count(*) FROM nodes WHERE id = $1`, m.ID()) == 1
 	})
-	within(t, "it may begin", m.mayRun)
+	eventually(t, "it may begin", m.mayRun)
 }
 
 func TestOldRowsAreDeleted(t *testing.T) {
@@ -363,7 +363,7 @@ func TestOldRowsAreDeleted(t *testing.T) {
 	dbtest.Exec(t, d,
 		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'old', 'v1', '[]', now(), now() - i, now() FROM unnest(ARRAY[interval '2 hours', interval '10 minutes']) i`)
 	join(t, d, "one")
-	within(t, "the older row is deleted", func() bool { return count(t, d, `SELECT count(*) FROM nodes`) == 2 })
+	eventually(t, "the older row is deleted", func() bool { return count(t, d, `SELECT count(*) FROM nodes`) == 2 })
 }
 
 // The standard durations fulfill the promises of the package.
@@ -384,7 +384,7 @@ func TestStandardDurationsAreConsistent(t *testing.T) {
 // of this process is still detected.
 func TestSilenceIsDetectedDespiteDatabaseClock(t *testing.T) {
 	t.Parallel()
-	m := prepared(t, dbtest.New(t), "one")
+	m := prepareMember(t, dbtest.New(t), "one")
 	long := time.Now().Add(-2 * quick.silent)
 	m.recordBeat(beatResult{sent: long, seen: long})
 	if m.mayClaim() || m.Holds(long) {
@@ -398,7 +398,7 @@ func TestSilenceIsDetectedDespiteDatabaseClock(t *testing.T) {
 	if !m.Holds(time.Now()) {
 		t.Error("the node does not hold its new claims")
 	}
-	within(t, "the node may claim after the pause", func() bool {
+	eventually(t, "the node may claim after the pause", func() bool {
 		m.recordBeat(beatResult{sent: time.Now(), seen: long})
 		return m.mayClaim()
 	})

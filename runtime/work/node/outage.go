@@ -46,10 +46,10 @@ func (n *Node) Watch(before func(time.Time) int) {
 	n.watched = append(n.watched, before)
 }
 
-// overOutage tracks an outage from beat to beat. An outage begins with the first beat after a silence. It
+// trackOutage tracks an outage from beat to beat. An outage begins with the first beat after a silence. It
 // is over after the pause, when no process that was alive is absent or in doubt, or when its limit is
 // reached. The caller holds the mutex.
-func (n *Node) overOutage(h beatResult) {
+func (n *Node) trackOutage(h beatResult) {
 	switch {
 	case n.outage == nil && h.wait > 0:
 		n.outage = &outage{start: n.clock, end: h.seen, held: h.sent, limit: time.Now().Add(n.times.patience)}
@@ -61,7 +61,7 @@ func (n *Node) overOutage(h beatResult) {
 // outageQuery contains the parameters of a beat that concern an outage; nil values if there is none.
 type outageQuery struct{ goodUntil, start, end *time.Time }
 
-func (n *Node) newQuestion(now time.Time) (q outageQuery) {
+func (n *Node) newOutageQuery(now time.Time) (q outageQuery) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.clockAt.IsZero() {

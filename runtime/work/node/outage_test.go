@@ -14,15 +14,15 @@ import (
 func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back time.Time) {
 	t.Helper()
 	for _, m := range members {
-		within(t, "each process may claim", func() bool { return m.mayClaim() && m.mayRun() })
+		eventually(t, "each process may claim", func() bool { return m.mayClaim() && m.mayRun() })
 	}
 	server.Stop()
 	for _, m := range members {
-		within(t, "the silence is long enough", func() bool { return m.SinceStored() > 2*quick.silent })
+		eventually(t, "the silence is long enough", func() bool { return m.SinceStored() > 2*quick.silent })
 	}
 	server.Start()
 	for _, m := range members {
-		within(t, "each process has detected the outage", func() bool {
+		eventually(t, "each process has detected the outage", func() bool {
 			m.Node.mu.Lock()
 			defer m.Node.mu.Unlock()
 			if m.outage == nil {
@@ -43,7 +43,7 @@ func TestClaimsWaitForEarlierResults(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	d := server.Open()
-	one, two := prepared(t, d, "one"), prepared(t, d, "two")
+	one, two := prepareMember(t, d, "one"), prepareMember(t, d, "two")
 	one.times.patience, two.times.patience = time.Hour, time.Hour
 	begin(t, one)
 	begin(t, two)
@@ -56,7 +56,7 @@ func TestClaimsWaitForEarlierResults(t *testing.T) {
 		t.Error("the claims of a process that is storing its results were released")
 	}
 	results.Store(0)
-	within(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+	eventually(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() })
 }
 
 // No process waits forever, neither for one that cannot store its results nor for one that does not return
@@ -79,9 +79,9 @@ func TestWaitAfterOutageIsLimited(t *testing.T) {
 			server := dbtest.NewServer(t)
 			d := server.Open()
 			one, two := join(t, d, "one"), join(t, d, "two")
-			within(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+			eventually(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() })
 			back := outageOf(t, server, c(t, one, two)...)
-			within(t, "the other process may claim", one.mayClaim)
+			eventually(t, "the other process may claim", one.mayClaim)
 			if took := time.Since(back); took < quick.patience-quick.every {
 				t.Errorf("it may claim %s after the outage, want not before %s", took, quick.patience)
 			}
@@ -95,13 +95,13 @@ func TestSilentProcessDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	for range 20 {
 		d := dbtest.New(t)
-		one, two := join(t, d, "one"), prepared(t, d, "two")
+		one, two := join(t, d, "one"), prepareMember(t, d, "two")
 		two.times.patience = time.Hour
 		begin(t, two)
 		two.Watch(func(time.Time) int { return 1 })
-		within(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+		eventually(t, "both processes may claim", func() bool { return one.mayClaim() && two.mayClaim() })
 		dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 minute' WHERE id = $1`, two.ID()) // its next beat detects a silence
-		within(t, "the silent process may not claim", func() bool { return !two.mayClaim() })
+		eventually(t, "the silent process may not claim", func() bool { return !two.mayClaim() })
 		may, undisturbed := true, true
 		for end, looked := time.Now().Add(quick.pause), time.Now(); may && time.Now().
 			Before(end); <-time.After(10 * time.Millisecond) {
@@ -124,7 +124,7 @@ func TestSilentProcessDoesNotBlockOthers(t *testing.T) {
 func TestLateBeatHasNoEffect(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	m := prepared(t, d, "one")
+	m := prepareMember(t, d, "one")
 	if err := m.registerNode(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestPauseIsOnlyForOtherProcesses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := dbtest.New(t)
-			m := prepared(t, d, "one")
+			m := prepareMember(t, d, "one")
 			m.Watch(func(time.Time) int { return c.holds })
 			if err := m.registerNode(t.Context()); err != nil {
 				t.Fatal(err)

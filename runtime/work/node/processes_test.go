@@ -15,7 +15,7 @@ func TestListsProcesses(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	one := join(t, d, "one")
-	ended := prepared(t, d, "ended")
+	ended := prepareMember(t, d, "ended")
 	if err := ended.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

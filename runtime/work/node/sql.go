@@ -125,7 +125,7 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	if held {
 		lock, h.lock = &key, key
 	}
-	q := n.newQuestion(h.sent)
+	q := n.newOutageQuery(h.sent)
 	n.own.refreshAddresses(n.times.look)
 	news := n.own.changedList()
 	var late bool
@@ -179,9 +179,9 @@ func (n *Node) RepairTimes(ctx context.Context, _ clockstep.Step) (int64, error)
 const (
 	leaveSQL = `DELETE FROM nodes WHERE id = $1`
 	sweepSQL = `DELETE FROM nodes WHERE seen_at < now() - $1 * interval '1 microsecond'`
-	// looksAtGone is the number of times that the claims of a dead node are looked for, because one of its
-	// statements may have been in transit when it died.
-	looksAtGone = 5
+	// releaseTries is how many times the claims of a dead node are released, because one of its statements may
+	// have been in transit when it died.
+	releaseTries = 5
 )
 
 func (n *Node) removeRow(ctx context.Context) error {
@@ -211,7 +211,7 @@ func (n *Node) releaseDead(ctx context.Context, gone []int64) {
 }
 
 func (n *Node) handBack(ctx context.Context, id int32) {
-	if n.looks[id] >= looksAtGone {
+	if n.looks[id] >= releaseTries {
 		return
 	}
 	whole := true

@@ -25,7 +25,7 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 		reply.Truncate(size)
 	}
 	if err := w.WriteMsg(reply); err != nil {
-		return // the client has gone
+		return // the client has disconnected
 	}
 }
 

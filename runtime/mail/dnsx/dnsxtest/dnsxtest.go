@@ -133,7 +133,7 @@ func (s *Server) Remove(name string) {
 	delete(s.records, nameKey(name))
 }
 
-// Fault makes a name misbehave; 0 ends that.
+// Fault makes a name misbehave; 0 makes it normal again.
 func (s *Server) Fault(name string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// listener counts connections and puts the script between them and go-smtp.
+// listener counts connections and inserts the script between them and go-smtp.
 type listener struct {
 	net.Listener
 	server *Server

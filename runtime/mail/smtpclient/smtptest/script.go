@@ -54,7 +54,7 @@ func Disconnect() Action { return Action{hangUp: true} }
 // Stall does not respond until Release or the end of the test, then closes the connection.
 func Stall() Action { return Action{stall: true} }
 
-// step is a phase, and the recipient that it is about ("" for any).
+// step is a phase and its recipient ("" for any).
 type step struct {
 	phase     Phase
 	recipient string

@@ -1,9 +1,9 @@
-// Package smtptest is a scripted SMTP server for tests: real sockets on loopback, go-smtp, and a script
-// that says per phase and recipient what to reply, when to disconnect and where to stall. Unscripted steps
+// Package smtptest is a scripted SMTP server for tests: real sockets on loopback, go-smtp, and a script that
+// defines, per phase and recipient, what to reply, when to disconnect and where to stall. Unscripted steps
 // succeed.
 //
-// It records messages, the plaintext sent by clients, and counters; Wait blocks until these are as a test
-// expects, so no test sleeps.
+// It records messages, the plaintext sent by clients, and counters. Wait blocks until these match a test's
+// expectation, so no test sleeps.
 package smtptest
 
 import (
@@ -136,7 +136,7 @@ func (s *Server) smtpServer(t testing.TB) *smtp.Server {
 		server.MaxMessageBytes = s.cfg.MaxSize
 	}
 	server.AllowInsecureAuth = s.cfg.AuthInTheClear
-	server.ErrorLog = log.New(io.Discard, "", 0) // disconnecting is what the tests do
+	server.ErrorLog = log.New(io.Discard, "", 0) // tests disconnect on purpose
 	if s.cfg.TLS != NoTLS && s.cfg.TLS != Implicit {
 		server.TLSConfig = s.tlsConfig(t)
 	}
@@ -204,7 +204,7 @@ func (s *Server) Wait(t testing.TB, what string, wanted func(Stats) bool) Stats 
 	defer s.mu.Unlock()
 	for !wanted(s.stats) {
 		if !time.Now().Before(deadline) {
-			t.Fatalf("waited in vain for: %s (%+v)", what, s.stats)
+			t.Fatalf("timed out waiting for: %s (%+v)", what, s.stats)
 		}
 		s.changed.Wait()
 	}

@@ -89,7 +89,7 @@ func (s *Server) Setting() string {
 	return u.String()
 }
 
-// Objects returns what the store holds, by key including the prefix.
+// Objects returns the objects of the store, by key including the prefix.
 func (s *Server) Objects(t testing.TB) map[string][]byte {
 	t.Helper()
 	list, err := s.backend.ListBucket(Bucket, nil, gofakes3.ListBucketPage{})

@@ -23,7 +23,7 @@ import (
 // templateName is the name of the migrated database of a disposable server.
 const templateName = "postrider"
 
-// throwAway are the settings of a server whose data may be lost.
+// throwAway contains the settings of a server whose data may be lost.
 var throwAway = map[string]string{
 	"postrider.throw_away_test_server": "yes", // makes db.Open accept fsync=off
 	"fsync":                            "off",

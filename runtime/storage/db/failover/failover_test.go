@@ -33,13 +33,13 @@ func TestMultiplePrimariesAreRejected(t *testing.T) {
 	}{
 		"a primary and a standby": {[]failover.Sighting{primary, standby}, nil},
 		"the old primary, started by mistake": {[]failover.Sighting{old, primary, standby},
-			[]string{"db1:5432 (timeline 1) and db2:5432 (timeline 2)", "db1:5432 is from before a fail-over"}},
+			[]string{"db1:5432 (timeline 1) and db2:5432 (timeline 2)", "db1:5432 is from before a failover"}},
 		"two standbys that were both promoted": {[]failover.Sighting{primary, twin},
-			[]string{"db2:5432 (timeline 2) and db4:5432 (timeline 2)", "the one that you want to give up"}},
-		"an old primary that is read-only":    {[]failover.Sighting{readOnly, primary}, nil},
-		"an old primary that does not answer": {[]failover.Sighting{off, primary}, nil},
-		"one server under two names":          {[]failover.Sighting{primary, alias}, nil},
-		"a primary of another cluster":        {[]failover.Sighting{primary, sighting("db9:5432", "8", "00000001", "900")}, nil},
+			[]string{"db2:5432 (timeline 2) and db4:5432 (timeline 2)", "the one that you want to discard"}},
+		"an old primary that is read-only":     {[]failover.Sighting{readOnly, primary}, nil},
+		"an old primary that does not respond": {[]failover.Sighting{off, primary}, nil},
+		"one server under two names":           {[]failover.Sighting{primary, alias}, nil},
+		"a primary of another cluster":         {[]failover.Sighting{primary, sighting("db9:5432", "8", "00000001", "900")}, nil},
 	} {
 		err := failover.Judge("7", c.all)
 		if (err == nil) != (c.want == nil) {

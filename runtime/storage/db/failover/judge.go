@@ -29,11 +29,11 @@ func (e *SplitError) Error() string {
 			oldest = p
 		}
 	}
-	remedy := oldest.Host + " is from before a fail-over: stop it, or make it a standby of the other one"
+	remedy := oldest.Host + " is from before a failover: stop it, or make it a standby of the other one"
 	if same {
-		remedy = "Stop the one that you want to give up, or make it a standby of the other one"
+		remedy = "Stop the one that you want to discard, or make it a standby of the other one"
 	}
-	return fmt.Sprintf("%d hosts of DATABASE_URL take writes for the same cluster: %s. Until this is resolved, "+
+	return fmt.Sprintf("%d hosts of DATABASE_URL accept writes for the same cluster: %s. Until this is resolved, "+
 		"nothing is stored. %s", len(e.Primaries), strings.Join(names, " and "), remedy)
 }
 

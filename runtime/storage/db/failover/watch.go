@@ -88,7 +88,7 @@ func (w *Watch) queryHosts(ctx context.Context, since time.Time, but int) error 
 	}
 	if err == nil {
 		if w.split.Swap(nil) != nil {
-			w.log.InfoContext(ctx, "the database can be used again: only one host takes writes")
+			w.log.InfoContext(ctx, "the database can be used again: only one host accepts writes")
 		}
 		return nil
 	}

@@ -24,11 +24,11 @@
 //
 // Maintain creates months ahead of time and drops those that are over and empty. How long rows are kept is
 // decided by their owners. Most owners delete them one by one as in a plain table; an owner that no longer
-// needs any row of a month can report this (DropRule), and the month is dropped with its rows. Both
-// operations briefly take locks that block all requests for the table: if a lock is not granted within
-// lockWait, the attempt ends, lets the traffic continue, and is repeated. That is shorter than PostgreSQL's
-// deadlock timeout, so requests are never canceled as deadlock victims. Neither is autovacuum, which is
-// interrupted separately (runtime/storage/db/locks).
+// needs any row of a month can report this (DropRule), and the month is dropped with its rows. Both operations
+// briefly take locks that block all requests for the table: if a lock is not granted within lockWait, the
+// attempt ends, lets the traffic continue, and is repeated. That is shorter than PostgreSQL's deadlock timeout,
+// so requests are never canceled as deadlock victims. Autovacuum is not canceled either; it is interrupted
+// separately (runtime/storage/db/locks).
 //
 // A rest with rows (no process ran for months, or a clock is wrong) is turned into a month by Move; Maintain
 // only reports it.

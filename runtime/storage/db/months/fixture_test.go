@@ -17,21 +17,21 @@ import (
 
 var discard = slog.New(slog.DiscardHandler)
 
-// plain returns a database whose tables are not partitioned, even if tests run on partitioned ones.
-func plain(t *testing.T) *db.DB {
+// newPlainDatabase returns a database whose tables are not partitioned, even if tests run on partitioned ones.
+func newPlainDatabase(t *testing.T) *db.DB {
 	t.Helper()
 	d := dbtest.New(t)
 	for _, table := range months.Tables() {
-		if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
+		if err := months.Undo(t.Context(), d, table, discard, ignoreStep); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return d
 }
 
-func quiet(string) {}
+func ignoreStep(string) {}
 
-func named(t *testing.T, name string) months.Table {
+func findTable(t *testing.T, name string) months.Table {
 	t.Helper()
 	found, err := months.FindTables(name)
 	if err != nil {
@@ -47,7 +47,7 @@ func move(t *testing.T, d *db.DB, table months.Table) {
 	}
 }
 
-func look(t *testing.T, d *db.DB, table months.Table) months.TableState {
+func readState(t *testing.T, d *db.DB, table months.Table) months.TableState {
 	t.Helper()
 	state, err := months.ReadTableState(t.Context(), d.SQL, table)
 	if err != nil {
@@ -67,7 +67,7 @@ func eachTable(t *testing.T, test func(t *testing.T, table months.Table)) {
 	}
 }
 
-func one[T any](t *testing.T, d *db.DB, statement string, args ...any) T {
+func queryOne[T any](t *testing.T, d *db.DB, statement string, args ...any) T {
 	t.Helper()
 	v, err := db.One(t.Context(), d.SQL, db.Value[T], statement, args...)
 	if err != nil {
@@ -136,15 +136,15 @@ func newRow(table months.Table) string {
 		for {
 			last := lastRow.Load()
 			if now := max(time.Now().UnixMicro(), last+1); lastRow.CompareAndSwap(last, now) {
-				return at(table, time.UnixMicro(now), 0)
+				return keyAt(table, time.UnixMicro(now), 0)
 			}
 		}
 	}
 	return id.New(table.Prefix)
 }
 
-// at returns the key value for a time, the nth of its millisecond.
-func at(table months.Table, when time.Time, n int) string {
+// keyAt returns the key value for a time, the nth of its millisecond.
+func keyAt(table months.Table, when time.Time, n int) string {
 	if table.Prefix == "" {
 		return when.UTC().Truncate(time.Microsecond).Add(time.Duration(n) * time.Microsecond).Format(time.RFC3339Nano)
 	}
@@ -161,7 +161,7 @@ func store(t *testing.T, d *db.DB, table months.Table, rowID string) {
 // placeOf returns the partition that contains a row.
 func placeOf(t *testing.T, d *db.DB, table months.Table, rowID string) string {
 	t.Helper()
-	return one[string](t, d, `SELECT tableoid::regclass::text FROM `+table.Name+` WHERE `+table.Column+` = $1`, rowID)
+	return queryOne[string](t, d, `SELECT tableoid::regclass::text FROM `+table.Name+` WHERE `+table.Column+` = $1`, rowID)
 }
 
 // explain returns the plan of a statement.

@@ -34,7 +34,7 @@ func holdsEverything(t *testing.T, state months.TableState) {
 func TestMonthsAreCreatedAndDropped(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
-		d := plain(t)
+		d := newPlainDatabase(t)
 		old := newRow(table)
 		store(t, d, table, old)
 		move(t, d, table)
@@ -50,9 +50,9 @@ func TestMonthsAreCreatedAndDropped(t *testing.T) {
 			if len(kept.Dropped)+len(kept.Full) > 0 {
 				t.Errorf("in month %d, with rows in all months, the state is %+v", month, kept)
 			}
-			state := look(t, d, table)
+			state := readState(t, d, table)
 			holdsEverything(t, state)
-			row := at(table, now, 1)
+			row := keyAt(table, now, 1)
 			store(t, d, table, row)
 			rows = append(rows, row)
 			if place := placeOf(t, d, table, row); month > 1 && !strings.HasSuffix(place, now.Format("2006_01")) {
@@ -69,19 +69,19 @@ func TestMonthsAreCreatedAndDropped(t *testing.T) {
 			t.Errorf("with rows in the first month, got %+v, %v", kept, err)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` <= $1`, rows[3])
-		before := look(t, d, table)
+		before := readState(t, d, table)
 		kept, err := months.KeepAt(t.Context(), d, table, later)
-		if err != nil || len(kept.Dropped) != len(before.Months)-len(look(t, d, table).Months)+1 ||
+		if err != nil || len(kept.Dropped) != len(before.Months)-len(readState(t, d, table).Months)+1 ||
 			len(kept.Dropped) < 2 {
 			t.Errorf("with the oldest four months empty, got %+v, %v", kept, err)
 		}
 		for _, name := range kept.Dropped {
-			if one[bool](t, d, `SELECT to_regclass($1) IS NOT NULL`, name) {
+			if queryOne[bool](t, d, `SELECT to_regclass($1) IS NOT NULL`, name) {
 				t.Errorf("%s was reported as dropped but still exists", name)
 			}
 		}
-		holdsEverything(t, look(t, d, table))
-		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 8 {
+		holdsEverything(t, readState(t, d, table))
+		if n := queryOne[int](t, d, `SELECT count(*) FROM `+table.Name); n != 8 {
 			t.Errorf("%d rows remain, want 8", n)
 		}
 		// A slow clock, and one that is far ahead.
@@ -96,7 +96,7 @@ func TestMonthsAreCreatedAndDropped(t *testing.T) {
 		// The current and the previous month are recent, even if empty.
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
 		kept, err = months.KeepAt(t.Context(), d, table, later)
-		young := look(t, d, table).Months[1]
+		young := readState(t, d, table).Months[1]
 		if err != nil || young.Below < table.SmallestKey(later.AddDate(0, -1, -1)) ||
 			young.From > table.SmallestKey(later.AddDate(0, -1, 0)) {
 			t.Errorf("of an empty table, %v were dropped and %+v remain: %v", kept.Dropped, young, err)
@@ -112,7 +112,7 @@ func TestUnneededMonthsAreDropped(t *testing.T) {
 	for _, name := range []string{"facts", "webhook_deliveries", "received_emails"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, table := plain(t), named(t, name)
+			d, table := newPlainDatabase(t), findTable(t, name)
 			move(t, d, table)
 			this := months.Begin(time.Now()).AddDate(0, 0, 14)
 			var rows []string
@@ -121,7 +121,7 @@ func TestUnneededMonthsAreDropped(t *testing.T) {
 				if _, err := months.KeepAt(t.Context(), d, table, now); err != nil {
 					t.Fatal(err)
 				}
-				rows = append(rows, at(table, now, 1))
+				rows = append(rows, keyAt(table, now, 1))
 				store(t, d, table, rows[month])
 			}
 			later, asked := this.AddDate(0, 8, 0), 0
@@ -148,12 +148,12 @@ func TestUnneededMonthsAreDropped(t *testing.T) {
 				t.Errorf("with a rule for another table, got %+v, %v", kept, err)
 			}
 			// Both rules must agree, and the month after the fourth is needed.
-			kept, err := months.KeepAt(t.Context(), d, table, later, until(at(table, this.AddDate(0, 4, 0), 1)),
+			kept, err := months.KeepAt(t.Context(), d, table, later, until(keyAt(table, this.AddDate(0, 4, 0), 1)),
 				until("~"))
 			if got := left(); err != nil || len(kept.Dropped) == 0 || !slices.Equal(got, rows[4:]) {
 				t.Errorf("%v were dropped, %v; the rows %v remain, want %v", kept.Dropped, err, got, rows[4:])
 			}
-			holdsEverything(t, look(t, d, table))
+			holdsEverything(t, readState(t, d, table))
 			store(t, d, table, rows[0])
 			if place := placeOf(t, d, table, rows[0]); place != name+"_past" {
 				t.Errorf("a row of a dropped month is stored in %s", place)
@@ -170,7 +170,7 @@ func TestUnneededMonthsAreDropped(t *testing.T) {
 				!slices.Equal(left(), rows[7:]) {
 				t.Errorf("the rows %v remain, want %v: %v", left(), rows[7:], err)
 			}
-			store(t, d, table, at(table, later, 1))
+			store(t, d, table, keyAt(table, later, 1))
 		})
 	}
 }
@@ -178,13 +178,13 @@ func TestUnneededMonthsAreDropped(t *testing.T) {
 // If a rule fails, nothing is dropped.
 func TestMonthsStayIfRuleFails(t *testing.T) {
 	t.Parallel()
-	d, table := plain(t), named(t, "facts")
+	d, table := newPlainDatabase(t), findTable(t, "facts")
 	store(t, d, table, id.New(id.Fact))
 	move(t, d, table)
 	away := errors.New("away")
 	kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(1, 0, 0), months.DropRule{Table: "facts",
 		Ask: func(context.Context, db.Execer, string, time.Time) (bool, error) { return true, away }})
-	if !errors.Is(err, away) || len(kept.Dropped) > 0 || one[int](t, d, `SELECT count(*) FROM facts`) != 1 {
+	if !errors.Is(err, away) || len(kept.Dropped) > 0 || queryOne[int](t, d, `SELECT count(*) FROM facts`) != 1 {
 		t.Errorf("got %+v, %v, want the error and nothing dropped", kept, err)
 	}
 }
@@ -194,10 +194,10 @@ func TestMonthsStayIfRuleFails(t *testing.T) {
 func TestDefaultPartitionBecomesMonth(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
-		d := plain(t)
+		d := newPlainDatabase(t)
 		store(t, d, table, newRow(table))
 		move(t, d, table)
-		row := at(table, time.Now().AddDate(0, 8, 0), 1)
+		row := keyAt(table, time.Now().AddDate(0, 8, 0), 1)
 		store(t, d, table, row)
 		if place := placeOf(t, d, table, row); place != table.Name+"_rest" {
 			t.Fatalf("the row is in %s, but this test requires the default partition", place)
@@ -213,7 +213,7 @@ func TestDefaultPartitionBecomesMonth(t *testing.T) {
 			}
 		}
 		move(t, d, table)
-		state := look(t, d, table)
+		state := readState(t, d, table)
 		holdsEverything(t, state)
 		if place := placeOf(t, d, table, row); strings.HasSuffix(place, "rest") || state.UncheckedOf() > 0 {
 			t.Errorf("after %d steps, the row is in %s; %+v", all, place, state)
@@ -231,7 +231,7 @@ func TestDefaultPartitionBecomesMonth(t *testing.T) {
 func TestQueriesReadOneMonth(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
-		d := plain(t)
+		d := newPlainDatabase(t)
 		move(t, d, table)
 		var rows []string
 		for month := range 12 {
@@ -240,7 +240,7 @@ func TestQueriesReadOneMonth(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n := range 20 {
-				rows = append(rows, at(table, now, n))
+				rows = append(rows, keyAt(table, now, n))
 				store(t, d, table, rows[len(rows)-1])
 			}
 		}
@@ -283,10 +283,10 @@ func TestQueriesReadOneMonth(t *testing.T) {
 // Autovacuum does not analyze a partitioned table as a whole. Keep does, once a day.
 func TestPartitionedTablesAreAnalyzedDaily(t *testing.T) {
 	t.Parallel()
-	d, table := plain(t), named(t, "facts")
+	d, table := newPlainDatabase(t), findTable(t, "facts")
 	move(t, d, table)
 	const read = `SELECT analyze_count FROM pg_stat_all_tables WHERE relid = 'facts'::regclass`
-	before := one[int](t, d, read)
+	before := queryOne[int](t, d, read)
 	if before == 0 {
 		t.Error("after a move, the whole table was not analyzed")
 	}
@@ -295,14 +295,14 @@ func TestPartitionedTablesAreAnalyzedDaily(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if after := one[int](t, d, read); after != before {
+	if after := queryOne[int](t, d, read); after != before {
 		t.Errorf("the table was analyzed %d times instead of %d, although its statistics are fresh", after, before)
 	}
 	dbtest.Exec(t, d, `SELECT pg_stat_reset_single_table_counters('facts'::regclass)`)
 	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
 	}
-	if after := one[int](t, d, read); after != 1 {
+	if after := queryOne[int](t, d, read); after != 1 {
 		t.Errorf("without a recorded time, the table was analyzed %d times, want once", after)
 	}
 }

@@ -293,7 +293,8 @@ func joinSteps(ctx context.Context, on db.Execer, state *TableState) ([]MoveStep
 			return nil, err
 		}
 		if used {
-			return nil, fmt.Errorf("%s has rows: it goes back only while all are in %s", m.Name, first.Name)
+			return nil, fmt.Errorf("%s has rows: the split can be undone only while all rows are in %s", m.Name,
+				first.Name)
 		}
 		step.empty = append(step.empty, m.Name)
 	}

@@ -21,29 +21,29 @@ import (
 func TestMoveDuringWrites(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
-		d := plain(t)
+		d := newPlainDatabase(t)
 		for range 300 {
 			store(t, d, table, newRow(table))
 		}
 		w := startWriters(t, d, table)
-		w.until(t, 200)
+		w.awaitTurns(t, 200)
 		move(t, d, table)
 		if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 			t.Fatal(err)
 		}
-		w.until(t, 200)
+		w.awaitTurns(t, 200)
 		stored := w.stop(t) + 300
-		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != stored {
+		if n := queryOne[int](t, d, `SELECT count(*) FROM `+table.Name); n != stored {
 			t.Errorf("got %d rows, but %d were stored", n, stored)
 		}
-		if n := one[int](t, d, `SELECT count(DISTINCT `+table.Column+`) FROM `+table.Name); n != stored {
+		if n := queryOne[int](t, d, `SELECT count(DISTINCT `+table.Column+`) FROM `+table.Name); n != stored {
 			t.Errorf("got %d distinct ids, but %d were stored", n, stored)
 		}
-		state := look(t, d, table)
+		state := readState(t, d, table)
 		if !state.Split || state.UncheckedOf() > 0 || len(state.Months) < 2 {
 			t.Errorf("the table %s has the state %+v", table.Name, state)
 		}
-		sameIndexes(t, d, plain(t), table, months.KeyNames(table)...)
+		sameIndexes(t, d, newPlainDatabase(t), table, months.KeyNames(table)...)
 	})
 }
 
@@ -56,7 +56,8 @@ func sameIndexes(t *testing.T, split, plain *db.DB, table months.Table, but ...s
 		UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE (conrelid = $1::regclass OR confrelid = $1::regclass) AND conparentid = 0 AND conname <> ALL ($2)
 		UNION ALL SELECT row_number() OVER (ORDER BY attnum) || ' ' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' || attcollation || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || ' ' || attstorage::text || attidentity::text
 			FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped) s`
-	if got, want := one[string](t, split, all, table.Name, db.Array(but)), one[string](t, plain, all, table.Name,
+	if got, want := queryOne[string](t, split, all, table.Name, db.Array(but)), queryOne[string](t, plain, all,
+		table.Name,
 		db.Array(but)); got != want {
 		t.Errorf("split:\n%s\nplain:\n%s", got, want)
 	}
@@ -120,8 +121,8 @@ func (w *writers) write(door db.Execer, table months.Table) error {
 	return nil
 }
 
-// until waits for a number of further iterations.
-func (w *writers) until(t *testing.T, turns int64) {
+// awaitTurns waits for a number of further iterations.
+func (w *writers) awaitTurns(t *testing.T, turns int64) {
 	t.Helper()
 	before := w.turns.Load()
 	expect.EventuallyWithin(t, time.Minute, "the writers continue",
@@ -145,7 +146,7 @@ func TestMoveResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
 		for cut, all := 0, 1; cut < all; cut++ {
-			d := plain(t)
+			d := newPlainDatabase(t)
 			store(t, d, table, newRow(table))
 			var err error
 			if all, err = months.MoveSteps(t.Context(), d, table, cut); err != nil {
@@ -154,8 +155,8 @@ func TestMoveResumesAfterInterruption(t *testing.T) {
 			store(t, d, table, newRow(table))
 			move(t, d, table)
 			store(t, d, table, newRow(table))
-			state := look(t, d, table)
-			if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 || !state.Split || state.UncheckedOf() > 0 {
+			state := readState(t, d, table)
+			if n := queryOne[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 || !state.Split || state.UncheckedOf() > 0 {
 				t.Errorf("after an interruption at %d of %d steps, got %d rows and %+v", cut, all, n, state)
 			}
 			if steps, err := months.Plan(t.Context(), d, table); err != nil || len(steps) > 0 {
@@ -170,21 +171,21 @@ func TestMoveResumesAfterInterruption(t *testing.T) {
 // move that was interrupted earlier.
 func TestOlderProgramsAreRejectedAfterExchange(t *testing.T) {
 	t.Parallel()
-	d, table := plain(t), named(t, "webhook_deliveries")
+	d, table := newPlainDatabase(t), findTable(t, "webhook_deliveries")
 	dbtest.Exec(t, d, `UPDATE schema_migrations SET oldest = NULL`)
 	refused := func() int {
 		t.Helper()
-		return one[int](t, d, `SELECT count(*) FROM schema_migrations WHERE oldest = version AND name LIKE '%_delivery_ids_of_events.sql'`)
+		return queryOne[int](t, d, `SELECT count(*) FROM schema_migrations WHERE oldest = version AND name LIKE '%_delivery_ids_of_events.sql'`)
 	}
 	all, err := months.MoveSteps(t.Context(), d, table, 0)
 	if err == nil {
 		_, err = months.MoveSteps(t.Context(), d, table, all-2) // the exchange and the statistics remain
 	}
-	if err != nil || look(t, d, table).Split || refused() != 0 {
+	if err != nil || readState(t, d, table).Split || refused() != 0 {
 		t.Errorf("before the exchange, %d migrations are required: %v", refused(), err)
 	}
 	move(t, d, table)
-	if !look(t, d, table).Split || refused() != 1 {
+	if !readState(t, d, table).Split || refused() != 1 {
 		t.Errorf("after the exchange, %d migrations are required, want 1", refused())
 	}
 }
@@ -197,7 +198,7 @@ const keepersSQL = `SELECT coalesce(min(pid), 0) FROM pg_locks WHERE locktype = 
 // rows later. Housekeeping removes it.
 func TestKeepCleansUpAfterKilledMove(t *testing.T) {
 	t.Parallel()
-	d, table := plain(t), named(t, "emails")
+	d, table := newPlainDatabase(t), findTable(t, "emails")
 	reader, err := d.SQL.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -215,24 +216,24 @@ func TestKeepCleansUpAfterKilledMove(t *testing.T) {
 		done <- err
 	}()
 	expect.EventuallyWithin(t, 30*time.Second, "the move has started",
-		func() bool { return one[int](t, d, keepersSQL, months.KeepersLock) != 0 })
+		func() bool { return queryOne[int](t, d, keepersSQL, months.KeepersLock) != 0 })
 	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Errorf("housekeeping failed during a move: %v", err)
 	}
-	dbtest.Exec(t, d, `SELECT pg_terminate_backend($1)`, one[int](t, d, keepersSQL, months.KeepersLock))
+	dbtest.Exec(t, d, `SELECT pg_terminate_backend($1)`, queryOne[int](t, d, keepersSQL, months.KeepersLock))
 	if err := <-done; err == nil {
 		t.Error("the killed move returned no error")
 	}
 	if err := reader.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if state := look(t, d, table); state.Split || state.LimitOf() == "" {
+	if state := readState(t, d, table); state.Split || state.LimitOf() == "" {
 		t.Fatalf("the move left %+v, but this test requires a remaining bound", state)
 	}
 	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
 	}
-	if state := look(t, d, table); state.Split || state.LimitOf() != "" {
+	if state := readState(t, d, table); state.Split || state.LimitOf() != "" {
 		t.Errorf("housekeeping left %+v", state)
 	}
 	move(t, d, table)
@@ -242,7 +243,7 @@ func TestKeepCleansUpAfterKilledMove(t *testing.T) {
 // bound when it is stopped.
 func TestStoppedMoveRemovesItsBound(t *testing.T) {
 	t.Parallel()
-	d, table := plain(t), named(t, "facts")
+	d, table := newPlainDatabase(t), findTable(t, "facts")
 	reader, err := d.SQL.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +258,7 @@ func TestStoppedMoveRemovesItsBound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- months.Move(ctx, d, table, discard, quiet) }()
+	go func() { done <- months.Move(ctx, d, table, discard, ignoreStep) }()
 	for range 20 {
 		began := time.Now()
 		store(t, d, table, newRow(table))
@@ -273,7 +274,7 @@ func TestStoppedMoveRemovesItsBound(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("a stopped move returned no error")
 	}
-	if state := look(t, d, table); state.LimitOf() != "" {
+	if state := readState(t, d, table); state.LimitOf() != "" {
 		t.Errorf("the stopped move left the bound %s", state.LimitOf())
 	}
 }
@@ -286,17 +287,17 @@ func TestMoveRejectsAttachedObjects(t *testing.T) {
 		`CREATE UNIQUE INDEX mine ON facts (subject_id)`:                                   "the unique index mine",
 		`CREATE STATISTICS mine ON account_id, type FROM facts`:                            "the statistics mine",
 		`ALTER TABLE facts ADD CONSTRAINT mine CHECK (type <> 'x') NOT VALID`:              "the constraint mine",
-		`CREATE TABLE mine () INHERITS (facts)`:                                            "the heir mine",
+		`CREATE TABLE mine () INHERITS (facts)`:                                            "the child table mine",
 		`INSERT INTO facts VALUES ('evt_7zzzzzzzzz0000000000000000', 'a', 'x', 's', '{}')`: "a clock was wrong",
 		`CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER mine BEFORE INSERT ON facts FOR EACH ROW EXECUTE FUNCTION mine()`: "the trigger mine",
 	} {
-		d, table := plain(t), named(t, "facts")
+		d, table := newPlainDatabase(t), findTable(t, "facts")
 		dbtest.Exec(t, d, statement)
-		err := months.Move(t.Context(), d, table, discard, quiet)
+		err := months.Move(t.Context(), d, table, discard, ignoreStep)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the move returned %v, want %q", statement, err, want)
 		}
-		if state := look(t, d, table); state.Split || state.LimitOf() != "" {
+		if state := readState(t, d, table); state.Split || state.LimitOf() != "" {
 			t.Errorf("%s: a rejected move left %+v", statement, state)
 		}
 	}
@@ -305,7 +306,7 @@ func TestMoveRejectsAttachedObjects(t *testing.T) {
 // References remain enforced, in both directions, on old rows and new ones.
 func TestReferencesAreEnforcedOnPartitions(t *testing.T) {
 	t.Parallel()
-	d, table := plain(t), named(t, "emails")
+	d, table := newPlainDatabase(t), findTable(t, "emails")
 	old := id.New(id.Email)
 	store(t, d, table, old)
 	dbtest.Exec(t, d, `GRANT SELECT ON emails TO pg_monitor`)
@@ -313,7 +314,7 @@ func TestReferencesAreEnforcedOnPartitions(t *testing.T) {
 	if _, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 3, 0)); err != nil {
 		t.Fatal(err)
 	}
-	late := at(table, time.Now().AddDate(0, 3, 0), 1)
+	late := keyAt(table, time.Now().AddDate(0, 3, 0), 1)
 	store(t, d, table, late)
 	if place := placeOf(t, d, table, late); place == placeOf(t, d, table, old) || strings.HasSuffix(place, "rest") {
 		t.Errorf("a row three months ahead is stored in %s", place)
@@ -325,11 +326,11 @@ func TestReferencesAreEnforcedOnPartitions(t *testing.T) {
 	for _, rowID := range []string{old, late} {
 		dbtest.Exec(t, d, alone, rowID)
 		dbtest.Exec(t, d, `DELETE FROM emails WHERE id = $1`, rowID)
-		if n := one[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, rowID); n != 0 {
+		if n := queryOne[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, rowID); n != 0 {
 			t.Errorf("%d recipients of the deleted email %s remain", n, rowID)
 		}
 	}
-	if !one[bool](t, d, `SELECT has_table_privilege('pg_monitor', 'emails', 'SELECT')`) {
+	if !queryOne[bool](t, d, `SELECT has_table_privilege('pg_monitor', 'emails', 'SELECT')`) {
 		t.Error("the grants on the table were lost")
 	}
 }
@@ -338,31 +339,31 @@ func TestReferencesAreEnforcedOnPartitions(t *testing.T) {
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
-		d := plain(t)
+		d := newPlainDatabase(t)
 		store(t, d, table, newRow(table))
 		move(t, d, table)
 		if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 			t.Fatal(err)
 		}
-		late := at(table, time.Now().AddDate(0, 3, 0), 1)
+		late := keyAt(table, time.Now().AddDate(0, 3, 0), 1)
 		store(t, d, table, late)
-		err := months.Undo(t.Context(), d, table, discard, quiet)
+		err := months.Undo(t.Context(), d, table, discard, ignoreStep)
 		if err == nil || !strings.Contains(err.Error(), "has rows") {
 			t.Errorf("with rows in two months, Undo returned %v", err)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` = $1`, late)
 		store(t, d, table, newRow(table))
-		if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
+		if err := months.Undo(t.Context(), d, table, discard, ignoreStep); err != nil {
 			t.Fatal(err)
 		}
-		if state := look(t, d, table); state.Split {
+		if state := readState(t, d, table); state.Split {
 			t.Errorf("%s is still partitioned: %+v", table.Name, state)
 		}
 		store(t, d, table, newRow(table))
-		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 {
+		if n := queryOne[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 {
 			t.Errorf("got %d rows, want 3", n)
 		}
-		sameIndexes(t, d, plain(t), table)
+		sameIndexes(t, d, newPlainDatabase(t), table)
 		move(t, d, table)
 	})
 }

@@ -17,10 +17,10 @@ const referenceSQL = `SELECT coalesce(string_agg(conrelid::regclass || ' ' || co
 
 const wholeReference = "recipients true FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE"
 
-// held checks the reference of recipients to emails.
-func held(t *testing.T, d *db.DB, when string, rows ...string) {
+// checkReference checks the reference of recipients to emails.
+func checkReference(t *testing.T, d *db.DB, when string, rows ...string) {
 	t.Helper()
-	if got := one[string](t, d, referenceSQL); got != wholeReference {
+	if got := queryOne[string](t, d, referenceSQL); got != wholeReference {
 		t.Errorf("%s, recipients have the reference %q, want %q", when, got, wholeReference)
 	}
 	alone := id.New(id.Email)
@@ -30,7 +30,7 @@ func held(t *testing.T, d *db.DB, when string, rows ...string) {
 	}
 	for _, row := range rows {
 		dbtest.Exec(t, d, `DELETE FROM emails WHERE id = $1`, row)
-		if n := one[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, row); n != 0 {
+		if n := queryOne[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, row); n != 0 {
 			t.Errorf("%s, %d recipients of a deleted email remain", when, n)
 		}
 	}
@@ -40,9 +40,9 @@ func held(t *testing.T, d *db.DB, when string, rows ...string) {
 // partitioned. An interrupted exchange leaves an enforced reference.
 func TestEmailsArePartitionedAfterRecipients(t *testing.T) {
 	t.Parallel()
-	emails, recipients := named(t, "emails"), named(t, "recipients")
+	emails, recipients := findTable(t, "emails"), findTable(t, "recipients")
 	for cut, all := 0, 1; cut < all; cut++ {
-		d := plain(t)
+		d := newPlainDatabase(t)
 		old, young := id.New(id.Email), id.New(id.Email)
 		store(t, d, recipients, old)
 		move(t, d, recipients)
@@ -55,22 +55,22 @@ func TestEmailsArePartitionedAfterRecipients(t *testing.T) {
 		}
 		store(t, d, recipients, young)
 		move(t, d, emails)
-		late := at(emails, time.Now().AddDate(0, 8, 0), 1)
+		late := keyAt(emails, time.Now().AddDate(0, 8, 0), 1)
 		store(t, d, recipients, late) // both in the default partitions
-		held(t, d, "after a move", old)
+		checkReference(t, d, "after a move", old)
 		move(t, d, emails)
 		move(t, d, recipients)
-		if state := look(t, d, emails); state.UncheckedOf() > 0 {
+		if state := readState(t, d, emails); state.UncheckedOf() > 0 {
 			t.Errorf("interrupted after %d of %d steps, %d references are not validated", cut, all, state.UncheckedOf())
 		}
-		held(t, d, "with a default partition that became a month", late)
+		checkReference(t, d, "with a default partition that became a month", late)
 		for _, table := range []months.Table{emails, recipients} {
-			if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
+			if err := months.Undo(t.Context(), d, table, discard, ignoreStep); err != nil {
 				t.Fatal(err)
 			}
-			held(t, d, table.Name+" plain again")
+			checkReference(t, d, table.Name+" plain again")
 		}
-		held(t, d, "in the end", young)
+		checkReference(t, d, "in the end", young)
 	}
 }
 
@@ -80,17 +80,17 @@ func TestNumbersAreNeverReused(t *testing.T) {
 	for _, name := range []string{"recipients", "attempts"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, table := plain(t), named(t, name)
+			d, table := newPlainDatabase(t), findTable(t, name)
 			next := func() int64 {
 				t.Helper()
 				row := id.New(id.Email)
 				store(t, d, table, row)
-				return one[int64](t, d, `SELECT id FROM `+name+` WHERE email_id = $1`, row)
+				return queryOne[int64](t, d, `SELECT id FROM `+name+` WHERE email_id = $1`, row)
 			}
 			dbtest.Exec(t, d, `GRANT SELECT ON SEQUENCE `+name+`_id_seq TO pg_monitor`)
 			last := next()
 			for _, change := range []func(){func() { move(t, d, table) }, func() {
-				if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
+				if err := months.Undo(t.Context(), d, table, discard, ignoreStep); err != nil {
 					t.Fatal(err)
 				}
 			}, func() { move(t, d, table) }} {
@@ -102,7 +102,7 @@ func TestNumbersAreNeverReused(t *testing.T) {
 						last = n
 					}
 				}
-				if !one[bool](t, d, `SELECT has_sequence_privilege('pg_monitor', pg_get_serial_sequence($1, 'id'), 'SELECT')`, name) {
+				if !queryOne[bool](t, d, `SELECT has_sequence_privilege('pg_monitor', pg_get_serial_sequence($1, 'id'), 'SELECT')`, name) {
 					t.Error("the grants on the sequence were lost")
 				}
 			}
@@ -114,7 +114,7 @@ func TestNumbersAreNeverReused(t *testing.T) {
 // unique by recipient and fence.
 func TestAttemptIsUniqueByFence(t *testing.T) {
 	t.Parallel()
-	d, table := plain(t), named(t, "attempts")
+	d, table := newPlainDatabase(t), findTable(t, "attempts")
 	move(t, d, table)
 	row := id.New(id.Email)
 	store(t, d, table, row)

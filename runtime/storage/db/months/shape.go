@@ -61,9 +61,9 @@ FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = to_regclass($1) AND a.gran
 SELECT coalesce(array_to_string(reloptions, ', '), ''), CASE WHEN pg_get_userbyid(relowner) = current_user THEN '' ELSE quote_ident(pg_get_userbyid(relowner)) END
 FROM pg_class WHERE oid = $1::regclass`
 
-	// strangersSQL selects objects that an operator may have created and that Move would leave with the old
+	// attachedObjectsSQL selects objects that an operator may have created and that Move would leave with the old
 	// table.
-	strangersSQL = `
+	attachedObjectsSQL = `
 SELECT what FROM (
 	SELECT 'the trigger ' || tgname AS what FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal
 	UNION ALL SELECT 'the view or rule ' || r.ev_class::regclass FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_rewrite'::regclass
@@ -73,7 +73,7 @@ SELECT what FROM (
 	UNION ALL SELECT 'the statistics ' || stxname FROM pg_statistic_ext WHERE stxrelid = $1::regclass
 	UNION ALL SELECT 'privileges on the column ' || attname FROM pg_attribute WHERE attrelid = $1::regclass AND attacl IS NOT NULL
 	UNION ALL SELECT 'the generated column ' || attname FROM pg_attribute WHERE attrelid = $1::regclass AND (attgenerated <> '' OR attidentity <> '') AND NOT ($6 AND attname = 'id' AND attidentity = 'd')
-	UNION ALL SELECT 'the heir ' || inhrelid::regclass FROM pg_inherits WHERE inhparent = $1::regclass
+	UNION ALL SELECT 'the child table ' || inhrelid::regclass FROM pg_inherits WHERE inhparent = $1::regclass
 	UNION ALL SELECT 'the parent ' || inhparent::regclass FROM pg_inherits WHERE inhrelid = $1::regclass
 	UNION ALL SELECT 'a replica identity of its own' FROM pg_class WHERE oid = $1::regclass AND relreplident <> 'd'
 	UNION ALL SELECT 'another persistence than that of a table' FROM pg_class WHERE oid = $1::regclass AND relpersistence <> 'p'
@@ -90,7 +90,7 @@ SELECT what FROM (
 func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 	var s shape
 	names, nexts := t.keyNames()
-	strangers, err := db.All(ctx, on, db.Value[string], strangersSQL, t.Name, t.limitName(), db.Array(names),
+	strangers, err := db.All(ctx, on, db.Value[string], attachedObjectsSQL, t.Name, t.limitName(), db.Array(names),
 		db.Array(nexts), t.Column, t.numbered)
 	if err == nil && len(strangers) > 0 {
 		return s, fmt.Errorf("%s has %s, which would be lost: remove it, and create it again afterwards", t.Name,

@@ -25,8 +25,8 @@ func TestMonthsHaveTheStorageOfTheirTable(t *testing.T) {
 		"webhook_deliveries": "fillfactor=60," + vacuumOptions} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, table := plain(t), named(t, name)
-			if got := one[string](t, d, `SELECT array_to_string(reloptions, ',') FROM pg_class WHERE oid = $1::regclass`,
+			d, table := newPlainDatabase(t), findTable(t, name)
+			if got := queryOne[string](t, d, `SELECT array_to_string(reloptions, ',') FROM pg_class WHERE oid = $1::regclass`,
 				name); got != want {
 				t.Errorf("%s has the storage parameters %s, want %s", name, got, want)
 			}
@@ -36,7 +36,8 @@ func TestMonthsHaveTheStorageOfTheirTable(t *testing.T) {
 			}
 			expectStorage(t, d, name, want)
 			for _, part := range partsOf(t, d, name) {
-				dbtest.Exec(t, d, `ALTER TABLE `+part+` RESET (fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold)`)
+				dbtest.Exec(t, d, `ALTER TABLE `+part+
+					` RESET (fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold)`)
 			}
 			for _, migration := range []string{"storage_of_mail_tables", "attempts_in_doubt", "storage_of_webhook_tables"} {
 				dbtest.Exec(t, d, migrationNamed(t, migration))
@@ -60,7 +61,7 @@ func expectStorage(t *testing.T, d *db.DB, table, want string) {
 	t.Helper()
 	got, expected := map[string]string{}, map[string]string{}
 	for _, part := range partsOf(t, d, table) {
-		got[part] = one[string](t, d,
+		got[part] = queryOne[string](t, d,
 			`SELECT coalesce(array_to_string(reloptions, ','), '') FROM pg_class WHERE oid = $1::regclass`, part)
 		expected[part] = want
 	}

@@ -77,15 +77,15 @@ func (b *bench) server() string {
 	return server
 }
 
-// usesReplica waits until the replica serves reads.
-func (b *bench) usesReplica() {
+// awaitReplica waits until the replica serves reads.
+func (b *bench) awaitReplica() {
 	b.t.Helper()
 	expect.EventuallyWithin(b.t, 30*time.Second, "the replica serves reads",
 		func() bool { return b.server() == "replica" })
 }
 
-// passesOver waits until the replica is skipped for a reason.
-func (b *bench) passesOver(reason string) {
+// awaitSkipped waits until the replica is skipped for a reason.
+func (b *bench) awaitSkipped(reason string) {
 	b.t.Helper()
 	expect.EventuallyWithin(b.t, 30*time.Second, "the replica is skipped: "+reason,
 		func() bool { return strings.Contains(b.replica.Status().PassedOver, reason) })
@@ -94,9 +94,9 @@ func (b *bench) passesOver(reason string) {
 	}
 }
 
-// logged returns the number of log lines that report that a replica is skipped, and that it serves reads.
-func (b *bench) logged() (passedOver, answers int) {
-	return strings.Count(b.log.String(), "is passed over"), strings.Count(b.log.String(), "replica answers")
+// countLogLines returns the number of log lines that report that a replica is skipped, and that it serves reads.
+func (b *bench) countLogLines() (passedOver, answers int) {
+	return strings.Count(b.log.String(), "is not used"), strings.Count(b.log.String(), "replica serves")
 }
 
 // A read sees everything committed before it began, whichever process wrote it, and however far behind the
@@ -107,7 +107,7 @@ func TestReadSeesAllCommits(t *testing.T) {
 	standby := primary.NewStandby("reads")
 	b := newBench(t, primary, standby.URL())
 	b.write(`CREATE TABLE kept (n int)`)
-	b.usesReplica()
+	b.awaitReplica()
 	other := &bench{t: t, DB: primary.OpenPatiently()} // another process
 	by, rows := map[string]int{}, 0
 	for by["replica"] < 150 && by["primary"] < 50 {
@@ -118,7 +118,7 @@ func TestReadSeesAllCommits(t *testing.T) {
 			t.Fatalf("after %d writes the %s returned %d", rows, server, n)
 		}
 		if server == "primary" { // the machine was paused
-			b.usesReplica()
+			b.awaitReplica()
 		}
 	}
 	if by["primary"] == 50 {
@@ -137,7 +137,7 @@ func TestReadSeesAllCommits(t *testing.T) {
 		t.Errorf("400 reads took %s with a replica that replays nothing, want only some of them to wait a tenth of "+
 			"a second", took)
 	}
-	b.passesOver("behind")
+	b.awaitSkipped("behind")
 	if lag := b.replica.Status().Lag; lag < replica.Tolerated {
 		t.Errorf("skipped a replica that is %s behind", lag)
 	}
@@ -147,12 +147,12 @@ func TestReadSeesAllCommits(t *testing.T) {
 		}
 	}
 	standby.PauseReplay(false)
-	b.usesReplica()
+	b.awaitReplica()
 	if n, _ := b.read(`SELECT count(*) FROM kept`); n != rows {
 		t.Errorf("got %d of %d rows at the end", n, rows)
 	}
 	// Once and twice, unless the machine was paused.
-	if passedOver, answers := b.logged(); passedOver < 1 || answers != passedOver+1 {
+	if passedOver, answers := b.countLogLines(); passedOver < 1 || answers != passedOver+1 {
 		t.Errorf("the log reports %d times that it is skipped and %d times that it serves reads, want once for each change:\n%s", passedOver, answers, b.log)
 	}
 }
@@ -162,7 +162,7 @@ func TestReplicaReadIsReadOnlyTransaction(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
 	b := newBench(t, primary, primary.NewStandby("reads").URL())
-	b.usesReplica()
+	b.awaitReplica()
 	type seen struct {
 		replica         bool
 		readOnly, began string
@@ -197,13 +197,13 @@ func TestUnsuitableReplicaIsSkipped(t *testing.T) {
 	primary, other := dbtest.NewServer(t), dbtest.NewServer(t)
 	other.BecomeForeign()
 	for reason, server := range map[string]*dbtest.Server{"another cluster": other.NewStandby("foreign"),
-		"takes writes": primary} {
+		"accepts writes": primary} {
 		b := newBench(t, primary, server.URL())
-		b.passesOver(reason)
+		b.awaitSkipped(reason)
 		for range 3 {
 			b.replica.CheckNow(t.Context())
 		}
-		if passedOver, answers := b.logged(); passedOver != 1 || answers != 0 {
+		if passedOver, answers := b.countLogLines(); passedOver != 1 || answers != 0 {
 			t.Errorf("%s: the log reports %d times that it is skipped and %d times that it serves reads, want 1 and 0:\n%s", reason, passedOver, answers, b.log)
 		}
 	}
@@ -216,7 +216,7 @@ func TestPromotedReplicaIsSkipped(t *testing.T) {
 	standby := primary.NewStandby("reads")
 	b := newBench(t, primary, standby.URL())
 	b.write(`CREATE TABLE kept (n int)`)
-	b.usesReplica()
+	b.awaitReplica()
 	standby.Promote()
 	promoted := &bench{t: t, DB: standby.Open()}
 	promoted.write(`INSERT INTO kept SELECT generate_series(1, 1000)`)
@@ -225,7 +225,7 @@ func TestPromotedReplicaIsSkipped(t *testing.T) {
 			t.Fatalf("the %s returned %d rows that exist only on the promoted server", server, n)
 		}
 	}
-	b.passesOver("takes writes")
+	b.awaitSkipped("accepts writes")
 }
 
 // After a failover, the standbys of the new primary are used. A standby of the old primary may be further
@@ -265,7 +265,7 @@ func TestStandbyOfOldPrimaryIsSkipped(t *testing.T) {
 			behind, err := db.One(t.Context(), b.SQL, db.Value[bool], fmt.Sprintf(`SELECT pg_current_wal_lsn() < '%s'::pg_lsn`, ahead))
 			return err == nil && behind
 		})
-	other.passesOver("timeline")
+	other.awaitSkipped("timeline")
 	if n, _ := other.read(`SELECT count(*) FROM kept`); n != 1 {
 		t.Errorf("got %d rows, but the new primary has 1", n)
 	}
@@ -323,9 +323,9 @@ func TestSilentReplicaCausesLittleDelay(t *testing.T) {
 	standby := primary.NewStandby("reads")
 	standby.Stop()
 	b := newBench(t, primary, standby.URL()) // the replica is unavailable at the start
-	b.passesOver("connect")
+	b.awaitSkipped("connect")
 	standby.Start()
-	b.usesReplica()
+	b.awaitReplica()
 	standby.Freeze()
 	began := time.Now()
 	for range 100 {
@@ -339,5 +339,5 @@ func TestSilentReplicaCausesLittleDelay(t *testing.T) {
 	expect.EventuallyWithin(t, 30*time.Second, "the frozen replica is skipped",
 		func() bool { return b.replica.Status().PassedOver != "" })
 	standby.Thaw()
-	b.usesReplica()
+	b.awaitReplica()
 }

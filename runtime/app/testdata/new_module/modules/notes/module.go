@@ -12,11 +12,11 @@ import (
 // Module returns *Service and everything that it contributes.
 var Module = fx.Module("notes",
 	fx.Provide(New),
-	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "notes", Run: s.Sweep} }),
-	module.Retains(func(s *Service) module.PersonalData {
+	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "notes", Run: s.Sweep} }),
+	module.ProvidePersonalData(func(s *Service) module.PersonalData {
 		return module.PersonalData{What: "notes", Purge: s.Purge, Erase: s.Erase}
 	}),
-	module.Healths(func(*Service) module.Health {
+	module.ProvideHealth(func(*Service) module.Health {
 		return module.Health{Name: "notes", Ask: func(context.Context) (module.Condition, error) {
 			return module.Condition{Figures: map[string]float64{"pages": 7}}, nil
 		}}

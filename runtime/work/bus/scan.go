@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// looksAt is the number of facts that one transaction of the catch-up examines.
-const looksAt = 5000
+// stretchSize is the number of facts that one transaction of the catch-up examines.
+const stretchSize = 5000
 
 const (
 	// Selects the facts among the next ones after a position that the group must handle but has not. There is
@@ -44,7 +44,7 @@ SELECT consumer, fact_id, error FROM bus_poison p WHERE consumer = $1 AND requeu
   AND NOT EXISTS (SELECT FROM bus_messages m WHERE m.consumer = p.consumer AND m.fact_id = p.fact_id) LIMIT $2`
 )
 
-// scanResult is the result of one transaction of a look.
+// scanResult is the result of one transaction of a scan.
 type scanResult struct {
 	from    string    // its start position
 	seen    int       // facts, of any type
@@ -68,7 +68,7 @@ func (g *group) readStretch(ctx context.Context, tx *sql.Tx, from, horizon strin
 			s.missing = append(s.missing, missing{fact.String, owner.String})
 		}
 		return nil
-	}, selectOpen, g.name, from, horizon, typeNames(g.consumer), looksAt)
+	}, selectOpen, g.name, from, horizon, typeNames(g.consumer), stretchSize)
 	if err != nil {
 		return scanResult{}, fmt.Errorf("find open facts: %w", err)
 	}
@@ -86,7 +86,7 @@ type plan struct {
 // planDeliveries delivers as many of the missing facts as there is room for.
 func (s scanResult) planDeliveries(horizon string, room int, wants func(accountID string) bool) plan {
 	p := plan{next: max(s.from, horizon)}
-	if s.seen == looksAt {
+	if s.seen == stretchSize {
 		p.next, p.more = s.last, true
 	}
 	for _, f := range s.missing {

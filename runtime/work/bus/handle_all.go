@@ -20,7 +20,7 @@ import (
 //
 // A savepoint per message would cost an additional round trip for each.
 func (g *group) handleAll(ctx context.Context, current *batch) {
-	taken, facts := current.takeAll(g.consumer.Types)
+	taken, facts := current.takeDeliveries(g.consumer.Types)
 	if len(taken) == 0 {
 		return
 	}
@@ -32,20 +32,20 @@ func (g *group) handleAll(ctx context.Context, current *batch) {
 		if g.consumer.HandleAll != nil {
 			return g.consumer.HandleAll(ctx, handlerTx{current.tx}, facts)
 		}
-		n, err := g.inTurn(ctx, current, facts)
+		n, err := g.handleOneByOne(ctx, current, facts)
 		taken = taken[:n]
 		return err
 	}, facts[0].ID)
 	if err != nil {
-		g.takeApart(ctx, current, len(facts), err)
+		g.undoHandleAll(ctx, current, len(facts), err)
 		return
 	}
-	current.putAll(taken, func() { g.metrics.handled.Add(float64(len(taken))) })
+	current.returnDeliveries(taken, func() { g.metrics.handled.Add(float64(len(taken))) })
 }
 
-// inTurn calls Handle for each of the facts, and returns the number of calls. When the time of the batch is
+// handleOneByOne calls Handle for each of the facts, and returns the number of calls. When the time of the batch is
 // over, or at the stop, the remaining facts are left to the next batch.
-func (g *group) inTurn(ctx context.Context, current *batch, facts []event.Fact) (handled int, err error) {
+func (g *group) handleOneByOne(ctx context.Context, current *batch, facts []event.Fact) (handled int, err error) {
 	for i, f := range facts {
 		if i > 0 && (g.isStopping() || time.Since(current.began) > g.options.BatchTime) {
 			return i, nil
@@ -57,9 +57,9 @@ func (g *group) inTurn(ctx context.Context, current *batch, facts []event.Fact) 
 	return len(facts), nil
 }
 
-// takeApart undoes the writes of HandleAll. The messages are then handled one by one, in the same
+// undoHandleAll undoes the writes of HandleAll. The messages are then handled one by one, in the same
 // transaction. If the writes cannot be undone, the batch is lost, and the next batches have one message each.
-func (g *group) takeApart(ctx context.Context, current *batch, facts int, err error) {
+func (g *group) undoHandleAll(ctx context.Context, current *batch, facts int, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.HandlerTimeout)
 	defer cancel()
 	level := slog.LevelDebug // if handled in turn, the failing fact has its own log line
@@ -69,16 +69,16 @@ func (g *group) takeApart(ctx context.Context, current *batch, facts int, err er
 	g.log.Log(ctx, level, "bus: handling facts together failed, handling them one by one", telemetry.KeyCount,
 		facts, telemetry.KeyError, err)
 	if _, failed := current.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT handler"); failed != nil {
-		current.spoilTogether(fmt.Errorf("undo handler of %d facts: %w", facts, failed))
+		current.markHandleAllBroken(fmt.Errorf("undo handler of %d facts: %w", facts, failed))
 		return
 	}
-	current.putAll(nil, nil)
+	current.returnDeliveries(nil, nil)
 }
 
-// takeAll returns the messages that one call of HandleAll may handle, in the order of publication, with their
+// takeDeliveries returns the messages that one call of HandleAll may handle, in the order of publication, with their
 // facts: those of the group's types that never failed. It returns none if there are fewer than two, and none
 // when called again.
-func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []event.Fact) {
+func (b *batch) takeDeliveries(types []event.Type) (taken []*message.Message, facts []event.Fact) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.together || b.alone || b.broken != nil || b.closed {
@@ -109,8 +109,8 @@ func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []e
 	return taken, facts
 }
 
-// putAll ends what takeAll began. The given messages were handled.
-func (b *batch) putAll(handled []*message.Message, then func()) {
+// returnDeliveries ends what takeDeliveries began. The given messages were handled.
+func (b *batch) returnDeliveries(handled []*message.Message, then func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.inHandler = false
@@ -126,16 +126,16 @@ func (b *batch) putAll(handled []*message.Message, then func()) {
 	}
 }
 
-// spoilTogether records that HandleAll has made the transaction unusable.
-func (b *batch) spoilTogether(err error) {
+// markHandleAllBroken records that HandleAll has made the transaction unusable.
+func (b *batch) markHandleAllBroken(err error) {
 	b.markBroken(err, nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.apart = true
 }
 
-// brokenTogether reports whether HandleAll has made the transaction unusable.
-func (b *batch) brokenTogether() bool {
+// isHandleAllBroken reports whether HandleAll has made the transaction unusable.
+func (b *batch) isHandleAllBroken() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.apart

@@ -47,9 +47,9 @@ func (s standby) hasReplayed(want mark) bool {
 func (s standby) unfitReason(want mark) error {
 	switch {
 	case !s.replays:
-		return errors.New("it takes writes: it was promoted")
+		return errors.New("it accepts writes: it was promoted")
 	case s.timeline != want.timeline:
-		return fmt.Errorf("it reports timeline %s, and the primary is on %s", s.timeline, want.timeline)
+		return fmt.Errorf("it reports timeline %s, but the primary is on %s", s.timeline, want.timeline)
 	}
 	return nil
 }
@@ -160,13 +160,13 @@ func (r *Replica) recordVerdict(wrong error, prompt bool) {
 		r.passedOver, r.well = wrong.Error(), time.Now().Add(rest)
 		if !r.told {
 			r.told = true
-			r.log.Warn("the database replica is passed over: the primary answers lists, search and statistics until it is well", "reason", r.passedOver)
+			r.log.Warn("the database replica is not used: the primary serves lists, search and statistics until it recovers", "reason", r.passedOver)
 		}
 	case r.passedOver != "" && !prompt:
 		r.passedOver = "it has not caught up yet"
 	case r.passedOver != "" && !time.Now().Before(r.well):
 		r.passedOver, r.told = "", false
-		r.log.Info("the database replica answers lists, search and statistics")
+		r.log.Info("the database replica serves lists, search and statistics")
 	}
 	r.fit.Store(r.passedOver == "" && prompt)
 }

@@ -16,7 +16,7 @@ type UnknownVariable struct {
 }
 
 func (s UnknownVariable) String() string {
-	return fmt.Sprintf("%s is not a setting and has no effect; the nearest one is %s", s.Name, s.Nearest)
+	return fmt.Sprintf("%s is not a setting and has no effect; did you mean %s?", s.Name, s.Nearest)
 }
 
 // UnknownVariables lists the variables that begin with POSTRIDER_ and are unknown. environ has lines of the form

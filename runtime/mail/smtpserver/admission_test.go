@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// behind makes 127.0.0.1 a proxy that reports the addresses of its clients.
-func behind(c *smtpserver.Config) {
+// trustLoopbackProxy makes 127.0.0.1 a proxy that reports the addresses of its clients.
+func trustLoopbackProxy(c *smtpserver.Config) {
 	c.ProxyTrusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 }
 
@@ -37,7 +37,7 @@ func TestSilentConnectionsOfOneNetworkDoNotFillTheListener(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	s := start(t, k, func(c *smtpserver.Config) {
-		behind(c)
+		trustLoopbackProxy(c)
 		c.Connections, c.PerAddress, c.SMTPUTF8 = 100, 20, true
 	})
 	for i := range 300 {
@@ -45,74 +45,74 @@ func TestSilentConnectionsOfOneNetworkDoNotFillTheListener(t *testing.T) {
 	}
 	for i := range 90 {
 		began := time.Now()
-		c := s.dialAs(t, fmt.Sprintf("203.%d.113.1", i)).hello().transaction()
+		c := s.dialAs(t, fmt.Sprintf("203.%d.113.1", i)).sendHello().startTransaction()
 		c.send("Subject: %d\r\n\r\nx\r\n.\r\n", i)
 		c.expect("250 ")
 		if took := time.Since(began); took > time.Minute {
 			t.Errorf("newcomer %d was served after %s", i, took)
 		}
 	}
-	if got := len(k.kept()); got != 90 {
-		t.Errorf("%d messages were taken of 90", got)
+	if got := len(k.storedMessages()); got != 90 {
+		t.Errorf("%d of 90 messages were accepted", got)
 	}
 }
 
 // A client that is evicted gets a reply.
-func TestADisplacedConnectionIsToldSo(t *testing.T) {
+func TestDisplacedConnectionGetsAReply(t *testing.T) {
 	t.Parallel()
 	s := start(t, &keeper{}, func(c *smtpserver.Config) {
-		behind(c)
+		trustLoopbackProxy(c)
 		c.Connections = 16
 	})
 	silent := s.dialAs(t, "203.0.113.1")
 	silent.expect("220 ")
-	greeted := s.dialAs(t, "203.0.113.2").hello()
-	inside := s.dialAs(t, "203.0.113.3").hello().transaction()
+	greeted := s.dialAs(t, "203.0.113.2").sendHello()
+	inside := s.dialAs(t, "203.0.113.3").sendHello().startTransaction()
 	for i := range 13 {
-		s.dialAs(t, fmt.Sprintf("198.%d.100.1", i)).hello()
+		s.dialAs(t, fmt.Sprintf("198.%d.100.1", i)).sendHello()
 	}
-	s.dialAs(t, "192.0.2.1").hello()
-	silent.expect("421 4.7.0 Too many connections, and this one was waiting")
-	silent.end()
-	s.dialAs(t, "192.1.2.1").hello()
+	s.dialAs(t, "192.0.2.1").sendHello()
+	silent.expect("421 4.7.0 Too many connections, and this one was idle")
+	silent.expectClose()
+	s.dialAs(t, "192.1.2.1").sendHello()
 	greeted.expect("421 4.7.0")
-	greeted.end()
+	greeted.expectClose()
 	s.dialAs(t, "192.2.2.1").expect("421 4.7.0 Too many connections")
 	inside.send("Subject: x\r\n\r\nx\r\n.\r\n")
 	inside.expect("250 ")
 }
 
-// A message that is held elsewhere than in its connection keeps a pace, or ends with an
-// answer: in one piece, in chunks, and between chunks.
-func TestALargeMessageKeepsItsPace(t *testing.T) {
+// A message that is stored outside of its connection's memory must arrive at a minimum rate or is rejected: in
+// one piece, in chunks, and between chunks.
+func TestLargeMessageMustKeepTheMinimumRate(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
 	s := start(t, k, func(c *smtpserver.Config) { c.Pace = intake.Rate{Bytes: 10_000, Period: time.Second} })
 	much := strings.Repeat(strings.Repeat("x", 98)+"\r\n", 700)
-	data := s.dial(t).hello().transaction()
+	data := s.dial(t).sendHello().startTransaction()
 	data.send("%s", much)
-	chunk := s.dial(t).hello()
+	chunk := s.dial(t).sendHello()
 	chunk.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100000 LAST\r\n%s", much)
 	chunk.expect("250 ", "250 ")
-	between := s.dial(t).hello()
+	between := s.dial(t).sendHello()
 	between.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT %d\r\n%s", len(much), much)
 	between.expect("250 ", "250 ", "250 ")
 	for _, c := range []*client{data, chunk, between} {
-		c.expect("451 4.4.2 The message comes too slowly")
-		c.end()
+		c.expect("451 4.4.2 The message arrives too slowly")
+		c.expectClose()
 	}
-	// A small one has the times of the protocol.
-	small := s.dial(t).hello().transaction()
+	// A small message has only the time limits of the protocol.
+	small := s.dial(t).sendHello().startTransaction()
 	small.send("x\r\n")
 	<-time.After(3 * time.Second)
 	small.send("y\r\n.\r\n")
 	small.expect("250 ")
-	if got := k.kept(); len(got) != 1 || got[0] != "x\r\ny\r\n" {
+	if got := k.storedMessages(); len(got) != 1 || got[0] != "x\r\ny\r\n" {
 		t.Errorf("%d messages were kept, want the small one", len(got))
 	}
 }
 
-// cutter ends the sessions it receives.
+// cutter creates sessions that cut their messages.
 type cutter struct{ keeper }
 
 func (k *cutter) NewSession(context.Context, smtpserver.Peer) (smtpserver.Session, error) {
@@ -127,45 +127,45 @@ func (v *cutting) Data(ctx context.Context, body io.Reader) error {
 	return v.visit.Data(ctx, body)
 }
 
-func TestABodyIsCutWithAnAnswer(t *testing.T) {
+func TestCutBodyGetsAReply(t *testing.T) {
 	t.Parallel()
 	k := &cutter{}
 	s := start(t, k, nil)
-	data := s.dial(t).hello().transaction()
+	data := s.dial(t).sendHello().startTransaction()
 	data.send("Subject: x\r\n")
-	chunk := s.dial(t).hello()
+	chunk := s.dial(t).sendHello()
 	chunk.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\nSubject")
 	chunk.expect("250 ", "250 ")
 	for _, c := range []*client{data, chunk} {
 		c.expect("452 4.3.1 Others need the room")
-		c.end()
+		c.expectClose()
 	}
-	if got := k.kept(); len(got) != 0 {
+	if got := k.storedMessages(); len(got) != 0 {
 		t.Errorf("kept %q", got)
 	}
 }
 
 // A line of a message may be as long as the message.
-func TestLinesOfMessagesMayBeLong(t *testing.T) {
+func TestMessageLinesMayBeLong(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	c := start(t, k, nil).dial(t).hello()
+	c := start(t, k, nil).dial(t).sendHello()
 	long := strings.Repeat("x", 300_000) + "\r\n"
-	c.transaction().send("%s.\r\n", long)
+	c.startTransaction().send("%s.\r\n", long)
 	c.expect("250 ")
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT %d LAST\r\n%sMAIL FROM:<a@client.test>\r\n", len(long), long)
 	c.expect("250 ", "250 ", "250 ", "250 ")
-	if got := k.kept(); len(got) != 2 || got[0] != long || got[1] != long {
+	if got := k.storedMessages(); len(got) != 2 || got[0] != long || got[1] != long {
 		t.Errorf("%d messages were kept", len(got))
 	}
 }
 
-// A line of a command may not, and takes no memory beyond its bound.
-func TestLinesOfCommandsMayNotBeLong(t *testing.T) {
+// Command lines are limited, and use no memory beyond the limit.
+func TestCommandLinesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := start(t, &keeper{}, nil)
-	c := s.dial(t).hello()
-	go fmt.Fprintf(c, "NOOP %s\r\n", strings.Repeat("x", 200_000)) // it may be gone already
+	c := s.dial(t).sendHello()
+	go fmt.Fprintf(c, "NOOP %s\r\n", strings.Repeat("x", 200_000)) // the connection may already be closed
 	c.expect("500 5.5.2 The line is too long")
-	expect.EventuallyWithin(t, 10*time.Second, "the connection ends", func() bool { return c.line() == "" })
+	expect.EventuallyWithin(t, 10*time.Second, "the connection ends", func() bool { return c.readReply() == "" })
 }

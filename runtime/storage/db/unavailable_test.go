@@ -21,7 +21,7 @@ import (
 // callers that wait for a connection then waited for the server again.
 const answerWithin = 40 * time.Second
 
-// calls are the ways to use the database.
+// calls returns the ways to use the database.
 func calls(d *db.DB) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"ping":  d.Ping,
@@ -67,9 +67,9 @@ func callAll(t *testing.T, d *db.DB) {
 	all.Wait()
 }
 
-// works waits until the same number of calls all succeed. On a machine that is paused for longer than an
+// awaitWorking waits until the same number of calls all succeed. On a machine that is paused for longer than an
 // operation may take, some fail as if the database were unavailable.
-func works(t *testing.T, d *db.DB) {
+func awaitWorking(t *testing.T, d *db.DB) {
 	t.Helper()
 	expect.Eventually(t, "with the database up, all calls succeed", func() bool {
 		var all sync.WaitGroup
@@ -91,8 +91,8 @@ func works(t *testing.T, d *db.DB) {
 	})
 }
 
-// recovers waits until the database responds again, without intervention.
-func recovers(t *testing.T, d *db.DB) {
+// awaitRecovery waits until the database responds again, without intervention.
+func awaitRecovery(t *testing.T, d *db.DB) {
 	t.Helper()
 	expect.Eventually(t, "the database responds again", func() bool { return d.Ping(t.Context()) == nil })
 	// Stale connections of the pools may still fail once each.
@@ -103,7 +103,7 @@ func recovers(t *testing.T, d *db.DB) {
 			}
 		}
 	}
-	works(t, d)
+	awaitWorking(t, d)
 	if _, used := d.Connections(); used != 0 {
 		t.Errorf("%d connections are still in use", used)
 	}
@@ -113,7 +113,7 @@ func TestFrozenServer(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	d := server.Open()
-	works(t, d)
+	awaitWorking(t, d)
 	inside := make(chan struct{})
 	caught := make(chan error)
 	go func() { // a transaction that is open when the server freezes
@@ -136,7 +136,7 @@ func TestFrozenServer(t *testing.T) {
 	callAll(t, d)
 	t.Logf("calls to a frozen server ended within %s, later ones within %s", again.Sub(started), time.Since(again))
 	server.Thaw()
-	recovers(t, d)
+	awaitRecovery(t, d)
 }
 
 // With only the postmaster frozen, open connections work and new ones cannot be made.
@@ -150,22 +150,22 @@ func TestFrozenPostmaster(t *testing.T) {
 		t.Errorf("Open returned %v after %s", err, time.Since(started))
 	}
 	server.Thaw()
-	recovers(t, server.Open())
+	awaitRecovery(t, server.Open())
 }
 
 func TestStoppedServer(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	d := server.Open()
-	works(t, d)
+	awaitWorking(t, d)
 	server.Stop()
 	callAll(t, d)
 	callAll(t, d)
 	server.Start()
-	recovers(t, d)
+	awaitRecovery(t, d)
 	server.Crash()
 	callAllEnd(t, d)
-	recovers(t, d)
+	awaitRecovery(t, d)
 }
 
 // callAllEnd checks times and error classes while the server may recover.

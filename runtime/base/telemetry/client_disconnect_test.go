@@ -19,26 +19,26 @@ import (
 
 // A client that disconnects is not a failure: neither the request nor the handler's log line is an error,
 // whatever the handler returns, with either protocol. Each path is one way to disconnect.
-func TestAClientThatLeavesIs499AndNoError(t *testing.T) {
+func TestClientDisconnectIs499AndNotAnError(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		status int // that the handler answers
 		body   string
 		handle func(w http.ResponseWriter, r *http.Request)
 	}{
-		"before the answer": {handle: func(w http.ResponseWriter, r *http.Request) {
+		"before the response": {handle: func(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 			http.Error(w, "the transaction was rolled back", http.StatusInternalServerError)
 		}},
-		"before the answer, which is 503": {handle: func(w http.ResponseWriter, r *http.Request) {
+		"before the response, which is 503": {handle: func(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}},
-		"before the answer, which is 200": {handle: func(w http.ResponseWriter, r *http.Request) {
+		"before the response, which is 200": {handle: func(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 			w.WriteHeader(http.StatusOK)
 		}},
-		"without an answer": {handle: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+		"without a response": {handle: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
 		"during a stream": {handle: func(w http.ResponseWriter, r *http.Request) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
@@ -116,7 +116,7 @@ func (r reading) Read([]byte) (int, error) { r(); return 0, context.Canceled }
 func (b *bench) observe(t *testing.T, handle http.HandlerFunc, ended chan struct{}) http.Handler {
 	t.Helper()
 	observer, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: telemetry.NewLogger(telemetry.JSON, slog.LevelInfo,
-		b.journal), Registry: b.another()})
+		b.journal), Registry: b.newRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +127,8 @@ func (b *bench) observe(t *testing.T, handle http.HandlerFunc, ended chan struct
 	})
 }
 
-// What the server ends is not the client's doing: a body that is too slow, and a stop.
-func TestWhatTheServerEndsIsNot499(t *testing.T) {
+// A request that the server ends is not a client disconnect: a body that is too slow, or a shutdown.
+func TestRequestEndedByTheServerIsNot499(t *testing.T) {
 	t.Parallel()
 	stopped := errors.New("stopped")
 	for name, c := range map[string]struct {
@@ -148,7 +148,7 @@ func TestWhatTheServerEndsIsNot499(t *testing.T) {
 			<-r.Context().Done()
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}},
-		"an answer that was sent before the client left": {request: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", status: 200,
+		"a response that was sent before the client left": {request: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", status: 200,
 			handle: func(w http.ResponseWriter, _ *http.Request, _ func()) {
 				w.WriteHeader(http.StatusOK)
 			}},

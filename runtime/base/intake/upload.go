@@ -84,7 +84,7 @@ func (a *upload) readAll(ctx context.Context) error {
 
 var pieces = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }}
 
-var errSpill = errors.New("it goes on in the spool")
+var errSpill = errors.New("continue in the spool")
 
 // readIntoMemory reads into memory, as long as there is room.
 func (a *upload) readIntoMemory() error {

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// as returns the address of a database for another role, which it creates without superuser rights.
-func as(t *testing.T, server *dbtest.Server, role, options string) string {
+// urlForRole returns the address of a database for another role, which it creates without superuser rights.
+func urlForRole(t *testing.T, server *dbtest.Server, role, options string) string {
 	t.Helper()
 	dbtest.Exec(t, server.Open(), `CREATE ROLE `+role+` LOGIN `+options)
 	address, err := url.Parse(server.URL())
@@ -34,7 +34,7 @@ func TestRoomIsLowestLimit(t *testing.T) {
 		connections, _, _ := openURL(t, db.Config{URL: address, OpTimeout: expect.Patience}).ConnectionRoom()
 		return connections
 	}
-	free, limited := as(t, server, "free", ""), as(t, server, "limited", "CONNECTION LIMIT 40")
+	free, limited := urlForRole(t, server, "free", ""), urlForRole(t, server, "limited", "CONNECTION LIMIT 40")
 	if got := room(free); got != 97 {
 		t.Errorf("a server with 100 connections, 3 of them reserved, has room for %d, want 97", got)
 	}
@@ -58,7 +58,7 @@ func TestProcessesShareRoleConnections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := dbtest.NewServer(t)
-			address := as(t, server, "limited", "CONNECTION LIMIT 20")
+			address := urlForRole(t, server, "limited", "CONNECTION LIMIT 20")
 			var four []*db.DB
 			for range 4 {
 				d := openURL(t, db.Config{URL: address, Connections: 40, OpTimeout: expect.Patience})
@@ -92,7 +92,7 @@ func TestProcessesShareRoleConnections(t *testing.T) {
 func TestShareFollowsNumberOfProcesses(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	d := openURL(t, db.Config{URL: as(t, server, "limited", "CONNECTION LIMIT 40"), Connections: 30,
+	d := openURL(t, db.Config{URL: urlForRole(t, server, "limited", "CONNECTION LIMIT 40"), Connections: 30,
 		OpTimeout: expect.Patience})
 	burst := func() {
 		var all sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// PutGetter is the part of a store that Keep needs.
+// PutGetter is the part of a store that PutVerified needs.
 type PutGetter interface {
 	Put(ctx context.Context, key string, data io.ReaderAt, size int64) error
 	Get(ctx context.Context, key string) (io.ReadCloser, error)

@@ -17,20 +17,20 @@ func (e *Evaluation) ExplainError(name string, err error) string {
 		if broken.Name != name {
 			where = " of " + truncateText(broken.Name)
 		}
-		return fmt.Sprintf("the term %q%s is not valid, and receivers refuse the whole record for it",
+		return fmt.Sprintf("the term %q%s is invalid, so receivers reject the whole record",
 			truncateText(broken.Term), where)
 	case errors.Is(err, ErrTooManyLookups):
-		return "it needs more than 10 look-ups"
+		return "it needs more than 10 lookups"
 	case errors.Is(err, ErrTooManyVoid):
-		return fmt.Sprintf("more than 2 of its terms lead to names that hold nothing, the last one to %s; remove them",
+		return fmt.Sprintf("more than 2 of its terms refer to names without records, the last one to %s; remove them",
 			truncateText(e.Void))
 	case e.Last == name && errors.Is(err, ErrMultipleRecords):
-		return fmt.Sprintf("there are %d SPF records, and receivers refuse all of several", e.Records)
+		return fmt.Sprintf("there are %d SPF records, but receivers accept only one", e.Records)
 	case errors.Is(err, ErrNoRecord), errors.Is(err, ErrMultipleRecords):
-		return fmt.Sprintf("an include or redirect leads to %d SPF records and must lead to one, at %s", e.Records,
-			truncateText(e.Last))
+		return fmt.Sprintf("an include or redirect refers to %s, which has %d SPF records and must have exactly one",
+			truncateText(e.Last), e.Records)
 	case errors.Is(err, ErrTooManyMX):
-		return "an mx term leads to more than 10 mail hosts"
+		return "an mx term refers to more than 10 mail hosts"
 	}
 	return "receivers cannot evaluate it (" + truncateText(err.Error()) + ")"
 }

@@ -2,7 +2,7 @@ package bounce
 
 import "testing"
 
-func TestADiagnosticWithoutNames(t *testing.T) {
+func TestRedactRecipient(t *testing.T) {
 	t.Parallel()
 	for diagnostic, want := range map[string]string{
 		"450 4.2.1 The mailbox of bob is busy":      "450 4.2.1",

@@ -25,7 +25,7 @@ func TestPlanDeliversMissingFactsAndMovesMark(t *testing.T) {
 		"no facts":               {scanResult{from: "evt_1"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
 		"the horizon moved back": {scanResult{from: "evt_9"}, "evt_1", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
 		"all handled":            {scanResult{from: "evt_1", seen: 3, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"all handled, and there are more": {scanResult{from: "evt_1", seen: looksAt, last: "evt_5"}, "evt_9",
+		"all handled, and there are more": {scanResult{from: "evt_1", seen: stretchSize, last: "evt_5"}, "evt_9",
 			10, nil, plan{next: "evt_5", mark: "evt_5", more: true}},
 		"one is queued": {scanResult{from: "evt_1", seen: 3, last: "evt_5", waits: "evt_4"},
 			"evt_9", 10, nil, plan{next: "evt_9", mark: "evt_4"}},
@@ -46,12 +46,12 @@ func TestPlanDeliversMissingFactsAndMovesMark(t *testing.T) {
 	}
 }
 
-// The mark stays at a queued fact, however many facts are handled in later stretches of the same look. When
-// the message of the queued fact is lost, the fact is found.
+// The mark stays at a queued fact, however many facts are handled in later stretches of the same scan. When the
+// message of the queued fact is lost, the fact is found.
 func TestMarkStaysAtQueuedFact(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	fill(t, d.SQL, 2*looksAt+1000)
+	fill(t, d.SQL, 2*stretchSize+1000)
 	c := Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.EmailDelivered, event.EmailBounced}}
 	g := newGroup(New(d, slog.New(slog.DiscardHandler), Options{CatchUp: time.Hour, HandlerTimeout: time.Minute}), c)
 	execute(t, d.SQL, `INSERT INTO bus_marks (consumer, until_id, types) VALUES ('g', '', $1)`, typeNames(c))
@@ -61,8 +61,8 @@ func TestMarkStaysAtQueuedFact(t *testing.T) {
 	look := func() (mark int) {
 		t.Helper()
 		execute(t, d.SQL, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
-		if more, err := g.lookAround(t.Context(), false); err != nil || more {
-			t.Fatalf("the look ended with more: %t, %v", more, err)
+		if more, err := g.scanFacts(t.Context(), false); err != nil || more {
+			t.Fatalf("the scan ended with more: %t, %v", more, err)
 		}
 		if err := d.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM facts WHERE id < (SELECT until_id FROM bus_marks)`).Scan(&mark); err != nil {
 			t.Fatal(err)

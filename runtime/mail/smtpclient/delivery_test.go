@@ -14,7 +14,7 @@ import (
 func TestDelivered(t *testing.T) {
 	t.Parallel()
 	for _, noPipelining := range []bool{false, true} {
-		server, w := one(t, smtptest.Config{NoPipelining: noPipelining})
+		server, w := newOneHost(t, smtptest.Config{NoPipelining: noPipelining})
 		server.On(smtptest.Dot, "", smtptest.Reply(250, "2.0.0", "Ok: queued as 4XyZ"))
 		got := w.send(t)
 		expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -40,9 +40,9 @@ func TestDelivered(t *testing.T) {
 	}
 }
 
-func TestTheNullSender(t *testing.T) {
+func TestNullSender(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	got := w.Deliver(t.Context(), smtpclient.Envelope{To: "bob@example.test"}, []byte(message), nil)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	if !strings.Contains(server.Transcript(), "MAIL FROM:<> ") {
@@ -50,9 +50,9 @@ func TestTheNullSender(t *testing.T) {
 	}
 }
 
-func TestBodiesArriveOctetForOctet(t *testing.T) {
+func TestBodiesArriveUnchanged(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	bodies := []string{
 		".\r\n", "..\r\n.\r\n...\r\n", "\r\n", "\r\n.\r\n", "a\r\n.b\r\n", strings.Repeat(".\r\n", 70_000),
 		strings.Repeat("x", 65_534) + "\r\n.over the block\r\n", strings.Repeat("x", 65_533) + "\r\n.at the block\r\n",

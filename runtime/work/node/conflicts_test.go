@@ -20,14 +20,14 @@ import (
 func TestRowListsMachineAddresses(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	one, two := prepared(t, d, "one"), join(t, d, "two")
+	one, two := prepareMember(t, d, "one"), join(t, d, "two")
 	var now changing
 	now.set("198.51.100.7", "198.51.100.9")
 	one.own.machine, one.egress = &now, "office"
 	begin(t, one)
 	lists := func(want ...string) {
 		t.Helper()
-		within(t, "one lists "+strings.Join(want, ", "), func() bool {
+		eventually(t, "one lists "+strings.Join(want, ", "), func() bool {
 			i := slices.IndexFunc(two.Others(), func(p Process) bool { return p.Name == "one" })
 			return i >= 0 && slices.Equal(two.Others()[i].Addresses.Texts(), want)
 		})
@@ -39,12 +39,12 @@ func TestRowListsMachineAddresses(t *testing.T) {
 	now.set("198.51.100.8")
 	lists("203.0.113.5", "198.51.100.8")
 	dbtest.Exec(t, d, `DELETE FROM nodes WHERE name = 'one'`) // a new row begins with the whole list
-	within(t, "the new row has the addresses", func() bool {
+	eventually(t, "the new row has the addresses", func() bool {
 		return count(t, d, `SELECT count(*) FROM nodes WHERE name = 'one' AND addresses = '["203.0.113.5", "198.51.100.8"]'`) == 1
 	})
 	lists("203.0.113.5", "198.51.100.8")
 
-	within(t, "the second process sees the first again", func() bool { return len(two.Others()) == 1 })
+	eventually(t, "the second process sees the first again", func() bool { return len(two.Others()) == 1 })
 	p := two.Others()[0]
 	if !p.Alive || p.Egress != "office" || !p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "") ||
 		!p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "one") {
@@ -59,7 +59,7 @@ func TestRowListsMachineAddresses(t *testing.T) {
 		many = append(many, machine.SingleNetwork(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})))
 	}
 	now.now.Store(&many)
-	within(t, "the row has 256 addresses", func() bool {
+	eventually(t, "the row has 256 addresses", func() bool {
 		return count(t, d, `SELECT coalesce(max(jsonb_array_length(addresses)), 0) FROM nodes WHERE name = 'one'`) == mostAddresses
 	})
 }
@@ -75,9 +75,9 @@ func TestRowsOfOtherVersionsAreRead(t *testing.T) {
 		('newer', 'v9', '["delivers", "routes"]', now(), now() + interval '1 hour', now(), '["198.51.100.7", "wireguard:office", "198.51.100.0/33"]', 'office', '{"of": 7}')`)
 	dbtest.Exec(t, d,
 		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ('older', 'v0', '[]', now(), now() + interval '1 hour', now())`)
-	within(t, "the process sees both rows", func() bool { return len(one.Others()) == 2 })
+	eventually(t, "the process sees both rows", func() bool { return len(one.Others()) == 2 })
 	before := one.SinceStored()
-	within(t, "beats continue", func() bool { return one.SinceStored() < before || one.mayClaim() })
+	eventually(t, "beats continue", func() bool { return one.SinceStored() < before || one.mayClaim() })
 	for _, p := range one.Others() {
 		addr := netip.MustParseAddr("198.51.100.7")
 		if newer := p.Name == "newer"; !p.Alive || p.Is(Delivers) != newer || p.Is("routes") != newer ||
@@ -110,9 +110,9 @@ func TestLiveProcessesAreCounted(t *testing.T) {
 			return maps.Equal(got, want)
 		}
 	}
-	within(t, "two processes are counted", counts(map[string]float64{Accepts: 2, Delivers: 2, Webhooks: 0}))
+	eventually(t, "two processes are counted", counts(map[string]float64{Accepts: 2, Delivers: 2, Webhooks: 0}))
 	two.kill(t)
-	within(t, "one process is counted", counts(map[string]float64{Accepts: 1, Delivers: 1, Webhooks: 0}))
+	eventually(t, "one process is counted", counts(map[string]float64{Accepts: 1, Delivers: 1, Webhooks: 0}))
 	if p := one.Others()[0]; p.Name != "two" || p.Alive || p.Silent < quick.gone {
 		t.Errorf("the first process sees %+v, want the second, silent", p)
 	}
@@ -125,7 +125,7 @@ func TestDuplicateNameIsLogged(t *testing.T) {
 	d := dbtest.New(t)
 	var logs [3]expect.Log
 	member := func(i int) *member {
-		m := prepared(t, d, "twin")
+		m := prepareMember(t, d, "twin")
 		m.log = slog.New(slog.NewTextHandler(&logs[i], nil))
 		begin(t, m)
 		return m
@@ -134,14 +134,14 @@ func TestDuplicateNameIsLogged(t *testing.T) {
 	first := member(0)
 	first.kill(t)
 	second := member(1)
-	within(t, "the claims of the first process are released", func() bool { return second.hasHanded(first.ID()) })
+	eventually(t, "the claims of the first process are released", func() bool { return second.hasHanded(first.ID()) })
 	if told(1) != 0 {
 		t.Errorf("after a restart, the log is\n%s", &logs[1])
 	}
 	member(2)
-	within(t, "both processes have logged the conflict", func() bool { return told(1) == 1 && told(2) == 1 })
+	eventually(t, "both processes have logged the conflict", func() bool { return told(1) == 1 && told(2) == 1 })
 	beats := second.Others()[0].SeenAt
-	within(t, "two beats have passed", func() bool {
+	eventually(t, "two beats have passed", func() bool {
 		return len(second.Others()) > 0 && second.Others()[len(second.Others())-1].SeenAt.Sub(beats) > 2*quick.every
 	})
 	if told(1) != 1 || told(2) != 1 {
@@ -155,13 +155,13 @@ func TestWrongClockIsReported(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	var log expect.Log
-	wrong := prepared(t, d, "wrong")
+	wrong := prepareMember(t, d, "wrong")
 	corrected := make(chan time.Duration, 100)
 	wrong.correct = func(by time.Duration) { corrected <- by }
 	wrong.log, wrong.times.skew = slog.New(slog.NewTextHandler(&log, nil)), -time.Hour
 	begin(t, wrong)
 	right := join(t, d, "right")
-	within(t, "the row reports the clock", func() bool {
+	eventually(t, "the row reports the clock", func() bool {
 		all, err := right.Processes(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestWrongClockIsReported(t *testing.T) {
 		!strings.Contains(log.String(), "ahead=-59m") && !strings.Contains(log.String(), "ahead=-1h0m") {
 		t.Errorf("the log is\n%s", &log)
 	}
-	within(t, "both may claim", func() bool { return wrong.mayClaim() && right.mayClaim() })
+	eventually(t, "both may claim", func() bool { return wrong.mayClaim() && right.mayClaim() })
 	if by := <-corrected; len(corrected) != 0 || by > -time.Hour+time.Minute || by < -time.Hour-time.Minute {
 		t.Errorf("the correction of a clock that is an hour behind was %s, and %d more; want one", by, len(corrected))
 	}

@@ -11,7 +11,7 @@ import (
 // A failed handshake costs a second connection, and the next message tries TLS again.
 func TestTLSIsTriedAgainAfterAFailedHandshake(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{TLS: smtptest.BrokenTLS}, lanes(t, "default 3 3 1 10m -"))
+	server, w := newOneHost(t, smtptest.Config{TLS: smtptest.BrokenTLS}, withLanes(t, "default 3 3 1 10m -"))
 	for i, want := range []int{2, 4, 6} {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 		if n := server.Stats().Connections; n != want {
@@ -26,9 +26,9 @@ func TestTLSIsTriedAgainAfterAFailedHandshake(t *testing.T) {
 	}
 }
 
-func TestAServerThatOffersNoSTARTTLSIsNotAskedForIt(t *testing.T) {
+func TestSTARTTLSIsNotSentIfNotOffered(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
 	if !strings.HasSuffix(got.Diagnostic(), "the server does not offer STARTTLS") ||
@@ -37,8 +37,8 @@ func TestAServerThatOffersNoSTARTTLSIsNotAskedForIt(t *testing.T) {
 	}
 }
 
-// The library that opens sessions ends its errors in "transient" or "permanent".
-func TestErrorsAreToldInPlainWords(t *testing.T) {
+// The library that opens sessions ends its errors with "transient" or "permanent".
+func TestErrorsOmitTransientAndPermanent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		tls    smtptest.TLS
@@ -52,7 +52,7 @@ func TestErrorsAreToldInPlainWords(t *testing.T) {
 		"broken TLS":      {smtptest.BrokenTLS, smtptest.Auth, smtptest.Disconnect()},
 		"refused the TLS": {smtptest.StartTLS, smtptest.Starttls, smtptest.Reply(454, "4.7.0", "not now")},
 	} {
-		server, w := one(t, smtptest.Config{TLS: c.tls})
+		server, w := newOneHost(t, smtptest.Config{TLS: c.tls})
 		server.On(c.at, "", c.action)
 		got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 		if got.Err == nil {

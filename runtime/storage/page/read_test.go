@@ -44,11 +44,11 @@ func TestBackwardPages(t *testing.T) {
 		want Page[int]
 	}{
 		"the end of the list": {[]int{1, 2, 3}, Position{Limit: 2, Back: true}, Page[int]{Items: []int{2, 1}, HasPrevious: true}},
-		"in front of an entry": {[]int{4, 5, 6}, Position{Limit: 2, ID: "3", Back: true},
+		"before an entry": {[]int{4, 5, 6}, Position{Limit: 2, ID: "3", Back: true},
 			Page[int]{Items: []int{5, 4}, HasMore: true, HasPrevious: true, NextCursor: codec.Encode(list, "4")}},
 		"the beginning of the list": {[]int{8, 9}, Position{Limit: 2, ID: "7", Back: true},
 			Page[int]{Items: []int{9, 8}, HasMore: true, NextCursor: codec.Encode(list, "8")}},
-		"nothing in front": {nil, Position{Limit: 2, ID: "9", Back: true}, Page[int]{HasMore: true}},
+		"nothing before": {nil, Position{Limit: 2, ID: "9", Back: true}, Page[int]{HasMore: true}},
 	} {
 		got := FromRows(codec, list, c.rows, c.at, strconv.Itoa)
 		if len(got.Cursors) != len(got.Items) {

@@ -14,7 +14,7 @@ const (
 	maxTXT   = 4 << 10 // bytes of a record: enough for a key of 16,384 bits
 )
 
-// boundedResolver is a resolver with limited answers.
+// boundedResolver is a resolver that limits the size of its answers.
 type boundedResolver struct{ dns.Resolver }
 
 func (b boundedResolver) LookupAddr(ctx context.Context, addr string) ([]string, adns.Result, error) {

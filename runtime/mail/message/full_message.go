@@ -23,7 +23,7 @@ type Mailbox struct {
 	Address string // as written; empty if invalid
 }
 
-// Bounds are the limits of ReadWhole. Zero values mean the defaults.
+// Bounds are the limits of ReadFull. Zero values mean the defaults.
 type Bounds struct {
 	Total    int64 // bytes of the message, default: all; the rest is not read
 	Text     int   // bytes of Text and of HTML, default 5 MB
@@ -32,9 +32,9 @@ type Bounds struct {
 
 const maxContents = 50 << 20
 
-// ReadFull parses a message to its end, with the contents of its files. Unlike Read it joins all bodies of
-// a kind, because the footer of a mailing list is one. The error is that of r; everything before it is in
-// the Whole, which is never nil.
+// ReadFull parses a message to its end, with the contents of its files. Unlike Read it joins all bodies of a
+// kind, because the footer of a mailing list is one. The error is that of r; everything before it is in the
+// FullMessage, which is never nil.
 func ReadFull(r io.Reader, bounds Bounds) (*FullMessage, error) {
 	if bounds.Total <= 0 {
 		bounds.Total = math.MaxInt64

@@ -20,12 +20,12 @@ func readWhole(t testing.TB, raw string, bounds message.Bounds) *message.FullMes
 	t.Helper()
 	p, err := message.ReadFull(strings.NewReader(raw), bounds)
 	if err != nil {
-		t.Fatalf("ReadWhole of %.60q gave the error %v, want none", raw, err)
+		t.Fatalf("ReadFull of %.60q returned the error %v, want none", raw, err)
 	}
 	return p
 }
 
-func TestReadWholeTakesBrokenMessages(t *testing.T) {
+func TestReadFullAcceptsBrokenMessages(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		raw  string
@@ -66,7 +66,7 @@ func TestReadWholeTakesBrokenMessages(t *testing.T) {
 	}
 }
 
-func TestReadWholeDecodesHeaders(t *testing.T) {
+func TestReadFullDecodesHeaders(t *testing.T) {
 	t.Parallel()
 	p := readWhole(t,
 		"Received: one\r\nReceived: two\r\nSubject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=\r\n\t=?iso-8859-1?q?_J=FCrgen?=\r\n"+
@@ -75,7 +75,7 @@ func TestReadWholeDecodesHeaders(t *testing.T) {
 			"X-Evil: =?utf-8?q?a=0D=0ABcc:_x=00?=\r\nX-Raw: \xfc\r\nX-Space : y\r\n\r\n", message.Bounds{})
 	if p.Subject != "Grüße Jürgen" || p.MessageID != "1@b.co" || p.InReplyTo == nil || *p.InReplyTo != "0@b.co" ||
 		!p.Date.Equal(time.Date(2026, 11, 21, 8, 30, 0, 0, time.UTC)) {
-		t.Errorf("the message is read as %+v, want its subject, message id, answered id and date decoded", p)
+		t.Errorf("the message is read as %+v, want its subject, message id, in-reply-to id and date decoded", p)
 	}
 	if diff := cmp.Diff([]string{"x@b.co", "y@b.co"}, p.References); diff != "" {
 		t.Error(diff)
@@ -100,7 +100,7 @@ func TestReadWholeDecodesHeaders(t *testing.T) {
 	}
 }
 
-func TestReadWholeKeepsItsBounds(t *testing.T) {
+func TestReadFullKeepsItsBounds(t *testing.T) {
 	t.Parallel()
 	nested := func(depth int) string {
 		var b strings.Builder
@@ -124,7 +124,7 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 	}
 	if p := readWhole(t, "\r\n"+strings.Repeat("ü", 100), message.Bounds{Text: 11}); p.Text != "üüüüü" ||
 		!strings.Contains(strings.Join(p.Defects, " "), "longer than 11 bytes") {
-		t.Errorf("a text of 200 bytes with a bound of 11 is %q with the defects %q, want five characters and a word about it", p.Text, p.Defects)
+		t.Errorf("a text of 200 bytes with a bound of 11 is %q with the defects %q, want five characters and a defect", p.Text, p.Defects)
 	}
 	if p := readWhole(t,
 		"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n12345678\r\n--b\r\n\r\n12345678\r\n--b--",
@@ -139,7 +139,7 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 	}
 	if p := readWhole(t, "\r\n0123456789", message.Bounds{Total: 6}); p.Text != "0123" ||
 		!strings.Contains(strings.Join(p.Defects, " "), "longer than 6 bytes") {
-		t.Errorf("a message of 12 bytes with a bound of 6 is %q with the defects %q, want 0123 and a word about it",
+		t.Errorf("a message of 12 bytes with a bound of 6 is %q with the defects %q, want 0123 and a defect",
 			p.Text, p.Defects)
 	}
 	if p := readWhole(t, "\r\n0123", message.Bounds{Total: 6}); p.Text != "0123" ||
@@ -149,7 +149,7 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 	if p := readWhole(t, "A: b\r\n"+strings.Repeat("X: y\r\n", 100_000),
 		message.Bounds{}); len(p.Header) > 256<<10/len("X: y") ||
 		!strings.Contains(strings.Join(p.Defects, " "), "The header is longer") {
-		t.Errorf("a header of 600 KB gave %d fields with the defects %q, want those within 256 KB and a word about it",
+		t.Errorf("a header of 600 KB gave %d fields with the defects %q, want those within 256 KB and a defect",
 			len(p.Header), p.Defects)
 	}
 	long := "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\none\r\n--b\r\nContent-Type: a/b\r\nX: " +
@@ -160,14 +160,14 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 	}
 }
 
-func TestReadWholeReportsTheReadersError(t *testing.T) {
+func TestReadFullReturnsTheReadersError(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("connection gone")
 	for _, head := range []string{"", "Subject: x\r\n", "Subject: x\r\n\r\nbody",
 		"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nbody"} {
 		p, err := message.ReadFull(io.MultiReader(strings.NewReader(head), iotest.ErrReader(gone)), message.Bounds{})
 		if !errors.Is(err, gone) {
-			t.Errorf("ReadWhole with a reader broken after %q returned %v, want the reader's error", head, err)
+			t.Errorf("ReadFull with a reader that fails after %q returned %v, want the reader's error", head, err)
 		}
 		if strings.HasSuffix(head, "body") && p.Text != "body" {
 			t.Errorf("%q: text %q", head, p.Text)
@@ -175,9 +175,8 @@ func TestReadWholeReportsTheReadersError(t *testing.T) {
 	}
 }
 
-// TestReadWholeOfHostileInputIsCheap keeps the inputs that cost other parsers minutes
-// and gigabytes.
-func TestReadWholeOfHostileInputIsCheap(t *testing.T) {
+// TestReadFullOfHostileInputIsCheap reads inputs that cost other parsers minutes and gigabytes.
+func TestReadFullOfHostileInputIsCheap(t *testing.T) {
 	t.Parallel()
 	var numbered, nested strings.Builder
 	for i := range 20000 {
@@ -215,7 +214,7 @@ func TestReadWholeOfHostileInputIsCheap(t *testing.T) {
 	}
 }
 
-// checkStrings holds for every message.
+// checkStrings checks properties of every message.
 func checkStrings(t *testing.T, p *message.FullMessage) {
 	t.Helper()
 	all := []string{p.Subject, p.HTML, p.Text, p.MessageID}

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-func TestRefusalsByPhase(t *testing.T) {
+func TestRejectionsByPhase(t *testing.T) {
 	t.Parallel()
 	const (
 		tmp  = smtpclient.Temporary
@@ -49,7 +49,7 @@ func TestRefusalsByPhase(t *testing.T) {
 		for _, noPipelining := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				server, w := one(t, smtptest.Config{NoPipelining: noPipelining})
+				server, w := newOneHost(t, smtptest.Config{NoPipelining: noPipelining})
 				server.On(c.at, "", smtptest.Reply(c.code, c.enhanced, "because of the test"))
 				got := w.send(t)
 				expect(t, got, c.kind, c.reason, c.phase)
@@ -57,8 +57,8 @@ func TestRefusalsByPhase(t *testing.T) {
 				if got.Ambiguous || got.RemoteHost != "mx1.example.test" || got.RemoteAddr != server.Addr() {
 					t.Errorf("got %+v", got)
 				}
-				// The same recipient, after the server has changed its mind. Where it asked for
-				// less, that lane is paused; another one is not.
+				// The same recipient, when the server accepts again. If the server asked for less traffic, its
+				// lane is paused, but other lanes are not.
 				again := envelope
 				if c.code == 421 || c.code < 500 && c.at <= smtptest.EHLO {
 					if got := w.send(t); !errors.Is(got.Err, lane.ErrNoRoom) {
@@ -75,7 +75,7 @@ func TestRefusalsByPhase(t *testing.T) {
 
 func TestRepliesOfSeveralLinesBecomeOne(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.On(smtptest.Rcpt, "", smtptest.Reply(550, "5.1.1",
 		"The account that you tried to reach\n5.1.1 does not exist.\nSee https://help.test"))
 	got := w.send(t)
@@ -85,10 +85,10 @@ func TestRepliesOfSeveralLinesBecomeOne(t *testing.T) {
 	}
 }
 
-// Whatever a server says at RCPT, other recipients are not touched by it.
+// No reply to RCPT affects other recipients.
 func TestARefusedRecipientLeavesTheConnectionUsable(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{})
+	server, w := newOneHost(t, smtptest.Config{})
 	server.Always(smtptest.Rcpt, "bob@example.test", smtptest.Reply(550, "5.1.1", "no such user"))
 	carol := smtpclient.Envelope{From: envelope.From, To: "carol@example.test"}
 	for range 3 {

@@ -99,7 +99,7 @@ func TestReadsFromSilentStoreTimeOut(t *testing.T) {
 		"one that delivers a byte a second":        {script{between: time.Second, pieces: 1000, piece: 1}, 0, blob.ErrSilent, 5 * time.Second},
 		"one that delivers two megabytes a second": {script{between: 31250 * time.Microsecond, pieces: 480, piece: 64 << 10}, 0, nil, 20 * time.Second},
 		"a slow reader":                            {script{pieces: 100, piece: 64 << 10}, time.Second, nil, 2 * time.Minute},
-		"one that refuses":                         {script{err: refused}, 0, refused, time.Second},
+		"one that rejects the request":             {script{err: refused}, 0, refused, time.Second},
 		"one that does not have the object":        {script{err: blob.ErrNotFound}, 0, blob.ErrNotFound, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

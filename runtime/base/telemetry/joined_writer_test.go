@@ -31,7 +31,7 @@ func (s *sheet) take() []string {
 	return got
 }
 
-func TestLinesOfAMomentShareAWrite(t *testing.T) {
+func TestLinesShareAWrite(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &sheet{}
@@ -40,7 +40,7 @@ func TestLinesOfAMomentShareAWrite(t *testing.T) {
 		log.Info("one")
 		log.Info("two")
 		if got := s.take(); len(got) != 0 {
-			t.Errorf("written at once: %q", got)
+			t.Errorf("written immediately: %q", got)
 		}
 		time.Sleep(51 * time.Millisecond)
 		synctest.Wait()

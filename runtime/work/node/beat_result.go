@@ -30,7 +30,7 @@ func (n *Node) recordBeat(h beatResult) {
 	if silence > n.times.silent && !n.beat.IsZero() && !h.alone {
 		h.wait = max(h.wait, n.times.pause)
 	}
-	n.overOutage(h)
+	n.trackOutage(h)
 	n.beat, n.until, n.published = h.sent, h.seen.Add(n.times.silent), h.lock
 	n.clock, n.clockAt = h.seen, h.sent
 	n.others = h.others
@@ -92,7 +92,7 @@ func (n *Node) Holds(since time.Time) bool {
 	return elapsedSince(n.beat) < n.times.holds && !since.Before(n.holdsFrom)
 }
 
-// Report reports the result of a database operation. The first success after a failure closes Back.
+// Report reports the result of a database operation. The first success after a failure closes the recovery signal.
 func (n *Node) Report(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,8 +106,8 @@ func (n *Node) Report(err error) {
 	}
 }
 
-// Back returns a channel that is closed when the database works again.
-func (n *Node) Back() <-chan struct{} {
+// RecoverySignal returns a channel that is closed when the database works again.
+func (n *Node) RecoverySignal() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.back

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-func TestStrayVariablesAreNamedWithTheNearestSetting(t *testing.T) {
+func TestUnknownVariablesNameTheNearestSetting(t *testing.T) {
 	t.Parallel()
 	known := []string{"DATABASE_URL", "POSTRIDER_BASE_URL", "POSTRIDER_MX_ALLOW", "POSTRIDER_MX_PORT",
 		"POSTRIDER_MODULES"}
@@ -16,9 +16,9 @@ func TestStrayVariablesAreNamedWithTheNearestSetting(t *testing.T) {
 		environ []string
 		want    []setting.UnknownVariable
 	}{
-		"letters that changed places": {[]string{"POSTRIDER_MX_PROT=25"},
+		"swapped letters": {[]string{"POSTRIDER_MX_PROT=25"},
 			[]setting.UnknownVariable{{Name: "POSTRIDER_MX_PROT", Nearest: "POSTRIDER_MX_PORT"}}},
-		"a letter less": {[]string{"POSTRIDER_MODULE=-relay"},
+		"a missing letter": {[]string{"POSTRIDER_MODULE=-relay"},
 			[]setting.UnknownVariable{{Name: "POSTRIDER_MODULE", Nearest: "POSTRIDER_MODULES"}}},
 		"the prefix of another setting": {[]string{"POSTRIDER_DATABASE_URL=x"},
 			[]setting.UnknownVariable{{Name: "POSTRIDER_DATABASE_URL", Nearest: "POSTRIDER_BASE_URL"}}},
@@ -30,10 +30,10 @@ func TestStrayVariablesAreNamedWithTheNearestSetting(t *testing.T) {
 			[]setting.UnknownVariable{{Name: "POSTRIDER_BASE_URI", Nearest: "POSTRIDER_BASE_URL"}}},
 	} {
 		if diff := cmp.Diff(test.want, setting.UnknownVariables(test.environ, known)); diff != "" {
-			t.Errorf("%s: the strays of %v differ (-want +got):\n%s", name, test.environ, diff)
+			t.Errorf("%s: the unknown variables of %v differ (-want +got):\n%s", name, test.environ, diff)
 		}
 	}
 	if got := setting.UnknownVariables([]string{"POSTRIDER_X=1"}, nil); got != nil {
-		t.Errorf("without any known setting the strays are %v, want none", got)
+		t.Errorf("without any known setting, the unknown variables are %v, want none", got)
 	}
 }

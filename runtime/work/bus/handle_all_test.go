@@ -18,8 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// together returns a consumer whose HandleAll calls its Handle for each fact.
-func together(group string, handle bus.Handler) bus.Consumer {
+// handleTogether returns a consumer whose HandleAll calls its Handle for each fact.
+func handleTogether(group string, handle bus.Handler) bus.Consumer {
 	c := consumer(group, handle)
 	c.HandleAll = func(ctx context.Context, tx db.Execer, facts []event.Fact) error {
 		for _, f := range facts {
@@ -43,7 +43,7 @@ func (b bench) effects(group string) map[string]int {
 		if err := row.Scan(&fact, &n); err != nil {
 			return err
 		}
-		found[tail(fact)] += n
+		found[stableTail(fact)] += n
 		return nil
 	}, `SELECT fact_id, count(*) FROM effects WHERE consumer = $1 GROUP BY 1 UNION ALL SELECT fact_id, -failures FROM bus_poison WHERE consumer = $1`, group)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestHandleAllLeavesSameRowsAsHandle(t *testing.T) {
 	// Each tenth fact fails, each twentieth always; its id determines which, and how.
 	fails := func(seed uint64, f event.Fact, calls int) func(context.Context, db.Execer) error {
 		h := fnv.New64a()
-		fmt.Fprint(h, seed, tail(f.ID))
+		fmt.Fprint(h, seed, stableTail(f.ID))
 		n := h.Sum64()
 		if n%10 != 0 || n%20 == 0 && calls > 2 {
 			return nil
@@ -91,14 +91,14 @@ func TestHandleAllLeavesSameRowsAsHandle(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	on := b.bus(bus.Options{Signals: b.signals(), Retry: quick}, consumer("single", handler("single", seed)),
-		together("at-once", handler("at-once", seed)))
+		handleTogether("at-once", handler("at-once", seed)))
 	var facts []event.Fact
 	for range 12 {
 		some := factsOf(1 + rand.IntN(120))
 		facts = append(facts, some...)
 		b.publish(on, some...)
 	}
-	b.drained()
+	b.awaitDrained()
 	single, atOnce := b.effects("single"), b.effects("at-once")
 	if len(single) != len(facts) {
 		t.Errorf("%d of %d facts were handled or set aside", len(single), len(facts))
@@ -111,7 +111,7 @@ func TestHandleAllLeavesSameRowsAsHandle(t *testing.T) {
 
 // However HandleAll fails, the facts are handled one by one, and only the broken one is set aside. A fact
 // that failed before is not passed to HandleAll again.
-func TestBrokenFactDoesNotBlockBatch(t *testing.T) {
+func TestBrokenFactDoesNotBlockItsBatch(t *testing.T) {
 	t.Parallel()
 	const beyond = "a statement that times out"
 	for name, fail := range map[string]func(ctx context.Context, tx db.Execer) error{
@@ -141,12 +141,12 @@ func TestBrokenFactDoesNotBlockBatch(t *testing.T) {
 			b := newBench(t)
 			b.exec("CREATE TABLE late (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
 			facts := factsOf(80)
-			bad := tail(facts[20].ID)
-			c := together("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+			bad := stableTail(facts[20].ID)
+			c := handleTogether("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
 				if err := effect("g")(ctx, tx, f); err != nil {
 					return err
 				}
-				if tail(f.ID) == bad {
+				if stableTail(f.ID) == bad {
 					return fail(ctx, tx)
 				}
 				return nil
@@ -154,7 +154,7 @@ func TestBrokenFactDoesNotBlockBatch(t *testing.T) {
 			var batches atomic.Int32
 			each := c.HandleAll
 			c.HandleAll = func(ctx context.Context, tx db.Execer, some []event.Fact) error {
-				if slices.ContainsFunc(some, func(f event.Fact) bool { return tail(f.ID) == bad }) {
+				if slices.ContainsFunc(some, func(f event.Fact) bool { return stableTail(f.ID) == bad }) {
 					batches.Add(1)
 				}
 				return each(ctx, tx, some)
@@ -165,7 +165,7 @@ func TestBrokenFactDoesNotBlockBatch(t *testing.T) {
 			}
 			on := b.bus(options, c)
 			b.publish(on, facts...)
-			b.drained()
+			b.awaitDrained()
 			b.once("g", slices.Delete(slices.Clone(facts), 20, 21))
 			if n := b.count("SELECT count(*) FROM bus_poison WHERE substr(fact_id, 15) = $1 AND failures = 5", bad); n != 1 {
 				t.Errorf("the broken fact is in bus_poison %d times with 5 failures, want once", n)
@@ -185,30 +185,30 @@ func TestHandleAllGetsFactsInOrder(t *testing.T) {
 	var order []string
 	var alone int
 	c := consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
-		order, alone = append(order, tail(f.ID)), alone+1
+		order, alone = append(order, stableTail(f.ID)), alone+1
 		return effect("g")(ctx, tx, f)
 	})
 	c.HandleAll = func(ctx context.Context, tx db.Execer, facts []event.Fact) error {
 		for _, f := range facts {
-			order = append(order, tail(f.ID))
+			order = append(order, stableTail(f.ID))
 			if err := effect("g")(ctx, tx, f); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	on := bus.New(b.DB, discard(), calm(bus.Options{Poll: 50 * time.Millisecond}))
+	on := bus.New(b.DB, discard(), withPatience(bus.Options{Poll: 50 * time.Millisecond}))
 	on.Register(c)
 	facts := factsOf(101) // two batches of 50, and one fact
 	b.publish(on, facts...)
 	if err := on.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.drained()
+	b.awaitDrained()
 	b.stop(on)
 	var want []string
 	for _, f := range facts {
-		want = append(want, tail(f.ID))
+		want = append(want, stableTail(f.ID))
 	}
 	if diff := cmp.Diff(want, order); diff != "" {
 		t.Errorf("facts were not handled in the order of their publication (-want +got):\n%s", diff)
@@ -223,11 +223,11 @@ func TestHandleAllGetsFactsInOrder(t *testing.T) {
 func TestProcessesHandleFactsTogetherOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.marked("g")
+	b.createMark("g")
 	options := often
 	options.Signals = b.signals()
-	one := b.bus(options, together("g", effect("g")))
-	b.bus(options, together("g", effect("g")))
+	one := b.bus(options, handleTogether("g", effect("g")))
+	b.bus(options, handleTogether("g", effect("g")))
 	var facts []event.Fact
 	for cut := 0; cut < 5; {
 		some := factsOf(80)
@@ -239,25 +239,25 @@ func TestProcessesHandleFactsTogetherOnce(t *testing.T) {
 		// a message that breaks its connection five times is set aside, and one remains in the table until it
 		// is handled
 		left := 4
-		b.until("all published facts are handled", func() bool {
+		b.awaitCondition("all published facts are handled", func() bool {
 			now := b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' AND query ~ 'SAVEPOINT|INTO effects|INTO bus_handled' LIMIT $1) busy`, left)
 			cut, left = cut+now, left-now
 			return b.count("SELECT count(*) FROM bus_messages") == 0
 		})
 	}
-	b.reached("g")
+	b.awaitMarks("g")
 	b.once("g", facts)
 	if n := b.count("SELECT count(*) FROM bus_poison"); n != 0 {
 		t.Errorf("%d facts were set aside because of broken connections", n)
 	}
 }
 
-// The catch-up of a slow group adds only a few facts to the queued ones, however often it looks.
+// The catch-up of a slow group adds only a few facts to the queued ones, however often it scans.
 func TestCatchUpAddsFewToFullQueue(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.marked("g")
+	b.createMark("g")
 	old := factsOf(1500)
 	b.publish(bus.New(b.DB, discard(), bus.Options{}), old...)
 	var most atomic.Int64
@@ -271,7 +271,7 @@ func TestCatchUpAddsFewToFullQueue(t *testing.T) {
 			most.Store(max(most.Load(), waits))
 			return effect("g")(ctx, tx, f)
 		}))
-	b.until("half of the facts are handled", func() bool { return b.count("SELECT count(*) FROM effects") > len(old)/2 })
+	b.awaitCondition("half of the facts are handled", func() bool { return b.count("SELECT count(*) FROM effects") > len(old)/2 })
 	b.stop(on)
 	limit := 250 + 50*int64(time.Since(began)/(5*time.Second)) // aheadMost, and aheadLeast once in each leastEvery
 	if n := most.Load(); n > limit {
@@ -285,7 +285,7 @@ func TestBatchSharesSavepoint(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	facts := factsOf(20)
-	bad := tail(facts[7].ID)
+	bad := stableTail(facts[7].ID)
 	type call struct{ fact, savepoint string }
 	var calls []call // one goroutine handles the messages of a group
 	var done atomic.Bool
@@ -296,21 +296,21 @@ func TestBatchSharesSavepoint(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if calls = append(calls, call{tail(f.ID), written}); tail(f.ID) == bad && !done.Swap(true) {
+			if calls = append(calls, call{stableTail(f.ID), written}); stableTail(f.ID) == bad && !done.Swap(true) {
 				return errors.New("a defect, once")
 			}
 			return nil
 		}))
 	b.publish(on, facts...)
-	b.drained()
+	b.awaitDrained()
 	b.once("g", facts)
 	if len(calls) < 28 {
 		t.Fatalf("the handler was called %d times, want 8 together and 20 alone", len(calls))
 	}
 	for i, c := range calls[:28] {
-		first, want := calls[0].savepoint, tail(facts[i%8].ID)
+		first, want := calls[0].savepoint, stableTail(facts[i%8].ID)
 		if i >= 8 {
-			want = tail(facts[i-8].ID)
+			want = stableTail(facts[i-8].ID)
 		}
 		if c.fact != want || (c.savepoint == first) != (i < 8) || i > 8 && c.savepoint == calls[i-1].savepoint {
 			t.Errorf("call %d was for %s in the savepoint %s after %+v, want %s, in the savepoint of the first "+
