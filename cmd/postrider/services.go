@@ -123,7 +123,7 @@ func (of services) outbound() (*outbound.Service, error) {
 		return nil, err
 	}
 	// no DNS lookups
-	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(of.config), Logger: slog.New(slog.DiscardHandler)})
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Get(of.config), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,6 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 	}, rollbackBody, e.rollBackTemplate)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Read, Quiet: true, Slow: true,
-		Stores:  api.StoresNothing,
 		Summary: "Render a template",
 		Description: "Renders the draft or a version as it would be sent, without sending it. Variables are checked " +
 			"as for a send. `{{unsubscribe_url}}` is not replaced, because only a sent email has a link. With " +
