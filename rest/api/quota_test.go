@@ -20,7 +20,8 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 	want := map[string]string{}
 	for class, ids := range map[string][]string{
 		// Stores the content of the body in a new row.
-		"body": {"addTemplate", "updateTemplate", "publishTemplate", "rollbackTemplate", "duplicateTemplate",
+		"body": {"addTemplate", "updateTemplate", "publishTemplate", "rollbackTemplate", "duplicateTemplate", "restoreTemplateEdit",
+			"addTemplateImage",
 			"createAutomation", "updateAutomation", "postCustomEvent",
 			"addSuppression", "addSuppressions", "addDomain", "startDomainClaim", "createWebhook", "createAPIKey",
 			"createSMTPCredential", "putAddressRules",
@@ -28,7 +29,7 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 		// The service knows the exact number of bytes.
 		"itself": {"sendEmail", "sendBatch", "resendEmail", "replyToReceivedEmail", "forwardReceivedEmail"},
 		// Deletes, reads, controls, or replaces one row: works when the quota is used up.
-		"nothing": {"updateEmail", "checkEmail", "renderTemplate", "actOnAutomation", "simulateAutomation", "backtestAutomation",
+		"nothing": {"updateEmail", "checkEmail", "actOnAutomation", "simulateAutomation", "backtestAutomation",
 			"cancelAutomationRun", "retryAutomationRun", "retryFailedRuns",
 			"verifyDomain", "verifyDomainTrackingHost", "verifyDomainClaim", "updateDomain", "updateWebhook",
 			"putSMSSettings", "replayWebhookDelivery", "recoverWebhook",

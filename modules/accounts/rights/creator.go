@@ -69,7 +69,7 @@ var reaches = map[string]Reach{
 	"updateAutomation": OwnDomains, "actOnAutomation": OwnDomains, "simulateAutomation": OwnDomains,
 
 	"getAccount": NoDomain, "getAccountBrand": NoDomain, "listPlans": NoDomain,
-	"listTemplates": NoDomain, "getTemplate": NoDomain, "listTemplateVersions": NoDomain, "getTemplateVersion": NoDomain, "renderTemplate": NoDomain,
+	"listTemplates": NoDomain, "getTemplate": NoDomain, "listTemplateVersions": NoDomain, "getTemplateVersion": NoDomain, "listTemplateEdits": NoDomain, "getTemplateEdit": NoDomain, "listTemplateImages": NoDomain, "renderTemplate": NoDomain,
 
 	"Query.viewer": NoDomain, "Query.account": NoDomain, "Query.email": OwnDomains, "Query.emails": OwnDomains,
 	"Query.domain": OwnDomains, "Query.domains": OwnDomains,
