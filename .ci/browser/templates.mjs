@@ -42,6 +42,13 @@ check((await page.evaluate(() => getSelection()?.toString())) === '{{ name | nop
 check(!(await stored()).html.includes('nope'), 'an invalid draft is not saved')
 await page.keyboard.press('Delete')
 
+// Variables are completed.
+await code.click()
+await page.keyboard.press('Control+End')
+await page.keyboard.type('{{ na')
+await page.getByRole('option', { name: /^name/ }).click()
+await until('the completed variable is saved', async () => /{{ name ?}}$/.test((await stored()).html.trimEnd()))
+
 // 3. The frame has room for 600 pixels, and the width and the color scheme of a phone are emulated.
 const table = await email.locator('table').boundingBox()
 const frame = await page.locator('iframe[title="Rendered email"]').boundingBox()

@@ -88,6 +88,9 @@ func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now ti
 		}
 	}
 	for _, kept := range s.kept {
+		if kept.Purge == nil {
+			continue
+		}
 		n, err := kept.Purge(ctx, a.AccountID, forRecords)
 		total.Others += n
 		if err != nil {

@@ -17,10 +17,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Module provides *Service and its sweep.
+// Module provides *Service, its sweep and the erasure of addresses.
 var Module = fx.Module("audit", fx.Provide(New),
 	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "entries of the audit log", Run: s.sweepEntries}
+	}),
+	module.ProvidePersonalData(func(s *Service) module.PersonalData {
+		return module.PersonalData{What: "changes in the audit log", Erase: s.Erase}
 	}),
 )
 

@@ -1,6 +1,10 @@
 package audit
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,5 +56,34 @@ func TestLastBy(t *testing.T) {
 	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now.Add(2*time.Second)); err != nil ||
 		by != (Actor{}) {
 		t.Errorf("LastBy since a time after the last change returned %+v, %v, want the zero Actor", by, err)
+	}
+}
+
+// An erasure removes the changes that mention an address, in any case and escaped as in JSON, and keeps the entries.
+func TestEraseRemovesChangesWithAddress(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	s := &Service{db: d}
+	d.Ent.Account.Create().SetID("acc_1").SetName("One").SetEmail("one@example.com").ExecX(t.Context())
+	d.Ent.Account.Create().SetID("acc_2").SetName("Two").SetEmail("two@example.com").ExecX(t.Context())
+	const address = `"bob\&"@example.net`
+	for _, e := range []struct{ account, email string }{
+		{"acc_1", strings.ToUpper(address)}, {"acc_1", "carol@example.net"}, {"acc_2", address},
+	} {
+		d.Ent.AuditEntry.Create().SetID(id.New(id.AuditEntry)).SetAccountID(e.account).SetActorKind("system").
+			SetAction("addSuppression").SetChanges(map[string]any{"email": e.email}).ExecX(t.Context())
+	}
+	if n, err := s.Erase(t.Context(), "acc_1", address); n != 1 || err != nil {
+		t.Errorf("erased from %d entries with the error %v, want 1", n, err)
+	}
+	left := map[string]int{}
+	for _, e := range d.Ent.AuditEntry.Query().AllX(t.Context()) {
+		left[fmt.Sprint(*e.AccountID, e.Changes)]++
+	}
+	want := map[string]int{"acc_1map[]": 1, "acc_1map[email:carol@example.net]": 1, "acc_2map[email:" + address + "]": 1}
+	for _, entry := range slices.Sorted(maps.Keys(want)) {
+		if left[entry] != 1 {
+			t.Errorf("the entries are %v, want %s among them", left, entry)
+		}
 	}
 }

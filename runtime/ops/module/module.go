@@ -22,7 +22,7 @@ type PersonalData struct {
 	// Active means that the stored data causes actions, like a run that sends mail does. It is erased before
 	// all other data, so that it creates no new data, and once more with the rest.
 	Active bool
-	// Purge deletes data older than the account's retention period.
+	// Purge deletes data older than the account's retention period. It is nil for data that is kept regardless of it.
 	Purge func(ctx context.Context, accountID string, before time.Time) (deleted int64, err error)
 	// Erase deletes the data about an address. It can be repeated.
 	Erase func(ctx context.Context, accountID, address string) (deleted int64, err error)

@@ -152,7 +152,17 @@ var owned = map[string]struct {
 		}
 		return made.Claim.ID
 	}},
+	"/template-images": {"", "img_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
+		t.Helper()
+		var made struct{ Image struct{ ID string } }
+		app.Do(t, http.MethodPost, "/api/template-images", map[string]string{"name": "owned.png", "content": onePixel}).
+			JSON(t, &made)
+		return made.Image.ID
+	}},
 }
+
+// onePixel is a PNG image in base64.
+const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQj98PAAHeAT6KpYphAAAAAElFTkSuQmCC"
 
 // createAutomation creates an automation that an event starts and that waits for another event, and returns its
 // id.

@@ -95,6 +95,8 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
   useEffect(() => {
     const speech = new Compartment()
     const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? ''
+    // CodeMirror recognizes a running completion by the identity of its source.
+    const variables = { autocomplete: (context: CompletionContext) => completeVariable(offered.current ?? [], context) }
     const editor = new EditorView({
       parent: host.current ?? undefined,
       state: EditorState.create({
@@ -103,7 +105,7 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
           EditorView.cspNonce.of(nonce), basicSetup, look, syntaxHighlighting(ink), speech.of([]), EditorView.lineWrapping, marksField,
           EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
           lock.current.of([]),
-          EditorState.languageData.of(() => [{ autocomplete: (context: CompletionContext) => completeVariable(offered.current ?? [], context) }]),
+          EditorState.languageData.of(() => [variables]),
           EditorView.updateListener.of((u) => {
             if (u.docChanged) changed.current?.(u.state.doc.toString())
           }),
