@@ -142,7 +142,7 @@ func (o omission) addBuilders(target string, node *gen.Type) error {
 
 // apply cuts every declaration, and every case of a switch, that mentions an omitted name out of a file.
 func (o omission) apply(path string) error {
-	_, err := cutDeclarations(path, func(decl ast.Decl) []ast.Node {
+	return cutDeclarations(path, func(decl ast.Decl) []ast.Node {
 		if cases := o.casesOf(decl); cases != nil {
 			return cases
 		}
@@ -151,39 +151,37 @@ func (o omission) apply(path string) error {
 		}
 		return nil
 	})
-	return err
 }
 
 // cutDeclarations removes nodes from a file: for each declaration, those that choose returns, which are the
-// declaration itself with its comment, or nodes in it. It returns the number of nodes removed.
-func cutDeclarations(path string, choose func(ast.Decl) []ast.Node) (int, error) {
+// declaration itself with its comment, or nodes in it.
+func cutDeclarations(path string, choose func(ast.Decl) []ast.Node) error {
 	source, err := os.ReadFile(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, source, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	var kept bytes.Buffer
-	end, removed := 0, 0
+	end := 0
 	for _, decl := range file.Decls {
 		for _, node := range choose(decl) {
 			kept.Write(source[end:fset.Position(startOf(node)).Offset])
 			end = fset.Position(node.End()).Offset
-			removed++
 		}
 	}
-	if removed == 0 {
-		return 0, nil
+	if end == 0 {
+		return nil
 	}
 	kept.Write(source[end:])
 	formatted, err := imports.Process(path, kept.Bytes(), nil)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return removed, os.WriteFile(path, formatted, 0o644) //nolint:gosec // source code
+	return os.WriteFile(path, formatted, 0o644) //nolint:gosec // source code
 }
 
 // casesOf returns the cases that mention an omitted name, if nothing else in the declaration does.

@@ -27,7 +27,7 @@ func pruneMethods(next gen.Generator) gen.Generator {
 		if err := next.Generate(g); err != nil {
 			return err
 		}
-		if _, err := cutDeclarations(filepath.Join(g.Target, "mutation.go"), hookCases); err != nil {
+		if err := cutDeclarations(filepath.Join(g.Target, "mutation.go"), hookCases); err != nil {
 			return err
 		}
 		files, err := generatedFiles(g.Target)
@@ -44,7 +44,7 @@ func pruneMethods(next gen.Generator) gen.Generator {
 			if dir := filepath.Dir(file); dir != g.Target {
 				pkg += "/" + filepath.Base(dir)
 			}
-			if _, err := cutDeclarations(file, func(decl ast.Decl) []ast.Node {
+			if err := cutDeclarations(file, func(decl ast.Decl) []ast.Node {
 				if f, ok := decl.(*ast.FuncDecl); !ok || f.Name.Name == "init" || live[funcName(pkg, f)] {
 					return shortenString(decl)
 				}

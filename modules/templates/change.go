@@ -118,28 +118,14 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Tem
 			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").
 				With(fault.DetailChangedAt, before.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
-		row := before
 		if alias := orEmpty(before.Alias); c.Alias != nil && alias != "" && *c.Alias != alias {
 			if err := s.checkUnused(ctx, tx, accountID, "", alias, "change its alias"); err != nil {
 				return err
 			}
 		}
-		if c.changesDraft(before, apply) {
-			draft := draftOf(before)
-			edited := !reflect.DeepEqual(draft, apply(draft))
-			if edited {
-				if err := recordFirstEdit(ctx, tx, before); err != nil {
-					return err
-				}
-			}
-			if row, err = c.store(ctx, tx, before, apply); err != nil {
-				return err
-			}
-			if edited {
-				if err := recordEdit(ctx, tx, row, by.Author, false); err != nil {
-					return err
-				}
-			}
+		row, err := c.storeWithHistory(ctx, tx, before, apply, by.Author)
+		if err != nil {
+			return err
 		}
 		now, err = s.loadTemplate(ctx, tx, row)
 		return err
@@ -154,10 +140,29 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Tem
 	return now, nil
 }
 
-func (c TemplateChange) changesDraft(t *ent.Template, apply func(content) content) bool {
-	before := draftOf(t)
-	return c.Alias != nil && *c.Alias != orEmpty(t.Alias) || c.Name != nil && *c.Name != t.Name ||
-		!reflect.DeepEqual(before, apply(before))
+// storeWithHistory stores a change that has an effect, and records a changed draft in its history.
+func (c TemplateChange) storeWithHistory(ctx context.Context, tx *ent.Tx, before *ent.Template,
+	apply func(content) content, author string) (*ent.Template, error) {
+	draft := draftOf(before)
+	if reflect.DeepEqual(draft, apply(draft)) {
+		if !c.renames(before) {
+			return before, nil
+		}
+		return c.store(ctx, tx, before, apply)
+	}
+	if err := recordFirstEdit(ctx, tx, before); err != nil {
+		return nil, err
+	}
+	row, err := c.store(ctx, tx, before, apply)
+	if err != nil {
+		return nil, err
+	}
+	return row, recordEdit(ctx, tx, row, author, false)
+}
+
+// renames reports whether the change has another name or alias than the template.
+func (c TemplateChange) renames(t *ent.Template) bool {
+	return c.Alias != nil && *c.Alias != orEmpty(t.Alias) || c.Name != nil && *c.Name != t.Name
 }
 
 func (c TemplateChange) store(ctx context.Context, tx *ent.Tx, before *ent.Template,

@@ -26,7 +26,7 @@ const (
 const firstEditSQL = `
 INSERT INTO template_edits (template_id, account_id, number, author, created_at, updated_at,
 	subject, "from", reply_to, html, text, variables, unsubscribe_enabled, category)
-SELECT t.id, t.account_id, 1, '', t.updated_at, t.updated_at,
+SELECT t.id, t.account_id, 1, '', t.updated_at AS created_at, t.updated_at,
 	t.subject, t."from", t.reply_to, t.html, t.text, t.variables, t.unsubscribe_enabled, t.category
   FROM templates t WHERE t.id = $1 AND NOT EXISTS (SELECT FROM template_edits e WHERE e.template_id = t.id)`
 

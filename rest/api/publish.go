@@ -12,10 +12,10 @@ import (
 
 // publish serves the document, and the reference, which is generated at the first request.
 func (a *API) publish() {
-	a.serveOfToday("/openapi.json", jsonType, func() ([]byte, error) { return a.document.JSON, nil }, nil)
-	a.serveOfToday("/openapi.yaml", "application/yaml", a.document.YAML, nil)
-	a.serveOfToday("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
-	a.serveOfToday("/openapi-3.0.yaml", "application/yaml", a.document.YAML30, nil)
+	a.serveOfToday("/openapi.json", jsonType, func() ([]byte, error) { return a.document.JSON, nil })
+	a.serveOfToday("/openapi.yaml", "application/yaml", a.document.YAML)
+	a.serveOfToday("/openapi-3.0.json", jsonType, a.document.JSON30)
+	a.serveOfToday("/openapi-3.0.yaml", "application/yaml", a.document.YAML30)
 	a.publishReference()
 }
 
@@ -54,8 +54,8 @@ func (a *API) Serve(path, contentType string, content []byte, header http.Header
 }
 
 // serveOfToday is Serve for a text that contains openapi.Tomorrow.
-func (a *API) serveOfToday(path, contentType string, content func() ([]byte, error), header http.Header) {
-	d := &daily{content: content, header: headerOf(contentType, header)}
+func (a *API) serveOfToday(path, contentType string, content func() ([]byte, error)) {
+	d := &daily{content: content, header: headerOf(contentType, nil)}
 	a.mux.HandleFunc("GET "+Prefix+path, func(w http.ResponseWriter, r *http.Request) { a.serveDaily(d, w, r) })
 }
 

@@ -45,7 +45,7 @@ func TestEveryRequestCounts(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 			return
 		}
-		w.Write([]byte("{}")) //nolint:errcheck // a test
+		w.Write([]byte("{}"))
 	})
 	calls := func(n int) func(*compat.Call) (*compat.Response, error) {
 		return func(c *compat.Call) (*compat.Response, error) {

@@ -13,7 +13,7 @@ import (
 //	scheduled → cancelled                 by the caller, before its release
 //	scheduled → sent                      released at its time
 //	scheduled → queued → sent             its account was suspended at its time, and resumed later
-//	scheduled, queued → failed            at its time it may not (or no longer) be sent
+//	scheduled, queued → failed            its time came, and sending is not allowed (any longer)
 //	sent → delivered | bounced | failed   when the last recipient settles
 //	delivered → bounced | failed          a report came back later: the recipient, or the message, was refused
 var next = map[email.Status][]email.Status{

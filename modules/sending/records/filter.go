@@ -125,7 +125,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	for _, t := range terms {
 		switch t.Field {
 		case "":
-			if into := f.idField(t.Value); into != nil {
+			if into := idField(f, t.Value); into != nil {
 				t.SetOnce(wrong, "q", into)
 			} else {
 				words = append(words, t.Value)
@@ -155,7 +155,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 var addressTexts = map[string]string{"to": `concat_ws(' ', ` + recipientTexts + `)`, "from": `"from"`}
 
 // idField returns the filter for an id in the search text, or nil for an id of another kind.
-func (f *Filter) idField(word string) *string {
+func idField(f *Filter, word string) *string {
 	prefix, _, _ := strings.Cut(word, "_")
 	return map[id.Prefix]*string{id.Email: &f.ID, id.Domain: &f.Domain, id.APIKey: &f.APIKeyID,
 		id.Template: &f.TemplateID, id.Automation: &f.AutomationID}[id.Prefix(prefix)]

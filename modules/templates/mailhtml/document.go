@@ -60,23 +60,10 @@ func (d *document) addNode(n *html.Node, depth int) {
 
 // inline moves the rules of <style> into style attributes and returns the document.
 func (d *document) inline() (string, error) {
-	var sheet stylesheet
-	for _, n := range d.elements {
-		if n.DataAtom != atom.Style || n.Namespace != "" {
-			continue
-		}
-		if n.FirstChild != nil {
-			media := strings.TrimSpace(attributeOf(n, "media"))
-			if strings.EqualFold(media, "all") {
-				media = ""
-			}
-			if err := sheet.parse(n.FirstChild.Data, media); err != nil {
-				return "", err
-			}
-		}
-		n.Parent.RemoveChild(n)
+	sheet, err := d.takeStylesheet()
+	if err != nil {
+		return "", err
 	}
-	slices.SortFunc(sheet.rules, func(a, b rule) int { return slices.Compare(a.weight, b.weight) })
 	until := time.Now().Add(maxMatching)
 	moved := map[*html.Node][]winningDeclaration{}
 	for _, r := range sheet.rules {
@@ -116,6 +103,27 @@ func (d *document) inline() (string, error) {
 	var b strings.Builder
 	err = html.Render(&b, d.root)
 	return b.String(), err
+}
+
+// takeStylesheet removes the <style> elements and returns their rules, sorted by weight.
+func (d *document) takeStylesheet() (sheet stylesheet, err error) {
+	for _, n := range d.elements {
+		if n.DataAtom != atom.Style || n.Namespace != "" {
+			continue
+		}
+		if n.FirstChild != nil {
+			media := strings.TrimSpace(attributeOf(n, "media"))
+			if strings.EqualFold(media, "all") {
+				media = ""
+			}
+			if err := sheet.parse(n.FirstChild.Data, media); err != nil {
+				return sheet, err
+			}
+		}
+		n.Parent.RemoveChild(n)
+	}
+	slices.SortFunc(sheet.rules, func(a, b rule) int { return slices.Compare(a.weight, b.weight) })
+	return sheet, nil
 }
 
 // findElements returns the elements that a selector matches.

@@ -92,7 +92,10 @@ func rewriteMailbox(value []byte) []byte {
 	if err == nil {
 		parsed, err = address.Parse(text)
 	} else {
-		var parts struct{ Name, Email string }
+		var parts struct {
+			Name  string `json:"name"`
+			Email string `json:"email"`
+		}
 		decoder := json.NewDecoder(bytes.NewReader(value))
 		decoder.DisallowUnknownFields()
 		if err = decoder.Decode(&parts); err == nil {

@@ -65,7 +65,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	if _, err := w.Write(found.Content); err != nil { //nolint:gosec // an image, with its type and without sniffing
+	if _, err := w.Write(found.Content); err != nil {
 		h.log.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 func TestConvertsMarkdown(t *testing.T) {
 	t.Parallel()
 	link := func(to string) string {
-		if strings.HasSuffix(to, ".md") {
-			return "/manual/" + strings.TrimSuffix(to, ".md")
+		if name, found := strings.CutSuffix(to, ".md"); found {
+			return "/manual/" + name
 		}
 		return ""
 	}

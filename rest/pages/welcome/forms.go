@@ -99,7 +99,7 @@ func (f form) toView(r *http.Request) view {
 
 var (
 	emailField = field{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true}
-	// browsers offer passkeys in this field
+	// Browsers offer passkeys in this field.
 	passkeyEmailField = field{Name: "email", Label: "Email", Type: "email", Autocomplete: "username webauthn", Required: true}
 
 	oldPassword = field{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password"}

@@ -81,9 +81,9 @@ func cutReturned(text string) (explanation, returned string) {
 		return text[:at[0]], removeQuoteMarks(text[at[1]:])
 	}
 	if at := returnedHead.FindStringIndex(text); at != nil {
-		if before, head, after := text[:at[0]], text[at[0]:], ""; isIndented(head) && !containsCode(before) {
+		if before, rest := text[:at[0]], text[at[0]:]; isIndented(rest) && !containsCode(before) {
 			// Oracle's servers identify the message by some of its fields before they explain.
-			if head, after, _ = strings.Cut(head, "\n\n"); containsCode(after) {
+			if head, after, _ := strings.Cut(rest, "\n\n"); containsCode(after) {
 				return before + "\n" + after, removeQuoteMarks(head)
 			}
 		}

@@ -295,12 +295,12 @@ func (t Table) indexQuery(p PageRequest, r idRange, words []indexWord) db.Query 
 	var q db.Query
 	source := t.Name
 	if p.Terms.Search() {
-		query := q.Arg(AllMarks(p.AccountID, p.Terms.Marks)) + `::tsquery`
+		queries := []string{q.Arg(AllMarks(p.AccountID, p.Terms.Marks)) + `::tsquery`}
 		for _, w := range words {
-			query += ` && ` + w.tsQuery(&q, " & ")
+			queries = append(queries, w.tsQuery(&q, " & "))
 		}
 		// A subquery, so that the planner cannot scan the account's rows instead.
-		source = `(SELECT ` + t.columns() + ` FROM ` + t.Name + ` WHERE search @@ (` + query + `) OFFSET 0)`
+		source = `(SELECT ` + t.columns() + ` FROM ` + t.Name + ` WHERE search @@ (` + strings.Join(queries, ` && `) + `) OFFSET 0)`
 	}
 	conditions := append(t.pageConditions(&q, p), t.rangeConditions(&q, p, r)...)
 	if p.Index != nil {
