@@ -38,7 +38,7 @@ async function newest(field) {
 }
 
 const texts = { email: 'bob@example.net', timezone: 'Europe/Vienna', address: 'dev@dev.test' }
-const hourFrom = { gte: -24, lt: 1, since: -24, until: 1 }
+const hourFrom = { before: -48, gte: -24, lt: 1, since: -24, until: 1 }
 function made(type, name) {
   if (isNonNullType(type)) return made(type.ofType, name)
   if (isListType(type)) return [made(type.ofType, name)]

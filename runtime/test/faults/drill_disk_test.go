@@ -120,7 +120,7 @@ func TestDrillFullDiskStopsWritesInStages(t *testing.T) {
 	}
 	ballast = nil
 	server.Query(`DELETE FROM templates`)
-	server.Query(`TRUNCATE template_versions, templates`)
+	server.Query(`TRUNCATE template_edits, template_versions, templates`)
 	freed := time.Now()
 	expect.Eventually(t, "everything is stored again", func() bool {
 		return template() == http.StatusOK && template("Authorization", "Bearer "+key.Secret) == http.StatusOK &&
