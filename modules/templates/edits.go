@@ -87,18 +87,14 @@ func recordEdit(ctx context.Context, tx *ent.Tx, t *ent.Template, author string,
 // draft itself.
 func (s *Service) Edits(ctx context.Context, accountID, idOrAlias string,
 	r page.Request) (page.Page[*ent.TemplateEdit], error) {
-	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
-	if err != nil {
-		return page.Page[*ent.TemplateEdit]{}, err
-	}
-	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/edits", AccountID: accountID}, r,
-		func(at page.Position) ([]*ent.TemplateEdit, error) {
+	return listNumbered(ctx, s, accountID, idOrAlias, "edits", r,
+		func(templateID string, at page.Position) ([]*ent.TemplateEdit, error) {
 			return s.db.Ent.TemplateEdit.Query().
-				Where(templateedit.AccountID(accountID), templateedit.TemplateID(t.ID),
+				Where(templateedit.AccountID(accountID), templateedit.TemplateID(templateID),
 					at.NewestFirst(templateedit.FieldNumber)).
 				Order(at.Order(templateedit.FieldNumber)).Limit(at.Rows()).
 				Select(withoutBodies(templateedit.Columns)...).All(ctx)
-		}, func(e *ent.TemplateEdit) string { return strconv.Itoa(e.Number) })
+		}, func(e *ent.TemplateEdit) int { return e.Number })
 }
 
 // Edit returns one edit with its html and text.

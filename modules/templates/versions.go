@@ -14,18 +14,26 @@ import (
 // or Invalid.
 func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string,
 	r page.Request) (page.Page[*ent.TemplateVersion], error) {
-	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
-	if err != nil {
-		return page.Page[*ent.TemplateVersion]{}, err
-	}
-	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}, r,
-		func(at page.Position) ([]*ent.TemplateVersion, error) {
+	return listNumbered(ctx, s, accountID, idOrAlias, "versions", r,
+		func(templateID string, at page.Position) ([]*ent.TemplateVersion, error) {
 			return s.db.Ent.TemplateVersion.Query().
-				Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID),
+				Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID),
 					at.NewestFirst(templateversion.FieldNumber)).
 				Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).
 				Select(withoutBodies(templateversion.Columns)...).All(ctx)
-		}, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) })
+		}, func(v *ent.TemplateVersion) int { return v.Number })
+}
+
+// listNumbered returns one page of the numbered rows of a template: its versions or edits.
+func listNumbered[T any](ctx context.Context, s *Service, accountID, idOrAlias, list string, r page.Request,
+	read func(templateID string, at page.Position) ([]T, error), number func(T) int) (page.Page[T], error) {
+	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
+	if err != nil {
+		return page.Page[T]{}, err
+	}
+	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/" + list, AccountID: accountID}, r,
+		func(at page.Position) ([]T, error) { return read(t.ID, at) },
+		func(row T) string { return strconv.Itoa(number(row)) })
 }
 
 // CountVersions counts the versions of a template, up to a limit.

@@ -84,23 +84,13 @@ func (e *edge) listEdits(ctx context.Context, c *api.Call,
 	return page.WithItems(found, rows), err
 }
 
-func (e *edge) getEdit(ctx context.Context, c *api.Call, in *editInput) (out editAnswer, err error) {
-	if _, err := e.templates.Get(ctx, c.AccountID, in.ID); err != nil {
-		return out, err // report an unknown template before an unknown edit
-	}
-	number, err := pathNumber("edit", in.Edit)
+func (e *edge) getEdit(ctx context.Context, c *api.Call, in *editInput) (editAnswer, error) {
+	n, err := findNumbered(ctx, e, c, in.ID, "edit", in.Edit, e.templates.Edit,
+		func(v *ent.TemplateEdit) string { return v.Author })
 	if err != nil {
-		return out, err
+		return editAnswer{}, err
 	}
-	found, err := e.templates.Edit(ctx, c.AccountID, in.ID, number)
-	if err != nil {
-		return out, err
-	}
-	rows, err := nameAuthors(ctx, e, c, []*ent.TemplateEdit{found}, func(v *ent.TemplateEdit) string { return v.Author })
-	if err != nil {
-		return out, err
-	}
-	return editAnswer{editRecord{EditSummary: newEditSummary(rows[0]), HTML: found.HTML, Text: found.Text}}, nil
+	return editAnswer{editRecord{EditSummary: newEditSummary(n), HTML: n.row.HTML, Text: n.row.Text}}, nil
 }
 
 func (e *edge) restoreEdit(ctx context.Context, c *api.Call, in *editInput,

@@ -55,23 +55,35 @@ func nameAuthors[T any](ctx context.Context, e *edge, c *api.Call, rows []T,
 	return out, err
 }
 
-func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionInput) (out versionAnswer, err error) {
-	if _, err := e.templates.Get(ctx, c.AccountID, in.ID); err != nil {
-		return out, err // report an unknown template before an unknown version
+func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionInput) (versionAnswer, error) {
+	n, err := findNumbered(ctx, e, c, in.ID, "version", in.Version, e.templates.Version,
+		func(v *ent.TemplateVersion) string { return v.Author })
+	if err != nil {
+		return versionAnswer{}, err
 	}
-	number, err := pathNumber("version", in.Version)
+	return versionAnswer{versionRecord{VersionSummary: newVersionSummary(n), HTML: n.row.HTML, Text: n.row.Text}}, nil
+}
+
+// findNumbered finds a version or an edit of a template by the number in the path.
+func findNumbered[T any](ctx context.Context, e *edge, c *api.Call, templateID, noun, text string,
+	find func(ctx context.Context, accountID, templateID string, number int) (T, error),
+	author func(T) string) (out named[T], err error) {
+	if _, err := e.templates.Get(ctx, c.AccountID, templateID); err != nil {
+		return out, err // report an unknown template before an unknown number
+	}
+	number, err := pathNumber(noun, text)
 	if err != nil {
 		return out, err
 	}
-	v, err := e.templates.Version(ctx, c.AccountID, in.ID, number)
+	found, err := find(ctx, c.AccountID, templateID, number)
 	if err != nil {
 		return out, err
 	}
-	rows, err := nameAuthors(ctx, e, c, []*ent.TemplateVersion{v}, func(v *ent.TemplateVersion) string { return v.Author })
+	rows, err := nameAuthors(ctx, e, c, []T{found}, author)
 	if err != nil {
 		return out, err
 	}
-	return versionAnswer{versionRecord{VersionSummary: newVersionSummary(rows[0]), HTML: v.HTML, Text: v.Text}}, nil
+	return rows[0], nil
 }
 
 // pathNumber reads the number of a version or an edit in a path.
