@@ -32,6 +32,7 @@ type Params struct {
 	Plans    *plans.Service
 	Cursors  *page.Codec
 	Logger   *slog.Logger
+	Bus      Publisher
 	Notices  *notices.Service      `optional:"true"` // nil disables mail
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
@@ -49,6 +50,7 @@ type Service struct {
 	stripe    *provider.Client // nil if billing is disabled
 	customers *customers
 	tell      *Notifier // nil disables mail
+	usage     *usageEvents
 	tasks     *worker.Tasks
 }
 
@@ -56,6 +58,7 @@ type Service struct {
 func New(p Params) (*Service, error) {
 	config := p.Config.withDefaults()
 	s := &Service{config: &config, db: p.DB, accounts: p.Accounts, cursors: p.Cursors,
+		usage: &usageEvents{p.DB, p.Bus},
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	var prices *catalog
 	var meter *metering.Service
