@@ -12,8 +12,8 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/alerts"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/modules/signin/devices"
@@ -172,7 +172,7 @@ type Profile struct {
 	Passkeys     int
 	Password     bool
 	Alerts       alerts.Preferences // in the current account; nil if the user is not a member of one
-	DeviceCookie string // the new cookie that identifies the browser; empty if it does not change
+	DeviceCookie string             // the new cookie that identifies the browser; empty if it does not change
 }
 
 const profileSQL = `

@@ -52,7 +52,7 @@ type Params struct {
 	Box     *secret.Box
 	Signals Signals
 	Events  Publisher // nil in a process that makes no deliveries
-	Node    Node `optional:"true"` // nil: this process is not a node
+	Node    Node      `optional:"true"` // nil: this process is not a node
 	Cursors *page.Codec
 	Logger  *slog.Logger
 	Workers *worker.Metrics
