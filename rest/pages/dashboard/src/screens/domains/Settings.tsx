@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react'
 import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
@@ -6,6 +5,7 @@ import { useViewer } from '@/app/viewer'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
+import { Switch } from '@/parts/Switch'
 import type { Domain } from './Page'
 
 type Change = components['schemas']['UpdateDomain']
