@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -145,7 +146,7 @@ func TestAnnouncesDisabledEndpoint(t *testing.T) {
 		Type event.Type
 		Data event.DisabledWebhook
 	}
-	if err := json.Unmarshal(watching.received()[0].body, &got); err != nil {
+	if err := json.Unmarshal([]byte(watching.received()[0].body), &got); err != nil {
 		t.Fatal(err)
 	}
 	want := event.DisabledWebhook{WebhookID: made.ID, URL: gone.URL, Reason: ReasonGone}
