@@ -34,10 +34,7 @@ var Module = fx.Module("billing",
 // Start starts notifying users about their limits and, while billing is enabled, syncing customers and
 // reporting usage.
 func (s *Service) Start(context.Context) error {
-	s.tasks.Start(worker.Every("usage events", notifyEvery, s.usage.Run))
-	if s.tell != nil {
-		s.tasks.Start(worker.Every("mails about plans and payments", notifyEvery, s.tell.Run))
-	}
+	s.tasks.Start(s.reminders...)
 	if !s.config.isEnabled() {
 		return nil
 	}

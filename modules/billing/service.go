@@ -49,8 +49,7 @@ type Service struct {
 	cursors   *page.Codec
 	stripe    *provider.Client // nil if billing is disabled
 	customers *customers
-	tell      *Notifier // nil disables mail
-	usage     *usageEvents
+	reminders []worker.Task // mail and events about plans and usage
 	tasks     *worker.Tasks
 }
 
@@ -58,7 +57,6 @@ type Service struct {
 func New(p Params) (*Service, error) {
 	config := p.Config.withDefaults()
 	s := &Service{config: &config, db: p.DB, accounts: p.Accounts, cursors: p.Cursors,
-		usage: &usageEvents{p.DB, p.Bus},
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	var prices *catalog
 	var meter *metering.Service
@@ -71,8 +69,11 @@ func New(p Params) (*Service, error) {
 	s.offers = &offers{config: s.config, accounts: p.Accounts, plans: p.Plans, catalog: prices, log: p.Logger}
 	s.customers = &customers{config: s.config, db: p.DB, accounts: p.Accounts, plans: p.Plans, stripe: s.stripe,
 		catalog: prices, log: p.Logger}
+	usage := &usageEvents{p.DB, p.Bus}
+	s.reminders = []worker.Task{worker.Every("usage events", notifyEvery, usage.Run)}
 	if p.Notices != nil && p.Notices.CanSend() {
-		s.tell = NewNotifier(p.DB, p.Notices, config.BaseURL)
+		notifier := NewNotifier(p.DB, p.Notices, config.BaseURL)
+		s.reminders = append(s.reminders, worker.Every("mails about plans and payments", notifyEvery, notifier.Run))
 	}
 	return s, s.events.metrics.registerMetrics(p.Registry)
 }
