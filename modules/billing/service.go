@@ -32,7 +32,7 @@ type Params struct {
 	Plans    *plans.Service
 	Cursors  *page.Codec
 	Logger   *slog.Logger
-	Bus      Publisher
+	Bus      Publisher             `optional:"true"` // nil disables events
 	Notices  *notices.Service      `optional:"true"` // nil disables mail
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
@@ -69,8 +69,10 @@ func New(p Params) (*Service, error) {
 	s.offers = &offers{config: s.config, accounts: p.Accounts, plans: p.Plans, catalog: prices, log: p.Logger}
 	s.customers = &customers{config: s.config, db: p.DB, accounts: p.Accounts, plans: p.Plans, stripe: s.stripe,
 		catalog: prices, log: p.Logger}
-	usage := &usageEvents{p.DB, p.Bus}
-	s.reminders = []worker.Task{worker.Every("usage events", notifyEvery, usage.Run)}
+	if p.Bus != nil {
+		usage := &usageEvents{p.DB, p.Bus}
+		s.reminders = append(s.reminders, worker.Every("usage events", notifyEvery, usage.Run))
+	}
 	if p.Notices != nil && p.Notices.CanSend() {
 		notifier := NewNotifier(p.DB, p.Notices, config.BaseURL)
 		s.reminders = append(s.reminders, worker.Every("mails about plans and payments", notifyEvery, notifier.Run))
