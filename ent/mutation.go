@@ -7501,19 +7501,21 @@ func (m *InvitationMutation) ResetEdge(name string) error {
 // MembershipMutation represents an operation that mutates the Membership nodes in the graph.
 type MembershipMutation struct {
 	config
-	op             Op
-	typ            string
-	id             *int64
-	role           *membership.Role
-	created_at     *time.Time
-	clearedFields  map[string]struct{}
-	account        *string
-	clearedaccount bool
-	user           *string
-	cleareduser    bool
-	done           bool
-	oldValue       func(context.Context) (*Membership, error)
-	predicates     []predicate.Membership
+	op                 Op
+	typ                string
+	id                 *int64
+	role               *membership.Role
+	muted_alerts       *[]string
+	appendmuted_alerts []string
+	created_at         *time.Time
+	clearedFields      map[string]struct{}
+	account            *string
+	clearedaccount     bool
+	user               *string
+	cleareduser        bool
+	done               bool
+	oldValue           func(context.Context) (*Membership, error)
+	predicates         []predicate.Membership
 }
 
 var _ ent.Mutation = (*MembershipMutation)(nil)
@@ -7637,6 +7639,29 @@ func (m *MembershipMutation) Role() (r membership.Role, exists bool) {
 	return *v, true
 }
 
+// MutedAlerts returns the value of the "muted_alerts" field in the mutation.
+func (m *MembershipMutation) MutedAlerts() (r []string, exists bool) {
+	v := m.muted_alerts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedMutedAlerts returns the list of values that were appended to the "muted_alerts" field in this mutation.
+func (m *MembershipMutation) AppendedMutedAlerts() ([]string, bool) {
+	if len(m.appendmuted_alerts) == 0 {
+		return nil, false
+	}
+	return m.appendmuted_alerts, true
+}
+
+// MutedAlertsCleared returns if the "muted_alerts" field was cleared in this mutation.
+func (m *MembershipMutation) MutedAlertsCleared() bool {
+	_, ok := m.clearedFields[membership.FieldMutedAlerts]
+	return ok
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *MembershipMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -7724,7 +7749,7 @@ func (m *MembershipMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *MembershipMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.account != nil {
 		fields = append(fields, membership.FieldAccountID)
 	}
@@ -7733,6 +7758,9 @@ func (m *MembershipMutation) Fields() []string {
 	}
 	if m.role != nil {
 		fields = append(fields, membership.FieldRole)
+	}
+	if m.muted_alerts != nil {
+		fields = append(fields, membership.FieldMutedAlerts)
 	}
 	if m.created_at != nil {
 		fields = append(fields, membership.FieldCreatedAt)
@@ -7795,7 +7823,11 @@ func (m *MembershipMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *MembershipMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(membership.FieldMutedAlerts) {
+		fields = append(fields, membership.FieldMutedAlerts)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -7808,6 +7840,9 @@ func (m *MembershipMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *MembershipMutation) ClearField(name string) error {
+	switch name {
+
+	}
 	return fmt.Errorf("unknown Membership nullable field %s", name)
 }
 
