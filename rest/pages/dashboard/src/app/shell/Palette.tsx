@@ -26,7 +26,7 @@ const pathOf: Record<string, (id: string, detail: string) => string> = {
   AUTOMATION: (id) => `/automations/${id}`,
   WEBHOOK: (id) => `/webhooks/${id}`,
   SUPPRESSION: (id) => `/suppressions/${id}`,
-  API_KEY: () => '/keys',
+  API_KEY: (id) => `/keys/${id}`,
   AUTOMATION_RUN: (id) => `/automations/runs/${id}`,
   CUSTOM_EVENT: (id) => `/events/${id}`,
   WEBHOOK_DELIVERY: (id, endpoint) => `/webhooks/${endpoint}?open=${id}`,

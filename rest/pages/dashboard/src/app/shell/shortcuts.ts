@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { buildNav } from '../registry'
 import { useViewer } from '../viewer'
-import { paletteOpen, shortcutsOpen } from './state'
+import { paletteOpen, paletteText, shortcutsOpen } from './state'
 
 // isTyping reports whether a key press belongs to an input.
 export function isTyping(e: KeyboardEvent): boolean {
@@ -23,7 +23,14 @@ export function useShortcuts() {
         paletteOpen.set(!paletteOpen.get())
         return
       }
-      if (e.metaKey || e.ctrlKey || e.altKey || isTyping(e)) return
+      if (e.metaKey || e.ctrlKey || e.altKey) return
+      if (paletteOpen.get() && !document.querySelector('dialog[open]')) { // it still loads, and starts with this text
+        e.preventDefault()
+        if (e.key === 'Escape') paletteOpen.set(false)
+        else if (e.key.length === 1) paletteText.set(paletteText.get() + e.key)
+        return
+      }
+      if (isTyping(e)) return
       if (e.key === '/') {
         const field = document.querySelector<HTMLInputElement>('[data-filter]')
         if (field) {
