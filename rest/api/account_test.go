@@ -116,6 +116,15 @@ func (f *fakeAccounts) UpdateKey(ctx context.Context, account, id string, c acco
 	return f.Key(ctx, account, id)
 }
 
+func (f *fakeAccounts) RotateKey(ctx context.Context, r accounts.Rotation) (*ent.APIKey, secret.String, error) {
+	made, err := f.Key(ctx, r.AccountID, r.KeyID)
+	token := secret.New("svc_rotated")
+	if err == nil && r.Keep != nil {
+		err = r.Keep(ctx, nil, made, token)
+	}
+	return made, token, err
+}
+
 func (f *fakeAccounts) RevokeKey(ctx context.Context, account, id string) (*ent.APIKey, error) {
 	return f.Key(ctx, account, id)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ import (
 
 type fakeAuth struct{}
 
-func (fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {
+func (fakeAuth) Authenticate(_ context.Context, bearer string, _ netip.Addr) (accounts.Caller, error) {
 	switch bearer {
 	case "svc_full", "svc_sending", "svc_read":
 		return accounts.Caller{AccountID: accountID, KeyID: "key_1",
