@@ -171,7 +171,9 @@ func rotationBody(in *rotation) body.Object {
 	}}
 }
 
-func keyNetworks(to *[]string) body.ListType[string, body.TextType] { return body.List(to, body.Text).Count(0, 50) }
+func keyNetworks(to *[]string) body.ListType[string, body.TextType] {
+	return body.List(to, body.Text).Count(0, 50)
+}
 
 func keyName(to *string) body.TextType { return body.Text(to).Length(1, 200) }
 
