@@ -115,26 +115,29 @@ const (
 // APIKeyMutation represents an operation that mutates the APIKey nodes in the graph.
 type APIKeyMutation struct {
 	config
-	op               Op
-	typ              string
-	id               *string
-	name             *string
-	prefix           *string
-	hash             *[]byte
-	scope            *apikey.Scope
-	domain_ids       *[]string
-	appenddomain_ids []string
-	expires_at       *time.Time
-	last_used_at     *time.Time
-	revoked_at       *time.Time
-	created_by       *string
-	created_at       *time.Time
-	clearedFields    map[string]struct{}
-	account          *string
-	clearedaccount   bool
-	done             bool
-	oldValue         func(context.Context) (*APIKey, error)
-	predicates       []predicate.APIKey
+	op                Op
+	typ               string
+	id                *string
+	name              *string
+	prefix            *string
+	hash              *[]byte
+	scope             *apikey.Scope
+	domain_ids        *[]string
+	appenddomain_ids  []string
+	allowed_ips       *[]string
+	appendallowed_ips []string
+	expires_at        *time.Time
+	last_used_at      *time.Time
+	last_used_ip      *string
+	revoked_at        *time.Time
+	created_by        *string
+	created_at        *time.Time
+	clearedFields     map[string]struct{}
+	account           *string
+	clearedaccount    bool
+	done              bool
+	oldValue          func(context.Context) (*APIKey, error)
+	predicates        []predicate.APIKey
 }
 
 var _ ent.Mutation = (*APIKeyMutation)(nil)
@@ -291,6 +294,35 @@ func (m *APIKeyMutation) DomainIdsCleared() bool {
 	return ok
 }
 
+// SetAllowedIps sets the "allowed_ips" field.
+func (m *APIKeyMutation) SetAllowedIps(s []string) {
+	m.allowed_ips = &s
+	m.appendallowed_ips = nil
+}
+
+// AllowedIps returns the value of the "allowed_ips" field in the mutation.
+func (m *APIKeyMutation) AllowedIps() (r []string, exists bool) {
+	v := m.allowed_ips
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedAllowedIps returns the list of values that were appended to the "allowed_ips" field in this mutation.
+func (m *APIKeyMutation) AppendedAllowedIps() ([]string, bool) {
+	if len(m.appendallowed_ips) == 0 {
+		return nil, false
+	}
+	return m.appendallowed_ips, true
+}
+
+// AllowedIpsCleared returns if the "allowed_ips" field was cleared in this mutation.
+func (m *APIKeyMutation) AllowedIpsCleared() bool {
+	_, ok := m.clearedFields[apikey.FieldAllowedIps]
+	return ok
+}
+
 // SetExpiresAt sets the "expires_at" field.
 func (m *APIKeyMutation) SetExpiresAt(t time.Time) {
 	m.expires_at = &t
@@ -323,6 +355,21 @@ func (m *APIKeyMutation) LastUsedAt() (r time.Time, exists bool) {
 // LastUsedAtCleared returns if the "last_used_at" field was cleared in this mutation.
 func (m *APIKeyMutation) LastUsedAtCleared() bool {
 	_, ok := m.clearedFields[apikey.FieldLastUsedAt]
+	return ok
+}
+
+// LastUsedIP returns the value of the "last_used_ip" field in the mutation.
+func (m *APIKeyMutation) LastUsedIP() (r string, exists bool) {
+	v := m.last_used_ip
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// LastUsedIPCleared returns if the "last_used_ip" field was cleared in this mutation.
+func (m *APIKeyMutation) LastUsedIPCleared() bool {
+	_, ok := m.clearedFields[apikey.FieldLastUsedIP]
 	return ok
 }
 
@@ -421,7 +468,7 @@ func (m *APIKeyMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *APIKeyMutation) Fields() []string {
-	fields := make([]string, 0, 11)
+	fields := make([]string, 0, 13)
 	if m.account != nil {
 		fields = append(fields, apikey.FieldAccountID)
 	}
@@ -440,11 +487,17 @@ func (m *APIKeyMutation) Fields() []string {
 	if m.domain_ids != nil {
 		fields = append(fields, apikey.FieldDomainIds)
 	}
+	if m.allowed_ips != nil {
+		fields = append(fields, apikey.FieldAllowedIps)
+	}
 	if m.expires_at != nil {
 		fields = append(fields, apikey.FieldExpiresAt)
 	}
 	if m.last_used_at != nil {
 		fields = append(fields, apikey.FieldLastUsedAt)
+	}
+	if m.last_used_ip != nil {
+		fields = append(fields, apikey.FieldLastUsedIP)
 	}
 	if m.revoked_at != nil {
 		fields = append(fields, apikey.FieldRevokedAt)
@@ -517,11 +570,17 @@ func (m *APIKeyMutation) ClearedFields() []string {
 	if m.FieldCleared(apikey.FieldDomainIds) {
 		fields = append(fields, apikey.FieldDomainIds)
 	}
+	if m.FieldCleared(apikey.FieldAllowedIps) {
+		fields = append(fields, apikey.FieldAllowedIps)
+	}
 	if m.FieldCleared(apikey.FieldExpiresAt) {
 		fields = append(fields, apikey.FieldExpiresAt)
 	}
 	if m.FieldCleared(apikey.FieldLastUsedAt) {
 		fields = append(fields, apikey.FieldLastUsedAt)
+	}
+	if m.FieldCleared(apikey.FieldLastUsedIP) {
+		fields = append(fields, apikey.FieldLastUsedIP)
 	}
 	if m.FieldCleared(apikey.FieldRevokedAt) {
 		fields = append(fields, apikey.FieldRevokedAt)

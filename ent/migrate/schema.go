@@ -17,8 +17,10 @@ var (
 		{Name: "hash", Type: field.TypeBytes},
 		{Name: "scope", Type: field.TypeEnum, Enums: []string{"full", "sending", "read"}, Default: "full"},
 		{Name: "domain_ids", Type: field.TypeJSON, Nullable: true},
+		{Name: "allowed_ips", Type: field.TypeJSON, Nullable: true},
 		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
 		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_used_ip", Type: field.TypeString, Nullable: true},
 		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_by", Type: field.TypeString, Nullable: true, Collation: "C"},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -32,7 +34,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "api_keys_accounts_api_keys",
-				Columns:    []*schema.Column{APIKeysColumns[11]},
+				Columns:    []*schema.Column{APIKeysColumns[13]},
 				RefColumns: []*schema.Column{AccountsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -46,7 +48,7 @@ var (
 			{
 				Name:    "apikey_account_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{APIKeysColumns[11], APIKeysColumns[0]},
+				Columns: []*schema.Column{APIKeysColumns[13], APIKeysColumns[0]},
 			},
 		},
 	}

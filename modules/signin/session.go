@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -91,7 +92,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, token, accountID stri
 	case !f.known || !time.Now().Before(f.endsAt):
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
-	s.seen.used.Mark(f.person.SessionID)
+	s.seen.used.Mark(f.person.SessionID, netip.Addr{})
 	return f.callerFor(accountID)
 }
 
