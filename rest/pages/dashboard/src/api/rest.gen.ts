@@ -94,7 +94,7 @@ export interface components {
     ConfirmEmail: { code?: string | null; password?: string | null; token: string }
     ConfirmSession: { code?: string; passkey?: (components['schemas']["PasskeyAssertion"]); password?: string }
     ContactUnsubscribedEvent: { created_at: string; data: components['schemas']["UnsubscribePayload"]; type: "contact.unsubscribed" }
-    CreateAPIKey: { domain_ids?: (string)[] | null; expires_at?: string | null; name: string; scope?: "full" | "sending" | "read" | null }
+    CreateAPIKey: { allowed_ips?: (string)[] | null; domain_ids?: (string)[] | null; expires_at?: string | null; name: string; scope?: "full" | "sending" | "read" | null }
     CreateAccount: { name: string }
     CreateAutomation: { description?: string | null; name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger: (components['schemas']["TriggerDefinition"]) }
     CreateInvitation: { email: string; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
@@ -192,7 +192,7 @@ export interface components {
     InvoiceList: { has_more: boolean; invoices: (components['schemas']["InvoiceRecord"])[]; next_cursor: string | null }
     InvoiceRecord: { created_at: string | null; currency: string; id: string; number: string | null; pdf_url: string | null; period_end: string | null; period_start: string | null; status: "draft" | "open" | "paid" | "uncollectible" | "void"; total: number; url: string | null }
     KeyAnswer: { api_key: components['schemas']["KeyRecord"] }
-    KeyRecord: { created_at: string; created_by: string | null; creator_left: boolean; creator_role: "owner" | "admin" | "developer" | "billing" | "viewer" | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; name: string; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
+    KeyRecord: { allowed_ips: (string)[]; created_at: string; created_by: string | null; creator_left: boolean; creator_role: "owner" | "admin" | "developer" | "billing" | "viewer" | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; last_used_ip: string | null; name: string; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
     LaterEvent: { after?: string | null; data?: Record<string, unknown> | null; name: string }
     LineRecord: { amount: number; description: string }
     LoggedEvent: (components['schemas']["LoggedEventAccountRateExceeded"]) | (components['schemas']["LoggedEventAccountUsageReached"]) | (components['schemas']["LoggedEventAutomationCompleted"]) | (components['schemas']["LoggedEventAutomationFailed"]) | (components['schemas']["LoggedEventAutomationStarted"]) | (components['schemas']["LoggedEventAutomationStepCompleted"]) | (components['schemas']["LoggedEventContactUnsubscribed"]) | (components['schemas']["LoggedEventDomainAdded"]) | (components['schemas']["LoggedEventDomainClaimStarted"]) | (components['schemas']["LoggedEventDomainClaimed"]) | (components['schemas']["LoggedEventDomainDeleted"]) | (components['schemas']["LoggedEventDomainDkimRotated"]) | (components['schemas']["LoggedEventDomainFailed"]) | (components['schemas']["LoggedEventDomainLost"]) | (components['schemas']["LoggedEventDomainTemporaryFailure"]) | (components['schemas']["LoggedEventDomainUpdated"]) | (components['schemas']["LoggedEventDomainVerified"]) | (components['schemas']["LoggedEventEmailBounced"]) | (components['schemas']["LoggedEventEmailCancelled"]) | (components['schemas']["LoggedEventEmailClicked"]) | (components['schemas']["LoggedEventEmailComplained"]) | (components['schemas']["LoggedEventEmailDelivered"]) | (components['schemas']["LoggedEventEmailDeliveryDelayed"]) | (components['schemas']["LoggedEventEmailFailed"]) | (components['schemas']["LoggedEventEmailOpened"]) | (components['schemas']["LoggedEventEmailReceived"]) | (components['schemas']["LoggedEventEmailScheduled"]) | (components['schemas']["LoggedEventEmailSent"]) | (components['schemas']["LoggedEventEmailSuppressed"]) | (components['schemas']["LoggedEventSuppressionAdded"]) | (components['schemas']["LoggedEventSuppressionRemoved"]) | (components['schemas']["LoggedEventWebhookDisabled"])
@@ -313,6 +313,7 @@ export interface components {
     RetriedAnswer: { runs: number }
     RetryFailedRuns: { since: string; step?: string | null }
     RollbackTemplate: { version: number }
+    RotateAPIKey: { overlap_seconds?: number | null }
     RunEvent: { created_at: string; data?: Record<string, unknown>; email?: string; id: string; name: string; source?: string; user_id?: string }
     RunPayload: { automation_id: string; automation_name: string; error: string | null; event_name: string; run_id: string; status: string; step_index: number; step_type: string }
     RunTimelineAnswer: { timeline: (components['schemas']["RunTimelineEntry"])[] }
@@ -394,7 +395,7 @@ export interface components {
     TwilioSettings: { account_sid: string; base_url: string | null; has_auth_token: boolean }
     UnsavedTemplate: { category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
     UnsubscribePayload: { category: string | null; category_label: string | null; category_opt_out_id: string | null; email: string; email_id: string | null; scope: string; source: string; suppression_id: string | null }
-    UpdateAPIKey: { name?: string }
+    UpdateAPIKey: { allowed_ips?: (string)[]; name?: string }
     UpdateAccount: { body_retention_days?: number; email?: string; name?: string; record_retention_days?: number; require_second_factor?: boolean }
     UpdateAccountAsOperator: { daily_bytes?: number | null; monthly_limit?: number | null; payment_method?: boolean; plan?: string; production_unlocked?: boolean; stored_bytes?: number | null; suspended?: boolean }
     UpdateAutomation: { description?: string | null; name?: string; steps?: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger?: (components['schemas']["TriggerDefinition"]) }
@@ -458,6 +459,9 @@ export interface paths {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["KeyAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     patch: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["UpdateAPIKey"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["KeyAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/api-keys/{id}/rotate": {
+    post: { parameters: { query?: never; path: { id: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["RotateAPIKey"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["NewKeyAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/audit-log": {
     get: { parameters: { query?: { limit?: number; cursor?: string; actor?: string; target?: string; action?: string; since?: string; until?: string; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AuditLog"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
