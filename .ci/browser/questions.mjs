@@ -48,12 +48,13 @@ await answer('Which email has order 2202?', 3, async () => {
   await page.waitForFunction(() => document.querySelectorAll('tr[data-row]').length === 1)
   await page.locator('tr[data-row]').filter({ hasText: 'Your order 2202 has shipped' }).waitFor()
 })
-await answer('How does the welcome automation wait two days?', 6, async () => {
+await answer('How does the welcome automation wait two days?', 7, async () => {
   await go('Automations')
   await click(page.getByRole('link', { name: 'Welcome', exact: true }))
   await click(page.getByRole('main').getByRole('button', { name: /^Wait/ }).first())
   actions++
   await page.getByLabel('Wait for', { exact: true }).or(page.getByRole('spinbutton')).first().fill('2')
+  await click(page.getByRole('button', { name: 'Save draft' }))
   await click(page.getByRole('button', { name: 'Activate changes' }))
   await click(page.getByRole('dialog').getByRole('button', { name: 'Activate', exact: true }))
   await until('the automation waits two days', async () => JSON.stringify(await api('GET', `/automations/${automation.id}`)).includes('"P2D"'))

@@ -51,7 +51,7 @@ used AS (
 const dueNoticesSQL = usedSQL + `, told AS (
 	SELECT account_id, kind, period, number, true AS usage FROM reached
 	UNION ALL
-	SELECT id, 'payment_failed', to_char(payment_due_at, 'YYYY-MM-DD') || ' ' || d.days, d.days, false FROM accounts, LATERAL (
+	SELECT id, 'payment_failed', to_char(payment_due_at, 'YYYY-MM-DD') || ' ' || d.days AS period, d.days, false FROM accounts, LATERAL (
 		SELECT max(days) AS days FROM (VALUES (0), (3), (7)) v (days) WHERE payment_due_at + v.days * interval '1 day' <= now()) d WHERE payment_due_at IS NOT NULL
 	UNION ALL
 	SELECT account_id, 'plan_changed', id, 0, false FROM audit_entries WHERE action = 'billing.synced' AND changes ? 'plan' AND created_at > now() - interval '1 day'

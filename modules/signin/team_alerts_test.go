@@ -128,8 +128,8 @@ func TestSwitchesTeamAlertsOff(t *testing.T) {
 		}
 		return got.Alerts
 	}
-	got := change(ada, alerts.Preferences{alerts.Domains: false, alerts.Usage: false})
-	got = change(ada, alerts.Preferences{alerts.Usage: true})
+	change(ada, alerts.Preferences{alerts.Domains: false, alerts.Usage: false})
+	got := change(ada, alerts.Preferences{alerts.Usage: true})
 	if want := (alerts.Preferences{alerts.Webhooks: true, alerts.Domains: false, alerts.Rates: true, alerts.Usage: true}); !maps.Equal(got, want) {
 		t.Errorf("the preferences are %v, want %v", got, want)
 	}
