@@ -97,7 +97,8 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 
 // A message may have MaxMessage bytes and not one more, with or without a declared size. A transaction has
 // at most 50 recipients, and continues with these when more are named.
-func TestRelayAcceptsMessagesUpToItsLimits(t *testing.T) { //nolint:paralleltest // one statement stores 40 MB in time
+func TestRelayAcceptsMessagesUpToItsLimits(t *testing.T) {
+	t.Parallel()
 	app := harness.Start(t, nil)
 	s := signIn(t, app)
 	head := "From: ada@dev.test\r\nX-Postrider-Scheduled-At: " + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) +
