@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -91,7 +92,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, token, accountID stri
 	case !f.known || !time.Now().Before(f.endsAt):
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
-	s.seen.used.Mark(f.person.SessionID)
+	s.seen.used.Mark(f.person.SessionID, netip.Addr{})
 	return f.callerFor(accountID)
 }
 
@@ -246,7 +247,11 @@ func (s *Service) finishSignIn(ctx context.Context, e NewSession, err error) (Ne
 
 func (s *Service) loadView(ctx context.Context, row *ent.Session) (v View, err error) {
 	v.Session = row
-	if v.User, err = s.loadProfile(ctx, row.UserID); err != nil {
+	accountID := ""
+	if row.AccountID != nil {
+		accountID = *row.AccountID
+	}
+	if v.User, err = s.loadProfile(ctx, row.UserID, accountID); err != nil {
 		return v, err
 	}
 	v.Memberships, err = s.teams.Memberships(ctx, row.UserID)
