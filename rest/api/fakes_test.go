@@ -139,7 +139,8 @@ func (f *fakeSending) Check(_ context.Context, _ accounts.Caller, m sending.Mess
 	_ sending.CheckOptions) (sending.CheckResult, error) {
 	return sending.CheckResult{Preview: sending.Preview{From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
 		Subject: m.Subject, Text: m.Text}, Findings: []lint.Finding{{Code: "html_clipped", Severity: lint.Warning,
-		Reason: "The HTML has 120 kB.", Fix: "Shorten the HTML.", Part: lint.HTML, Count: 1}}}, nil
+		Reason: "The HTML has 120 kB.", Fix: "Shorten the HTML.", Part: lint.HTML, Count: 1,
+		Places: []lint.Place{{Line: 3, Element: "table"}}}}}, nil
 }
 
 func (f *fakeSending) Resend(_ context.Context, _ accounts.Caller, r sending.Resend) (sending.Receipt, error) {
