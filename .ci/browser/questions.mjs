@@ -23,6 +23,7 @@ let actions = 0
 const click = async it => { actions++; await it.click() }
 const press = async keys => { actions++; await page.keyboard.press(keys) }
 const type = async text => { actions++; await page.keyboard.type(text) }
+const fill = async (it, text) => { actions++; await it.fill(text) }
 const go = name => click(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: new RegExp(`^${name}`) }))
 // answer asks a question on the start page, and limits the number of actions to its answer.
 async function answer(question, limit, steps) {
@@ -52,8 +53,7 @@ await answer('How does the welcome automation wait two days?', 7, async () => {
   await go('Automations')
   await click(page.getByRole('link', { name: 'Welcome', exact: true }))
   await click(page.getByRole('main').getByRole('button', { name: /^Wait/ }).first())
-  actions++
-  await page.getByLabel('Wait for', { exact: true }).or(page.getByRole('spinbutton')).first().fill('2')
+  await fill(page.getByRole('spinbutton'), '2')
   await click(page.getByRole('button', { name: 'Save draft' }))
   await click(page.getByRole('button', { name: 'Activate changes' }))
   await click(page.getByRole('dialog').getByRole('button', { name: 'Activate', exact: true }))

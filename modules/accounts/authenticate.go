@@ -61,7 +61,7 @@ func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte, 
 	case !found.allowsAddress(from):
 		return Caller{}, errAddress(from)
 	}
-	s.used.Mark(found.caller.KeyID, from)
+	s.used.MarkFrom(found.caller.KeyID, from)
 	return found.caller, nil
 }
 

@@ -98,23 +98,32 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 	token, hash := secret.NewToken(KeyPrefix)
 	var made *ent.APIKey
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		maker, err := in.checkBounds(ctx, tx)
-		if err != nil {
-			return err
-		}
-		// a key created by a key inherits its creator, and so the creator's limits
-		if maker != nil && maker.CreatedBy != nil {
-			in.CreatedBy = *maker.CreatedBy
-		}
-		if made, err = insertKey(tx.APIKey, in, token, hash).Save(ctx); err != nil || in.Keep == nil {
-			return err
-		}
-		return in.Keep(ctx, tx, made, token)
+		var err error
+		made, err = in.insertWithinBounds(ctx, tx, token, hash)
+		return err
 	})
 	if err != nil {
 		return nil, secret.String{}, fmt.Errorf("create key: %w", err)
 	}
 	return made.Unwrap(), token, nil
+}
+
+// insertWithinBounds inserts the key, if the key that makes the request may create it, and stores the response.
+func (in NewKey) insertWithinBounds(ctx context.Context, tx *ent.Tx, token secret.String,
+	hash []byte) (*ent.APIKey, error) {
+	maker, err := in.checkBounds(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	// a key created by a key inherits its creator, and so the creator's limits
+	if maker != nil && maker.CreatedBy != nil {
+		in.CreatedBy = *maker.CreatedBy
+	}
+	made, err := insertKey(tx.APIKey, in, token, hash).Save(ctx)
+	if err != nil || in.Keep == nil {
+		return made, err
+	}
+	return made, in.Keep(ctx, tx, made, token)
 }
 
 // EnsureKey stores a secret that already exists. It returns the account's key with this secret, or creates
@@ -301,21 +310,13 @@ func (s *Service) RotateKey(ctx context.Context, r Rotation) (*ent.APIKey, secre
 			return err
 		}
 		in := NewKey{AccountID: r.AccountID, Name: old.Name, Scope: rights.Scope(old.Scope), DomainIDs: old.DomainIds,
-			AllowedIPs: old.AllowedIps, ExpiresAt: old.ExpiresAt, MakerKeyID: r.MakerKeyID, CreatedBy: r.CreatedBy}
-		maker, err := in.checkBounds(ctx, tx) // before the old key expires, which may be the one that makes the request
-		if err != nil {
+			AllowedIPs: old.AllowedIps, ExpiresAt: old.ExpiresAt, MakerKeyID: r.MakerKeyID, CreatedBy: r.CreatedBy,
+			Keep: r.Keep}
+		// before the old key expires, which may be the one that makes the request
+		if made, err = in.insertWithinBounds(ctx, tx, token, hash); err != nil {
 			return err
 		}
-		if maker != nil && maker.CreatedBy != nil {
-			in.CreatedBy = *maker.CreatedBy
-		}
-		if err := expireAfter(ctx, tx, old, r.Overlap); err != nil {
-			return err
-		}
-		if made, err = insertKey(tx.APIKey, in, token, hash).Save(ctx); err != nil || r.Keep == nil {
-			return err
-		}
-		return r.Keep(ctx, tx, made, token)
+		return expireAfter(ctx, tx, old, r.Overlap)
 	})
 	if err != nil {
 		return nil, secret.String{}, fmt.Errorf("rotate key: %w", err)

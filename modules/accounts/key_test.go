@@ -527,7 +527,7 @@ func TestRotatedKeyOverlaps(t *testing.T) {
 			Overlap: overlap})
 		return made, token.Reveal(), err
 	}
-	made, token, err := rotate(old.ID, old.ID, time.Hour) // by itself
+	made, token, err := rotate(old.ID, old.ID, time.Hour) // the key makes the request
 	if err != nil {
 		t.Fatal(err)
 	}

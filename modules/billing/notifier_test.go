@@ -83,7 +83,7 @@ func TestNotifiesPayingPeopleOnce(t *testing.T) {
 		for range 3 { // concurrently, like several processes
 			wait.Go(func() {
 				if err := service.Run(t.Context()); err != nil && m.fail == nil {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s: publishing failed: %v", what, err)
 				}
 			})
 		}
@@ -124,7 +124,7 @@ func TestNotifiesPayingPeopleOnce(t *testing.T) {
 	run("again", "")
 }
 
-// recorder stores published events, within the transaction of the caller.
+// recorder collects published events.
 type recorder struct {
 	mu     sync.Mutex
 	events []string
@@ -169,7 +169,7 @@ func TestPublishesReachedUsageOnce(t *testing.T) {
 		for range 3 { // concurrently, like several processes
 			wait.Go(func() {
 				if err := billing.PublishUsage(t.Context(), d, r); err != nil {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s: publishing failed: %v", what, err)
 				}
 			})
 		}

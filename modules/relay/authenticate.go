@@ -80,7 +80,7 @@ func (s *Credentials) byKey(ctx context.Context, with signedInWith) (credential,
 // markUsed records the use of a credential. The accounts package does so for API keys.
 func (s *Credentials) markUsed(c credential) {
 	if c.id != "" {
-		s.used.Mark(c.id, netip.Addr{})
+		s.used.Mark(c.id)
 	}
 }
 

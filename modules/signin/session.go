@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -92,7 +91,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, token, accountID stri
 	case !f.known || !time.Now().Before(f.endsAt):
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
-	s.seen.used.Mark(f.person.SessionID, netip.Addr{})
+	s.seen.used.Mark(f.person.SessionID)
 	return f.callerFor(accountID)
 }
 

@@ -90,7 +90,7 @@ func (s *Service) CheckRates(ctx context.Context) error {
 }
 
 func (s *Service) checkRatesOf(ctx context.Context, accountID string, now time.Time) error {
-	answer, err := s.Query(ctx, accountID, Question{Range: Range{Since: now.Add(-rateWindow), Until: now}, Interval: Day,
+	answer, err := s.Query(ctx, accountID, Question{Range: Range{Since: now.Add(-rateWindow), Until: now}, Interval: Hour,
 		Timezone: "UTC"})
 	if err != nil {
 		return err

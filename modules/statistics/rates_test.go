@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// publisher stores published events, within the transaction of the caller.
+// publisher collects published events.
 type publisher struct {
 	mu     sync.Mutex
 	events []string
@@ -71,7 +71,7 @@ func TestReportsExceededRatesOnce(t *testing.T) {
 		for range 3 { // concurrently, like several processes
 			wait.Go(func() {
 				if err := tr.CheckRates(t.Context()); err != nil {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s: the check failed: %v", what, err)
 				}
 			})
 		}

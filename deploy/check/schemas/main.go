@@ -35,8 +35,8 @@ func main() {
 		}
 	}
 	for name, definition := range swagger.Definitions {
-		kinds, _ := definition["x-kubernetes-group-version-kind"].([]any)
-		if len(kinds) != 1 { // a type that several groups share, such as DeleteOptions
+		kinds, isKind := definition["x-kubernetes-group-version-kind"].([]any)
+		if !isKind || len(kinds) != 1 { // a part of a kind, or a type that several groups share, such as DeleteOptions
 			continue
 		}
 		gvk := kinds[0].(object)

@@ -25,8 +25,8 @@ const (
 // Topics lists the topics.
 func Topics() []Topic { return []Topic{Webhooks, Domains, Rates, Usage} }
 
-// Needs returns the operation that a member's role must allow to get alerts of the topic: members who can act on them
-// get them.
+// Needs returns the operation that a member's role must allow to get alerts of the topic. Only members who can fix the
+// problem get them.
 func (t Topic) Needs() rights.Operation {
 	if t == Usage {
 		return rights.Billing

@@ -51,8 +51,11 @@ UPDATE ` + table + ` c SET last_used_at = greatest(c.last_used_at, now() - make_
   FROM used JOIN held USING (id) WHERE c.id = used.id`}
 }
 
-// Mark records a use at the current time. from is the address of the client, or zero if it is unknown.
-func (r *Recorder) Mark(id string, from netip.Addr) {
+// Mark records a use at the current time from an unknown address.
+func (r *Recorder) Mark(id string) { r.MarkFrom(id, netip.Addr{}) }
+
+// MarkFrom records a use at the current time. from is the address of the client, or zero if it is unknown.
+func (r *Recorder) MarkFrom(id string, from netip.Addr) {
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -28,11 +27,11 @@ func TestFailedWriteKeepsUses(t *testing.T) {
 	var r *Recorder
 	var older, newer time.Time
 	r = NewRecorder(failingDB{meanwhile: func() {
-		r.Mark("key_b", netip.Addr{})
+		r.Mark("key_b")
 		newer = r.last["key_b"].at
 	}}, "keys")
-	r.Mark("key_a", netip.Addr{})
-	r.Mark("key_b", netip.Addr{})
+	r.Mark("key_a")
+	r.Mark("key_b")
 	older = r.last["key_a"].at
 	if err := r.Flush(t.Context()); err == nil {
 		t.Error("Flush returned no error for a failed write")

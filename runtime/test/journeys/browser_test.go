@@ -42,8 +42,8 @@ func TestTheFirstMinutesInABrowser(t *testing.T) {
 	runScript(t, app, "quickstart.mjs")
 }
 
-// In a real browser, in development: open, send, see it delivered, add a domain, receive a webhook. FILM is a folder for
-// the frames. TestTheFirstTwoMinutesInProduction is the same in production.
+// In a real browser, in development: open, send, see it delivered, add a domain, receive a webhook. FILM is a folder
+// for the frames. TestTheFirstTwoMinutesInProduction is the same in production.
 func TestTheFirstTwoMinutesInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
