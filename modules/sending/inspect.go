@@ -9,7 +9,6 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/lint"
 	"github.com/postrider/postrider/runtime/mail/mime"
-	"github.com/postrider/postrider/runtime/mail/plaintext"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
 )
 
@@ -40,39 +39,15 @@ func (s *Service) inspectContent(ctx context.Context, a *acceptance, o CheckOpti
 }
 
 // composeForCheck returns the message of an email as it would be sent, without attachments and tracking.
-func (s *Service) composeForCheck(a *acceptance) (msg mime.Message, err error) {
-	e := a.email
-	msg = mime.Message{Subject: e.subject, HTML: e.html, Text: e.text, MessageID: e.messageID, Date: e.createdAt}
-	if msg.Text == "" && !e.noText {
-		msg.Text = plaintext.FromHTML(e.html)
-	}
-	for _, h := range e.headers {
-		msg.Headers = append(msg.Headers, mime.Header{Name: h.Name, Value: h.Value})
-	}
-	if msg.From, err = address.Parse(e.from); err != nil {
+func (s *Service) composeForCheck(a *acceptance) (mime.Message, error) {
+	msg, err := a.email.mimeMessage()
+	if err != nil || !a.email.unsubscribe {
 		return msg, err
 	}
-	for _, list := range []struct {
-		from []string
-		to   *[]address.Address
-	}{{e.to, &msg.To}, {e.cc, &msg.CC}, {e.replyTo, &msg.ReplyTo}} {
-		for _, text := range list.from {
-			parsed, err := address.Parse(text)
-			if err != nil {
-				return msg, err
-			}
-			*list.to = append(*list.to, parsed)
-		}
-	}
-	if e.unsubscribe {
-		link, err := s.unsubscribeLink(a)
-		if err != nil {
-			return msg, err
-		}
-		msg.Headers = append(msg.Headers, mime.Header{Name: unsubscribe.Field, Value: "<" + link + ">"},
-			mime.Header{Name: unsubscribe.FieldPost, Value: unsubscribe.OneClick})
-	}
-	return msg, nil
+	link, err := s.unsubscribeLink(a)
+	msg.Headers = append(msg.Headers, mime.Header{Name: unsubscribe.Field, Value: "<" + link + ">"},
+		mime.Header{Name: unsubscribe.FieldPost, Value: unsubscribe.OneClick})
+	return msg, err
 }
 
 // unsubscribeLink returns the link of an email, as package compose creates it.

@@ -49,7 +49,8 @@ func newLinkChecker(cfg setting.Values, resolver *dnsx.Resolver) sending.LinkChe
 	if dev {
 		guard = egress.NewGuard(egress.Allow.Get(cfg))
 	}
-	client := egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: dev, Lookup: egress.WithLocalhost(resolver.LookupIP)})
+	client := egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: dev,
+		Lookup: egress.WithLocalhost(resolver.LookupIP)})
 	return linkcheck.New(linkcheck.Config{Client: client, AnyPort: dev})
 }
 

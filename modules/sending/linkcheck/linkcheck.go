@@ -65,8 +65,8 @@ var findings = map[outcome]lint.Finding{
 	unreachable: {Code: "link_unreachable", Severity: lint.Error, Reason: "The server of a link cannot be reached.",
 		Fix: "Correct the host, its DNS records or its certificate."},
 	skipped: {Code: "links_not_checked", Severity: lint.Info,
-		Reason: fmt.Sprintf("Some links were not requested: only the first %d https links on port 443 are, one check "+
-			"of an account at a time.", MaxLinks), Fix: "Open them yourself."},
+		Reason: fmt.Sprintf("Some links were not requested: only the first %d https links on port 443 are, for %d "+
+			"seconds, one check of an account at a time.", MaxLinks, maxTime/time.Second), Fix: "Open them yourself."},
 }
 
 // result is the outcome for one link.
@@ -126,9 +126,9 @@ func (c *Checker) targetOf(l lint.Link) string {
 	return u.String()
 }
 
-// request requests one URL.
-func (c *Checker) request(ctx context.Context, target string) (outcome, string) {
-	ctx, cancel := context.WithTimeout(ctx, linkTimeout)
+// request requests one URL. A request that the end of the check interrupts has no outcome.
+func (c *Checker) request(check context.Context, target string) (outcome, string) {
+	ctx, cancel := context.WithTimeout(check, linkTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, target, nil)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Checker) request(ctx context.Context, target string) (outcome, string) 
 	r.Header.Set("User-Agent", "Postrider link check")
 	response, err := c.client.Do(r)
 	if err != nil {
-		if errors.Is(err, egress.ErrPlainHTTP) {
+		if errors.Is(err, egress.ErrPlainHTTP) || check.Err() != nil {
 			return skipped, ""
 		}
 		return unreachable, causeOf(err)

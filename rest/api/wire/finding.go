@@ -42,7 +42,7 @@ func Findings(list []lint.Finding) []Finding {
 // FindingExample is a finding of the examples in the OpenAPI document.
 func FindingExample() map[string]any {
 	return map[string]any{"code": "link_shortener", "severity": "warning",
-		"reason": "Spammers hide targets behind URL shorteners, so filters distrust their hosts.",
+		"reason": "Spammers hide targets with URL shorteners, so filters distrust their hosts.",
 		"fix":    "Link to the target itself.", "part": "html", "count": 1,
 		"places": []any{map[string]any{"line": 3, "element": "https://bit.ly/x"}}}
 }

@@ -41,7 +41,7 @@ var (
 )
 
 // fields are the unfolded values of header fields by canonical name. nil: the header was not inspected.
-type fields map[string]string
+type fields map[string][]byte
 
 // inspectHeader inspects the header fields as sent.
 func inspectHeader(r *report, raw []byte) fields {
@@ -67,9 +67,9 @@ func inspectHeader(r *report, raw []byte) fields {
 			if counts[name]++; counts[name] == 2 && singular[name] {
 				r.add(duplicate, Header, Place{line, name})
 			}
-			found[name] = string(value)
+			found[name] = bytes.Clone(value)
 		} else if name != "" {
-			found[name] += " " + string(bytes.TrimLeft(text, " \t"))
+			found[name] = append(append(found[name], ' '), bytes.TrimLeft(text, " \t")...)
 		}
 		inspectLine(r, text, line, name)
 	}
@@ -145,7 +145,7 @@ func inspectUnsubscribe(r *report, m Mail, header fields, links []Link) {
 	if m.Recipients > 1 && m.Managed {
 		r.add(sharedUnsubscribe, Header, Place{})
 	}
-	if !m.showsTarget(targets, links) {
+	if !m.showsTarget(string(targets), links) {
 		r.add(noVisibleLink, Message, Place{})
 	}
 }

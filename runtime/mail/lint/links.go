@@ -31,7 +31,7 @@ var (
 		"The text shows another host than the target, which filters treat as phishing.",
 		"Show the host of the target, or a text that is not an address."}
 	shortener = problem{"link_shortener", Warning,
-		"Spammers hide targets behind URL shorteners, so filters distrust their hosts.", "Link to the target itself."}
+		"Spammers hide targets with URL shorteners, so filters distrust their hosts.", "Link to the target itself."}
 	otherDomain = problem{"link_other_domain", Info,
 		"The link leads to a domain other than that of the sender.",
 		"Prefer links to the sender's domain; filters weigh the reputation of each domain in an email."}

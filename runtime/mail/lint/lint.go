@@ -71,7 +71,7 @@ func Inspect(m Mail) ([]Finding, []Link) {
 	inspectSubject(r, m)
 	header := inspectHeader(r, m.Header)
 	inspectUnsubscribe(r, m, header, links)
-	return r.sorted(), links
+	return r.sortFindings(), links
 }
 
 // report collects findings.
@@ -104,7 +104,7 @@ func (r *report) add(p problem, part Part, at Place) {
 	}
 }
 
-func (r *report) sorted() []Finding {
+func (r *report) sortFindings() []Finding {
 	out := make([]Finding, 0, len(r.order))
 	for _, f := range r.order {
 		out = append(out, *f)

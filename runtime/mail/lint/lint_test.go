@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -207,6 +208,32 @@ func TestUnsubscribe(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// A message of several megabytes costs memory in proportion to its length, whatever it contains.
+func TestHostileContentUsesBoundedMemory(t *testing.T) {
+	t.Parallel()
+	const size, limit = 4 << 20, 256 << 20
+	for name, m := range map[string]Mail{
+		"attributes": {HTML: "<p " + strings.Repeat("a ", size/2) + ">"},
+		"folds":      {Header: []byte("To: x" + strings.Repeat("\n ", size/2))},
+		"links":      {HTML: strings.Repeat("<a href=#>", size/10)},
+		"variables":  {HTML: strings.Repeat("<p>{{a}}", size/8), Text: strings.Repeat("{%", size/2)},
+		"styles":     {HTML: strings.Repeat("<p style=background:>", size/21)},
+		"data URL":   {HTML: "<img src=data:" + strings.Repeat("x", size) + ">"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		found, _ := Inspect(m)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > limit {
+			t.Errorf("%s: the inspection allocated %d MB, want at most %d", name, used>>20, limit>>20)
+		}
+		large := slices.ContainsFunc(found, func(f Finding) bool { return f.Code == "html_not_inspected" })
+		if want := name == "attributes" || name == "data URL"; large != want {
+			t.Errorf("%s: html_not_inspected is %t, want %t", name, large, want)
+		}
 	}
 }
 

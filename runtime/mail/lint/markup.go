@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// clipSize is the number of bytes of HTML that Gmail shows. It hides the rest behind a link.
+// clipSize is the number of bytes of HTML that Gmail shows. It replaces the rest with a link.
 const clipSize = 102 << 10
 
 // elements lists the elements that mail clients remove or do not show.
@@ -96,8 +97,7 @@ func inspectHTML(r *report, m Mail) []Link {
 		r.add(noText, Message, Place{})
 	}
 	w := &walker{report: r, mail: m, line: 1, links: newLinkSet(r, m)}
-	w.walk()
-	if !w.language {
+	if w.walk(); !w.language {
 		r.add(noLanguage, HTML, Place{})
 	}
 	return w.links.list
@@ -107,6 +107,14 @@ var newline = []byte("\n")
 
 // maxStyles is the number of bytes of styles that are inspected, which is more than all clients together show.
 const maxStyles = 512 << 10
+
+// maxToken is the number of bytes of a tag or a text. A tag of several megabytes could have a million attributes, which
+// take up a hundred times the memory of their text.
+const maxToken = 512 << 10
+
+var largeToken = problem{"html_not_inspected", Warning,
+	"A tag or a text is larger than 512 kB, so the rest of the HTML was not inspected.",
+	"Attach images instead of data URLs, then check the email again."}
 
 // walker reads the tokens of an HTML part.
 type walker struct {
@@ -123,12 +131,17 @@ type walker struct {
 
 func (w *walker) walk() {
 	z := html.NewTokenizer(strings.NewReader(w.mail.HTML))
+	z.SetMaxBuf(maxToken)
 	for {
 		kind := z.Next()
 		lines := bytes.Count(z.Raw(), newline)
 		switch kind {
-		case html.ErrorToken: // the end: no other error is possible
+		case html.ErrorToken: // the end, or a token that is too large
 			w.links.closeLink()
+			if errors.Is(z.Err(), html.ErrBufferExceeded) {
+				w.language = true // unknown
+				w.add(largeToken, HTML, Place{Line: w.line})
+			}
 			return
 		case html.TextToken:
 			w.inspectContent(string(z.Text()))

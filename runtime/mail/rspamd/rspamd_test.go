@@ -54,7 +54,7 @@ func TestActionsBecomeVerdicts(t *testing.T) {
 		`{"is_skipped":true,"score":0,"action":"no action"}`: {Status: rspamd.Unknown},
 		`{"score":6,"action":"add header","symbols":{"B":{"score":2},"A":{"score":2},"C":{"score":3,"description":"Bad"},"D":{"score":-1},"E":{"score":0}}}`: {Status: rspamd.Spam, Score: 6, HasScore: true,
 			Reasons: []rspamd.Reason{{Name: "C", Description: "Bad", Score: 3}, {Name: "A", Score: 2}, {Name: "B", Score: 2}}},
-		`{"score":3,"action":"our own"}`:                     {Status: rspamd.Unknown, Score: 3, HasScore: true},
+		`{"score":3,"action":"our own"}`: {Status: rspamd.Unknown, Score: 3, HasScore: true},
 	} {
 		got, err := client(t, rspamd.Config{URL: server(t, respondWith(body))}).
 			Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
