@@ -62,7 +62,7 @@ func TestMutationsAreCarriedOutByTheRESTAPI(t *testing.T) {
 		`checkEmail(email: {to: "x"}, resolveLinks: true) { subject suppressedRecipients findings { code severity count places { line element } } }`: {
 			`{"check":{"preview":{"subject":"Hi"},"suppressed_recipients":[],"findings":[{"code":"no_language","severity":"info","reason":"r",` +
 				`"fix":"f","part":"html","count":1,"places":[{"line":null,"element":"e"}]}]}}`,
-			`POST /api/emails/check?resolve_links=true {"to":"x"}`,
+			`POST /api/emails/check?resolve_links=true {"to":["x"]}`,
 			`{"checkEmail":{"subject":"Hi","suppressedRecipients":[],"findings":[{"code":"no_language","severity":"INFO","count":1,` +
 				`"places":[{"line":null,"element":"e"}]}]}}`},
 		`cancelEmail(id: "msg_001") { id }`: {`{"email":{}}`, `PATCH /api/emails/msg_001 {"cancel":true}`,
